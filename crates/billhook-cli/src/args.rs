@@ -1,0 +1,203 @@
+//! The command line: subcommands, their options and the texts of `--help`. The types here mirror
+//! what the user may write; the library's own types are made from them.
+
+use std::path::{Path, PathBuf};
+
+use billhook::{Dialect, FieldValidation};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
+/// What a Kubernetes API server makes of custom resources: which fields it prunes, which nulls it
+/// removes, which defaults it sets, and why.
+#[derive(Debug, Parser)]
+#[command(name = "billhook", version, max_term_width = 100, after_help = EXIT_STATUS)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  no object is refused; they may have changed
+  1  an object is refused or, with --check, would change
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decode objects as a server decodes a request body or what it has stored
+    #[command(after_help = EXIT_STATUS)]
+    Decode(Decode),
+    /// Only remove the fields that the schema does not specify
+    #[command(after_help = EXIT_STATUS)]
+    Prune(Prune),
+    /// Only set the defaults of the schema
+    #[command(after_help = EXIT_STATUS)]
+    Default(Default),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Decode {
+    /// Where the objects come from
+    #[arg(long, value_enum, value_name = "WHERE", default_value_t = From::Request)]
+    pub(crate) from: From,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Prune {
+    #[command(flatten)]
+    common: Common,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Default {
+    /// Remove nulls first, as a server does
+    #[arg(long)]
+    pub(crate) remove_nulls: bool,
+    #[command(flatten)]
+    common: Common,
+}
+
+/// The options of all subcommands.
+#[derive(Debug, Args)]
+pub(crate) struct Common {
+    /// CRDs: a file, a directory or `-` for standard input; may be repeated
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) crd: Vec<PathBuf>,
+    /// Version of the CRD to use [default: the object's own; with --from storage the version that
+    /// objects are stored in]
+    #[arg(long, value_name = "VERSION")]
+    pub(crate) version: Option<String>,
+    /// Whose rules apply: those of a server or those of the KEPs
+    #[arg(long, value_enum, value_name = "DIALECT", default_value_t = Rules::Kubernetes)]
+    dialect: Rules,
+    /// How objects are printed
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
+    pub(crate) output: Format,
+    /// How changes are reported: as text on standard error, or as one JSON document on standard
+    /// output that holds the objects too
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// Print no objects; exit with status 1 if any of them would change
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print no changes, only warnings and errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Objects: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT", required = true)]
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum From {
+    /// The body of a create or update request
+    Request,
+    /// Storage, on a read
+    Storage,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Validation {
+    /// Refuse the object
+    Strict,
+    /// Drop them with a warning
+    Warn,
+    /// Drop them silently
+    Ignore,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Rules {
+    /// What a server does
+    Kubernetes,
+    /// What the KEPs on pruning and defaulting say
+    Kep,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// YAML documents
+    Yaml,
+    /// Indented JSON, one object after another
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Report {
+    /// One line for each change
+    Text,
+    /// One document for the whole run
+    Json,
+}
+
+impl Command {
+    pub(crate) fn common(&self) -> &Common {
+        match self {
+            Command::Decode(decode) => &decode.common,
+            Command::Prune(prune) => &prune.common,
+            Command::Default(default) => &default.common,
+        }
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Command::Decode(_) => "decode",
+            Command::Prune(_) => "prune",
+            Command::Default(_) => "default",
+        }
+    }
+
+    /// What no single option can rule out.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        let conflict = |text: &str| {
+            let mut cli = Cli::command();
+            cli.build();
+            let kind = clap::error::ErrorKind::ArgumentConflict;
+            Err(match cli.find_subcommand_mut(self.name()) {
+                Some(subcommand) => subcommand.error(kind, text),
+                None => cli.error(kind, text),
+            })
+        };
+        let common = self.common();
+        let paths = common.crd.iter().chain(&common.objects);
+        if paths.filter(|path| is_stdin(path)).count() > 1 {
+            return conflict("standard input (`-`) can be read only once");
+        }
+        match self {
+            Command::Decode(decode)
+                if decode.from == From::Storage && decode.field_validation.is_some() =>
+            {
+                conflict("`--field-validation` is for requests, not for `--from storage`")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Decode {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        match self.field_validation {
+            Some(Validation::Strict) => FieldValidation::Strict,
+            Some(Validation::Warn) | None => FieldValidation::Warn,
+            Some(Validation::Ignore) => FieldValidation::Ignore,
+        }
+    }
+}
+
+impl Common {
+    pub(crate) fn dialect(&self) -> Dialect {
+        match self.dialect {
+            Rules::Kubernetes => Dialect::Kubernetes,
+            Rules::Kep => Dialect::Kep,
+        }
+    }
+}
+
+/// Whether a path stands for standard input.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}

@@ -1,0 +1,159 @@
+//! The definitions that were given, found by group and kind. Each is compiled when the first
+//! object asks for it: in a directory of hundreds most are not needed.
+
+use std::cell::OnceCell;
+use std::path::PathBuf;
+
+use billhook::{CrdError, CrdOptions, CustomResourceDefinition, Dialect};
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem};
+
+/// How many names a help line lists.
+const LISTED: usize = 12;
+
+/// All definitions.
+#[derive(Debug)]
+pub(crate) struct Crds {
+    found: Vec<Entry>,
+    /// Kinds of the other documents that were read on the way.
+    others: Vec<String>,
+    options: CrdOptions,
+}
+
+/// A definition as it was written.
+#[derive(Debug)]
+struct Entry {
+    place: Place,
+    group: String,
+    kind: String,
+    value: DeepValue,
+    compiled: OnceCell<Result<CustomResourceDefinition, CrdError>>,
+}
+
+/// A definition and where it was found.
+#[derive(Debug)]
+pub(crate) struct Crd<'c> {
+    pub(crate) definition: &'c CustomResourceDefinition,
+    pub(crate) place: &'c Place,
+    /// Where different definitions of the same kind are, which are ignored.
+    pub(crate) ignored: Vec<&'c Place>,
+}
+
+impl Crds {
+    /// Reads all definitions below the paths; also gives what could not be read.
+    pub(crate) fn read(paths: &[PathBuf], dialect: Dialect) -> (Self, Vec<Problem>) {
+        let options = CrdOptions::default().dialect(dialect);
+        let mut crds = Crds { found: Vec::new(), others: Vec::new(), options };
+        let mut problems = Vec::new();
+        for source in sources(paths) {
+            match source.and_then(|source| source.documents()) {
+                Ok(documents) => documents.into_iter().for_each(|document| crds.add(document)),
+                Err(problem) => problems.push(*problem),
+            }
+        }
+        if crds.found.is_empty() && problems.is_empty() {
+            problems.push(*crds.nothing(paths));
+        }
+        (crds, problems)
+    }
+
+    fn add(&mut self, document: Document) {
+        let Document { place, value, .. } = document;
+        let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default();
+        if !CustomResourceDefinition::is_definition(&value) {
+            let kind = text("/kind").to_owned();
+            if !self.others.contains(&kind) {
+                self.others.push(kind);
+            }
+            return;
+        }
+        let (group, kind) = (text("/spec/group").to_owned(), text("/spec/names/kind").to_owned());
+        self.found.push(Entry { place, group, kind, value, compiled: OnceCell::new() });
+    }
+
+    fn nothing(&self, paths: &[PathBuf]) -> Box<Problem> {
+        let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+        let place = Place::file(&names.join(", "));
+        let problem = Problem::unusable(place, "no CustomResourceDefinition here");
+        let kinds: Vec<&str> =
+            self.others.iter().map(String::as_str).filter(|kind| !kind.is_empty()).collect();
+        if kinds.is_empty() {
+            return problem;
+        }
+        problem.help(format!("documents of other kinds were found: {}", list(&kinds)))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty()
+    }
+
+    /// The definition of a kind; the problem, if there is one, is at `place`, where the object is.
+    /// The first of several definitions counts, but a current one before those of old formats.
+    pub(crate) fn find(
+        &self,
+        group: &str,
+        kind: &str,
+        place: &Place,
+    ) -> Result<Crd<'_>, Box<Problem>> {
+        let fits = |entry: &&Entry| entry.group == group && entry.kind == kind;
+        let is_current = |entry: &&Entry| {
+            entry.value.get("apiVersion") == Some(&"apiextensions.k8s.io/v1".into())
+        };
+        let current = self.found.iter().filter(fits).find(is_current);
+        let Some(entry) = current.or_else(|| self.found.iter().find(fits)) else {
+            return Err(self.unknown(group, kind, place));
+        };
+        let is_other = |other: &&Entry| is_current(other) && other.value != entry.value;
+        let others = self.found.iter().filter(fits).filter(is_other);
+        let ignored = others.map(|other| &other.place).collect();
+        let compile = || CustomResourceDefinition::with_options(&entry.value, &self.options);
+        match entry.compiled.get_or_init(compile) {
+            Ok(definition) => Ok(Crd { definition, place: &entry.place, ignored }),
+            Err(error) => {
+                let message =
+                    format!("the CRD for kind `{kind}` in `{}` is unusable: {error}", entry.place);
+                Err(Problem::unusable(place.clone(), message))
+            }
+        }
+    }
+
+    fn unknown(&self, group: &str, kind: &str, place: &Place) -> Box<Problem> {
+        let message = match group {
+            "" => format!("no CRD for kind `{kind}` of the core group"),
+            group => format!("no CRD for kind `{kind}` of group `{group}`"),
+        };
+        let same_kind = self.names(|entry| entry.kind.eq_ignore_ascii_case(kind));
+        let same_group = self.names(|entry| entry.group == group);
+        let help = if !same_kind.is_empty() {
+            format!("a similar kind is known: {}", list(&same_kind))
+        } else if !same_group.is_empty() {
+            format!("known kinds of this group: {}", list(&same_group))
+        } else {
+            format!("known kinds: {}", list(&self.names(|_| true)))
+        };
+        Problem::unusable(place.clone(), message).help(help)
+    }
+
+    /// `Kind.group` of the definitions that fit.
+    fn names(&self, fits: impl Fn(&Entry) -> bool) -> Vec<String> {
+        let entries = self.found.iter().filter(|entry| fits(entry));
+        let mut names: Vec<_> =
+            entries.map(|entry| format!("{}.{}", entry.kind, entry.group)).collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+/// Names in backticks, separated by commas, the first ones only if there are many.
+pub(crate) fn list<T: AsRef<str>>(names: &[T]) -> String {
+    let shown = names.iter().take(LISTED);
+    let mut text = shown.map(|name| format!("`{}`", name.as_ref())).collect::<Vec<_>>().join(", ");
+    if let Some(more @ 1..) = names.len().checked_sub(LISTED) {
+        text.push_str(&format!(" and {more} more"));
+    }
+    text
+}

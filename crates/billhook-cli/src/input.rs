@@ -1,0 +1,167 @@
+//! From the paths on the command line to documents: finding files in directories, reading them,
+//! and taking lists apart into their items.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use billhook::{Manifest, ManifestError};
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use crate::args::is_stdin;
+use crate::problem::{Place, Problem};
+
+/// Something to read documents from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Stdin,
+    File(PathBuf),
+}
+
+/// One object, or whatever else a document holds.
+#[derive(Debug)]
+pub(crate) struct Document {
+    pub(crate) place: Place,
+    pub(crate) value: DeepValue,
+    /// Paths of the keys that are written more than once.
+    pub(crate) duplicates: Vec<String>,
+    /// The text, if it holds nothing but this document.
+    pub(crate) body: Option<Vec<u8>>,
+}
+
+/// The files that the paths stand for; directories are searched.
+pub(crate) fn sources(paths: &[PathBuf]) -> Vec<Result<Source, Box<Problem>>> {
+    let mut sources = Vec::new();
+    for path in paths {
+        if is_stdin(path) {
+            sources.push(Ok(Source::Stdin));
+        } else if path.is_dir() {
+            let mut files = Vec::new();
+            let before = sources.len();
+            if let Err(problem) = search(path, &mut files) {
+                sources.push(Err(problem));
+            }
+            sources.extend(files.into_iter().map(|file| Ok(Source::File(file))));
+            if sources.len() == before {
+                let place = Place::file(&path.to_string_lossy());
+                let message = "no file in this directory ends in .yaml, .yml or .json";
+                sources.push(Err(Problem::unusable(place, message)));
+            }
+        } else {
+            sources.push(Ok(Source::File(path.clone())));
+        }
+    }
+    sources
+}
+
+/// Links to directories are not followed: they may lead back.
+fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
+    let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(directory).map_err(problem)? {
+        let entry = entry.map_err(problem)?;
+        let is_directory = entry.file_type().map_err(problem)?.is_dir();
+        entries.push((entry.path(), is_directory));
+    }
+    entries.sort();
+    for (path, is_directory) in entries {
+        if is_directory {
+            search(&path, files)?;
+        } else if is_manifest(&path) && path.is_file() {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_manifest(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["yaml", "yml", "json"].iter().any(|known| extension == *known)
+}
+
+impl Source {
+    fn label(&self) -> String {
+        match self {
+            Source::Stdin => "<stdin>".to_owned(),
+            Source::File(path) => path.to_string_lossy().into_owned(),
+        }
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        match self {
+            Source::Stdin => {
+                let mut text = Vec::new();
+                io::stdin().lock().read_to_end(&mut text)?;
+                Ok(text)
+            }
+            Source::File(path) => fs::read(path),
+        }
+    }
+
+    /// All documents of the source, lists taken apart.
+    pub(crate) fn documents(&self) -> Result<Vec<Document>, Box<Problem>> {
+        let place = Place::file(&self.label());
+        let text = self.read().map_err(|error| Problem::io(place.clone(), &error))?;
+        let manifests =
+            billhook::read_manifests(&text).map_err(|error| malformed(place.clone(), &error))?;
+        let several = manifests.len() > 1 || manifests.iter().any(|found| found.index() > 0);
+        let mut documents = Vec::new();
+        for manifest in manifests {
+            let place = Place { document: Some(manifest.index() + 1), several, ..place.clone() };
+            if is_list(manifest.value()) {
+                documents.extend(items(manifest, &place));
+            } else {
+                let duplicates = manifest.duplicates().to_vec();
+                let value = manifest.into_value();
+                documents.push(Document { place, value, duplicates, body: None });
+            }
+        }
+        if let [document] = documents.as_mut_slice()
+            && !several
+            && document.place.item.is_none()
+        {
+            document.body = Some(text);
+        }
+        Ok(documents)
+    }
+}
+
+fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {
+    place.text = error.place();
+    place.document = Some(error.index() + 1);
+    place.several = error.index() > 0;
+    let mut message = error.to_string();
+    if let Some((line, column)) = error.place() {
+        message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
+    }
+    Problem::unusable(place, message)
+}
+
+/// The `List` that clients make of several objects.
+fn is_list(value: &Value) -> bool {
+    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    text("apiVersion") == "v1"
+        && text("kind").ends_with("List")
+        && value.get("items").is_some_and(Value::is_array)
+}
+
+fn items(manifest: Manifest, place: &Place) -> Vec<Document> {
+    let duplicates = manifest.duplicates().to_vec();
+    let mut list = manifest.into_value();
+    let items = match list.get_mut("items").map(Value::take) {
+        Some(Value::Array(items)) => items,
+        _ => Vec::new(),
+    };
+    let document = |(index, value): (usize, Value)| {
+        let prefix = format!("items[{index}].");
+        let inside = |path: &String| path.strip_prefix(&prefix).map(str::to_owned);
+        Document {
+            place: Place { item: Some(index + 1), ..place.clone() },
+            value: DeepValue::from(value),
+            duplicates: duplicates.iter().filter_map(inside).collect(),
+            body: None,
+        }
+    };
+    items.into_iter().enumerate().map(document).collect()
+}

@@ -1,0 +1,34 @@
+//! The `billhook` command: shows what a Kubernetes API server makes of custom resources. It reads
+//! files, asks the `billhook` library and prints what it says; it decides nothing itself.
+
+mod args;
+mod crds;
+mod input;
+mod json;
+mod problem;
+mod report;
+mod run;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::problem::{Place, Problem, Status};
+
+fn main() -> ExitCode {
+    let command = args::Cli::parse().command;
+    if let Err(conflict) = command.check() {
+        conflict.exit();
+    }
+    let status = match run::run(&command) {
+        Ok(status) => status,
+        // Whoever read the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,
+        Err(error) => {
+            report::problem(&Problem::io(Place::file("standard output"), &error));
+            Status::Unusable
+        }
+    };
+    ExitCode::from(status.code())
+}

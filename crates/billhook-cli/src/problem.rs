@@ -1,0 +1,98 @@
+//! What goes wrong, where it does, and what it means for the exit status. A problem belongs to a
+//! file, or to a document of it, and never stops the work on other documents.
+
+use std::fmt;
+use std::io;
+
+/// How a run ended; the worst wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Status {
+    Fine,
+    /// With `--check`: an object would change.
+    Changed,
+    /// A server would refuse an object.
+    Refused,
+    /// Something that was given cannot be used at all.
+    Unusable,
+}
+
+impl Status {
+    pub(crate) fn code(self) -> u8 {
+        match self {
+            Status::Fine => 0,
+            Status::Changed | Status::Refused => 1,
+            Status::Unusable => 2,
+        }
+    }
+}
+
+/// A file, or a part of one.
+#[derive(Clone, Debug)]
+pub(crate) struct Place {
+    pub(crate) file: String,
+    /// The number of the document, from 1.
+    pub(crate) document: Option<usize>,
+    /// Whether the file holds other documents as well.
+    pub(crate) several: bool,
+    /// The number of the item, from 1, if the document is a list.
+    pub(crate) item: Option<usize>,
+    /// Line and column, from 1.
+    pub(crate) text: Option<(usize, usize)>,
+}
+
+impl Place {
+    pub(crate) fn file(file: &str) -> Self {
+        let file = file.to_owned();
+        Place { file, document: None, several: false, item: None, text: None }
+    }
+}
+
+/// `file:line:column (document 2, item 3)`, without the parts that are not known or not needed.
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some((line, column)) = self.text {
+            write!(f, ":{line}:{column}")?;
+        }
+        match (self.document.filter(|_| self.several), self.item) {
+            (Some(document), Some(item)) => write!(f, " (document {document}, item {item})"),
+            (Some(document), None) => write!(f, " (document {document})"),
+            (None, Some(item)) => write!(f, " (item {item})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+/// Something that went wrong.
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub(crate) place: Place,
+    pub(crate) status: Status,
+    pub(crate) message: String,
+    /// What the user can do about it.
+    pub(crate) help: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn unusable(place: Place, message: impl Into<String>) -> Box<Self> {
+        Box::new(Problem { place, status: Status::Unusable, message: message.into(), help: None })
+    }
+
+    pub(crate) fn refused(place: Place, message: impl Into<String>) -> Box<Self> {
+        Box::new(Problem { place, status: Status::Refused, message: message.into(), help: None })
+    }
+
+    /// A file that cannot be read or written.
+    pub(crate) fn io(place: Place, error: &io::Error) -> Box<Self> {
+        let text = error.to_string();
+        let text = text.split(" (os error").next().unwrap_or_default();
+        let mut chars = text.chars();
+        let first = chars.next().map(|c| c.to_ascii_lowercase());
+        Self::unusable(place, first.into_iter().chain(chars).collect::<String>())
+    }
+
+    pub(crate) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {
+        self.help = Some(help.into());
+        self
+    }
+}

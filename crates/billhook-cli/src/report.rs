@@ -1,0 +1,177 @@
+//! Outcomes for people: objects on standard output; changes, warnings and errors on standard
+//! error, in colour where that is a terminal.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use billhook::{Change, ChangeKind};
+use billhook_schema::excerpt;
+use billhook_schema::print::is_printable;
+
+use crate::args::{Common, Format};
+use crate::problem::Problem;
+use crate::run::Outcome;
+
+const ERROR: Style = AnsiColor::Red.on_default().bold();
+const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+const HELP: Style = AnsiColor::Cyan.on_default().bold();
+const HEADER: Style = Style::new().bold();
+const REASON: Style = Style::new().dimmed();
+
+/// Prints outcomes as they come.
+#[derive(Debug)]
+pub(crate) struct TextReport {
+    format: Format,
+    objects: bool,
+    changes: bool,
+    /// Whether an object was printed already.
+    started: bool,
+}
+
+impl TextReport {
+    pub(crate) fn new(common: &Common) -> Self {
+        let format = common.output;
+        TextReport { format, objects: !common.check, changes: !common.quiet, started: false }
+    }
+
+    pub(crate) fn add(&mut self, outcome: &Outcome) -> io::Result<()> {
+        notes(outcome);
+        let done = match &outcome.result {
+            Ok(done) => done,
+            Err(error) => {
+                problem(error);
+                return Ok(());
+            }
+        };
+        if self.changes {
+            let mut text = String::new();
+            header(&mut text, outcome, done.changes.len());
+            change_lines(&mut text, &done.changes);
+            to_stderr(&text);
+        }
+        if !self.objects {
+            return Ok(());
+        }
+        let mut text = match self.format {
+            Format::Yaml => billhook::to_yaml(&done.object),
+            Format::Json => billhook::to_json_pretty(&done.object),
+        };
+        if !text.ends_with('\n') {
+            text.push('\n');
+        }
+        let mut out = io::stdout().lock();
+        if self.started && self.format == Format::Yaml {
+            out.write_all(b"---\n")?;
+        }
+        self.started = true;
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+}
+
+/// Prints a problem.
+pub(crate) fn problem(problem: &Problem) {
+    let mut text = labelled(ERROR, "error", &format!("{}: {}", problem.place, problem.message));
+    if let Some(help) = &problem.help {
+        text.push_str(&labelled(HELP, " help", help));
+    }
+    to_stderr(&text);
+}
+
+/// Prints the warnings that no change line covers.
+pub(crate) fn notes(outcome: &Outcome) {
+    let warn = |message: &str| labelled(WARNING, "warning", message);
+    let mut text: String = outcome.notes.iter().map(|note| warn(note)).collect();
+    if outcome.result.is_ok() {
+        for path in &outcome.duplicates {
+            text.push_str(&warn(&format!(
+                "{}: duplicate field `{path}`, the last one counts",
+                outcome.place
+            )));
+        }
+    }
+    to_stderr(&text);
+}
+
+fn labelled(style: Style, label: &str, message: &str) -> String {
+    format!("{style}{label}:{style:#} {}\n", visible(message))
+}
+
+/// `file (document 2) Kind namespace/name: 3 changes`.
+fn header(out: &mut String, outcome: &Outcome, count: usize) {
+    let identity = &outcome.identity;
+    let mut title = outcome.place.to_string();
+    if let Some(kind) = &identity.kind {
+        title.push_str(&format!(" {kind}"));
+    }
+    match (&identity.namespace, &identity.name) {
+        (Some(namespace), Some(name)) => title.push_str(&format!(" {namespace}/{name}")),
+        (None, Some(name)) => title.push_str(&format!(" {name}")),
+        (_, None) => {}
+    }
+    let count = match count {
+        0 => "no changes".to_owned(),
+        1 => "1 change".to_owned(),
+        more => format!("{more} changes"),
+    };
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(out, "{HEADER}{}:{HEADER:#} {count}", visible(&title));
+}
+
+fn change_lines(out: &mut String, changes: &[Change]) {
+    let width = changes.iter().map(|change| change.kind().label().len()).max().unwrap_or_default();
+    for change in changes {
+        let style = style(change.kind());
+        let label = change.kind().label();
+        let mut place = change.path().to_string();
+        match (change.before(), change.after()) {
+            (Some(before), Some(after)) => {
+                place.push_str(&format!(": {} -> {}", excerpt(before), excerpt(after)));
+            }
+            (Some(value), None) | (None, Some(value)) => {
+                place.push_str(&format!(": {}", excerpt(value)));
+            }
+            (None, None) => {}
+        }
+        let mut reason = format!("{}, {}", change.reason().text(), change.reason().rule());
+        if !change.schema_path().is_empty() {
+            reason.push_str(&format!(", {}", change.schema_path()));
+        }
+        let (place, reason) = (visible(&place).replace('\n', "\\n"), visible(&reason));
+        let _ = writeln!(
+            out,
+            "  {style}{label:width$}{style:#}  {place}  {REASON}({reason}){REASON:#}"
+        );
+    }
+}
+
+fn style(kind: ChangeKind) -> Style {
+    let color = match kind {
+        ChangeKind::Pruned | ChangeKind::NullRemoved => AnsiColor::Red,
+        ChangeKind::Defaulted => AnsiColor::Green,
+        _ => AnsiColor::Yellow,
+    };
+    color.on_default()
+}
+
+/// Text of the user's files that cannot move the cursor or change colours; line breaks stay.
+fn visible(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || is_printable(c) {
+            out.push(c);
+        } else {
+            out.extend(c.escape_unicode());
+        }
+    }
+    out
+}
+
+/// Nobody can be told if standard error is gone.
+fn to_stderr(text: &str) {
+    if text.is_empty() {
+        return;
+    }
+    let _ = anstream::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,345 @@
+//! The work itself: every object finds its definition and version, goes through the library, and
+//! its outcome is printed. A problem with one object does not keep the others from being read.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use billhook::{Change, CustomResourceDefinition, DecodeOptions, FieldValidation, Version};
+use billhook_schema::print::quote;
+use billhook_schema::value::{DeepValue, json_type};
+use serde_json::Value;
+
+use crate::args::{Command, From, Report};
+use crate::crds::{Crd, Crds, list};
+use crate::input::{Document, sources};
+use crate::json::JsonReport;
+use crate::problem::{Place, Problem, Status};
+use crate::report::{self, TextReport};
+
+/// What an object says it is.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identity {
+    pub(crate) api_version: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+/// What became of an object.
+#[derive(Debug)]
+pub(crate) struct Outcome {
+    pub(crate) place: Place,
+    pub(crate) identity: Identity,
+    /// Paths of the keys that are written more than once.
+    pub(crate) duplicates: Vec<String>,
+    /// What is to be said about the definition, the first time it is used.
+    pub(crate) notes: Vec<String>,
+    pub(crate) result: Result<Done, Box<Problem>>,
+}
+
+/// An object behind the step that was asked for.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) object: DeepValue,
+    pub(crate) changes: Vec<Change>,
+    /// What a server would warn of.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Outcome {
+    fn failed(problem: Box<Problem>) -> Self {
+        Outcome {
+            place: problem.place.clone(),
+            identity: Identity::default(),
+            duplicates: Vec::new(),
+            notes: Vec::new(),
+            result: Err(problem),
+        }
+    }
+
+    fn status(&self, check: bool) -> Status {
+        match &self.result {
+            Err(problem) => problem.status,
+            Ok(done) if check && !(done.changes.is_empty() && self.duplicates.is_empty()) => {
+                Status::Changed
+            }
+            Ok(_) => Status::Fine,
+        }
+    }
+}
+
+/// Where outcomes go.
+enum Printer {
+    Text(TextReport),
+    Json(JsonReport),
+}
+
+/// Runs a command. The error is one of writing the output.
+pub(crate) fn run(command: &Command) -> io::Result<Status> {
+    let common = command.common();
+    let mut status = Status::Fine;
+    let (crds, problems) = Crds::read(&common.crd, common.dialect());
+    for problem in problems {
+        report::problem(&problem);
+        status = status.max(problem.status);
+    }
+    if crds.is_empty() {
+        return Ok(Status::Unusable);
+    }
+    let mut printer = match common.report {
+        Report::Text => Printer::Text(TextReport::new(common)),
+        Report::Json => Printer::Json(JsonReport::new(command)),
+    };
+    let mut print = |outcome: Outcome| {
+        status = status.max(outcome.status(common.check));
+        match &mut printer {
+            Printer::Text(text) => text.add(&outcome),
+            Printer::Json(json) => {
+                json.add(outcome);
+                Ok(())
+            }
+        }
+    };
+    let mut any = false;
+    let mut run = Run { command, crds: &crds, used: BTreeSet::new() };
+    for source in sources(&common.objects) {
+        match source.and_then(|source| source.documents()) {
+            Err(problem) => {
+                print(Outcome::failed(problem))?;
+                any = true;
+            }
+            Ok(documents) => {
+                for document in documents {
+                    // Manifests are often kept beside their definitions.
+                    if !CustomResourceDefinition::is_definition(&document.value) {
+                        print(run.outcome(document))?;
+                        any = true;
+                    }
+                }
+            }
+        }
+    }
+    if !any {
+        let names: Vec<_> = common.objects.iter().map(|path| path.to_string_lossy()).collect();
+        let place = Place::file(&names.join(", "));
+        let problem = Problem::unusable(place, "no objects here");
+        print(Outcome::failed(problem.help("CRDs themselves and empty documents do not count")))?;
+    }
+    if let Printer::Json(json) = printer {
+        json.finish()?;
+    }
+    Ok(status)
+}
+
+struct Run<'r> {
+    command: &'r Command,
+    crds: &'r Crds,
+    /// The versions that were used so far, as `apiVersion` and kind.
+    used: BTreeSet<(String, String)>,
+}
+
+impl Run<'_> {
+    fn outcome(&mut self, document: Document) -> Outcome {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let duplicates = document.duplicates.clone();
+        let mut notes = Vec::new();
+        let result = self.object(document, &identity, &mut notes);
+        Outcome { place, identity, duplicates, notes, result }
+    }
+
+    fn object(
+        &mut self,
+        document: Document,
+        identity: &Identity,
+        notes: &mut Vec<String>,
+    ) -> Result<Done, Box<Problem>> {
+        let place = &document.place;
+        let (api_version, kind) = type_meta(&document.value, identity, place)?;
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, place)?;
+        let version = self.version(&crd, own, place)?;
+        if crd.definition.version(own).is_none() {
+            notes.push(format!(
+                "{place}: the CRD in `{}` has no version `{own}`, so none of the fields is known",
+                crd.place
+            ));
+        }
+        for used in [crd.definition.version(own), Some(version.clone())].into_iter().flatten() {
+            self.note(&crd, &used, notes);
+        }
+        match self.command {
+            Command::Decode(decode) if decode.from == From::Storage => {
+                from_storage(&version, document)
+            }
+            Command::Decode(decode) => from_request(&version, document, decode.field_validation()),
+            Command::Prune(_) => {
+                let mut object = document.value;
+                let changes = version.prune_reporting(&mut object);
+                Ok(Done { object, changes, warnings: Vec::new() })
+            }
+            Command::Default(default) => {
+                let mut object = document.value;
+                let mut changes = Vec::new();
+                if default.remove_nulls {
+                    changes = version.remove_nulls_reporting(&mut object);
+                }
+                let defaulted = version.default_reporting(&mut object);
+                changes.extend(
+                    defaulted
+                        .map_err(|error| Problem::refused(document.place, error.to_string()))?,
+                );
+                Ok(Done { object, changes, warnings: Vec::new() })
+            }
+        }
+    }
+
+    /// The version to use for an object that says it has the version `own`.
+    fn version(&self, crd: &Crd<'_>, own: &str, place: &Place) -> Result<Version, Box<Problem>> {
+        let definition = crd.definition;
+        let from_storage =
+            matches!(self.command, Command::Decode(decode) if decode.from == From::Storage);
+        let wanted = self.command.common().version.as_deref();
+        let stored = if from_storage { definition.storage_version() } else { None };
+        if wanted.is_none()
+            && let Some(stored) = stored
+        {
+            return Ok(stored);
+        }
+        let name = wanted.unwrap_or(own);
+        definition.version(name).ok_or_else(|| {
+            let versions: Vec<_> =
+                definition.versions().map(|version| version.name().to_owned()).collect();
+            let message =
+                format!("the CRD for kind `{}` has no version `{name}`", definition.kind());
+            let help = format!("the versions in `{}`: {}", crd.place, list(&versions));
+            Problem::unusable(place.clone(), message).help(help)
+        })
+    }
+
+    fn note(&mut self, crd: &Crd<'_>, version: &Version, notes: &mut Vec<String>) {
+        let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
+        if !self.used.insert((api_version.clone(), kind)) {
+            return;
+        }
+        for ignored in &crd.ignored {
+            notes.push(format!(
+                "{ignored}: another CRD for kind `{}` is in `{}`; that one is used",
+                crd.definition.kind(),
+                crd.place
+            ));
+        }
+        if !version.is_served() && matches!(self.command, Command::Decode(_)) {
+            notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
+        }
+        let errors = version.structural_errors();
+        notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));
+    }
+}
+
+fn type_meta<'i>(
+    value: &Value,
+    identity: &'i Identity,
+    place: &Place,
+) -> Result<(&'i str, &'i str), Box<Problem>> {
+    let unusable = |message: String| Problem::unusable(place.clone(), message);
+    if !value.is_object() {
+        return Err(unusable(format!("expected an object, found {}", json_type(value))));
+    }
+    let missing = |name: &str| match value.get(name) {
+        None | Some(Value::Null) => unusable(format!("`{name}` is missing")),
+        Some(Value::String(_)) => unusable(format!("`{name}` is empty")),
+        Some(other) => unusable(format!("`{name}` must be a string, found {}", json_type(other))),
+    };
+    let api_version = identity.api_version.as_deref().filter(|text| !text.is_empty());
+    let kind = identity.kind.as_deref().filter(|text| !text.is_empty());
+    let api_version = api_version.ok_or_else(|| missing("apiVersion"))?;
+    Ok((api_version, kind.ok_or_else(|| missing("kind"))?))
+}
+
+impl Identity {
+    fn of(value: &Value) -> Self {
+        let text = |path: &str| value.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        Identity {
+            api_version: text("/apiVersion"),
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+        }
+    }
+}
+
+fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Problem>> {
+    let options = DecodeOptions::default().report(true);
+    let mut object = document.value;
+    match version.decode_storage_value(&mut object, &options) {
+        Ok(changes) => Ok(Done { object, changes, warnings: Vec::new() }),
+        Err(error) => Err(Problem::refused(document.place, error.status_message())),
+    }
+}
+
+fn from_request(
+    version: &Version,
+    document: Document,
+    field_validation: FieldValidation,
+) -> Result<Done, Box<Problem>> {
+    let options = DecodeOptions::default().report(true).field_validation(field_validation);
+    let decoded = document.body.as_deref().map(|body| version.decode(body, &options));
+    match decoded {
+        Some(Ok(decoded)) => {
+            let (changes, warnings) = (decoded.changes().to_vec(), decoded.warnings().to_vec());
+            let object = DeepValue::from(decoded.into_object());
+            Ok(Done { object, changes, warnings })
+        }
+        // The text was read before: a body with empty documents around the object.
+        Some(Err(error)) if error.place().is_some() => {
+            value_from_request(version, document, &options)
+        }
+        Some(Err(error)) => Err(refused(version, &document, error.status_message())),
+        None => value_from_request(version, document, &options),
+    }
+}
+
+/// The same for a document whose own text is not at hand; its duplicates are known from reading.
+fn value_from_request(
+    version: &Version,
+    mut document: Document,
+    options: &DecodeOptions,
+) -> Result<Done, Box<Problem>> {
+    let duplicate = |path: &String| format!("duplicate field {}", quote(path));
+    let mut warnings: Vec<String> = document.duplicates.iter().map(duplicate).collect();
+    let is_strict = options.field_validation == FieldValidation::Strict;
+    if warnings.is_empty() || options.field_validation == FieldValidation::Ignore {
+        return match version.decode_value(&mut document.value, options) {
+            Ok((warnings, changes)) => Ok(Done { object: document.value, changes, warnings }),
+            Err(error) => Err(refused(version, &document, error.status_message())),
+        };
+    }
+    let lenient = options.clone().field_validation(FieldValidation::Warn);
+    let (unknown, changes) = version
+        .decode_value(&mut document.value, &lenient)
+        .map_err(|error| refused(version, &document, error.status_message()))?;
+    warnings.extend(unknown);
+    if is_strict {
+        let kind = version.definition().kind();
+        let message = format!(
+            "{kind} in version \"{}\" cannot be handled as a {kind}: strict decoding error: {}",
+            version.name(),
+            warnings.join(", ")
+        );
+        return Err(Problem::refused(document.place, message));
+    }
+    Ok(Done { object: document.value, changes, warnings })
+}
+
+fn refused(version: &Version, document: &Document, message: &str) -> Box<Problem> {
+    let problem = Problem::refused(document.place.clone(), message);
+    let own = document.value.get("apiVersion").and_then(Value::as_str);
+    if own == Some(version.api_version().as_str()) {
+        return problem;
+    }
+    problem.help(
+        "a request must have the version of its endpoint; `--from storage` shows how an object \
+         that is stored in another version reads",
+    )
+}

@@ -1,0 +1,274 @@
+//! The reader: JSON text to a value.
+
+use std::collections::HashSet;
+
+use billhook_schema::Location;
+use billhook_schema::value::{DeepValue, dismantle, grow};
+use serde_json::{Map, Value};
+
+use crate::error::JsonError;
+use crate::number;
+use crate::text::{self, Failure, character};
+
+/// How deep lists and objects may be nested.
+pub const MAX_DEPTH: usize = 10_000;
+
+/// How many repeated keys a document reports (RP-20).
+const MAX_DUPLICATES: usize = 100;
+
+/// A document that was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Document {
+    value: DeepValue,
+    duplicates: Vec<String>,
+}
+
+impl Document {
+    /// The value.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Takes the value out.
+    pub fn into_value(self) -> DeepValue {
+        self.value
+    }
+
+    /// The paths of repeated keys in document order, each once, at most 100 (RP-20).
+    pub fn duplicates(&self) -> &[String] {
+        &self.duplicates
+    }
+}
+
+/// Reads one JSON document; nothing but white space may follow it.
+pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
+    read_json_to_depth(text, MAX_DEPTH)
+}
+
+/// [`read_json`] with another limit for nesting, for documents that wrap objects.
+pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
+    let mut reader = Reader {
+        bytes: text,
+        at: 0,
+        left: max_depth,
+        out_of_range: None,
+        duplicates: Vec::new(),
+        seen: HashSet::new(),
+    };
+    let failed = |(offset, message)| JsonError::new(text, offset, message);
+    reader.skip_space();
+    let value = DeepValue::from(reader.value(&Location::TOP).map_err(failed)?);
+    reader.skip_space();
+    if reader.at < text.len() {
+        return Err(failed(reader.invalid("after top-level value")));
+    }
+    if let Some((offset, literal)) = reader.out_of_range {
+        let message =
+            format!("json: cannot unmarshal number {literal} into Go value of type float64");
+        return Err(JsonError::new(text, offset, message).with_partial(value));
+    }
+    Ok(Document { value, duplicates: reader.duplicates })
+}
+
+/// What was read of a container before an error may be deep.
+fn finish(read: Result<(), Failure>, container: Value) -> Result<Value, Failure> {
+    match read {
+        Ok(()) => Ok(container),
+        Err(failure) => {
+            dismantle(container);
+            Err(failure)
+        }
+    }
+}
+
+struct Reader<'t> {
+    bytes: &'t [u8],
+    at: usize,
+    /// How many more levels may be opened.
+    left: usize,
+    /// The first number beyond float64. The text around it must be well-formed before it counts.
+    out_of_range: Option<(usize, &'t str)>,
+    duplicates: Vec<String>,
+    seen: HashSet<String>,
+}
+
+impl<'t> Reader<'t> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    fn invalid(&self, context: &str) -> Failure {
+        match self.bytes.get(self.at..) {
+            None | Some([]) => text::end_of_input(self.bytes),
+            Some(rest) => (self.at, format!("invalid character {} {context}", character(rest))),
+        }
+    }
+
+    fn value(&mut self, place: &Location<'_>) -> Result<Value, Failure> {
+        match self.peek() {
+            Some(b'{') => {
+                let mut members = Map::new();
+                let read = self.nested(|reader| reader.object(place, &mut members));
+                finish(read, Value::Object(members))
+            }
+            Some(b'[') => {
+                let mut items = Vec::new();
+                let read = self.nested(|reader| reader.array(place, &mut items));
+                finish(read, Value::Array(items))
+            }
+            Some(b'"') => self.string().map(Value::String),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.literal("true", Value::Bool(true)),
+            Some(b'f') => self.literal("false", Value::Bool(false)),
+            Some(b'n') => self.literal("null", Value::Null),
+            _ => Err(self.invalid("looking for beginning of value")),
+        }
+    }
+
+    fn nested(
+        &mut self,
+        read: impl FnOnce(&mut Self) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        if self.left == 0 {
+            return Err((self.at, "exceeded max depth".to_owned()));
+        }
+        self.left -= 1;
+        self.at += 1;
+        let read = grow(|| read(self));
+        self.left += 1;
+        read
+    }
+
+    fn object(
+        &mut self,
+        place: &Location<'_>,
+        members: &mut Map<String, Value>,
+    ) -> Result<(), Failure> {
+        self.skip_space();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            if self.peek() != Some(b'"') {
+                return Err(self.invalid("looking for beginning of object key string"));
+            }
+            let key = self.string()?;
+            self.skip_space();
+            if self.peek() != Some(b':') {
+                return Err(self.invalid("after object key"));
+            }
+            self.at += 1;
+            self.skip_space();
+            if members.contains_key(&key) {
+                self.note_duplicate(&place.name(&key));
+            }
+            let value = self.value(&place.name(&key))?;
+            if let Some(old) = members.insert(key, value) {
+                dismantle(old);
+            }
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.invalid("after object key:value pair")),
+            }
+        }
+    }
+
+    fn array(&mut self, place: &Location<'_>, items: &mut Vec<Value>) -> Result<(), Failure> {
+        self.skip_space();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(());
+        }
+        loop {
+            self.skip_space();
+            items.push(self.value(&place.index(items.len()))?);
+            self.skip_space();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                _ => return Err(self.invalid("after array element")),
+            }
+        }
+    }
+
+    fn note_duplicate(&mut self, place: &Location<'_>) {
+        if self.duplicates.len() < MAX_DUPLICATES {
+            let path = place.to_path().to_dotted();
+            if self.seen.insert(path.clone()) {
+                self.duplicates.push(path);
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<String, Failure> {
+        let (text, end) = text::string(self.bytes, self.at + 1)?;
+        self.at = end;
+        Ok(text)
+    }
+
+    fn literal(&mut self, literal: &str, value: Value) -> Result<Value, Failure> {
+        for expected in literal.chars() {
+            if self.peek().map(char::from) != Some(expected) {
+                let context = format!("in literal {literal} (expecting '{expected}')");
+                return Err(self.invalid(&context));
+            }
+            self.at += 1;
+        }
+        Ok(value)
+    }
+
+    fn number(&mut self) -> Result<Value, Failure> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            _ => self.digits()?,
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            if let Some(b'+' | b'-') = self.peek() {
+                self.at += 1;
+            }
+            self.digits()?;
+        }
+        let literal = self.bytes.get(start..self.at).unwrap_or_default();
+        let literal = std::str::from_utf8(literal).unwrap_or_default();
+        Ok(number::parse(literal).map_or_else(
+            || {
+                self.out_of_range.get_or_insert((start, literal));
+                Value::Null
+            },
+            Value::Number,
+        ))
+    }
+
+    fn digits(&mut self) -> Result<(), Failure> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        if self.at == start { Err(self.invalid("in numeric literal")) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,100 @@
+//! The content of JSON strings.
+
+/// Where reading a string failed, and the server's text for it.
+pub(crate) type Failure = (usize, String);
+
+/// Reads the string that starts behind the quote at `start`; gives the text and the position
+/// behind the closing quote.
+pub(crate) fn string(bytes: &[u8], start: usize) -> Result<(String, usize), Failure> {
+    let mut text = String::new();
+    let mut at = start;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+        let Some(plain) = plain else { return Err(end_of_input(bytes)) };
+        push_lossy(rest.get(..plain).unwrap_or_default(), &mut text);
+        at += plain;
+        match bytes.get(at) {
+            Some(b'"') => return Ok((text, at + 1)),
+            Some(b'\\') => at = escape(bytes, at, &mut text)?,
+            other => {
+                let shown = other.map_or_else(String::new, |byte| character(&[*byte]));
+                return Err((at, format!("invalid character {shown} in string")));
+            }
+        }
+    }
+}
+
+pub(crate) fn end_of_input(bytes: &[u8]) -> Failure {
+    (bytes.len(), "unexpected end of JSON input".to_owned())
+}
+
+/// Invalid UTF-8 becomes one U+FFFD a byte.
+fn push_lossy(bytes: &[u8], text: &mut String) {
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+}
+
+/// Reads the escape sequence at `at`; gives the position behind it.
+fn escape(bytes: &[u8], at: usize, text: &mut String) -> Result<usize, Failure> {
+    let Some(&letter) = bytes.get(at + 1) else { return Err(end_of_input(bytes)) };
+    text.push(match letter {
+        b'"' | b'\\' | b'/' => char::from(letter),
+        b'b' => '\x08',
+        b'f' => '\x0c',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => {
+            let unit = code_unit(bytes, at)?;
+            if let 0xd800..=0xdbff = unit
+                && let Ok(low @ 0xdc00..=0xdfff) = code_unit(bytes, at + 6)
+                && bytes.get(at + 6..at + 8) == Some(b"\\u")
+            {
+                let code = 0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00);
+                text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+                return Ok(at + 12);
+            }
+            text.push(char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER));
+            return Ok(at + 6);
+        }
+        _ => return Err(invalid_escape(bytes, at, 2)),
+    });
+    Ok(at + 2)
+}
+
+/// The four hexadecimal digits of the `\u` escape at `at`.
+fn code_unit(bytes: &[u8], at: usize) -> Result<u32, Failure> {
+    let mut unit = 0;
+    for position in at + 2..at + 6 {
+        let Some(&digit) = bytes.get(position) else { return Err(end_of_input(bytes)) };
+        let Some(digit) = char::from(digit).to_digit(16) else {
+            return Err(invalid_escape(bytes, at, 6));
+        };
+        unit = unit << 4 | digit;
+    }
+    Ok(unit)
+}
+
+fn invalid_escape(bytes: &[u8], at: usize, length: usize) -> Failure {
+    let sequence = bytes.get(at..(at + length).min(bytes.len())).unwrap_or_default();
+    let sequence = String::from_utf8_lossy(sequence);
+    (at, format!("invalid escape sequence `{sequence}` in string"))
+}
+
+/// The first character of `rest` as the server's errors show it.
+pub(crate) fn character(rest: &[u8]) -> String {
+    let head = rest.get(..4.min(rest.len())).unwrap_or_default();
+    let chunk = head.utf8_chunks().next();
+    match chunk.and_then(|chunk| chunk.valid().chars().next()) {
+        Some('\'') => r"'\''".to_owned(),
+        Some('"') => "'\"'".to_owned(),
+        Some(c) => {
+            let quoted = billhook_schema::print::quote(c.encode_utf8(&mut [0; 4]));
+            format!("'{}'", quoted.trim_matches('"'))
+        }
+        None => format!("'\\x{:02x}'", rest.first().copied().unwrap_or_default()),
+    }
+}

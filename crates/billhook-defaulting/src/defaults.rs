@@ -1,0 +1,157 @@
+//! Applying defaults (DF-20 to DF-28).
+
+use billhook_schema::value::{deep_clone, grow};
+use billhook_schema::{
+    Change, ChangeKind, CompiledSchema, Dialect, Edge, Location, NodeRef, Reason, Unlisted,
+};
+use serde_json::{Map, Value};
+
+/// How many JSON values the defaults of one object may add. A few short defaults for list elements
+/// can describe more data than any machine holds.
+pub const MAX_DEFAULTED_VALUES: usize = 10_000_000;
+
+/// The defaults would add more than [`MAX_DEFAULTED_VALUES`] values to an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the defaults add more than {MAX_DEFAULTED_VALUES} values to the object")]
+#[non_exhaustive]
+pub struct LimitError {}
+
+/// Puts defaults where fields are missing, and in place of nulls that are not allowed. On an
+/// error the object has some of its defaults.
+pub fn apply_defaults(schema: &CompiledSchema, value: &mut Value) -> Result<(), LimitError> {
+    Walk::new(schema, |_, _, _, _| {}).node(schema.root(), value, &Location::TOP)
+}
+
+/// [`apply_defaults`] with the applied defaults listed: each before those that complete it.
+pub fn apply_defaults_reporting(
+    schema: &CompiledSchema,
+    value: &mut Value,
+) -> Result<Vec<Change>, LimitError> {
+    let mut changes = Vec::new();
+    let note = |at: Location<'_>, edge: Edge<'_>, was_null: bool, reason: Reason| {
+        changes.push(Change::new(
+            ChangeKind::Defaulted,
+            at.to_path(),
+            (was_null.then_some(Value::Null), edge.default().map(deep_clone)),
+            reason,
+            edge.node().schema_path(),
+        ));
+    };
+    Walk::new(schema, note).node(schema.root(), value, &Location::TOP)?;
+    Ok(changes)
+}
+
+const MISSING: Reason = Reason::new("DF-20", "missing, so the default is set");
+const NULL_FIELD: Reason =
+    Reason::new("DF-20", "null, but the field is not nullable, so the default is set");
+const NULL_MEMBER: Reason =
+    Reason::new("DF-25", "null, but members are not nullable, so their default is set");
+const NULL_ELEMENT: Reason =
+    Reason::new("DF-25", "null, but elements are not nullable, so their default is set");
+
+struct Walk<F> {
+    replaces_null: bool,
+    left: usize,
+    note: F,
+}
+
+impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
+    fn new(schema: &CompiledSchema, note: F) -> Self {
+        // KEP-575 leaves every null to validation (KD-20, KD-21).
+        let replaces_null = schema.dialect() != Dialect::Kep;
+        Walk { replaces_null, left: MAX_DEFAULTED_VALUES, note }
+    }
+
+    fn node(
+        &mut self,
+        node: NodeRef<'_>,
+        value: &mut Value,
+        at: &Location<'_>,
+    ) -> Result<(), LimitError> {
+        if !node.can_default() {
+            return Ok(());
+        }
+        match value {
+            Value::Object(members) => grow(|| {
+                self.insert(node, members, at)?;
+                members.iter_mut().try_for_each(|(key, member)| {
+                    let at = at.name(key);
+                    let edge = match node.property(key) {
+                        Some(property) => {
+                            if !property.is_listed() {
+                                self.replace_null(property.edge(), member, at, NULL_MEMBER)?;
+                            }
+                            property.edge()
+                        }
+                        None => match node.unlisted() {
+                            Unlisted::Descend(edge) => {
+                                self.replace_null(edge, member, at, NULL_MEMBER)?;
+                                edge
+                            }
+                            _ => return Ok(()),
+                        },
+                    };
+                    self.node(edge.node(), member, &at)
+                })
+            }),
+            Value::Array(items) => grow(|| {
+                let edge = node.items();
+                items.iter_mut().enumerate().try_for_each(|(index, item)| {
+                    let at = at.index(index);
+                    self.replace_null(edge, item, at, NULL_ELEMENT)?;
+                    self.node(edge.node(), item, &at)
+                })
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Sets the defaults of the listed members of one object; what is below them follows when the
+    /// members are walked.
+    fn insert(
+        &mut self,
+        node: NodeRef<'_>,
+        members: &mut Map<String, Value>,
+        at: &Location<'_>,
+    ) -> Result<(), LimitError> {
+        for property in node.defaulted_properties() {
+            let edge = property.edge();
+            match (members.get_mut(property.name()), edge.default()) {
+                (None, Some(default)) => {
+                    self.spend(edge)?;
+                    (self.note)(at.name(property.name()), edge, false, MISSING);
+                    members.insert(property.name().to_owned(), deep_clone(default));
+                }
+                (Some(member), Some(_)) => {
+                    self.replace_null(edge, member, at.name(property.name()), NULL_FIELD)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn replace_null(
+        &mut self,
+        edge: Edge<'_>,
+        value: &mut Value,
+        at: Location<'_>,
+        reason: Reason,
+    ) -> Result<(), LimitError> {
+        if value.is_null()
+            && self.replaces_null
+            && !edge.is_nullable()
+            && let Some(default) = edge.default()
+        {
+            self.spend(edge)?;
+            (self.note)(at, edge, true, reason);
+            *value = deep_clone(default);
+        }
+        Ok(())
+    }
+
+    fn spend(&mut self, edge: Edge<'_>) -> Result<(), LimitError> {
+        self.left = self.left.checked_sub(edge.default_size()).ok_or(LimitError {})?;
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! Null removal and defaulting of custom resources (KEP-575, DF-10 to DF-33).
+//!
+//! ```
+//! use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
+//! use serde_json::json;
+//!
+//! let written = json!({"type": "object", "properties": {
+//!     "replicas": {"type": "integer", "default": 1},
+//!     "note": {"type": "string"},
+//! }});
+//! let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
+//! let schema = CompiledSchema::new(Some(&schema), CompileOptions::default());
+//!
+//! let mut object = json!({"note": null});
+//! billhook_defaulting::remove_nulls(&schema, &mut object);
+//! billhook_defaulting::apply_defaults(&schema, &mut object)?;
+//! assert_eq!(object, json!({"replicas": 1}));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod defaults;
+mod nulls;
+mod prune;
+
+pub use defaults::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults, apply_defaults_reporting};
+pub use nulls::{remove_nulls, remove_nulls_reporting};
+pub use prune::{DefaultPruningError, prune_defaults};
+
+use billhook_schema::{Edge, NodeRef, Unlisted};
+
+/// What a schema says about the member `key`: its own schema, else that of members not listed.
+fn member_edge<'s>(node: NodeRef<'s>, key: &str) -> Option<Edge<'s>> {
+    match node.property(key) {
+        Some(property) => Some(property.edge()),
+        None => match node.unlisted() {
+            Unlisted::Descend(edge) => Some(edge),
+            _ => None,
+        },
+    }
+}

@@ -1,0 +1,310 @@
+//! RFC 3339 times as the server parses and writes them (OM-04, OM-05).
+
+use std::fmt::Write as _;
+
+const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
+
+/// A time, as seconds from 0001-01-01T00:00:00Z and a fraction that is only kept to tell the zero
+/// time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Time {
+    seconds: i64,
+    has_fraction: bool,
+}
+
+impl Time {
+    /// The zero time is written back as if it were absent.
+    pub(crate) fn is_zero(self) -> bool {
+        self.seconds == 0 && !self.has_fraction
+    }
+
+    /// The time in UTC with second precision.
+    pub(crate) fn to_rfc3339(self) -> String {
+        let days = self.seconds.div_euclid(86_400);
+        let second = self.seconds.rem_euclid(86_400);
+        let (year, month, day) = civil(days);
+        let sign = if year < 0 { "-" } else { "" };
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        let year = year.abs();
+        format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+    }
+
+    /// Parses a time; the error is the server's text.
+    pub(crate) fn parse(text: &str) -> Result<Time, String> {
+        Parser { text, rest: text.as_bytes() }.time()
+    }
+}
+
+struct Parser<'t> {
+    text: &'t str,
+    rest: &'t [u8],
+}
+
+impl Parser<'_> {
+    fn time(mut self) -> Result<Time, String> {
+        let year = self.year()?;
+        self.literal("-")?;
+        let month = self.number("01", true)?;
+        if !(1..=12).contains(&month) {
+            return Err(self.out_of_range("month"));
+        }
+        self.literal("-")?;
+        let day = self.number("02", true)?;
+        self.literal("T")?;
+        let hour = self.number("15", false)?;
+        if hour > 23 {
+            return Err(self.out_of_range("hour"));
+        }
+        self.literal(":")?;
+        let minute = self.number("04", true)?;
+        if minute > 59 {
+            return Err(self.out_of_range("minute"));
+        }
+        self.literal(":")?;
+        let second = self.number("05", true)?;
+        if second > 59 {
+            return Err(self.out_of_range("second"));
+        }
+        let has_fraction = self.fraction();
+        let offset = self.offset()?;
+        if !self.rest.is_empty() {
+            return Err(self.failure(&format!(": extra text: {}", quote(self.rest))));
+        }
+        if day < 1 || day > days_in(month, year) {
+            return Err(self.out_of_range("day"));
+        }
+        let seconds = days_from_civil(year, month, day) * 86_400
+            + i64::from(hour * 3600 + minute * 60 + second)
+            - i64::from(offset);
+        Ok(Time { seconds, has_fraction })
+    }
+
+    fn year(&mut self) -> Result<i64, String> {
+        let year = self.rest.get(..4).and_then(digits);
+        let Some(year) = year else { return Err(self.cannot_parse("2006")) };
+        self.advance(4);
+        Ok(i64::from(year))
+    }
+
+    fn literal(&mut self, literal: &str) -> Result<(), String> {
+        match self.rest.strip_prefix(literal.as_bytes()) {
+            Some(rest) => {
+                self.rest = rest;
+                Ok(())
+            }
+            None => Err(self.cannot_parse(literal)),
+        }
+    }
+
+    /// One or two digits; exactly two when `fixed`.
+    fn number(&mut self, element: &str, fixed: bool) -> Result<i32, String> {
+        let width = match self.rest {
+            [first, second, ..] if first.is_ascii_digit() && second.is_ascii_digit() => 2,
+            [first, ..] if first.is_ascii_digit() && !fixed => 1,
+            _ => return Err(self.cannot_parse(element)),
+        };
+        let number = self.rest.get(..width).and_then(digits).unwrap_or_default();
+        self.advance(width);
+        Ok(number)
+    }
+
+    /// Skips a fraction; tells whether it is more than zero nanoseconds.
+    fn fraction(&mut self) -> bool {
+        let [b'.' | b',', first, ..] = self.rest else { return false };
+        if !first.is_ascii_digit() {
+            return false;
+        }
+        self.advance(1);
+        let length = self.rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let nonzero = self.rest.iter().take(length.min(9)).any(|byte| *byte != b'0');
+        self.advance(length);
+        nonzero
+    }
+
+    /// The offset from UTC in seconds.
+    fn offset(&mut self) -> Result<i32, String> {
+        const ELEMENT: &str = "Z07:00";
+        if self.rest.first() == Some(&b'Z') {
+            self.advance(1);
+            return Ok(0);
+        }
+        let [sign, h1, h2, b':', m1, m2, ..] = *self.rest else {
+            return Err(self.cannot_parse(ELEMENT));
+        };
+        let (Some(hours), Some(minutes)) = (digits(&[h1, h2]), digits(&[m1, m2])) else {
+            return Err(self.cannot_parse(ELEMENT));
+        };
+        if hours > 24 {
+            return Err(self.out_of_range("time zone offset hour"));
+        }
+        if minutes > 60 {
+            return Err(self.out_of_range("time zone offset minute"));
+        }
+        let offset = hours * 3600 + minutes * 60;
+        let offset = match sign {
+            b'+' => offset,
+            b'-' => -offset,
+            _ => return Err(self.cannot_parse(ELEMENT)),
+        };
+        self.advance(6);
+        Ok(offset)
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.rest = self.rest.get(count..).unwrap_or_default();
+    }
+
+    fn cannot_parse(&self, element: &str) -> String {
+        let (text, rest) = (quote(self.text.as_bytes()), quote(self.rest));
+        format!("parsing time {text} as \"{LAYOUT}\": cannot parse {rest} as \"{element}\"")
+    }
+
+    fn out_of_range(&self, element: &str) -> String {
+        self.failure(&format!(": {element} out of range"))
+    }
+
+    fn failure(&self, message: &str) -> String {
+        format!("parsing time {}{message}", quote(self.text.as_bytes()))
+    }
+}
+
+fn digits(text: &[u8]) -> Option<i32> {
+    text.iter().try_fold(0, |number, byte| {
+        byte.is_ascii_digit().then(|| number * 10 + i32::from(byte - b'0'))
+    })
+}
+
+/// Quoting of times in errors: everything outside printable ASCII byte by byte.
+fn quote(text: &[u8]) -> String {
+    let mut out = String::from("\"");
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => {
+                out.push('\\');
+                out.push(char::from(byte));
+            }
+            b' '..=b'~' | 0x7f => out.push(char::from(byte)),
+            _ => {
+                let _ = write!(out, "\\x{byte:02x}");
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn is_leap(year: i64) -> bool {
+    year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+}
+
+fn days_in(month: i32, year: i64) -> i32 {
+    match month {
+        2 if is_leap(year) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Days before the first of each month in a year that starts in March.
+fn days_before_month(month_from_march: i64) -> i64 {
+    (153 * month_from_march + 2) / 5
+}
+
+/// Days from 0001-01-01 in the Gregorian calendar.
+fn days_from_civil(year: i64, month: i32, day: i32) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let (era, year_of_era) = (year.div_euclid(400), year.rem_euclid(400));
+    let day_of_year = days_before_month(i64::from((month + 9) % 12)) + i64::from(day) - 1;
+    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
+    // 306 days lie between 0000-03-01 and 0001-01-01.
+    era * 146_097 + day_of_era - 306
+}
+
+/// The inverse of [`days_from_civil`].
+fn civil(days: i64) -> (i64, i64, i64) {
+    let days = days + 306;
+    let (era, day_of_era) = (days.div_euclid(146_097), days.rem_euclid(146_097));
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_from_march = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - days_before_month(month_from_march) + 1;
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
+    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OM-04.
+    #[test]
+    fn times_are_brought_to_utc_seconds() {
+        for (text, expected) in [
+            ("2020-01-01T02:00:00.123+02:00", "2020-01-01T00:00:00Z"),
+            ("2020-02-29T23:59:59Z", "2020-02-29T23:59:59Z"),
+            ("2019-12-31T23:00:00-02:30", "2020-01-01T01:30:00Z"),
+            ("0001-01-01T00:00:01Z", "0001-01-01T00:00:01Z"),
+            ("0000-03-01T00:00:00Z", "0000-03-01T00:00:00Z"),
+            ("1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z"),
+            ("9999-12-31T23:59:59Z", "9999-12-31T23:59:59Z"),
+            ("2020-01-01T1:00:00Z", "2020-01-01T01:00:00Z"),
+            ("2020-01-01T00:00:00,5Z", "2020-01-01T00:00:00Z"),
+        ] {
+            let time = Time::parse(text).unwrap_or_else(|error| panic!("{text}: {error}"));
+            assert_eq!(time.to_rfc3339(), expected, "{text}");
+            assert!(!time.is_zero());
+        }
+        assert!(Time::parse("0001-01-01T00:00:00Z").unwrap().is_zero());
+        assert!(Time::parse("0001-01-01T01:00:00+01:00").unwrap().is_zero());
+    }
+
+    /// OM-05.
+    #[test]
+    fn errors_are_the_servers() {
+        let as_layout = |text: &str, rest: &str, element: &str| {
+            format!(
+                "parsing time \"{text}\" as \"2006-01-02T15:04:05Z07:00\": \
+                 cannot parse \"{rest}\" as \"{element}\""
+            )
+        };
+        for (text, expected) in [
+            ("bogus", as_layout("bogus", "bogus", "2006")),
+            ("2020-01-01", as_layout("2020-01-01", "", "T")),
+            ("", as_layout("", "", "2006")),
+            ("2020-01-01t00:00:00z", as_layout("2020-01-01t00:00:00z", "t00:00:00z", "T")),
+            ("2020-01-01T00:00:00", as_layout("2020-01-01T00:00:00", "", "Z07:00")),
+            ("2020-1-01T00:00:00Z", as_layout("2020-1-01T00:00:00Z", "1-01T00:00:00Z", "01")),
+            (
+                "2020-01-01T24:00:00Z",
+                "parsing time \"2020-01-01T24:00:00Z\": hour out of range".to_owned(),
+            ),
+            (
+                "2020-02-30T00:00:00Z",
+                "parsing time \"2020-02-30T00:00:00Z\": day out of range".to_owned(),
+            ),
+            (
+                "2020-01-01T00:00:00Zx",
+                "parsing time \"2020-01-01T00:00:00Zx\": extra text: \"x\"".to_owned(),
+            ),
+        ] {
+            assert_eq!(Time::parse(text).unwrap_err(), expected);
+        }
+    }
+
+    /// Every day of eight centuries, there and back.
+    #[test]
+    fn the_calendar_is_its_own_inverse() {
+        let mut days = days_from_civil(1600, 1, 1);
+        for year in 1600..2400 {
+            for month in 1..=12 {
+                for day in 1..=days_in(month, year) {
+                    assert_eq!(days_from_civil(year, month, day), days);
+                    assert_eq!(civil(days), (year, i64::from(month), i64::from(day)));
+                    days += 1;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The type check that KEP-2332 asks for (its proposal 3) and no server makes (KD-03).
+
+use billhook_schema::value::{deep_clone, grow};
+use billhook_schema::{CompiledSchema, Edge, FieldError, Location, NodeRef, Unlisted};
+use serde_json::Value;
+
+/// Finds the first value whose JSON type is not the one its schema says. Null is left to
+/// validation. Only [`Dialect::Kep`](billhook_schema::Dialect::Kep) refuses such objects.
+pub fn check_types(schema: &CompiledSchema, value: &Value) -> Result<(), FieldError> {
+    walk(schema.root(), value, &Location::TOP)
+}
+
+fn walk(node: NodeRef<'_>, value: &Value, at: &Location<'_>) -> Result<(), FieldError> {
+    if !node.types().admit(value) {
+        let detail = format!("must be of type {}", node.types());
+        return Err(FieldError::type_invalid(at.to_path(), deep_clone(value), &detail));
+    }
+    match value {
+        Value::Object(members) => grow(|| {
+            members.iter().try_for_each(|(key, member)| {
+                let edge = match node.property(key) {
+                    Some(property) => Some(property.edge()),
+                    None => match node.unlisted() {
+                        Unlisted::Descend(edge) => Some(edge),
+                        _ => None,
+                    },
+                };
+                edge.map(Edge::node).map_or(Ok(()), |node| walk(node, member, &at.name(key)))
+            })
+        }),
+        Value::Array(items) => grow(|| {
+            let node = node.items().node();
+            items
+                .iter()
+                .enumerate()
+                .try_for_each(|(index, item)| walk(node, item, &at.index(index)))
+        }),
+        _ => Ok(()),
+    }
+}

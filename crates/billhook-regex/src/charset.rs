@@ -1,0 +1,231 @@
+//! Sets of code points as sorted ranges. Surrogates can be in a set, as they can
+//! in Go, although no text ever holds one; they are left out when a set is
+//! handed to the engine.
+
+use std::sync::LazyLock;
+
+use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
+
+use crate::unicode;
+
+/// The largest code point.
+pub(crate) const MAX_RUNE: u32 = 0x10_FFFF;
+
+/// All code points that have another letter case, and some that have none. The
+/// engine folds a set by going through its members one by one, which takes long
+/// for large sets; these are the only ones that it need look at.
+static CASED: LazyLock<CharSet> = LazyLock::new(|| {
+    let mut ranges = vec![(0x345, 0x345), (0x2160, 0x2188), (0x24B6, 0x24E9)];
+    if let Some(letters) = unicode::lookup("LC") {
+        ranges.extend_from_slice(letters.ranges());
+    }
+    CharSet::new(ranges)
+});
+
+const SURROGATES: (u32, u32) = (0xD800, 0xDFFF);
+
+/// Ranges that are sorted and neither overlap nor touch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct CharSet {
+    ranges: Vec<(u32, u32)>,
+}
+
+impl CharSet {
+    /// The set of all code points in any of the ranges, given in any order.
+    pub(crate) fn new(mut ranges: Vec<(u32, u32)>) -> Self {
+        normalize(&mut ranges);
+        Self { ranges }
+    }
+
+    pub(crate) fn surrogates() -> Self {
+        Self::new(vec![SURROGATES])
+    }
+
+    pub(crate) fn ranges(&self) -> &[(u32, u32)] {
+        &self.ranges
+    }
+
+    /// The only member, if there is just one.
+    pub(crate) fn single(&self) -> Option<u32> {
+        match self.ranges.as_slice() {
+            &[(lo, hi)] if lo == hi => Some(lo),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn negated(&self) -> Self {
+        let mut ranges = Vec::with_capacity(self.ranges.len() + 1);
+        let mut next = 0;
+        for &(lo, hi) in &self.ranges {
+            if next < lo {
+                ranges.push((next, lo - 1));
+            }
+            next = hi + 1;
+        }
+        if next <= MAX_RUNE {
+            ranges.push((next, MAX_RUNE));
+        }
+        Self { ranges }
+    }
+
+    fn intersection(&self, other: &Self) -> Self {
+        let (mut left, mut right) = (self.ranges.iter(), other.ranges.iter());
+        let (mut a, mut b) = (left.next(), right.next());
+        let mut ranges = Vec::new();
+        while let (Some(&(a_lo, a_hi)), Some(&(b_lo, b_hi))) = (a, b) {
+            let (lo, hi) = (a_lo.max(b_lo), a_hi.min(b_hi));
+            if lo <= hi {
+                ranges.push((lo, hi));
+            }
+            if a_hi < b_hi {
+                a = left.next();
+            } else {
+                b = right.next();
+            }
+        }
+        Self { ranges }
+    }
+
+    /// The set with everything that is equal to a member when case is ignored.
+    pub(crate) fn folded(&self) -> Self {
+        let mut class = self.intersection(&CASED).to_class();
+        // Fails only when built without case tables, which the manifest asks for.
+        if class.try_case_fold_simple().is_err() {
+            return self.clone();
+        }
+        let mut ranges = ranges_of(&class);
+        ranges.extend_from_slice(&self.ranges);
+        Self::new(ranges)
+    }
+
+    /// The set in the engine's form.
+    pub(crate) fn to_class(&self) -> ClassUnicode {
+        let mut class = Vec::with_capacity(self.ranges.len());
+        for &(lo, hi) in &self.ranges {
+            let below = (lo, hi.min(SURROGATES.0 - 1));
+            let above = (lo.max(SURROGATES.1 + 1), hi);
+            for (lo, hi) in [below, above] {
+                if let (true, Some(lo), Some(hi)) =
+                    (lo <= hi, char::from_u32(lo), char::from_u32(hi))
+                {
+                    class.push(ClassUnicodeRange::new(lo, hi));
+                }
+            }
+        }
+        ClassUnicode::new(class)
+    }
+}
+
+impl From<&ClassUnicode> for CharSet {
+    fn from(class: &ClassUnicode) -> Self {
+        Self::new(ranges_of(class))
+    }
+}
+
+fn ranges_of(class: &ClassUnicode) -> Vec<(u32, u32)> {
+    class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
+}
+
+fn normalize(ranges: &mut Vec<(u32, u32)>) {
+    if ranges.is_sorted_by(|a, b| a.1 + 1 < b.0) {
+        return;
+    }
+    ranges.sort_unstable();
+    ranges.dedup_by(|next, kept| {
+        let joins = next.0 <= kept.1.saturating_add(1);
+        if joins {
+            kept.1 = kept.1.max(next.1);
+        }
+        joins
+    });
+}
+
+/// Collects the members of a `[…]`. Ranges are joined now and then, so that
+/// memory follows the size of the set and not the length of its text.
+#[derive(Default)]
+pub(crate) struct CharSetBuilder {
+    ranges: Vec<(u32, u32)>,
+    joined: usize,
+}
+
+impl CharSetBuilder {
+    const SLACK: usize = 4096;
+
+    pub(crate) fn add(&mut self, lo: u32, hi: u32) {
+        self.ranges.push((lo, hi));
+        self.join();
+    }
+
+    pub(crate) fn add_set(&mut self, set: &CharSet) {
+        self.ranges.extend_from_slice(&set.ranges);
+        self.join();
+    }
+
+    pub(crate) fn build(self) -> CharSet {
+        CharSet::new(self.ranges)
+    }
+
+    fn join(&mut self) {
+        if self.ranges.len() > 2 * self.joined + Self::SLACK {
+            normalize(&mut self.ranges);
+            self.joined = self.ranges.len();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_sorted_and_joined() {
+        let set = CharSet::new(vec![(5, 9), (1, 2), (3, 3), (20, 21), (8, 12)]);
+        assert_eq!(set.ranges(), [(1, 3), (5, 12), (20, 21)]);
+    }
+
+    #[test]
+    fn negation_is_its_own_inverse() {
+        for ranges in [vec![], vec![(0, MAX_RUNE)], vec![(0, 1), (7, 7)], vec![(3, MAX_RUNE)]] {
+            let set = CharSet::new(ranges);
+            assert_eq!(set.negated().negated(), set);
+        }
+    }
+
+    #[test]
+    fn only_cased_code_points_fold() {
+        let mut rest = CASED.negated().to_class();
+        let before = rest.clone();
+        rest.try_case_fold_simple().unwrap();
+        assert_eq!(rest, before);
+    }
+
+    #[test]
+    fn folding_adds_all_cases() {
+        let fold = |c: char| CharSet::new(vec![(u32::from(c), u32::from(c))]).folded();
+        assert_eq!(fold('k').ranges(), [(0x4B, 0x4B), (0x6B, 0x6B), (0x212A, 0x212A)]);
+        assert_eq!(fold('\u{345}'), fold('ι'));
+        assert_eq!(fold('ⅷ'), fold('Ⅷ'));
+        assert_eq!(fold('ⓐ'), fold('Ⓐ'));
+        assert_eq!(fold('1').ranges(), [(0x31, 0x31)]);
+        let all = CharSet::new(vec![(0, MAX_RUNE)]);
+        assert_eq!(all.folded(), all);
+    }
+
+    #[test]
+    fn surrogates_stay_out_of_the_engine() {
+        let set = CharSet::new(vec![(0xD700, 0xE000), (0xD900, 0xD910)]);
+        let class = set.to_class();
+        assert_eq!(ranges_of(&class), [(0xD700, 0xD7FF), (0xE000, 0xE000)]);
+        assert_eq!(ranges_of(&CharSet::surrogates().to_class()), []);
+    }
+
+    #[test]
+    fn building_joins_now_and_then() {
+        let mut builder = CharSetBuilder::default();
+        for _ in 0..100_000 {
+            builder.add(1, 5);
+        }
+        assert!(builder.ranges.len() <= CharSetBuilder::SLACK + 2);
+        assert_eq!(builder.build().ranges(), [(1, 5)]);
+    }
+}

@@ -1,0 +1,94 @@
+//! Finding a property by name without allocating.
+
+use super::{Arena, Property};
+
+/// Up to this many properties are compared one by one.
+const LINEAR: usize = 6;
+/// A name that would need more probes than this sends its node to binary search, so that no choice
+/// of names makes look-ups slow.
+const MAX_PROBES: usize = 16;
+
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Lookup {
+    Linear,
+    Sorted,
+    /// Open addressing; slots hold a position among the node's properties plus one.
+    Hashed {
+        start: u32,
+        mask: u32,
+    },
+}
+
+impl Lookup {
+    /// Makes the look-up for names that are sorted; new slots go to the end of `slots`.
+    pub(super) fn build<'n>(
+        names: impl ExactSizeIterator<Item = &'n str>,
+        slots: &mut Vec<u32>,
+    ) -> Lookup {
+        if names.len() <= LINEAR {
+            return Lookup::Linear;
+        }
+        let size = (names.len() * 2).next_power_of_two();
+        let start = slots.len();
+        slots.resize(start + size, 0);
+        for (position, name) in names.enumerate() {
+            let free = probes(hash(name), size - 1)
+                .map(|slot| start + slot)
+                .find(|&slot| slots.get(slot) == Some(&0));
+            let Some(entry) = free.and_then(|slot| slots.get_mut(slot)) else {
+                slots.truncate(start);
+                return Lookup::Sorted;
+            };
+            *entry = position as u32 + 1;
+        }
+        Lookup::Hashed { start: start as u32, mask: size as u32 - 1 }
+    }
+
+    #[inline]
+    pub(super) fn find<'s>(
+        self,
+        properties: &'s [Property],
+        arena: &Arena,
+        name: &str,
+    ) -> Option<&'s Property> {
+        match self {
+            Lookup::Linear => properties.iter().find(|property| arena.name(property) == name),
+            Lookup::Sorted => properties
+                .binary_search_by(|property| arena.name(property).cmp(name))
+                .ok()
+                .and_then(|position| properties.get(position)),
+            Lookup::Hashed { start, mask } => {
+                for slot in probes(hash(name), mask as usize) {
+                    let position = *arena.slots.get(start as usize + slot)?;
+                    let property = properties.get((position as usize).checked_sub(1)?)?;
+                    if arena.name(property) == name {
+                        return Some(property);
+                    }
+                }
+                None
+            }
+        }
+    }
+}
+
+fn probes(hash: u64, mask: usize) -> impl Iterator<Item = usize> {
+    (0..MAX_PROBES).map(move |probe| (hash as usize).wrapping_add(probe) & mask)
+}
+
+/// Multiplies eight bytes at a time; names are short.
+#[inline]
+fn hash(name: &str) -> u64 {
+    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
+    let mut hash = name.len() as u64;
+    let mut chunks = name.as_bytes().chunks_exact(8);
+    for chunk in &mut chunks {
+        let word = chunk.try_into().map_or(0, u64::from_le_bytes);
+        hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    }
+    let mut word = 0;
+    for &byte in chunks.remainder() {
+        word = word << 8 | u64::from(byte);
+    }
+    hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    hash ^ hash >> 32
+}

@@ -1,0 +1,364 @@
+//! From a structural schema to the arena.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::{
+    ANYTHING, Arena, CompiledSchema, Default, Flags, NOTHING, Node, NodeId, Property,
+    RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted, hints::Hints, lookup::Lookup,
+};
+use crate::path::FieldPath;
+use crate::props::{JsonSchemaProps, SchemaOrBool};
+use crate::structural::StructuralSchema;
+use crate::value::{count, grow};
+
+/// Whose rules apply.
+#[derive(Clone, Copy, Debug, std::default::Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Dialect {
+    /// What a Kubernetes 1.36 API server does.
+    #[default]
+    Kubernetes,
+    /// What the KEP texts say where the server differs: preservation is inherited below a
+    /// preserved node until a node that itself lists properties (KD-01, KD-02, KD-07), a value of
+    /// the wrong type is an error (KD-03), and nulls are neither removed nor defaulted (KD-20,
+    /// KD-21).
+    Kep,
+}
+
+/// What a schema is compiled for.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct CompileOptions {
+    /// Whose rules apply.
+    pub dialect: Dialect,
+    /// Whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
+    /// implicitly specified (PR-02).
+    pub resource_root: bool,
+    /// Whether unknown fields are removed at all; false for old definitions with
+    /// `preserveUnknownFields: true` (PR-40).
+    pub prune: bool,
+    /// Where the schema is written; schema paths in reports start with it.
+    pub base: FieldPath,
+}
+
+impl std::default::Default for CompileOptions {
+    fn default() -> Self {
+        CompileOptions {
+            dialect: Dialect::Kubernetes,
+            resource_root: true,
+            prune: true,
+            base: FieldPath::default(),
+        }
+    }
+}
+
+/// What happens to members that a node does not list.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// They are removed (PR-12).
+    Prune,
+    /// They are kept, as is the content of lists directly below (PR-20, PR-21).
+    Keep,
+    /// Nothing is removed at any depth: below the fields that every resource has (PR-12), and in
+    /// definitions that preserve unknown fields altogether.
+    Whole,
+}
+
+pub(super) static NOTHING_NODE: Node = Node {
+    parent: NOTHING,
+    step: Step::Top,
+    flags: Flags(Flags::CAN_PRUNE),
+    types: Types::ANY,
+    properties: (0, 0),
+    defaulted: (0, 0),
+    defaulted_mask: 0,
+    lookup: Lookup::Linear,
+    unlisted: Unlisted::Remove,
+    items: Target::to(NOTHING),
+};
+
+static ANYTHING_NODE: Node = Node {
+    parent: ANYTHING,
+    step: Step::Top,
+    flags: Flags(0),
+    types: Types::ANY,
+    properties: (0, 0),
+    defaulted: (0, 0),
+    defaulted_mask: 0,
+    lookup: Lookup::Linear,
+    unlisted: Unlisted::Keep,
+    items: Target::to(ANYTHING),
+};
+
+impl CompiledSchema {
+    /// Compiles a schema. Without one, a resource root is treated as if its schema were empty
+    /// (PR-02) and any other value as if nothing were specified (PR-11).
+    pub fn new(schema: Option<&StructuralSchema>, options: CompileOptions) -> CompiledSchema {
+        let mut lowering = Lowering {
+            arena: Arena {
+                nodes: vec![NOTHING_NODE.clone(), ANYTHING_NODE.clone()],
+                properties: Vec::new(),
+                names: String::new(),
+                slots: Vec::new(),
+                defaults: Vec::new(),
+                defaulted: Vec::new(),
+                root: Target::to(NOTHING),
+                dialect: options.dialect,
+                resource_root: options.resource_root,
+                base: options.base,
+                hints: Hints::default(),
+            },
+            whole: HashMap::new(),
+        };
+        let mode = if options.prune { Mode::Prune } else { Mode::Whole };
+        let empty = JsonSchemaProps::default();
+        let root = schema.map(StructuralSchema::root);
+        lowering.arena.root = match root.or(options.resource_root.then_some(&empty)) {
+            Some(root) => {
+                let node = lowering.node(root, mode, NOTHING, Step::Top, options.resource_root);
+                lowering.target(root, node)
+            }
+            None if options.prune => Target::to(NOTHING),
+            None => Target::to(ANYTHING),
+        };
+        lowering.arena.hints = Hints::new(&lowering.arena);
+        CompiledSchema(Arc::new(lowering.arena))
+    }
+}
+
+struct Lowering {
+    arena: Arena,
+    /// Nodes in [`Mode::Whole`] by the address of their schema: an embedded resource that wrongly
+    /// has `additionalProperties` (SS-48) needs that schema in two modes, and a chain of them must
+    /// not be lowered over and over.
+    whole: HashMap<*const JsonSchemaProps, NodeId>,
+}
+
+impl Lowering {
+    /// Lowers one node and what is below it. Ids are `u32`: a node takes at least a few bytes of
+    /// schema and dozens in memory, so they cannot run out.
+    fn node(
+        &mut self,
+        schema: &JsonSchemaProps,
+        inherited: Mode,
+        parent: NodeId,
+        step: Step,
+        resource_root: bool,
+    ) -> NodeId {
+        let address = std::ptr::from_ref(schema);
+        if inherited == Mode::Whole
+            && let Some(&node) = self.whole.get(&address)
+        {
+            return node;
+        }
+        let id = NodeId(self.arena.nodes.len() as u32);
+        if inherited == Mode::Whole {
+            self.whole.insert(address, id);
+        }
+        self.arena.nodes.push(Node { parent, step, ..NOTHING_NODE.clone() });
+        grow(|| {
+            let mode = self.mode(schema, inherited);
+            let mut flags = Flags(0);
+            if schema.extensions.embedded_resource {
+                flags.0 |= Flags::EMBEDDED | Flags::HAS_EMBEDDED;
+            }
+            if schema.preserves_unknown_fields() {
+                flags.0 |= Flags::PRESERVES;
+            }
+            if inherited == Mode::Whole {
+                flags.0 |= Flags::WHOLE;
+            }
+
+            let unlisted = self.unlisted(schema, mode, id);
+            match unlisted {
+                Unlisted::Remove => flags.0 |= Flags::CAN_PRUNE,
+                Unlisted::Keep => {}
+                Unlisted::Descend(target) => self.inherit(&mut flags, target, true),
+            }
+            let items = self.items(schema, mode, id);
+            self.inherit(&mut flags, items, false);
+            let is_resource = resource_root || schema.extensions.embedded_resource;
+            let implied =
+                if is_resource && mode != Mode::Whole { &RESOURCE_FIELDS[..] } else { &[] };
+            let properties = self.properties(schema, mode, id, implied, &mut flags);
+            let (defaulted, defaulted_mask) = self.defaulted(properties);
+            let lookup = self.lookup(properties);
+
+            if let Some(node) = self.arena.nodes.get_mut(id.0 as usize) {
+                node.flags = flags;
+                // KEP-2332, example 9: what preservation reaches may have any type.
+                let preserved = inherited == Mode::Keep && mode == Mode::Keep;
+                node.types = if preserved { Types::ANY } else { types(schema) };
+                node.properties = properties;
+                node.defaulted = defaulted;
+                node.defaulted_mask = defaulted_mask;
+                node.lookup = lookup;
+                node.unlisted = unlisted;
+                node.items = items;
+            }
+        });
+        id
+    }
+
+    fn mode(&self, schema: &JsonSchemaProps, inherited: Mode) -> Mode {
+        let resets = || schema.properties.as_ref().is_some_and(|listed| !listed.is_empty());
+        match inherited {
+            Mode::Whole => Mode::Whole,
+            _ if schema.preserves_unknown_fields() => Mode::Keep,
+            // KEP-2332: preservation ends at a node that lists properties of its own.
+            Mode::Keep if self.arena.dialect == Dialect::Kep && resets() => Mode::Prune,
+            mode => mode,
+        }
+    }
+
+    /// The mode of a listed member or of a map member: on a server pruning resumes there (PR-23),
+    /// in the KEP preservation goes on.
+    fn member_mode(&self, mode: Mode) -> Mode {
+        match (mode, self.arena.dialect) {
+            (Mode::Keep, Dialect::Kubernetes) => Mode::Prune,
+            (mode, _) => mode,
+        }
+    }
+
+    fn unlisted(&mut self, schema: &JsonSchemaProps, mode: Mode, id: NodeId) -> Unlisted<Target> {
+        match &schema.additional_properties {
+            Some(SchemaOrBool::Schema(additional)) => {
+                let mode = self.member_mode(mode);
+                let node = self.node(additional, mode, id, Step::AdditionalProperties, false);
+                Unlisted::Descend(self.target(additional, node))
+            }
+            Some(SchemaOrBool::Bool(_)) if self.member_mode(mode) == Mode::Prune => {
+                Unlisted::Descend(Target::to(NOTHING))
+            }
+            None if mode == Mode::Prune => Unlisted::Remove,
+            _ => Unlisted::Keep,
+        }
+    }
+
+    fn items(&mut self, schema: &JsonSchemaProps, mode: Mode, id: NodeId) -> Target {
+        match schema.items_schema() {
+            Some(items) => {
+                let node = self.node(items, mode, id, Step::Items, false);
+                self.target(items, node)
+            }
+            None if mode == Mode::Prune => Target::to(NOTHING),
+            None => Target::to(ANYTHING),
+        }
+    }
+
+    /// The members known by name: the listed ones, and the `implied` fields of a resource, which
+    /// pruning keeps whole (PR-12).
+    fn properties(
+        &mut self,
+        schema: &JsonSchemaProps,
+        mode: Mode,
+        id: NodeId,
+        implied: &[&str],
+        flags: &mut Flags,
+    ) -> (u32, u32) {
+        let mut properties = Vec::new();
+        let member_mode = self.member_mode(mode);
+        for (name, listed) in schema.properties.iter().flatten() {
+            let mode = if implied.contains(&name.as_str()) { Mode::Whole } else { member_mode };
+            let node = self.node(listed, mode, id, Step::Top, false);
+            let target = self.target(listed, node);
+            properties.push((name.as_str(), true, target));
+        }
+        let mut shared = None;
+        for &name in implied {
+            if schema.property(name).is_none() {
+                let target = *shared.get_or_insert_with(|| match schema.additional_schema() {
+                    Some(additional) => {
+                        let step = Step::AdditionalProperties;
+                        let node = self.node(additional, Mode::Whole, id, step, false);
+                        self.target(additional, node)
+                    }
+                    None => Target::to(ANYTHING),
+                });
+                properties.push((name, false, target));
+            }
+        }
+        properties.sort_by_key(|(name, _, _)| *name);
+
+        let start = self.arena.properties.len();
+        for (position, (name, listed, target)) in properties.into_iter().enumerate() {
+            self.inherit(flags, target, true);
+            if listed && let Some(node) = self.arena.nodes.get_mut(target.node.0 as usize) {
+                node.step = Step::Property((start + position) as u32);
+            }
+            let field = if implied.contains(&name) { ResourceField::named(name) } else { None };
+            let escaped = name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\');
+            self.arena.names.push('"');
+            let name_start = self.arena.names.len() as u32;
+            self.arena.names.push_str(name);
+            let name = (name_start, self.arena.names.len() as u32);
+            self.arena.names.push('"');
+            let position = (start + position) as u32;
+            self.arena.properties.push(Property { name, listed, field, escaped, position, target });
+        }
+        (start as u32, self.arena.properties.len() as u32)
+    }
+
+    fn defaulted(&mut self, (start, end): (u32, u32)) -> ((u32, u32), u64) {
+        let Arena { properties, defaulted, .. } = &mut self.arena;
+        let first = defaulted.len() as u32;
+        defaulted.extend((start..end).filter(|&position| {
+            let property = properties.get(position as usize);
+            property.is_some_and(|property| property.listed && property.target.default.is_some())
+        }));
+        let mask = defaulted
+            .get(first as usize..)
+            .unwrap_or_default()
+            .iter()
+            .fold(0, |mask, at| mask | 1u64.checked_shl(at - start).unwrap_or(0));
+        ((first, defaulted.len() as u32), mask)
+    }
+
+    fn lookup(&mut self, (start, end): (u32, u32)) -> Lookup {
+        let Arena { properties, names, slots, .. } = &mut self.arena;
+        let properties = properties.get(start as usize..end as usize).unwrap_or_default();
+        let name = |property: &Property| {
+            names.get(property.name.0 as usize..property.name.1 as usize).unwrap_or_default()
+        };
+        Lookup::build(properties.iter().map(name), slots)
+    }
+
+    fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
+        let default = schema.default.as_ref().map(|default| {
+            let size = count(default);
+            self.arena.defaults.push(Default { value: default.clone(), size });
+            self.arena.defaults.len() as u32 - 1
+        });
+        Target { node, nullable: schema.nullable, default }
+    }
+
+    /// Notes in `flags` what can happen at `target` or below it; a null there can be removed only
+    /// when it is the value of a member (DF-10).
+    fn inherit(&self, flags: &mut Flags, target: Target, is_member: bool) {
+        if let Some(node) = self.arena.nodes.get(target.node.0 as usize) {
+            flags.0 |= node.flags.0 & Flags::INHERITED;
+        }
+        if target.default.is_some() {
+            flags.0 |= Flags::CAN_DEFAULT;
+        }
+        if is_member && !target.nullable && target.default.is_none() {
+            flags.0 |= Flags::CAN_REMOVE_NULL;
+        }
+    }
+}
+
+fn types(schema: &JsonSchemaProps) -> Types {
+    if schema.extensions.int_or_string {
+        return Types(Types::INTEGER | Types::STRING);
+    }
+    match schema.type_.as_str() {
+        "boolean" => Types(Types::BOOLEAN),
+        "integer" => Types(Types::INTEGER),
+        "number" => Types(Types::NUMBER),
+        "string" => Types(Types::STRING),
+        "array" => Types(Types::ARRAY),
+        "object" => Types(Types::OBJECT),
+        _ => Types::ANY,
+    }
+}

@@ -1,0 +1,524 @@
+//! The compiled schema: a flat arena of nodes that every walk over objects uses.
+//!
+//! What differs by place is decided once, when the schema is compiled: the fields every resource
+//! has (PR-02, PR-12), preserved parts (PR-20), the dialect. A walk only follows edges.
+
+mod hints;
+mod lookup;
+mod lower;
+mod places;
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use crate::path::{FieldPath, Segment};
+use crate::value::DeepValue;
+pub use lower::{CompileOptions, Dialect};
+pub use places::{DefaultPlace, DefaultStep};
+
+/// The fields that every resource has besides what its schema lists.
+pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// A field that every resource has, at a place where a resource is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ResourceField {
+    /// `apiVersion`.
+    ApiVersion,
+    /// `kind`.
+    Kind,
+    /// `metadata`.
+    Metadata,
+}
+
+impl ResourceField {
+    fn named(name: &str) -> Option<Self> {
+        match name {
+            "apiVersion" => Some(ResourceField::ApiVersion),
+            "kind" => Some(ResourceField::Kind),
+            "metadata" => Some(ResourceField::Metadata),
+            _ => None,
+        }
+    }
+}
+
+/// A structural schema in the form that objects are walked with. Immutable, cheap to clone, and
+/// free to share between threads.
+#[derive(Clone)]
+pub struct CompiledSchema(Arc<Arena>);
+
+#[derive(Clone)]
+struct Arena {
+    nodes: Vec<Node>,
+    properties: Vec<Property>,
+    /// The names of the properties, each between quotation marks.
+    names: String,
+    slots: Vec<u32>,
+    defaults: Vec<Default>,
+    /// Positions in `properties` of those with a default, grouped by node.
+    defaulted: Vec<u32>,
+    root: Target,
+    dialect: Dialect,
+    resource_root: bool,
+    base: FieldPath,
+    hints: hints::Hints,
+}
+
+#[derive(Clone)]
+struct Default {
+    value: DeepValue,
+    /// How many JSON values it consists of.
+    size: usize,
+}
+
+/// Names a node of one compiled schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NodeId(u32);
+
+/// Nothing is specified: members are removed, elements visited (PR-11, PR-13).
+const NOTHING: NodeId = NodeId(0);
+/// Everything is kept as it is.
+const ANYTHING: NodeId = NodeId(1);
+/// Where the nodes that stand for a part of the schema begin.
+const FIRST_REAL_NODE: usize = 2;
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: NodeId,
+    step: Step,
+    flags: Flags,
+    types: Types,
+    properties: (u32, u32),
+    defaulted: (u32, u32),
+    /// Which of the first 64 properties are listed and have a default.
+    defaulted_mask: u64,
+    lookup: lookup::Lookup,
+    unlisted: Unlisted<Target>,
+    items: Target,
+}
+
+/// How a node is reached from its parent; property names are positions in the property table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Top,
+    Property(u32),
+    AdditionalProperties,
+    Items,
+}
+
+#[derive(Clone, Debug)]
+struct Property {
+    name: (u32, u32),
+    listed: bool,
+    field: Option<ResourceField>,
+    /// Whether the name needs escapes in JSON.
+    escaped: bool,
+    /// The place in the table of all properties.
+    position: u32,
+    target: Target,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Target {
+    node: NodeId,
+    nullable: bool,
+    default: Option<u32>,
+}
+
+impl Target {
+    const fn to(node: NodeId) -> Self {
+        Target { node, nullable: true, default: None }
+    }
+}
+
+/// What happens to a member that `properties` does not list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unlisted<T> {
+    /// It is removed (PR-12).
+    Remove,
+    /// It is kept as it is (PR-20).
+    Keep,
+    /// It is kept and its value is walked (PR-12, PR-20).
+    Descend(T),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flags(u8);
+
+impl Flags {
+    const EMBEDDED: u8 = 1;
+    const PRESERVES: u8 = 2;
+    const CAN_PRUNE: u8 = 4;
+    const CAN_REMOVE_NULL: u8 = 8;
+    const CAN_DEFAULT: u8 = 16;
+    const HAS_EMBEDDED: u8 = 32;
+    const WHOLE: u8 = 64;
+    /// What a node's parent inherits from it.
+    const INHERITED: u8 =
+        Self::CAN_PRUNE | Self::CAN_REMOVE_NULL | Self::CAN_DEFAULT | Self::HAS_EMBEDDED;
+
+    fn has(self, flag: u8) -> bool {
+        self.0 & flag != 0
+    }
+}
+
+/// The JSON types that a schema's `type` admits; only the KEP dialect looks at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Types(u8);
+
+impl Types {
+    const BOOLEAN: u8 = 1;
+    const INTEGER: u8 = 2;
+    const NUMBER: u8 = 4;
+    const STRING: u8 = 8;
+    const ARRAY: u8 = 16;
+    const OBJECT: u8 = 32;
+    const ANY: Types = Types(63);
+
+    /// Whether a value has one of the types; null has none and is left to validation.
+    pub fn admit(self, value: &Value) -> bool {
+        let bits = match value {
+            Value::Null => return true,
+            Value::Bool(_) => Self::BOOLEAN,
+            Value::Number(number) => match crate::value::Num::of(number) {
+                crate::value::Num::Int(_) => Self::INTEGER | Self::NUMBER,
+                crate::value::Num::Float(float) if float.fract() == 0.0 => {
+                    Self::INTEGER | Self::NUMBER
+                }
+                crate::value::Num::Float(_) => Self::NUMBER,
+            },
+            Value::String(_) => Self::STRING,
+            Value::Array(_) => Self::ARRAY,
+            Value::Object(_) => Self::OBJECT,
+        };
+        self.0 & bits != 0
+    }
+}
+
+/// Prints the admitted types, e.g. `integer or string`.
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = ["boolean", "integer", "number", "string", "array", "object"];
+        let admitted = names.iter().enumerate().filter(|(bit, _)| self.0 & (1 << bit) != 0);
+        for (position, (_, name)) in admitted.enumerate() {
+            if position > 0 {
+                f.write_str(" or ")?;
+            }
+            f.write_str(name)?;
+        }
+        Ok(())
+    }
+}
+
+/// A node of a compiled schema.
+#[derive(Clone, Copy)]
+pub struct NodeRef<'s> {
+    arena: &'s Arena,
+    node: &'s Node,
+    id: NodeId,
+}
+
+/// What a schema says about one place below a node: the schema of a member or of the elements.
+#[derive(Clone, Copy)]
+pub struct Edge<'s> {
+    arena: &'s Arena,
+    target: &'s Target,
+}
+
+/// A member that a node knows by name.
+#[derive(Clone, Copy)]
+pub struct PropertyRef<'s> {
+    arena: &'s Arena,
+    property: &'s Property,
+}
+
+impl CompiledSchema {
+    /// The node of the top value.
+    pub fn root(&self) -> NodeRef<'_> {
+        self.root_edge().node()
+    }
+
+    /// What the schema says about the top value. Its default is never applied (DF-24).
+    pub fn root_edge(&self) -> Edge<'_> {
+        Edge { arena: &self.0, target: &self.0.root }
+    }
+
+    /// A node by its id.
+    pub fn node(&self, id: NodeId) -> NodeRef<'_> {
+        self.0.node(id)
+    }
+
+    /// The dialect that the schema was compiled for.
+    pub fn dialect(&self) -> Dialect {
+        self.0.dialect
+    }
+
+    /// Whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
+    /// implicitly specified (PR-02).
+    pub fn is_resource_root(&self) -> bool {
+        self.0.resource_root
+    }
+
+    /// How many nodes the schema has.
+    pub fn node_count(&self) -> usize {
+        self.0.nodes.len()
+    }
+}
+
+impl fmt::Debug for CompiledSchema {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CompiledSchema")
+            .field("base", &self.0.base.to_string())
+            .field("nodes", &self.0.nodes.len())
+            .field("dialect", &self.0.dialect)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Arena {
+    fn node(&self, id: NodeId) -> NodeRef<'_> {
+        // Ids are only made together with their node.
+        let node = self.nodes.get(id.0 as usize).unwrap_or(&lower::NOTHING_NODE);
+        NodeRef { arena: self, node, id }
+    }
+
+    fn name(&self, property: &Property) -> &str {
+        let (start, end) = property.name;
+        self.names.get(start as usize..end as usize).unwrap_or_default()
+    }
+}
+
+impl<'s> NodeRef<'s> {
+    /// The node's id.
+    pub fn id(self) -> NodeId {
+        self.id
+    }
+
+    /// The dialect that the schema was compiled for.
+    pub fn dialect(self) -> Dialect {
+        self.arena.dialect
+    }
+
+    /// What the schema says about the member `name`, listed or implied.
+    #[inline]
+    pub fn property(self, name: &str) -> Option<PropertyRef<'s>> {
+        let (start, end) = self.node.properties;
+        let properties = self.arena.properties.get(start as usize..end as usize)?;
+        let property = self.node.lookup.find(properties, self.arena, name)?;
+        Some(PropertyRef { arena: self.arena, property })
+    }
+
+    /// How many members are known by name.
+    #[inline]
+    pub fn property_count(self) -> usize {
+        let (start, end) = self.node.properties;
+        (end - start) as usize
+    }
+
+    /// The member at a position in the order of names.
+    #[inline]
+    pub fn property_at(self, position: usize) -> Option<PropertyRef<'s>> {
+        let (start, end) = self.node.properties;
+        let properties = self.arena.properties.get(start as usize..end as usize)?;
+        Some(PropertyRef { arena: self.arena, property: properties.get(position)? })
+    }
+
+    /// The position of a member of this node in the order of names.
+    #[inline]
+    pub fn position(self, property: PropertyRef<'s>) -> usize {
+        // Properties lie in one table, so the distance between two is their difference.
+        let (start, _) = self.node.properties;
+        property.property.position.wrapping_sub(start) as usize
+    }
+
+    /// Which of the first 64 members are listed and have a default, a bit for each position.
+    #[inline]
+    pub fn defaulted_mask(self) -> u64 {
+        self.node.defaulted_mask
+    }
+
+    /// Whether nothing at or below this node can change, so that a walk need not look inside.
+    #[inline]
+    pub fn is_passive(self) -> bool {
+        self.node.flags.0 & Flags::INHERITED == 0
+    }
+
+    /// All members known by name, in the order of their names.
+    pub fn properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
+        let (start, end) = self.node.properties;
+        let properties = self.arena.properties.get(start as usize..end as usize);
+        properties
+            .unwrap_or_default()
+            .iter()
+            .map(move |property| PropertyRef { arena: self.arena, property })
+    }
+
+    /// What happens to members that are not known by name.
+    #[inline]
+    pub fn unlisted(self) -> Unlisted<Edge<'s>> {
+        match &self.node.unlisted {
+            Unlisted::Remove => Unlisted::Remove,
+            Unlisted::Keep => Unlisted::Keep,
+            Unlisted::Descend(target) => Unlisted::Descend(Edge { arena: self.arena, target }),
+        }
+    }
+
+    /// What the schema says about list elements.
+    #[inline]
+    pub fn items(self) -> Edge<'s> {
+        Edge { arena: self.arena, target: &self.node.items }
+    }
+
+    /// Whether nothing is specified here, so that every member is removed.
+    pub fn specifies_nothing(self) -> bool {
+        self.id == NOTHING
+    }
+
+    /// Whether this is an embedded resource (`x-kubernetes-embedded-resource`).
+    #[inline]
+    pub fn is_embedded_resource(self) -> bool {
+        self.node.flags.has(Flags::EMBEDDED)
+    }
+
+    /// Whether the schema here has `x-kubernetes-preserve-unknown-fields`.
+    pub fn preserves_unknown_fields(self) -> bool {
+        self.node.flags.has(Flags::PRESERVES)
+    }
+
+    /// Whether pruning can remove anything at or below this node.
+    #[inline]
+    pub fn can_prune(self) -> bool {
+        self.node.flags.has(Flags::CAN_PRUNE)
+    }
+
+    /// Whether null removal can remove anything at or below this node.
+    #[inline]
+    pub fn can_remove_null(self) -> bool {
+        self.node.flags.has(Flags::CAN_REMOVE_NULL)
+    }
+
+    /// Whether there is any default below this node.
+    #[inline]
+    pub fn can_default(self) -> bool {
+        self.node.flags.has(Flags::CAN_DEFAULT)
+    }
+
+    /// The listed members that were compiled with a default, in the order of their names.
+    #[inline]
+    pub fn defaulted_properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
+        let (start, end) = self.node.defaulted;
+        let positions = self.arena.defaulted.get(start as usize..end as usize).unwrap_or_default();
+        let property = move |position: &u32| self.arena.properties.get(*position as usize);
+        positions
+            .iter()
+            .filter_map(property)
+            .map(move |property| PropertyRef { arena: self.arena, property })
+    }
+
+    /// Whether this node or one below it is an embedded resource.
+    #[inline]
+    pub fn has_embedded_resource(self) -> bool {
+        self.node.flags.has(Flags::HAS_EMBEDDED)
+    }
+
+    /// The node this one is written in; none for the root.
+    pub fn parent(self) -> Option<NodeRef<'s>> {
+        (self.node.step != Step::Top).then(|| self.arena.node(self.node.parent))
+    }
+
+    /// The JSON types that the schema admits here.
+    pub fn types(self) -> Types {
+        self.node.types
+    }
+
+    /// Where this node is written, from the base path given when the schema was compiled.
+    pub fn schema_path(self) -> FieldPath {
+        let mut segments = Vec::new();
+        let mut node = self.node;
+        loop {
+            let (keyword, name) = match node.step {
+                Step::Top => break,
+                Step::Property(property) => {
+                    let property = self.arena.properties.get(property as usize);
+                    ("properties", property.map(|property| self.arena.name(property)))
+                }
+                Step::AdditionalProperties => ("additionalProperties", None),
+                Step::Items => ("items", None),
+            };
+            segments.extend(name.map(|name| Segment::Key(name.to_owned())));
+            segments.push(Segment::Name(keyword.to_owned()));
+            node = self.arena.node(node.parent).node;
+        }
+        let mut path = self.arena.base.clone();
+        path.extend(segments.into_iter().rev());
+        path
+    }
+}
+
+impl<'s> PropertyRef<'s> {
+    /// The member's name.
+    #[inline]
+    pub fn name(self) -> &'s str {
+        self.arena.name(self.property)
+    }
+
+    /// The member's name as JSON text, with quotation marks; none if it needs escapes.
+    #[inline]
+    pub fn quoted_name(self) -> Option<&'s [u8]> {
+        if self.property.escaped {
+            return None;
+        }
+        let (start, end) = self.property.name;
+        self.arena.names.as_bytes().get(start as usize - 1..end as usize + 1)
+    }
+
+    /// Which resource field the member is, if its node is a resource.
+    #[inline]
+    pub fn resource_field(self) -> Option<ResourceField> {
+        self.property.field
+    }
+
+    /// Whether the schema lists the member; otherwise it is a resource field known without that.
+    pub fn is_listed(self) -> bool {
+        self.property.listed
+    }
+
+    /// What the schema says about the member's value.
+    #[inline]
+    pub fn edge(self) -> Edge<'s> {
+        Edge { arena: self.arena, target: &self.property.target }
+    }
+}
+
+impl<'s> Edge<'s> {
+    /// The node of the value.
+    #[inline]
+    pub fn node(self) -> NodeRef<'s> {
+        self.arena.node(self.target.node)
+    }
+
+    /// Whether null is a value here: the schema says `nullable`, or there is no schema.
+    #[inline]
+    pub fn is_nullable(self) -> bool {
+        self.target.nullable
+    }
+
+    /// The default, if there is one.
+    #[inline]
+    pub fn default(self) -> Option<&'s Value> {
+        Some(&*self.arena.defaults.get(self.target.default? as usize)?.value)
+    }
+
+    /// A number for the default that no other default of the schema has.
+    #[inline]
+    pub fn default_id(self) -> Option<usize> {
+        self.target.default.map(|id| id as usize)
+    }
+
+    /// How many JSON values the default consists of.
+    pub fn default_size(self) -> usize {
+        let default = self.target.default.and_then(|id| self.arena.defaults.get(id as usize));
+        default.map_or(0, |default| default.size)
+    }
+}

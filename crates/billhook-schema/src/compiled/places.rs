@@ -1,0 +1,151 @@
+//! The places of a compiled schema that have defaults, and replacing those defaults.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::{
+    Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NodeRef, Step, Target, Unlisted,
+};
+use crate::path::FieldPath;
+use crate::value::{DeepValue, count};
+
+/// One step from the top of a schema to a default.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefaultStep<'s> {
+    /// Into the listed member of this name.
+    Property(&'s str),
+    /// Into a member that is not listed.
+    AdditionalProperties,
+    /// Into the elements.
+    Items,
+}
+
+/// A place that has a default.
+#[derive(Clone, Copy)]
+pub struct DefaultPlace<'s> {
+    edge: Edge<'s>,
+}
+
+impl<'s> DefaultPlace<'s> {
+    /// What the schema says about the place.
+    pub fn edge(self) -> Edge<'s> {
+        self.edge
+    }
+
+    /// Whether the place may lie below `apiVersion`, `kind` or `metadata` of a resource; false only
+    /// when it surely doesn't.
+    pub fn may_be_in_resource_field(self) -> bool {
+        self.edge.node().node.flags.has(Flags::WHOLE)
+    }
+
+    /// The step to the place, and the node it starts from.
+    pub fn last_step(self) -> Option<(NodeRef<'s>, DefaultStep<'s>)> {
+        Self::step_to(self.edge.node())
+    }
+
+    fn step_to(node: NodeRef<'s>) -> Option<(NodeRef<'s>, DefaultStep<'s>)> {
+        let arena = node.arena;
+        let step = match node.node.step {
+            Step::Top => return None,
+            Step::Property(property) => {
+                let property = arena.properties.get(property as usize);
+                DefaultStep::Property(property.map_or("", |property| arena.name(property)))
+            }
+            Step::AdditionalProperties => DefaultStep::AdditionalProperties,
+            Step::Items => DefaultStep::Items,
+        };
+        Some((arena.node(node.node.parent), step))
+    }
+
+    /// The steps that lead to the place, outermost first, each with the node it starts from.
+    pub fn steps(self) -> Vec<(NodeRef<'s>, DefaultStep<'s>)> {
+        let mut steps = Vec::new();
+        let mut node = self.edge.node();
+        while let Some((parent, step)) = Self::step_to(node) {
+            steps.push((parent, step));
+            node = parent;
+        }
+        steps.reverse();
+        steps
+    }
+
+    /// Where the default is written.
+    pub fn schema_path(self) -> FieldPath {
+        self.edge.node().schema_path()
+    }
+}
+
+impl CompiledSchema {
+    /// All places with a default but the top, whose default is never applied (DF-24).
+    pub fn default_places(&self) -> impl Iterator<Item = DefaultPlace<'_>> {
+        let arena = &*self.0;
+        let properties = arena.properties.iter().map(|property| &property.target);
+        let below = arena.nodes.iter().flat_map(|node| {
+            let unlisted = match &node.unlisted {
+                Unlisted::Descend(target) => Some(target),
+                _ => None,
+            };
+            unlisted.into_iter().chain([&node.items])
+        });
+        properties
+            .chain(below)
+            .filter(|target| target.default.is_some())
+            .map(move |target| DefaultPlace { edge: Edge { arena, target } })
+    }
+
+    /// The same schema with each default replaced by what `replace` makes of it; none takes the
+    /// default away.
+    pub fn map_defaults<E>(
+        &self,
+        mut replace: impl FnMut(DefaultPlace<'_>, Value) -> Result<Option<Value>, E>,
+    ) -> Result<CompiledSchema, E> {
+        let mut changed: Option<Arena> = None;
+        let mut removed = Vec::new();
+        for place in self.default_places() {
+            let Some(id) = place.edge.target.default else { continue };
+            let Some(old) = self.0.defaults.get(id as usize) else { continue };
+            let new = replace(place, old.value.clone().into_inner())?.map(DeepValue::from);
+            if new.as_ref() == Some(&old.value) {
+                continue;
+            }
+            let arena = changed.get_or_insert_with(|| Arena::clone(&self.0));
+            match new {
+                Some(value) => {
+                    let size = count(&value);
+                    if let Some(default) = arena.defaults.get_mut(id as usize) {
+                        *default = Default { value, size };
+                    }
+                }
+                None => removed.push(id),
+            }
+        }
+        let Some(mut arena) = changed else { return Ok(self.clone()) };
+        if !removed.is_empty() {
+            removed.sort_unstable();
+            arena.remove_defaults(&removed);
+        }
+        Ok(CompiledSchema(Arc::new(arena)))
+    }
+}
+
+impl Arena {
+    /// Takes defaults away. A null that had one can be removed from now on, so the flag that
+    /// promises otherwise is given up everywhere; this only costs speed.
+    fn remove_defaults(&mut self, removed: &[u32]) {
+        let Arena { nodes, properties, .. } = self;
+        let clear = |target: &mut Target| {
+            if target.default.is_some_and(|id| removed.binary_search(&id).is_ok()) {
+                target.default = None;
+            }
+        };
+        properties.iter_mut().for_each(|property| clear(&mut property.target));
+        for node in nodes.iter_mut().skip(FIRST_REAL_NODE) {
+            node.flags.0 |= Flags::CAN_REMOVE_NULL;
+            clear(&mut node.items);
+            if let Unlisted::Descend(target) = &mut node.unlisted {
+                clear(target);
+            }
+        }
+    }
+}

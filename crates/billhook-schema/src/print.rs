@@ -1,0 +1,267 @@
+//! Printing of values as the server's errors and storage encoding print them (VV-62, RP-52).
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use crate::value::{Num, grow, sorted};
+
+/// A string in double quotes with the server's escapes (VV-62).
+pub fn quote(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\x07' => out.push_str("\\a"),
+            '\x08' => out.push_str("\\b"),
+            '\x0c' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            '\x0b' => out.push_str("\\v"),
+            c if is_printable(c) => out.push(c),
+            c if (c as u32) < 0x80 => push_hex(&mut out, "\\x", c as u32, 2),
+            c if (c as u32) < 0x1_0000 => push_hex(&mut out, "\\u", c as u32, 4),
+            c => push_hex(&mut out, "\\U", c as u32, 8),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn push_hex(out: &mut String, prefix: &str, code: u32, width: usize) {
+    // Writing to a `String` cannot fail.
+    let _ = write!(out, "{prefix}{code:0width$x}");
+}
+
+/// Whether the server prints a character as itself: letters, marks, numbers, punctuation, symbols
+/// and the ASCII space.
+pub fn is_printable(c: char) -> bool {
+    if c.is_ascii() {
+        return !c.is_ascii_control();
+    }
+    // `escape_debug` knows the same classes, but also escapes combining marks that stand alone;
+    // behind another character it leaves them as they are.
+    let mut escaped = c.escape_debug();
+    if escaped.next() == Some(c) {
+        return true;
+    }
+    let text: String = ['a', c].iter().collect();
+    format!("{text:?}").chars().nth(2) == Some(c)
+}
+
+/// A value as the server's errors show it (VV-62): scalars plain, strings quoted, everything else
+/// as compact JSON.
+pub fn error_value(value: &Value) -> String {
+    match value {
+        Value::String(text) => quote(text),
+        Value::Number(number) => match Num::of(number) {
+            Num::Int(int) => int.to_string(),
+            Num::Float(float) => plain_float(float),
+        },
+        other => compact_json(other),
+    }
+}
+
+/// A float outside JSON: shortest digits, an exponent below 1e-4 and from 1e21 on.
+pub fn plain_float(float: f64) -> String {
+    float_text(float, -4, 2)
+}
+
+/// A float in JSON: shortest digits, an exponent below 1e-6 and from 1e21 on.
+pub fn json_float(float: f64) -> String {
+    float_text(float, -6, 1)
+}
+
+/// Shortest digits; `lowest` is the smallest decimal exponent written without exponent notation,
+/// `exponent_width` the least number of exponent digits.
+fn float_text(float: f64, lowest: i32, exponent_width: usize) -> String {
+    let scientific = format!("{float:e}");
+    let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
+    let Ok(exponent) = exponent.parse::<i32>() else { return scientific };
+    if float == 0.0 || (lowest..21).contains(&exponent) {
+        return format!("{float}");
+    }
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!(
+        "{mantissa}e{sign}{:0width$}",
+        exponent.abs(),
+        width = if exponent < 0 { exponent_width } else { 2 }
+    )
+}
+
+/// Compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029 are
+/// escaped (VV-62).
+pub fn compact_json(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, true, &mut out);
+    out
+}
+
+/// Compact JSON with sorted keys, only what JSON requires escaped.
+pub fn plain_json(value: &Value) -> String {
+    let mut out = String::new();
+    write_json(value, false, &mut out);
+    out
+}
+
+/// Below this level indented JSON goes on without indentation: its size would be the square of
+/// the depth.
+const MAX_INDENT: usize = 100;
+
+/// JSON with sorted keys, indented by two spaces a level.
+pub fn pretty_json(value: &Value) -> String {
+    let mut out = String::new();
+    write_pretty(value, 0, &mut out);
+    out
+}
+
+fn write_pretty(value: &Value, level: usize, out: &mut String) {
+    let new_line = |out: &mut String, level: usize| {
+        out.push('\n');
+        out.extend(std::iter::repeat_n("  ", level));
+    };
+    match value {
+        Value::Array(items) if !items.is_empty() && level < MAX_INDENT => grow(|| {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                new_line(out, level + 1);
+                write_pretty(item, level + 1, out);
+            }
+            new_line(out, level);
+            out.push(']');
+        }),
+        Value::Object(members) if !members.is_empty() && level < MAX_INDENT => grow(|| {
+            out.push('{');
+            for (index, (key, member)) in sorted(members).into_iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                new_line(out, level + 1);
+                write_json_string(key, false, out);
+                out.push_str(": ");
+                write_pretty(member, level + 1, out);
+            }
+            new_line(out, level);
+            out.push('}');
+        }),
+        flat => write_json(flat, false, out),
+    }
+}
+
+fn write_json(value: &Value, html: bool, out: &mut String) {
+    match value {
+        Value::Null => out.push_str("null"),
+        Value::Bool(true) => out.push_str("true"),
+        Value::Bool(false) => out.push_str("false"),
+        Value::Number(number) => match Num::of(number) {
+            Num::Int(int) => {
+                let _ = write!(out, "{int}");
+            }
+            Num::Float(float) => out.push_str(&json_float(float)),
+        },
+        Value::String(text) => write_json_string(text, html, out),
+        Value::Array(items) => grow(|| {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json(item, html, out);
+            }
+            out.push(']');
+        }),
+        Value::Object(members) => grow(|| {
+            out.push('{');
+            for (index, (key, member)) in sorted(members).into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                write_json_string(key, html, out);
+                out.push(':');
+                write_json(member, html, out);
+            }
+            out.push('}');
+        }),
+    }
+}
+
+fn write_json_string(text: &str, html: bool, out: &mut String) {
+    out.push('"');
+    let mut plain = 0;
+    for (at, c) in text.char_indices() {
+        let escape = match c {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            '\x08' => "\\b",
+            '\x0c' => "\\f",
+            c if (c as u32) < 0x20 => "",
+            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if html => "",
+            _ => continue,
+        };
+        out.push_str(text.get(plain..at).unwrap_or_default());
+        if escape.is_empty() {
+            push_hex(out, "\\u", c as u32, 4);
+        } else {
+            out.push_str(escape);
+        }
+        plain = at + c.len_utf8();
+    }
+    out.push_str(text.get(plain..).unwrap_or_default());
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// VV-62, RP-52.
+    #[test]
+    fn floats_print_as_the_server_prints_them() {
+        for (float, plain, json) in [
+            (0.0, "0", "0"),
+            (-0.0, "-0", "-0"),
+            (1.5, "1.5", "1.5"),
+            (1e20, "100000000000000000000", "100000000000000000000"),
+            (1e21, "1e+21", "1e+21"),
+            (1e300, "1e+300", "1e+300"),
+            (1e-4, "0.0001", "0.0001"),
+            (1e-5, "1e-05", "0.00001"),
+            (1e-6, "1e-06", "0.000001"),
+            (1.25e-7, "1.25e-07", "1.25e-7"),
+            (5e-324, "5e-324", "5e-324"),
+            (9223372036854775808.0, "9223372036854775808", "9223372036854775808"),
+        ] {
+            assert_eq!(plain_float(float), plain);
+            assert_eq!(json_float(float), json);
+        }
+    }
+
+    /// VV-62.
+    #[test]
+    fn strings_are_quoted_as_the_server_quotes_them() {
+        for (text, quoted) in [
+            ("a\"\\b", r#""a\"\\b""#),
+            ("\x07\x08\x0c\n\r\t\x0b", r#""\a\b\f\n\r\t\v""#),
+            ("\0\x7f", r#""\x00\x7f""#),
+            ("\u{a0}\u{200b}é😀", "\"\\u00a0\\u200bé😀\""),
+            ("\u{e0001}", r#""\U000e0001""#),
+            ("e\u{301}\u{301}", "\"e\u{301}\u{301}\""),
+        ] {
+            assert_eq!(quote(text), quoted);
+        }
+    }
+
+    /// VV-62.
+    #[test]
+    fn compact_json_sorts_and_escapes() {
+        let value = json!({"b": [1.0, 2, null], "a": "<&>\u{2028}\u{1}", "c": {}});
+        let expected = r#"{"a":"\u003c\u0026\u003e\u2028\u0001","b":[1,2,null],"c":{}}"#;
+        assert_eq!(compact_json(&value), expected);
+    }
+}

@@ -1,0 +1,141 @@
+//! From the schema as written to a structural schema (SS-20 to SS-33), and the int-or-string
+//! patterns (SS-41).
+
+use std::sync::Arc;
+
+use crate::props::{Items, JsonSchemaProps, SchemaOrBool, ValueValidations};
+use crate::value::grow;
+
+/// A schema whose keywords a structural schema may hold (SS-30). Whether it obeys the structural
+/// rules is what [`StructuralSchema::validate`] tells.
+///
+/// Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct StructuralSchema(Arc<JsonSchemaProps>);
+
+/// A keyword that a structural schema cannot hold (SS-30); prints the server's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConversionError(String);
+
+impl StructuralSchema {
+    /// Converts a schema; stops at the first keyword that has no place in a structural schema.
+    pub fn new(schema: impl Into<Arc<JsonSchemaProps>>) -> Result<Self, ConversionError> {
+        let schema = schema.into();
+        check_node(&schema)?;
+        Ok(StructuralSchema(schema))
+    }
+
+    /// The root node.
+    pub fn root(&self) -> &JsonSchemaProps {
+        &self.0
+    }
+}
+
+fn check_node(schema: &JsonSchemaProps) -> Result<(), ConversionError> {
+    let other = schema.other();
+    let unsupported = [
+        ("id", !other.id.is_empty()),
+        ("schema", !other.schema.is_empty()),
+        ("$ref", other.reference.as_ref().is_some_and(|reference| !reference.is_empty())),
+        ("patternProperties", !other.pattern_properties.is_empty()),
+        ("dependencies", !other.dependencies.is_empty()),
+        ("additionalItems", other.additional_items.is_some()),
+        ("definitions", !other.definitions.is_empty()),
+    ];
+    for (keyword, present) in unsupported {
+        if present {
+            return Err(ConversionError(format!("OpenAPIV3Schema '{keyword}' is not supported")));
+        }
+    }
+    grow(|| {
+        schema.junctors().try_for_each(|(_, _, nested)| check_node(nested))?;
+        if schema.extensions.preserve_unknown_fields == Some(false) {
+            return Err(ConversionError(
+                "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
+                    .to_owned(),
+            ));
+        }
+        match &schema.items {
+            Some(Items::List(list)) if !list.is_empty() => {
+                return Err(ConversionError(
+                    "OpenAPIV3Schema 'items' must be a schema, but is an array".to_owned(),
+                ));
+            }
+            Some(Items::Schema(items)) => check_node(items)?,
+            _ => {}
+        }
+        schema.properties.iter().flatten().try_for_each(|(_, property)| check_node(property))?;
+        schema.additional_schema().map_or(Ok(()), check_node)
+    })
+}
+
+fn indexed<'s>(
+    keyword: &'static str,
+    schemas: &'s [JsonSchemaProps],
+) -> impl Iterator<Item = (&'static str, Option<usize>, &'s JsonSchemaProps)> {
+    schemas.iter().enumerate().map(move |(index, schema)| (keyword, Some(index), schema))
+}
+
+impl JsonSchemaProps {
+    /// The schemas under `not`, `allOf`, `anyOf` and `oneOf`, with the keyword and the position
+    /// in its list (none for `not`).
+    pub fn junctors(&self) -> impl Iterator<Item = (&'static str, Option<usize>, &Self)> {
+        let not = self.not.iter().map(|schema| ("not", None, &**schema));
+        not.chain(indexed("allOf", &self.all_of))
+            .chain(indexed("anyOf", &self.any_of))
+            .chain(indexed("oneOf", &self.one_of))
+    }
+
+    /// Whether no keyword is written but `type`, `default`, `properties` and
+    /// `additionalProperties`. Empty lists that differ from missing ones count as written (SS-31).
+    fn is_otherwise_bare(&self) -> bool {
+        let extensions = &self.extensions;
+        self.title.is_empty()
+            && self.description.is_empty()
+            && !self.nullable
+            && self.items_schema().is_none()
+            && self.junctors().next().is_none()
+            && self.required.is_none()
+            && *self.value_validations() == ValueValidations::default()
+            && extensions.preserve_unknown_fields.is_none()
+            && !extensions.embedded_resource
+            && !extensions.int_or_string
+            && extensions.list_map_keys.is_none()
+            && extensions.list_type.is_none()
+            && extensions.map_type.is_none()
+            && extensions.validations.is_none()
+            && self.other().external_docs.is_none()
+            && self.other().example.is_none()
+    }
+
+    /// Whether root metadata constrains nothing but `name` and `generateName` (SS-63).
+    pub(crate) fn constrains_only_names(&self) -> bool {
+        self.is_otherwise_bare()
+            && self.additional_properties.is_none()
+            && self
+                .properties
+                .iter()
+                .flatten()
+                .all(|(name, _)| name == "name" || name == "generateName")
+    }
+
+    /// Whether `anyOf` is exactly `[{type: integer}, {type: string}]` (SS-41 a).
+    pub(crate) fn has_int_or_string_any_of(&self) -> bool {
+        match self.any_of.as_slice() {
+            [first, second] => first.is_only_type("integer") && second.is_only_type("string"),
+            _ => false,
+        }
+    }
+
+    fn is_only_type(&self, expected: &str) -> bool {
+        // Under a junctor `additionalProperties: false` counts as absent (SS-32).
+        let additional =
+            matches!(self.additional_properties, None | Some(SchemaOrBool::Bool(false)));
+        self.type_ == expected
+            && additional
+            && self.default.is_none()
+            && self.properties.is_none()
+            && self.is_otherwise_bare()
+    }
+}

@@ -1,0 +1,280 @@
+//! JSON values of any depth.
+//!
+//! `serde_json::Value` is the value of the public API, but its own `Drop`, `Clone` and `PartialEq`
+//! recurse without a bound. The functions here do the same work on any depth the decoder lets in
+//! (SS-01, 10,000 levels) on a small stack.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
+use serde_json::{Map, Value};
+
+/// Stack that must be left when a walk goes one level down.
+const RED_ZONE: usize = 96 * 1024;
+/// Size of the stack segment a walk continues on when the red zone is reached.
+const SEGMENT: usize = 2 * 1024 * 1024;
+
+/// Runs one level of a recursive walk, moving to a new stack segment when the current one is
+/// nearly used up.
+#[inline]
+pub fn grow<R>(walk: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(RED_ZONE, SEGMENT, walk)
+}
+
+/// Runs work on a value by code that recurses without a bound, on a stack large enough for it.
+pub fn with_depth<R>(value: &Value, work: impl FnOnce() -> R) -> R {
+    /// What one level of foreign code may take, generously.
+    const LEVEL: usize = 16 * 1024;
+    let needed = (depth(value) + 8) * LEVEL;
+    stacker::maybe_grow(needed, needed + SEGMENT, work)
+}
+
+/// How deep lists and objects are nested in a value; 0 for a scalar.
+pub fn depth(value: &Value) -> usize {
+    let mut deepest = 0;
+    let mut pending = vec![(value, 0)];
+    while let Some((value, level)) = pending.pop() {
+        deepest = deepest.max(level);
+        match value {
+            Value::Array(items) => pending.extend(items.iter().map(|item| (item, level + 1))),
+            Value::Object(members) => {
+                pending.extend(members.values().map(|member| (member, level + 1)));
+            }
+            _ => {}
+        }
+    }
+    deepest
+}
+
+/// A number as the server sees it (SS-01): a 64-bit integer or a double.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Num {
+    /// A literal without fraction or exponent that fits `i64`.
+    Int(i64),
+    /// Everything else.
+    Float(f64),
+}
+
+impl Num {
+    /// Classifies a JSON number.
+    pub fn of(number: &serde_json::Number) -> Num {
+        match number.as_i64() {
+            Some(int) => Num::Int(int),
+            None => Num::Float(number.as_f64().unwrap_or(f64::MAX)),
+        }
+    }
+
+    /// The value as a double.
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Num::Int(int) => int as f64,
+            Num::Float(float) => float,
+        }
+    }
+}
+
+/// Drops a value without recursion.
+pub fn dismantle(value: Value) {
+    let mut pending = Vec::new();
+    unload(value, &mut pending);
+    while let Some(value) = pending.pop() {
+        unload(value, &mut pending);
+    }
+}
+
+/// Moves the containers inside `value` to `pending`; scalars are dropped here.
+fn unload(value: Value, pending: &mut Vec<Value>) {
+    match value {
+        Value::Array(items) => pending.extend(items.into_iter().filter(is_nonempty)),
+        Value::Object(members) => {
+            pending.extend(members.into_iter().map(|(_, member)| member).filter(is_nonempty));
+        }
+        _ => {}
+    }
+}
+
+fn is_nonempty(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Copies a value of any depth.
+pub fn deep_clone(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => grow(|| Value::Array(items.iter().map(deep_clone).collect())),
+        Value::Object(members) => grow(|| {
+            let copy: Map<String, Value> =
+                members.iter().map(|(key, member)| (key.clone(), deep_clone(member))).collect();
+            Value::Object(copy)
+        }),
+        scalar => scalar.clone(),
+    }
+}
+
+/// How many JSON values a value consists of, itself included.
+pub fn count(value: &Value) -> usize {
+    match value {
+        Value::Array(items) => grow(|| 1 + items.iter().map(count).sum::<usize>()),
+        Value::Object(members) => grow(|| 1 + members.values().map(count).sum::<usize>()),
+        _ => 1,
+    }
+}
+
+/// Compares two values as the server does: integers and floats are different kinds, member order
+/// does not matter.
+pub fn deep_eq(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Null, Value::Null) => true,
+        (Value::Bool(left), Value::Bool(right)) => left == right,
+        (Value::String(left), Value::String(right)) => left == right,
+        (Value::Number(left), Value::Number(right)) => Num::of(left) == Num::of(right),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && grow(|| left.iter().zip(right).all(|(left, right)| deep_eq(left, right)))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && grow(|| {
+                    left.iter()
+                        .all(|(key, left)| right.get(key).is_some_and(|right| deep_eq(left, right)))
+                })
+        }
+        _ => false,
+    }
+}
+
+/// A JSON value that may be of any depth and is dropped, copied and compared on a small stack.
+#[derive(Default)]
+pub struct DeepValue(Value);
+
+impl DeepValue {
+    /// Takes the plain value out; from then on its depth is the caller's concern.
+    pub fn into_inner(mut self) -> Value {
+        self.0.take()
+    }
+}
+
+impl From<Value> for DeepValue {
+    fn from(value: Value) -> Self {
+        DeepValue(value)
+    }
+}
+
+impl Deref for DeepValue {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        &self.0
+    }
+}
+
+impl DerefMut for DeepValue {
+    fn deref_mut(&mut self) -> &mut Value {
+        &mut self.0
+    }
+}
+
+impl Drop for DeepValue {
+    fn drop(&mut self) {
+        if is_nonempty(&self.0) {
+            dismantle(self.0.take());
+        }
+    }
+}
+
+impl Clone for DeepValue {
+    fn clone(&self) -> Self {
+        DeepValue(deep_clone(&self.0))
+    }
+}
+
+impl PartialEq for DeepValue {
+    fn eq(&self, other: &Self) -> bool {
+        deep_eq(&self.0, &other.0)
+    }
+}
+
+impl fmt::Debug for DeepValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&crate::print::compact_json(&self.0))
+    }
+}
+
+impl Serialize for DeepValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Plain(&self.0).serialize(serializer)
+    }
+}
+
+/// Serialises a value of any depth with sorted keys and numbers as the server writes them: whole
+/// floats without a fraction (SS-01).
+pub struct Plain<'a>(pub &'a Value);
+
+impl Serialize for Plain<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Number(number) => match Num::of(number) {
+                Num::Int(int) => serializer.serialize_i64(int),
+                Num::Float(float) if float.fract() == 0.0 && float.abs() < 9e18 => {
+                    serializer.serialize_i64(float as i64)
+                }
+                Num::Float(float) => serializer.serialize_f64(float),
+            },
+            Value::Array(items) => grow(|| {
+                let mut seq = serializer.serialize_seq(Some(items.len()))?;
+                for item in items {
+                    seq.serialize_element(&Plain(item))?;
+                }
+                seq.end()
+            }),
+            Value::Object(members) => grow(|| {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (key, member) in sorted(members) {
+                    map.serialize_entry(key, &Plain(member))?;
+                }
+                map.end()
+            }),
+            scalar => scalar.serialize(serializer),
+        }
+    }
+}
+
+/// The members of an object in byte order of their keys, whatever map `serde_json` was built with.
+pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
+    let mut entries: Vec<_> = members.iter().collect();
+    if !entries.is_sorted_by(|left, right| left.0 <= right.0) {
+        entries.sort_by(|left, right| left.0.cmp(right.0));
+    }
+    entries
+}
+
+/// How the JSON type of a value is called in the server's decoding errors.
+pub fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "bool",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+/// How the type of a decoded value is called in the server's accessor errors (RP-75).
+pub fn go_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "<nil>",
+        Value::Bool(_) => "bool",
+        Value::Number(number) => match Num::of(number) {
+            Num::Int(_) => "int64",
+            Num::Float(_) => "float64",
+        },
+        Value::String(_) => "string",
+        Value::Array(_) => "[]interface {}",
+        Value::Object(_) => "map[string]interface {}",
+    }
+}

@@ -1,0 +1,257 @@
+//! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
+
+mod read;
+mod version;
+
+use std::sync::Arc;
+
+use billhook_defaulting::DefaultPruningError;
+use billhook_schema::{
+    CompiledSchema, ConversionError, Dialect, SchemaReadError, StructuralSchema,
+};
+use serde_json::Value;
+
+pub use version::Version;
+
+/// Whether the resources of a definition live in namespaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scope {
+    /// They do.
+    Namespaced,
+    /// They don't.
+    Cluster,
+}
+
+/// The names of a definition (`spec.names`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Names {
+    /// The name in URLs.
+    pub plural: String,
+    /// The name for a single object on command lines.
+    pub singular: String,
+    /// The value of `kind` in objects.
+    pub kind: String,
+    /// The value of `kind` in lists.
+    pub list_kind: String,
+    /// Abbreviations for command lines.
+    pub short_names: Vec<String>,
+    /// Groups of resources this one belongs to.
+    pub categories: Vec<String>,
+}
+
+/// A CustomResourceDefinition (`apiextensions.k8s.io/v1`), read and compiled once. Cheap to clone
+/// and free to share between threads.
+///
+/// ```
+/// use billhook::CustomResourceDefinition;
+/// let crd = CustomResourceDefinition::from_yaml("
+/// apiVersion: apiextensions.k8s.io/v1
+/// kind: CustomResourceDefinition
+/// metadata: {name: crontabs.example.com}
+/// spec:
+///   group: example.com
+///   scope: Namespaced
+///   names: {plural: crontabs, kind: CronTab}
+///   versions:
+///   - name: v1
+///     served: true
+///     storage: true
+///     schema:
+///       openAPIV3Schema:
+///         type: object
+///         properties:
+///           spec:
+///             type: object
+///             properties:
+///               replicas: {type: integer, default: 1}
+/// ")?;
+/// let v1 = crd.version("v1").unwrap();
+/// let mut object = serde_json::json!({
+///     "apiVersion": "example.com/v1", "kind": "CronTab", "spec": {"cron": "* * * * *"},
+/// });
+/// v1.prune(&mut object);
+/// v1.default(&mut object)?;
+/// assert_eq!(object["spec"], serde_json::json!({"replicas": 1}));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CustomResourceDefinition(Arc<Definition>);
+
+#[derive(Debug)]
+struct Definition {
+    name: String,
+    group: String,
+    names: Names,
+    scope: Scope,
+    preserve_unknown_fields: bool,
+    dialect: Dialect,
+    versions: Vec<VersionData>,
+    /// For bodies of a version that the definition doesn't have (RP-13).
+    empty: CompiledSchema,
+}
+
+#[derive(Debug)]
+struct VersionData {
+    name: String,
+    served: bool,
+    storage: bool,
+    deprecation_warning: Option<String>,
+    has_status_subresource: bool,
+    structural: Option<StructuralSchema>,
+    compiled: CompiledSchema,
+    /// Its position in `spec.versions`.
+    position: usize,
+}
+
+/// How a definition is compiled.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct CrdOptions {
+    /// Whose rules apply; Kubernetes 1.36 by default.
+    pub dialect: Dialect,
+}
+
+impl CrdOptions {
+    /// The options with another dialect.
+    #[must_use]
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+}
+
+/// A definition that cannot be read or served.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrdError {
+    /// The text is neither YAML nor JSON.
+    #[error(transparent)]
+    Manifest(#[from] crate::ManifestError),
+    /// The text holds no definition, or more than one.
+    #[error("expected one CustomResourceDefinition, found {0}")]
+    Count(usize),
+    /// The object is something else.
+    #[error("not a CustomResourceDefinition of apiextensions.k8s.io/v1: {0}")]
+    Kind(String),
+    /// A field is missing or has the wrong type.
+    #[error("{path}: {message}")]
+    Field {
+        /// Where in the definition.
+        path: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// A schema cannot be read.
+    #[error(transparent)]
+    Schema(#[from] SchemaReadError),
+    /// A schema has keywords that no structural schema can hold (SS-30).
+    #[error("{path}: {error}")]
+    Conversion {
+        /// Where the schema is.
+        path: String,
+        /// The server's text.
+        error: ConversionError,
+    },
+    /// A default makes the version unservable (DF-30).
+    #[error("{path}: {error}")]
+    Defaults {
+        /// Where the schema is.
+        path: String,
+        /// The server's text.
+        error: DefaultPruningError,
+    },
+}
+
+impl CustomResourceDefinition {
+    /// Reads and compiles a definition.
+    pub fn from_value(value: &Value) -> Result<Self, CrdError> {
+        Self::with_options(value, &CrdOptions::default())
+    }
+
+    /// [`CustomResourceDefinition::from_value`] with options.
+    pub fn with_options(value: &Value, options: &CrdOptions) -> Result<Self, CrdError> {
+        read::definition(value, options).map(|definition| Self(Arc::new(definition)))
+    }
+
+    /// Reads a definition from YAML text that holds nothing else.
+    pub fn from_yaml(text: &str) -> Result<Self, CrdError> {
+        Self::from_text(text.as_bytes())
+    }
+
+    /// Reads a definition from JSON text.
+    pub fn from_json(text: &[u8]) -> Result<Self, CrdError> {
+        Self::from_text(text)
+    }
+
+    fn from_text(text: &[u8]) -> Result<Self, CrdError> {
+        match crate::read_manifests(text)?.as_slice() {
+            [manifest] => Self::from_value(manifest.value()),
+            other => Err(CrdError::Count(other.len())),
+        }
+    }
+
+    /// Whether a document says that it is a definition.
+    pub fn is_definition(value: &Value) -> bool {
+        let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+        text("kind") == "CustomResourceDefinition"
+            && text("apiVersion").starts_with("apiextensions.k8s.io/")
+    }
+
+    /// `metadata.name`.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    /// The API group.
+    pub fn group(&self) -> &str {
+        &self.0.group
+    }
+
+    /// The `kind` of its objects.
+    pub fn kind(&self) -> &str {
+        &self.0.names.kind
+    }
+
+    /// All its names.
+    pub fn names(&self) -> &Names {
+        &self.0.names
+    }
+
+    /// Whether its objects live in namespaces.
+    pub fn scope(&self) -> Scope {
+        self.0.scope
+    }
+
+    /// Whether unknown fields are kept everywhere (`spec.preserveUnknownFields`, KD-08).
+    pub fn preserves_unknown_fields(&self) -> bool {
+        self.0.preserve_unknown_fields
+    }
+
+    /// Whose rules it was compiled for.
+    pub fn dialect(&self) -> Dialect {
+        self.0.dialect
+    }
+
+    /// Its versions, in the order they are written.
+    pub fn versions(&self) -> impl Iterator<Item = Version> {
+        (0..self.0.versions.len()).map(|index| Version::new(self, index))
+    }
+
+    /// A version by name.
+    pub fn version(&self, name: &str) -> Option<Version> {
+        self.versions().find(|version| version.name() == name)
+    }
+
+    /// The version that objects are stored in; none if no version says so.
+    pub fn storage_version(&self) -> Option<Version> {
+        self.versions().find(Version::is_storage)
+    }
+
+    /// The schema that bodies of a version are cleaned with; an empty one for a version that
+    /// isn't there (RP-13).
+    pub(crate) fn schema(&self, version: &str) -> &CompiledSchema {
+        let known = self.0.versions.iter().find(|data| data.name == version);
+        known.map_or(&self.0.empty, |data| &data.compiled)
+    }
+}

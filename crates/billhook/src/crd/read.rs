@@ -1,0 +1,199 @@
+//! Reading the parts of a CustomResourceDefinition that decide how objects are cleaned.
+
+use std::sync::Arc;
+
+use billhook_objectmeta::Invalid;
+use billhook_schema::value::json_type;
+use billhook_schema::{
+    CompileOptions, CompiledSchema, Dialect, FieldPath, JsonSchemaProps, NodeRef, StructuralSchema,
+};
+use serde_json::Value;
+
+use super::{CrdError, CrdOptions, Definition, Names, Scope, VersionData};
+
+pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definition, CrdError> {
+    let root = Reader { value, path: FieldPath::default() };
+    let (api_version, kind) = (root.text("apiVersion")?, root.text("kind")?);
+    if kind != "CustomResourceDefinition" || api_version != "apiextensions.k8s.io/v1" {
+        return Err(CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`")));
+    }
+    let spec = root.required("spec")?;
+    let names = spec.required("names")?;
+    let names = Names {
+        plural: names.required_text("plural")?,
+        singular: names.text("singular")?,
+        kind: names.required_text("kind")?,
+        list_kind: names.text("listKind")?,
+        short_names: names.texts("shortNames")?,
+        categories: names.texts("categories")?,
+    };
+    let preserve_unknown_fields = spec.flag("preserveUnknownFields")?;
+    let scope = match spec.text("scope")?.as_str() {
+        "Namespaced" => Scope::Namespaced,
+        "Cluster" => Scope::Cluster,
+        other => {
+            let message = format!("expected `Namespaced` or `Cluster`, found `{other}`");
+            return Err(spec.field_error("scope", message));
+        }
+    };
+    let compile = Compile { dialect: options.dialect, prune: !preserve_unknown_fields };
+    let mut versions = Vec::new();
+    for (position, version) in spec.list("versions")?.into_iter().enumerate() {
+        versions.push(read_version(&version, position, &compile)?);
+    }
+    if versions.is_empty() {
+        return Err(spec.field_error("versions", "there is no version".to_owned()));
+    }
+    Ok(Definition {
+        name: root.optional("metadata").map_or(Ok(String::new()), |meta| meta.text("name"))?,
+        group: spec.required_text("group")?,
+        names,
+        scope,
+        preserve_unknown_fields,
+        dialect: options.dialect,
+        versions,
+        empty: compile.schema(None, FieldPath::default()),
+    })
+}
+
+fn read_version(
+    version: &Reader<'_>,
+    position: usize,
+    compile: &Compile,
+) -> Result<VersionData, CrdError> {
+    let schema = version.optional("schema").and_then(|schema| schema.optional("openAPIV3Schema"));
+    let path = match &schema {
+        Some(schema) => schema.path.clone(),
+        None => version.path.clone().name("schema").name("openAPIV3Schema"),
+    };
+    let structural = match schema {
+        None => None,
+        Some(schema) => {
+            let props = JsonSchemaProps::from_value_at(schema.value, &path)?;
+            match StructuralSchema::new(Arc::new(props)) {
+                Ok(structural) => Some(structural),
+                // Old definitions that preserve unknown fields need no structural schema.
+                Err(_) if !compile.prune => None,
+                Err(error) => return Err(CrdError::Conversion { path: path.to_string(), error }),
+            }
+        }
+    };
+    let compiled = compile.schema(structural.as_ref(), path.clone());
+    let compiled = if compile.prune {
+        billhook_defaulting::prune_defaults(&compiled, clean_default)
+            .map_err(|error| CrdError::Defaults { path: path.to_string(), error })?
+    } else {
+        compiled
+    };
+    let subresources = version.optional("subresources");
+    let has_status =
+        subresources.is_some_and(|subresources| subresources.optional("status").is_some());
+    let name = version.required_text("name")?;
+    let warning = version.text("deprecationWarning")?;
+    let deprecated = version.flag("deprecated")?;
+    Ok(VersionData {
+        served: version.flag("served")?,
+        storage: version.flag("storage")?,
+        deprecation_warning: deprecated.then_some(warning),
+        has_status_subresource: has_status,
+        structural,
+        compiled,
+        position,
+        name,
+    })
+}
+
+struct Compile {
+    dialect: Dialect,
+    prune: bool,
+}
+
+impl Compile {
+    fn schema(&self, schema: Option<&StructuralSchema>, base: FieldPath) -> CompiledSchema {
+        let mut options = CompileOptions::default();
+        options.dialect = self.dialect;
+        options.prune = self.prune;
+        options.base = base;
+        CompiledSchema::new(schema, options)
+    }
+}
+
+/// DF-31, steps 2 and 3.
+pub(crate) fn clean_default(
+    node: NodeRef<'_>,
+    is_resource: bool,
+    value: &mut Value,
+) -> Result<(), String> {
+    billhook_objectmeta::coerce_node(node, is_resource, Invalid::Drop, value)
+        .map_err(|error| error.to_string())?;
+    billhook_pruning::prune_node(node, value);
+    Ok(())
+}
+
+/// A part of the definition and where it is.
+struct Reader<'v> {
+    value: &'v Value,
+    path: FieldPath,
+}
+
+impl<'v> Reader<'v> {
+    fn optional(&self, name: &str) -> Option<Reader<'v>> {
+        let value = self.value.get(name).filter(|value| !value.is_null())?;
+        Some(Reader { value, path: self.path.clone().name(name) })
+    }
+
+    fn required(&self, name: &str) -> Result<Reader<'v>, CrdError> {
+        self.optional(name).ok_or_else(|| self.field_error(name, "required value".to_owned()))
+    }
+
+    fn text(&self, name: &str) -> Result<String, CrdError> {
+        match self.optional(name) {
+            None => Ok(String::new()),
+            Some(field) => field.as_text(),
+        }
+    }
+
+    fn required_text(&self, name: &str) -> Result<String, CrdError> {
+        self.required(name)?.as_text()
+    }
+
+    fn as_text(&self) -> Result<String, CrdError> {
+        match self.value {
+            Value::String(text) => Ok(text.clone()),
+            other => Err(self.type_error("a string", other)),
+        }
+    }
+
+    fn flag(&self, name: &str) -> Result<bool, CrdError> {
+        match self.optional(name) {
+            None => Ok(false),
+            Some(field) => {
+                field.value.as_bool().ok_or_else(|| field.type_error("a boolean", field.value))
+            }
+        }
+    }
+
+    fn texts(&self, name: &str) -> Result<Vec<String>, CrdError> {
+        self.list(name)?.iter().map(Reader::as_text).collect()
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<Reader<'v>>, CrdError> {
+        let Some(field) = self.optional(name) else { return Ok(Vec::new()) };
+        let Value::Array(items) = field.value else {
+            return Err(field.type_error("a list", field.value));
+        };
+        let item = |(index, value)| Reader { value, path: field.path.clone().index(index) };
+        Ok(items.iter().enumerate().map(item).collect())
+    }
+
+    fn type_error(&self, expected: &str, found: &Value) -> CrdError {
+        CrdError::Field {
+            path: self.path.to_string(),
+            message: format!("expected {expected}, found {}", json_type(found)),
+        }
+    }
+
+    fn field_error(&self, name: &str, message: String) -> CrdError {
+        CrdError::Field { path: self.path.clone().name(name).to_string(), message }
+    }
+}

@@ -1,0 +1,120 @@
+//! One version of a definition, and the single steps of cleaning an object of it.
+
+use billhook_defaulting::LimitError;
+use billhook_schema::{Change, CompiledSchema, FieldError, FieldPath, StructuralSchema};
+use serde_json::Value;
+
+use super::{CustomResourceDefinition, VersionData};
+
+/// One version of a [`CustomResourceDefinition`]. Cheap to clone.
+///
+/// The steps here follow the version's schema with the defaults that the server serves (DF-30),
+/// one at a time; [`Version::decode`] runs them as the server does.
+#[derive(Clone, Debug)]
+pub struct Version {
+    crd: CustomResourceDefinition,
+    index: usize,
+}
+
+impl Version {
+    pub(super) fn new(crd: &CustomResourceDefinition, index: usize) -> Self {
+        Version { crd: crd.clone(), index }
+    }
+
+    fn data(&self) -> Option<&VersionData> {
+        self.crd.0.versions.get(self.index)
+    }
+
+    /// The definition it belongs to.
+    pub fn definition(&self) -> &CustomResourceDefinition {
+        &self.crd
+    }
+
+    /// Its name, e.g. `v1`.
+    pub fn name(&self) -> &str {
+        self.data().map_or("", |data| &data.name)
+    }
+
+    /// `group/version`, as objects have it in `apiVersion`.
+    pub fn api_version(&self) -> String {
+        match self.crd.group() {
+            "" => self.name().to_owned(),
+            group => format!("{group}/{}", self.name()),
+        }
+    }
+
+    /// Whether it is served.
+    pub fn is_served(&self) -> bool {
+        self.data().is_some_and(|data| data.served)
+    }
+
+    /// Whether objects are stored in it.
+    pub fn is_storage(&self) -> bool {
+        self.data().is_some_and(|data| data.storage)
+    }
+
+    /// If it is deprecated, the warning written in the definition (which may be empty).
+    pub fn deprecation_warning(&self) -> Option<&str> {
+        self.data()?.deprecation_warning.as_deref()
+    }
+
+    /// Whether it has the status subresource.
+    pub fn has_status_subresource(&self) -> bool {
+        self.data().is_some_and(|data| data.has_status_subresource)
+    }
+
+    /// Its schema in the form that objects are walked with.
+    pub fn schema(&self) -> &CompiledSchema {
+        self.data().map_or(&self.crd.0.empty, |data| &data.compiled)
+    }
+
+    /// Its structural schema, if it has one.
+    pub fn structural_schema(&self) -> Option<&StructuralSchema> {
+        self.data()?.structural.as_ref()
+    }
+
+    /// The violations of the structural rules in its schema (SS-40 to SS-71).
+    pub fn structural_errors(&self) -> Vec<FieldError> {
+        let position = self.data().map_or(0, |data| data.position);
+        let base = FieldPath::default().name("spec").name("versions").index(position);
+        let base = base.name("schema").name("openAPIV3Schema");
+        self.structural_schema().map_or(Vec::new(), |schema| schema.validate(&base))
+    }
+
+    /// Removes the fields that the schema does not specify, in an object of this version. Does
+    /// nothing if the definition preserves unknown fields.
+    pub fn prune(&self, object: &mut Value) {
+        billhook_pruning::prune(self.schema(), object);
+    }
+
+    /// [`Version::prune`] with the removed fields listed.
+    pub fn prune_reporting(&self, object: &mut Value) -> Vec<Change> {
+        billhook_pruning::prune_reporting(self.schema(), object)
+    }
+
+    /// Removes the nulls that the server removes before it applies defaults (DF-10). Does nothing
+    /// if the definition preserves unknown fields (DF-16).
+    pub fn remove_nulls(&self, object: &mut Value) {
+        if !self.crd.preserves_unknown_fields() {
+            billhook_defaulting::remove_nulls(self.schema(), object);
+        }
+    }
+
+    /// [`Version::remove_nulls`] with the removed fields listed.
+    pub fn remove_nulls_reporting(&self, object: &mut Value) -> Vec<Change> {
+        if self.crd.preserves_unknown_fields() {
+            return Vec::new();
+        }
+        billhook_defaulting::remove_nulls_reporting(self.schema(), object)
+    }
+
+    /// Applies the defaults of the schema (DF-20).
+    pub fn default(&self, object: &mut Value) -> Result<(), LimitError> {
+        billhook_defaulting::apply_defaults(self.schema(), object)
+    }
+
+    /// [`Version::default`] with the applied defaults listed.
+    pub fn default_reporting(&self, object: &mut Value) -> Result<Vec<Change>, LimitError> {
+        billhook_defaulting::apply_defaults_reporting(self.schema(), object)
+    }
+}

@@ -1,0 +1,102 @@
+//! Why an object was refused, in the server's words (RP-18).
+
+use crate::decode::TypeMeta;
+
+/// What kind of refusal a [`DecodeError`] is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum DecodeErrorKind {
+    /// The text is malformed, or says not what kind of object it is.
+    Unrecognized,
+    /// The object itself cannot be decoded, for instance for its metadata.
+    Invalid,
+    /// Field validation is strict, and there are unknown or duplicate fields (RP-21).
+    Strict,
+    /// The object is of another version than the one asked for (RP-10).
+    WrongVersion,
+}
+
+/// An object that a server refuses to decode. `Display` is the bare error;
+/// [`DecodeError::status_message`] is what the client sees.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{error}")]
+pub struct DecodeError {
+    error: String,
+    message: String,
+    place: Option<(usize, usize)>,
+    kind: DecodeErrorKind,
+}
+
+/// How much of a body a message shows, in bytes.
+const SHOWN_BODY: usize = 30;
+
+impl DecodeError {
+    /// The kind of the object could be read.
+    pub(crate) fn known(found: &TypeMeta, kind: &str, error: String) -> Self {
+        let message = format!(
+            "{} in version \"{}\" cannot be handled as a {kind}: {error}",
+            found.kind, found.version
+        );
+        DecodeError { error, message, place: None, kind: DecodeErrorKind::Invalid }
+    }
+
+    /// It could not.
+    pub(crate) fn unrecognized(kind: &str, error: String, body: Option<&[u8]>) -> Self {
+        let mut message =
+            format!("the object provided is unrecognized (must be of type {kind}): {error}");
+        if let Some(body) = body {
+            message.push_str(&format!(" ({})", excerpt(body)));
+        }
+        DecodeError { error, message, place: None, kind: DecodeErrorKind::Unrecognized }
+    }
+
+    pub(crate) fn wrong_version(message: String) -> Self {
+        let kind = DecodeErrorKind::WrongVersion;
+        DecodeError { error: message.clone(), message, place: None, kind }
+    }
+
+    /// The object came from storage or a conversion.
+    pub(crate) fn storage(error: String) -> Self {
+        DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
+    }
+
+    pub(crate) fn strict(mut self) -> Self {
+        self.kind = DecodeErrorKind::Strict;
+        self
+    }
+
+    pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
+        self.place = Some((line, column));
+        self
+    }
+
+    /// What kind of refusal it is.
+    pub fn kind(&self) -> DecodeErrorKind {
+        self.kind
+    }
+
+    /// The message of the status that the client gets, with code 400 and reason BadRequest for a
+    /// request.
+    pub fn status_message(&self) -> &str {
+        &self.message
+    }
+
+    /// Line and column in the body, from 1, if the text itself is malformed.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        self.place
+    }
+}
+
+/// The start of a body: plain text if it is JSON, hexadecimal otherwise.
+fn excerpt(body: &[u8]) -> String {
+    let shown = body.get(..SHOWN_BODY).unwrap_or(body);
+    let mut text = if body.first() == Some(&b'{') {
+        String::from_utf8_lossy(shown).into_owned()
+    } else {
+        shown.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    if shown.len() < body.len() {
+        text.push_str(" ...");
+    }
+    text
+}

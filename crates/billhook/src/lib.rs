@@ -1,0 +1,76 @@
+//! What kube-apiserver does to a custom resource between the request body and etcd.
+//!
+//! A [`CustomResourceDefinition`] is read and compiled once. Its versions then **prune** unknown
+//! fields, remove nulls, **default** missing fields and bring metadata to its normal form, with
+//! the results and the error texts of Kubernetes 1.36, and on request every single [`Change`] with
+//! its reason.
+//!
+//! ```
+//! use billhook::{CustomResourceDefinition, DecodeOptions};
+//!
+//! let crd = CustomResourceDefinition::from_value(&serde_json::json!({
+//!     "apiVersion": "apiextensions.k8s.io/v1",
+//!     "kind": "CustomResourceDefinition",
+//!     "metadata": {"name": "backups.example.com"},
+//!     "spec": {
+//!         "group": "example.com",
+//!         "scope": "Namespaced",
+//!         "names": {"plural": "backups", "kind": "Backup"},
+//!         "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+//!             "openAPIV3Schema": {"type": "object", "properties": {
+//!                 "spec": {"type": "object", "properties": {
+//!                     "keep": {"type": "integer", "default": 7},
+//!                 }},
+//!             }},
+//!         }}],
+//!     },
+//! }))?;
+//!
+//! let body = br#"{"apiVersion": "example.com/v1", "kind": "Backup", "spec": {"kep": 3}}"#;
+//! let options = DecodeOptions::default().report(true);
+//! let decoded = crd.version("v1").unwrap().decode(body, &options)?;
+//!
+//! assert_eq!(decoded.object()["spec"], serde_json::json!({"keep": 7}));
+//! assert_eq!(decoded.warnings(), [r#"unknown field "spec.kep""#]);
+//! let changes: Vec<String> = decoded.changes().iter().map(|change| change.to_string()).collect();
+//! assert_eq!(changes, [
+//!     "pruned spec.kep: 3 (not specified in the schema, PR-12, \
+//!      spec.versions[0].schema.openAPIV3Schema.properties[spec])",
+//!     "defaulted spec.keep: 7 (missing, so the default is set, DF-20, \
+//!      spec.versions[0].schema.openAPIV3Schema.properties[spec].properties[keep])",
+//! ]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Where to look
+//!
+//! - [`Version::decode`]: a request body; [`Version::decode_storage`]: bytes from etcd;
+//!   [`Version::encode_storage`]: bytes to etcd.
+//! - [`Version::prune`], [`Version::remove_nulls`], [`Version::default`]: the single steps, in
+//!   place on a `serde_json::Value`, each with a `…_reporting` twin.
+//! - [`Dialect`]: what a server does, or what the KEPs say.
+//!
+//! # Not here
+//!
+//! Conversion webhooks, storage itself, and the merge of server-side apply.
+
+mod crd;
+mod decode;
+mod error;
+mod manifest;
+mod yaml;
+
+pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
+pub use billhook_schema::{
+    Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
+    JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
+};
+pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Version};
+pub use decode::{DecodeOptions, Decoded, FieldValidation};
+pub use error::{DecodeError, DecodeErrorKind};
+pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty, to_yaml};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

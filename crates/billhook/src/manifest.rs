@@ -1,0 +1,126 @@
+//! Documents as users have them: files of YAML or JSON with one or more objects.
+
+use billhook_decode::{JsonError, read_json};
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use crate::yaml;
+
+/// One document of a manifest.
+#[derive(Clone, Debug)]
+pub struct Manifest {
+    value: DeepValue,
+    duplicates: Vec<String>,
+    index: usize,
+}
+
+impl Manifest {
+    /// The document's value.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Takes the value out.
+    pub fn into_value(self) -> DeepValue {
+        self.value
+    }
+
+    /// The paths of keys that are written more than once; the last one won.
+    pub fn duplicates(&self) -> &[String] {
+        &self.duplicates
+    }
+
+    /// The position of the document in its text, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+}
+
+/// A document that cannot be read.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ManifestError {
+    message: String,
+    index: usize,
+    place: Option<(usize, usize)>,
+}
+
+impl ManifestError {
+    /// The position of the document in its text, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Line and column in the text, from 1, where known.
+    pub fn place(&self) -> Option<(usize, usize)> {
+        self.place
+    }
+}
+
+impl From<JsonError> for ManifestError {
+    fn from(error: JsonError) -> Self {
+        let place = Some((error.line(), error.column()));
+        ManifestError { message: error.to_string(), index: 0, place }
+    }
+}
+
+/// Reads all documents of a text. A text that begins with `{` or `[` is one JSON document,
+/// anything else is YAML; empty YAML documents are left out.
+///
+/// ```
+/// let documents = billhook::read_manifests(b"a: 1\n---\nb: [x]\n")?;
+/// assert_eq!(documents[1].value()["b"][0], "x");
+/// # Ok::<(), billhook::ManifestError>(())
+/// ```
+pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
+    if is_json(text) {
+        let document = read_json(text)?;
+        let duplicates = document.duplicates().to_vec();
+        return Ok(vec![Manifest { value: document.into_value(), duplicates, index: 0 }]);
+    }
+    let text = std::str::from_utf8(text).map_err(|error| {
+        let before = text.get(..error.valid_up_to()).unwrap_or_default();
+        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        ManifestError {
+            message: "yaml: control characters are not allowed: the text is not UTF-8".to_owned(),
+            index: 0,
+            place: Some((line, before.len() - line_start + 1)),
+        }
+    })?;
+    let mut manifests = Vec::new();
+    for (index, document) in yaml::read_documents(text).into_iter().enumerate() {
+        let document = document.map_err(|error| ManifestError {
+            message: error.message,
+            index,
+            place: error.place,
+        })?;
+        if !document.value.is_null() {
+            let duplicates = document.duplicates.iter().map(ToString::to_string).collect();
+            manifests.push(Manifest { value: document.value, duplicates, index });
+        }
+    }
+    Ok(manifests)
+}
+
+/// Whether a text is JSON rather than YAML, by its first character.
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    matches!(first, Some(b'{' | b'['))
+}
+
+/// A value as YAML text, with sorted keys and whole floats without a fraction.
+pub fn to_yaml(value: &Value) -> String {
+    // A JSON value can always be written as YAML: its keys are strings.
+    billhook_schema::value::with_depth(value, || yaml::write(value)).unwrap_or_default()
+}
+
+/// A value as indented JSON text, with sorted keys and numbers as the server prints them.
+pub fn to_json_pretty(value: &Value) -> String {
+    billhook_schema::print::pretty_json(value)
+}
+
+/// A value as compact JSON text, with sorted keys and numbers as the server prints them (RP-52).
+pub fn to_json(value: &Value) -> String {
+    billhook_schema::print::plain_json(value)
+}

@@ -1,0 +1,125 @@
+//! When an outcome counts as the server's.
+
+use billhook_schema::print::{plain_json, pretty_json};
+use billhook_schema::value::{Num, grow};
+use serde_json::{Map, Value};
+
+use super::Outcome;
+
+/// Whether an outcome is what the server gave, by the rules of the vectors' description: texts of
+/// parsers and of the pattern compiler may differ, and where a step stops at its first error the
+/// server's choice of that error is random.
+pub(super) fn agree(op: &str, expect: &Value, actual: &Outcome) -> bool {
+    let expected_errors = match expect.get("errors") {
+        Some(Value::Array(errors)) => errors.as_slice(),
+        _ => &[],
+    };
+    let expected_errors = expected_errors.iter().filter(|error| is_compared(op, error));
+    let expected_errors: Vec<&Value> = expected_errors.collect();
+    match (expect.get("ok"), &actual.ok) {
+        (None, None) => first_error_is_random(op) || same_errors(&expected_errors, actual),
+        (Some(expected), Some(_)) if !actual.other_first_errors.is_empty() => {
+            let error = expected.get("new_error").and_then(Value::as_str).unwrap_or_default();
+            actual.other_first_errors.iter().any(|other| other == error)
+        }
+        (Some(expected), Some(ok)) => {
+            let expected = without_unimplemented(op, expected);
+            same(&expected, ok)
+                && (first_error_is_random(op) || same_errors(&expected_errors, actual))
+        }
+        _ => false,
+    }
+}
+
+/// Errors of steps that are not implemented don't count.
+fn is_compared(op: &str, error: &Value) -> bool {
+    let source = error.get("source").and_then(Value::as_str);
+    !(op == "objectmeta" && source == Some("validate"))
+}
+
+fn without_unimplemented(op: &str, ok: &Value) -> Value {
+    let mut ok = billhook_schema::value::deep_clone(ok);
+    if let (true, Value::Object(members)) = (op == "objectmeta", &mut ok) {
+        members.remove("validate_errors");
+    }
+    ok
+}
+
+fn first_error_is_random(op: &str) -> bool {
+    matches!(op, "decode" | "decode_storage" | "encode_storage" | "objectmeta")
+}
+
+fn same_errors(expected: &[&Value], actual: &Outcome) -> bool {
+    let parts = |error: &Value| {
+        let part = |name: &str| error.get(name).map(plain_json).unwrap_or_default();
+        let text = |name: &str| {
+            let text = error.get(name).and_then(Value::as_str).unwrap_or_default();
+            without_compiler_text(text).to_owned()
+        };
+        (text("error"), part("type"), part("field"), text("detail"), part("badvalue"))
+    };
+    let mut expected: Vec<_> = expected.iter().map(|error| parts(error)).collect();
+    let mut actual: Vec<_> = actual.errors.iter().map(|error| parts(error)).collect();
+    expected.sort();
+    actual.sort();
+    expected == actual
+}
+
+fn without_compiler_text(text: &str) -> &str {
+    let end = ["error parsing regexp:", "json parse error:"]
+        .iter()
+        .filter_map(|start| text.find(start))
+        .min();
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
+/// Equality with numbers compared by value.
+fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => match (Num::of(left), Num::of(right)) {
+            (Num::Int(left), Num::Int(right)) => left == right,
+            (left, right) => left.as_f64() == right.as_f64(),
+        },
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && grow(|| left.iter().zip(right).all(|(left, right)| same(left, right)))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && grow(|| {
+                    left.iter()
+                        .all(|(key, left)| right.get(key).is_some_and(|right| same(left, right)))
+                })
+        }
+        _ => left == right,
+    }
+}
+
+/// An outcome in the form of a vector's expectation.
+pub(super) fn show(outcome: &Outcome) -> String {
+    let mut members = Map::new();
+    if let Some(ok) = &outcome.ok {
+        members.insert("ok".to_owned(), billhook_schema::value::deep_clone(ok));
+    }
+    if !outcome.errors.is_empty() {
+        let errors = outcome.errors.iter().map(|error| (**error).clone()).collect();
+        members.insert("errors".to_owned(), Value::Array(errors));
+    }
+    pretty_json(&Value::Object(members))
+}
+
+/// Two texts beside each other, with a mark where lines differ.
+pub(super) fn side_by_side(expected: &str, actual: &str) -> String {
+    const WIDTH: usize = 90;
+    let cut = |line: &str| -> String { line.chars().take(WIDTH).collect() };
+    let mut out = format!("  {:WIDTH$} | {}\n", "expected", "actual");
+    let (mut left, mut right) = (expected.lines(), actual.lines());
+    loop {
+        let (left, right) = match (left.next(), right.next()) {
+            (None, None) => return out,
+            (left, right) => (left.unwrap_or(""), right.unwrap_or("")),
+        };
+        let mark = if left == right { ' ' } else { '!' };
+        out.push_str(&format!("{mark} {:WIDTH$} | {}\n", cut(left), cut(right)));
+    }
+}
