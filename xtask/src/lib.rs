@@ -1,4 +1,6 @@
 //! The project's own tools, as a library so that tests can run them too.
 
+pub mod bench;
 pub mod conformance;
+pub mod fuzz;
 pub mod tidy;

@@ -136,13 +136,22 @@ fn change_lines(out: &mut String, changes: &[Change]) {
         }
         let mut reason = format!("{}, {}", change.reason().text(), change.reason().rule());
         if !change.schema_path().is_empty() {
-            reason.push_str(&format!(", {}", change.schema_path()));
+            reason.push_str(&format!(", {}", in_schema(&change.schema_path().to_string())));
         }
         let (place, reason) = (visible(&place).replace('\n', "\\n"), visible(&reason));
         let _ = writeln!(
             out,
             "  {style}{label:width$}{style:#}  {place}  {REASON}({reason}){REASON:#}"
         );
+    }
+}
+
+/// A path inside a schema without the way to the schema, which is the same on every line.
+fn in_schema(path: &str) -> &str {
+    match path.split_once(".schema.openAPIV3Schema") {
+        Some((_, "")) => "the root of the schema",
+        Some((_, inside)) => inside.trim_start_matches('.'),
+        None => path,
     }
 }
 

@@ -179,7 +179,6 @@ spec:
 ";
 
 #[test]
-#[ignore = "the library does not stop reading at malformed YAML yet"]
 fn not_yaml() {
     let text = "apiVersion: v1\nkind: A\n---\nkind: [a\nb: 2\n";
     snapshot("not_yaml", &run("decode --crd fixtures/crds -", text));

@@ -15,10 +15,23 @@
 //! # Ok::<(), billhook_decode::JsonError>(())
 //! ```
 
+mod decoder;
 mod error;
+mod keys;
+mod metadata;
 mod number;
+mod output;
+mod pass;
+mod prepared;
 mod read;
+mod rewrite;
+mod scan;
+mod seen;
 mod text;
+mod tree;
 
+pub use decoder::Decoder;
 pub use error::JsonError;
 pub use read::{Document, MAX_DEPTH, read_json, read_json_to_depth};
+pub use scan::{Checked, check_json};
+pub use tree::prune_and_default;

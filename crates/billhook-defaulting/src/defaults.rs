@@ -16,10 +16,24 @@ pub const MAX_DEFAULTED_VALUES: usize = 10_000_000;
 #[non_exhaustive]
 pub struct LimitError {}
 
+impl LimitError {
+    /// For other walks that apply defaults.
+    #[must_use]
+    #[expect(clippy::new_without_default, reason = "an error has no default")]
+    pub fn new() -> Self {
+        LimitError {}
+    }
+}
+
 /// Puts defaults where fields are missing, and in place of nulls that are not allowed. On an
 /// error the object has some of its defaults.
 pub fn apply_defaults(schema: &CompiledSchema, value: &mut Value) -> Result<(), LimitError> {
-    Walk::new(schema, |_, _, _, _| {}).node(schema.root(), value, &Location::TOP)
+    apply_defaults_node(schema.root(), value)
+}
+
+/// [`apply_defaults`] for a value that belongs to some node of a schema.
+pub fn apply_defaults_node(node: NodeRef<'_>, value: &mut Value) -> Result<(), LimitError> {
+    Walk::new(node.dialect(), |_, _, _, _| {}).node(node, value, &Location::TOP)
 }
 
 /// [`apply_defaults`] with the applied defaults listed: each before those that complete it.
@@ -37,7 +51,7 @@ pub fn apply_defaults_reporting(
             edge.node().schema_path(),
         ));
     };
-    Walk::new(schema, note).node(schema.root(), value, &Location::TOP)?;
+    Walk::new(schema.dialect(), note).node(schema.root(), value, &Location::TOP)?;
     Ok(changes)
 }
 
@@ -56,9 +70,9 @@ struct Walk<F> {
 }
 
 impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
-    fn new(schema: &CompiledSchema, note: F) -> Self {
+    fn new(dialect: Dialect, note: F) -> Self {
         // KEP-575 leaves every null to validation (KD-20, KD-21).
-        let replaces_null = schema.dialect() != Dialect::Kep;
+        let replaces_null = dialect != Dialect::Kep;
         Walk { replaces_null, left: MAX_DEFAULTED_VALUES, note }
     }
 

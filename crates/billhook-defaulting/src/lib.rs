@@ -22,8 +22,10 @@ mod defaults;
 mod nulls;
 mod prune;
 
-pub use defaults::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults, apply_defaults_reporting};
-pub use nulls::{remove_nulls, remove_nulls_reporting};
+pub use defaults::{
+    LimitError, MAX_DEFAULTED_VALUES, apply_defaults, apply_defaults_node, apply_defaults_reporting,
+};
+pub use nulls::{remove_nulls, remove_nulls_node, remove_nulls_reporting};
 pub use prune::{DefaultPruningError, prune_defaults};
 
 use billhook_schema::{Edge, NodeRef, Unlisted};

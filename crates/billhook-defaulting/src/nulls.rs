@@ -16,6 +16,13 @@ pub fn remove_nulls(schema: &CompiledSchema, value: &mut Value) {
     }
 }
 
+/// [`remove_nulls`] for a value that belongs to some node of a schema.
+pub fn remove_nulls_node(node: NodeRef<'_>, value: &mut Value) {
+    if node.dialect() != Dialect::Kep {
+        walk(node, value, &Location::TOP, &mut |_, _| {});
+    }
+}
+
 /// [`remove_nulls`] with the removed fields listed, in the order of the walk.
 pub fn remove_nulls_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec<Change> {
     let mut changes = Vec::new();

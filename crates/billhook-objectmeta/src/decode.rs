@@ -5,6 +5,7 @@ use billhook_schema::value::{DeepValue, Num, deep_clone, dismantle, json_type, s
 use billhook_schema::{Dialect, FieldPath, Location};
 use serde_json::{Map, Value};
 
+use crate::fields::{Kind, OBJECT_META, Record, field_kind};
 use crate::time::Time;
 
 /// What to do with parts of metadata that don't decode.
@@ -133,90 +134,6 @@ fn not_an_object(metadata: &Value, invalid: Invalid) -> MetadataError {
         }
         Invalid::Drop => format!("invalid metadata: expected object, got {go}"),
     })
-}
-
-type Record = &'static [(&'static str, Kind)];
-
-/// How a field is decoded and when it is written back (OM-02).
-#[derive(Clone, Copy)]
-pub(crate) enum Kind {
-    /// Written when not empty; holds the name of the type in errors.
-    String(&'static str),
-    /// As `String`, but always written.
-    RequiredString(&'static str),
-    /// Written when not zero.
-    Integer,
-    /// Written when present.
-    OptionalInteger,
-    /// Written when present.
-    OptionalBool,
-    /// Written when not the zero time.
-    Time,
-    /// Written when not empty.
-    StringMap,
-    /// Written when not empty.
-    StringList,
-    /// Written when not empty; holds the names of the record in errors.
-    Records { go: &'static str, struct_name: &'static str, fields: Record },
-    /// Any value, kept as it is.
-    Any,
-}
-
-const STRING: Kind = Kind::String("string");
-
-pub(crate) const OBJECT_META: Record = &[
-    ("name", STRING),
-    ("generateName", STRING),
-    ("namespace", STRING),
-    ("selfLink", STRING),
-    ("uid", Kind::String("types.UID")),
-    ("resourceVersion", STRING),
-    ("generation", Kind::Integer),
-    ("creationTimestamp", Kind::Time),
-    ("deletionTimestamp", Kind::Time),
-    ("deletionGracePeriodSeconds", Kind::OptionalInteger),
-    ("labels", Kind::StringMap),
-    ("annotations", Kind::StringMap),
-    ("finalizers", Kind::StringList),
-    (
-        "ownerReferences",
-        Kind::Records {
-            go: "v1.OwnerReference",
-            struct_name: "OwnerReference",
-            fields: OWNER_REFERENCE,
-        },
-    ),
-    (
-        "managedFields",
-        Kind::Records {
-            go: "v1.ManagedFieldsEntry",
-            struct_name: "ManagedFieldsEntry",
-            fields: MANAGED_FIELDS_ENTRY,
-        },
-    ),
-];
-
-const OWNER_REFERENCE: Record = &[
-    ("apiVersion", Kind::RequiredString("string")),
-    ("kind", Kind::RequiredString("string")),
-    ("name", Kind::RequiredString("string")),
-    ("uid", Kind::RequiredString("types.UID")),
-    ("controller", Kind::OptionalBool),
-    ("blockOwnerDeletion", Kind::OptionalBool),
-];
-
-const MANAGED_FIELDS_ENTRY: Record = &[
-    ("manager", STRING),
-    ("operation", Kind::String("v1.ManagedFieldsOperationType")),
-    ("apiVersion", STRING),
-    ("time", Kind::Time),
-    ("fieldsType", STRING),
-    ("fieldsV1", Kind::Any),
-    ("subresource", STRING),
-];
-
-pub(crate) fn field_kind(record: Record, name: &str) -> Option<Kind> {
-    record.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }
 
 /// A field as errors name it (OM-05): the innermost record, and the path from metadata without

@@ -4,7 +4,8 @@ use billhook_schema::value::{deep_clone, deep_eq, sorted};
 use billhook_schema::{Change, ChangeKind, FieldPath, Location, Reason};
 use serde_json::{Map, Value};
 
-use crate::decode::{Kind, OBJECT_META, field_error, field_kind};
+use crate::decode::field_error;
+use crate::fields::{Kind, OBJECT_META, field_kind};
 
 const UNKNOWN: Reason = Reason::new("OM-12", "not a field of metadata");
 const EMPTY: Reason = Reason::new("OM-02", "empty, which is the same as absent");

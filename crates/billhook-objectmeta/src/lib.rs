@@ -17,6 +17,7 @@
 mod coerce;
 mod decode;
 mod diff;
+pub mod fields;
 mod time;
 
 pub use coerce::{Coerced, coerce, coerce_node, coerce_reporting};
@@ -25,3 +26,4 @@ pub use decode::{
     unknown_metadata_fields,
 };
 pub use diff::metadata_changes;
+pub use time::is_normal_time;

@@ -35,6 +35,53 @@ impl Time {
     }
 }
 
+/// Whether a text is a time as it is written back: in UTC, with second precision, not the zero
+/// time.
+pub fn is_normal_time(text: &[u8]) -> bool {
+    let [
+        y1,
+        y2,
+        y3,
+        y4,
+        b'-',
+        mo1,
+        mo2,
+        b'-',
+        d1,
+        d2,
+        b'T',
+        h1,
+        h2,
+        b':',
+        mi1,
+        mi2,
+        b':',
+        s1,
+        s2,
+        b'Z',
+    ] = *text
+    else {
+        return false;
+    };
+    let parts = (
+        digits(&[y1, y2, y3, y4]),
+        digits(&[mo1, mo2]),
+        digits(&[d1, d2]),
+        digits(&[h1, h2]),
+        digits(&[mi1, mi2]),
+        digits(&[s1, s2]),
+    );
+    let (Some(year), Some(month), Some(day), Some(hour), Some(minute), Some(second)) = parts else {
+        return false;
+    };
+    (1..=12).contains(&month)
+        && (1..=days_in(month, i64::from(year))).contains(&day)
+        && hour < 24
+        && minute < 60
+        && second < 60
+        && text != b"0001-01-01T00:00:00Z"
+}
+
 struct Parser<'t> {
     text: &'t str,
     rest: &'t [u8],

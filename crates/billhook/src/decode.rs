@@ -1,17 +1,20 @@
 //! Decoding: what becomes of an object on its way in from a request or from storage
 //! (RP-10 to RP-25, RP-50 to RP-55).
 
-use billhook_decode::{JsonError, read_json};
-use billhook_objectmeta::{Invalid, metadata_changes, normalise_metadata, unknown_metadata_fields};
-use billhook_schema::print::quote;
-use billhook_schema::value::{DeepValue, dismantle, go_type, json_type};
-use billhook_schema::{Change, ChangeKind, CompiledSchema, Dialect, FieldPath, Location, Reason};
-use serde_json::{Map, Value};
+use std::borrow::Cow;
 
+use billhook_decode::{JsonError, read_json};
+use billhook_objectmeta::Invalid;
+use billhook_schema::print::quote;
+use billhook_schema::value::DeepValue;
+use billhook_schema::{Change, ChangeKind, FieldPath, Reason};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::clean::{Clean, Report, apply_defaults, set_generation, type_meta, type_meta_of_stored};
 use crate::crd::Version;
 use crate::error::DecodeError;
 use crate::manifest::is_json;
-use crate::{CustomResourceDefinition, yaml};
 
 /// What a request does about unknown and duplicate fields (RP-20).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -25,6 +28,18 @@ pub enum FieldValidation {
     Strict,
 }
 
+/// How the bytes of a body are to be taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum BodyFormat {
+    /// A body that begins with `{` or `[` is JSON, any other YAML.
+    #[default]
+    Detect,
+    /// JSON (`Content-Type: application/json`).
+    Json,
+    /// YAML (`Content-Type: application/yaml`); only the first document counts.
+    Yaml,
+}
+
 /// How a body is decoded.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -33,6 +48,8 @@ pub struct DecodeOptions {
     pub field_validation: FieldValidation,
     /// Whether to list all changes in [`Decoded::changes`].
     pub report: bool,
+    /// How the bytes of the body are to be taken.
+    pub format: BodyFormat,
 }
 
 impl DecodeOptions {
@@ -40,6 +57,13 @@ impl DecodeOptions {
     #[must_use]
     pub fn field_validation(mut self, field_validation: FieldValidation) -> Self {
         self.field_validation = field_validation;
+        self
+    }
+
+    /// The options with another body format.
+    #[must_use]
+    pub fn format(mut self, format: BodyFormat) -> Self {
+        self.format = format;
         self
     }
 
@@ -71,6 +95,8 @@ impl Decoded {
     }
 
     /// The warnings for the client, in the server's order: duplicate and unknown fields (RP-22).
+    /// The one about repeated keys in YAML may have several lines; a server sends each of them as
+    /// a warning of its own.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
@@ -81,12 +107,39 @@ impl Decoded {
     }
 }
 
-/// What decoding found besides the object itself.
-#[derive(Debug, Default)]
-struct Findings {
-    /// Entries 3 to 5 of RP-20.
-    unknown: Vec<String>,
+/// A decoded object as JSON text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecodedText<'t> {
+    text: Cow<'t, [u8]>,
+    warnings: Vec<String>,
     changes: Vec<Change>,
+}
+
+impl<'t> DecodedText<'t> {
+    /// The text.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Whether the text is the body itself, because nothing changed.
+    pub fn is_borrowed(&self) -> bool {
+        matches!(self.text, Cow::Borrowed(_))
+    }
+
+    /// Takes the text out.
+    pub fn into_text(self) -> Cow<'t, [u8]> {
+        self.text
+    }
+
+    /// The warnings for the client, as in [`Decoded::warnings`].
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// What was changed, as in [`Decoded::changes`].
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
 }
 
 impl Version {
@@ -112,10 +165,60 @@ impl Version {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
+        if let Some(text) = self.clean_text(body, options)
+            && let Ok(document) = read_json(&text)
+        {
+            let object = document.into_value();
+            return Ok(Decoded { object, warnings: Vec::new(), changes: Vec::new() });
+        }
+        self.decode_tree(body, options)
+    }
+
+    /// Decodes a request body to JSON text, without building a tree: what is kept is copied as it
+    /// is spelled, and the body itself is given back if nothing changes. The same as
+    /// [`Version::decode`] in every other respect.
+    pub fn decode_text<'t>(
+        &self,
+        body: &'t [u8],
+        options: &DecodeOptions,
+    ) -> Result<DecodedText<'t>, DecodeError> {
+        if let Some(text) = self.clean_text(body, options) {
+            return Ok(DecodedText { text, warnings: Vec::new(), changes: Vec::new() });
+        }
+        let Decoded { object, warnings, changes } = self.decode_tree(body, options)?;
+        let text = Cow::Owned(crate::to_json(&object).into_bytes());
+        Ok(DecodedText { text, warnings, changes })
+    }
+
+    /// Decodes a request body to a type of your own.
+    ///
+    /// The error of a body that was decoded but does not fit the type is that of `serde_json`.
+    pub fn decode_into<T: DeserializeOwned>(
+        &self,
+        body: &[u8],
+        options: &DecodeOptions,
+    ) -> Result<T, DecodeError> {
+        let decoded = self.decode_text(body, options)?;
+        serde_json::from_slice(decoded.text()).map_err(|error| DecodeError::conversion(&error))
+    }
+
+    /// Cleans a body in one pass over its text, where that says all there is to say: nothing was
+    /// asked about changes, or there are none.
+    fn clean_text<'t>(&self, body: &'t [u8], options: &DecodeOptions) -> Option<Cow<'t, [u8]>> {
+        if options.format == BodyFormat::Yaml {
+            return None;
+        }
+        let text = self.decoder()?.clean(body)?;
+        let is_silent = !options.report && options.field_validation == FieldValidation::Ignore;
+        (is_silent || matches!(text, Cow::Borrowed(_))).then_some(text)
+    }
+
+    fn decode_tree(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
         let kind = self.definition().kind();
-        let (mut object, duplicates) = read_body(body, kind)?;
-        self.decode_object(&mut object, duplicates, Some(body), options)
-            .map(|(warnings, changes)| Decoded { object, warnings, changes })
+        let Read { mut object, entries, converted } = read_body(body, options.format, kind)?;
+        let shown = converted.as_ref().map_or(body, String::as_bytes);
+        let (warnings, changes) = self.decode_object(&mut object, entries, Some(shown), options)?;
+        Ok(Decoded { object, warnings, changes })
     }
 
     /// [`Version::decode`] for an object that is parsed already, in place; on an error the object
@@ -248,64 +351,35 @@ impl Version {
     }
 }
 
-/// What an object says it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TypeMeta {
-    pub(crate) kind: String,
-    pub(crate) api_version: String,
-    pub(crate) group: String,
-    pub(crate) version: String,
+/// A body that was read: the object, the entries 1 and 2 of RP-20, and the text that messages show
+/// if that is not the body itself.
+struct Read {
+    object: DeepValue,
+    entries: Vec<String>,
+    converted: Option<String>,
 }
 
-impl TypeMeta {
-    fn new(api_version: &str, kind: &str) -> Result<Self, String> {
-        let (group, version) = match api_version.split_once('/') {
-            None => ("", api_version),
-            Some((_, version)) if version.contains('/') => {
-                return Err(format!("unexpected GroupVersion string: {api_version}"));
-            }
-            Some(parts) => parts,
-        };
-        let (group, version) = (group.to_owned(), version.to_owned());
-        let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
-        Ok(TypeMeta { kind, api_version, group, version })
-    }
-
-    fn belongs_to(&self, crd: &CustomResourceDefinition) -> bool {
-        self.group == crd.group() && self.kind == crd.kind()
-    }
-}
-
-/// Reads a body; gives the object and the entries 1 and 2 of RP-20.
-fn read_body(body: &[u8], kind: &str) -> Result<(DeepValue, Vec<String>), DecodeError> {
-    let looks_like_text = std::str::from_utf8(body).ok();
-    if let Some(text) = looks_like_text
-        && !is_json(body)
-        && !body.iter().all(u8::is_ascii_whitespace)
-        && let [Ok(document)] = yaml::read_documents(text).as_mut_slice()
-        && document.value.is_object()
-    {
-        let mut entries = Vec::new();
-        if !document.duplicates.is_empty() {
-            let mut entry = "yaml: unmarshal errors:".to_owned();
-            for path in &document.duplicates {
-                entry.push_str(&format!("\n  key {} already set in map", last_name(path)));
-            }
-            entries.push(entry);
-        }
-        return Ok((std::mem::take(&mut document.value), entries));
+fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
+    let is_yaml = match format {
+        BodyFormat::Detect => !is_json(body) && !body.iter().all(u8::is_ascii_whitespace),
+        BodyFormat::Json => false,
+        BodyFormat::Yaml => true,
+    };
+    if is_yaml {
+        let document = billhook_yaml::read_document(body).map_err(|error| {
+            DecodeError::unrecognized(kind, error.to_string(), Some(body))
+                .at(error.line(), error.column())
+        })?;
+        let entries = billhook_yaml::strict_error_text(document.duplicates());
+        let entries = entries.into_iter().collect();
+        let object = document.into_value();
+        let converted = Some(crate::to_json(&object));
+        return Ok(Read { object, entries, converted });
     }
     let document = read_json(body).map_err(|error| syntax_error(&error, body, kind))?;
     let duplicate = |path: &String| format!("duplicate field {}", quote(path));
-    let duplicates = document.duplicates().iter().map(duplicate).collect();
-    Ok((document.into_value(), duplicates))
-}
-
-fn last_name(path: &FieldPath) -> String {
-    match path.segments().last() {
-        Some(billhook_schema::Segment::Name(name)) => quote(name),
-        _ => quote(""),
-    }
+    let entries = document.duplicates().iter().map(duplicate).collect();
+    Ok(Read { object: document.into_value(), entries, converted: None })
 }
 
 fn syntax_error(error: &JsonError, body: &[u8], kind: &str) -> DecodeError {
@@ -318,198 +392,4 @@ fn syntax_error(error: &JsonError, body: &[u8], kind: &str) -> DecodeError {
     }
     let text = format!("couldn't get version/kind; json parse error: {error}");
     DecodeError::unrecognized(kind, text, Some(body)).at(error.line(), error.column())
-}
-
-/// RP-10, steps 1 and 2: what the server reads of an object before it decodes it.
-fn type_meta(object: &Value, body: Option<&[u8]>, kind: &str) -> Result<TypeMeta, DecodeError> {
-    let refuse = |error: String| DecodeError::unrecognized(kind, error, body);
-    let cannot_unmarshal = |value: &Value, target: &str| {
-        let found = json_type(value);
-        refuse(format!(
-            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go \
-             {target}"
-        ))
-    };
-    let empty = Map::new();
-    let members = match object {
-        Value::Object(members) => members,
-        Value::Null => &empty,
-        other => {
-            let target = r#"value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-            return Err(cannot_unmarshal(other, target));
-        }
-    };
-    let text = |name: &str| match members.get(name) {
-        None | Some(Value::Null) => Ok(""),
-        Some(Value::String(text)) => Ok(text.as_str()),
-        Some(other) => {
-            Err(cannot_unmarshal(other, &format!("struct field .{name} of type string")))
-        }
-    };
-    let found = TypeMeta::new(text("apiVersion")?, text("kind")?).map_err(refuse)?;
-    if found.kind.is_empty() {
-        let shown = body.map_or_else(
-            || crate::to_json(object),
-            |body| String::from_utf8_lossy(body).into_owned(),
-        );
-        return Err(refuse(format!("Object 'Kind' is missing in '{shown}'")));
-    }
-    Ok(found)
-}
-
-/// RP-12 for objects that were not a request body.
-fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
-    let Value::Object(members) = object else {
-        return Err(format!("expected an object, got {}", go_type(object)));
-    };
-    let text = |name: &str| match members.get(name) {
-        None => Ok(""),
-        Some(Value::String(text)) => Ok(text.as_str()),
-        Some(other) => {
-            let shown = billhook_schema::print::plain_json(other);
-            let found = go_type(other);
-            Err(format!(".{name} accessor error: {shown} is of the type {found}, expected string"))
-        }
-    };
-    TypeMeta::new(text("apiVersion")?, text("kind")?)
-}
-
-#[derive(Clone, Copy)]
-struct Report {
-    unknown: bool,
-    changes: bool,
-}
-
-impl Report {
-    fn is_on(self) -> bool {
-        self.unknown || self.changes
-    }
-}
-
-/// RP-12 to RP-14.
-struct Clean<'c> {
-    crd: &'c CustomResourceDefinition,
-    invalid: Invalid,
-    report: Report,
-}
-
-impl Clean<'_> {
-    fn run(&self, object: &mut Value, found: &TypeMeta) -> Result<Findings, String> {
-        let mut findings = Findings::default();
-        let belongs = found.belongs_to(self.crd);
-        let schema = self.crd.schema(&found.version);
-        if belongs && schema.dialect() == Dialect::Kep {
-            billhook_pruning::check_types(schema, object).map_err(|error| error.to_string())?;
-        }
-        let metadata = self.save_metadata(object, schema, &mut findings)?;
-        if belongs {
-            self.clean_members(object, schema, &mut findings)?;
-        }
-        if let (Some(metadata), Value::Object(members)) = (metadata, object)
-            && let Some(placeholder) = members.get_mut("metadata")
-        {
-            *placeholder = metadata.into_inner();
-        }
-        Ok(findings)
-    }
-
-    /// Takes the metadata out and gives it back in normal form. An empty object holds its place:
-    /// whatever the steps between do to metadata is overwritten afterwards (RP-14).
-    fn save_metadata(
-        &self,
-        object: &mut Value,
-        schema: &CompiledSchema,
-        findings: &mut Findings,
-    ) -> Result<Option<DeepValue>, String> {
-        let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
-        let decoded = normalise_metadata(metadata, self.invalid, schema.dialect())
-            .map_err(|error| error.to_string())?;
-        let at = Location::TOP.name("metadata");
-        if self.report.unknown {
-            let unknown = unknown_metadata_fields(metadata, &at);
-            findings.unknown.extend(unknown.iter().map(|path| unknown_field(path)));
-        }
-        if self.report.changes {
-            let path = schema.root().schema_path();
-            findings.changes.extend(metadata_changes(metadata, &decoded, &at, &path));
-        }
-        dismantle(std::mem::replace(metadata, Value::Object(Map::new())));
-        Ok(Some(decoded))
-    }
-
-    /// RP-13.
-    fn clean_members(
-        &self,
-        object: &mut Value,
-        schema: &CompiledSchema,
-        findings: &mut Findings,
-    ) -> Result<(), String> {
-        let cleans = !self.crd.preserves_unknown_fields();
-        // An embedded resource at the root lists its unknown metadata once more (RP-20).
-        let root_unknown = if schema.root().is_embedded_resource() {
-            findings.unknown.clone()
-        } else {
-            Vec::new()
-        };
-        if !self.report.is_on() {
-            if cleans {
-                billhook_pruning::prune(schema, object);
-                billhook_defaulting::remove_nulls(schema, object);
-            }
-            return billhook_objectmeta::coerce(schema, false, self.invalid, object)
-                .map_err(|error| error.to_string());
-        }
-        if cleans {
-            let pruned = billhook_pruning::prune_reporting(schema, object);
-            let unknown = billhook_pruning::unknown_fields(&pruned);
-            findings.unknown.extend(unknown.iter().map(|path| unknown_field(path)));
-            findings.changes.extend(pruned);
-            findings.changes.extend(billhook_defaulting::remove_nulls_reporting(schema, object));
-        }
-        let coerced = billhook_objectmeta::coerce_reporting(schema, false, self.invalid, object)
-            .map_err(|error| error.to_string())?;
-        let embedded = coerced.unknown.iter().map(|path| unknown_field(path));
-        let mut embedded: Vec<String> = root_unknown.into_iter().chain(embedded).collect();
-        embedded.sort_unstable();
-        findings.unknown.extend(embedded);
-        findings.changes.extend(coerced.changes);
-        Ok(())
-    }
-}
-
-fn unknown_field(path: &str) -> String {
-    format!("unknown field \"{path}\"")
-}
-
-/// RP-51.
-fn set_generation(object: &mut Value, report: bool, changes: &mut Vec<Change>) {
-    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
-    if metadata.contains_key("generation") {
-        return;
-    }
-    metadata.insert("generation".to_owned(), Value::from(1));
-    if report {
-        changes.push(Change::new(
-            ChangeKind::MetadataCoerced,
-            FieldPath::default().name("metadata").name("generation"),
-            (None, Some(Value::from(1))),
-            Reason::new("RP-51", "a stored object without a generation reads as generation 1"),
-            FieldPath::default(),
-        ));
-    }
-}
-
-fn apply_defaults(
-    schema: &CompiledSchema,
-    object: &mut Value,
-    report: bool,
-    changes: &mut Vec<Change>,
-) -> Result<(), String> {
-    let applied = if report {
-        billhook_defaulting::apply_defaults_reporting(schema, object)
-            .map(|applied| changes.extend(applied))
-    } else {
-        billhook_defaulting::apply_defaults(schema, object)
-    };
-    applied.map_err(|error| error.to_string())
 }

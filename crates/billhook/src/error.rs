@@ -1,6 +1,6 @@
 //! Why an object was refused, in the server's words (RP-18).
 
-use crate::decode::TypeMeta;
+use crate::clean::TypeMeta;
 
 /// What kind of refusal a [`DecodeError`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -57,6 +57,12 @@ impl DecodeError {
 
     /// The object came from storage or a conversion.
     pub(crate) fn storage(error: String) -> Self {
+        DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
+    }
+
+    /// The object is fine but not of the type that was wanted.
+    pub(crate) fn conversion(error: &serde_json::Error) -> Self {
+        let error = error.to_string();
         DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
     }
 

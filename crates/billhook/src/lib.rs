@@ -54,6 +54,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+mod clean;
 mod crd;
 mod decode;
 mod error;
@@ -66,9 +67,10 @@ pub use billhook_schema::{
     JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
 };
 pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Version};
-pub use decode::{DecodeOptions, Decoded, FieldValidation};
+pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
-pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty, to_yaml};
+pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
+pub use yaml::to_yaml;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -4,8 +4,6 @@ use billhook_decode::{JsonError, read_json};
 use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
-use crate::yaml;
-
 /// One document of a manifest.
 #[derive(Clone, Debug)]
 pub struct Manifest {
@@ -78,41 +76,29 @@ pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
         let duplicates = document.duplicates().to_vec();
         return Ok(vec![Manifest { value: document.into_value(), duplicates, index: 0 }]);
     }
-    let text = std::str::from_utf8(text).map_err(|error| {
-        let before = text.get(..error.valid_up_to()).unwrap_or_default();
-        let line_start = before.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
-        ManifestError {
-            message: "yaml: control characters are not allowed: the text is not UTF-8".to_owned(),
-            index: 0,
-            place: Some((line, before.len() - line_start + 1)),
-        }
-    })?;
     let mut manifests = Vec::new();
-    for (index, document) in yaml::read_documents(text).into_iter().enumerate() {
+    for (index, document) in billhook_yaml::read_documents(text).into_iter().enumerate() {
         let document = document.map_err(|error| ManifestError {
-            message: error.message,
+            message: error.to_string(),
             index,
-            place: error.place,
+            place: Some((error.line(), error.column())),
         })?;
-        if !document.value.is_null() {
-            let duplicates = document.duplicates.iter().map(ToString::to_string).collect();
-            manifests.push(Manifest { value: document.value, duplicates, index });
+        if !document.value().is_null() {
+            let path = |duplicate: &billhook_yaml::Duplicate| duplicate.path().to_dotted();
+            let duplicates = document.duplicates().iter().map(path).collect();
+            manifests.push(Manifest { value: document.into_value(), duplicates, index });
         }
     }
     Ok(manifests)
 }
 
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Whether a text is JSON rather than YAML, by its first character.
 pub(crate) fn is_json(text: &[u8]) -> bool {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
     matches!(first, Some(b'{' | b'['))
-}
-
-/// A value as YAML text, with sorted keys and whole floats without a fraction.
-pub fn to_yaml(value: &Value) -> String {
-    // A JSON value can always be written as YAML: its keys are strings.
-    billhook_schema::value::with_depth(value, || yaml::write(value)).unwrap_or_default()
 }
 
 /// A value as indented JSON text, with sorted keys and numbers as the server prints them.

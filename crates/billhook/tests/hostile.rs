@@ -175,7 +175,7 @@ fn odd_bodies_are_refused_or_read_as_a_server_reads_them() {
 fn documents_that_are_no_definition_say_so() {
     for (text, expected) in [
         ("", "expected one CustomResourceDefinition, found 0"),
-        ("a: [", "did not find expected node content"),
+        ("a: [", "yaml: line"),
         ("a: 1", "not a CustomResourceDefinition of apiextensions.k8s.io/v1"),
         ("[1]", "not a CustomResourceDefinition"),
     ] {

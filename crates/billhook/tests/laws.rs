@@ -142,3 +142,110 @@ proptest! {
         }
     }
 }
+
+/// Strings that some YAML reader takes for something else, and ordinary ones.
+fn text() -> impl Strategy<Value = String> {
+    const ODD: [&str; 59] = [
+        "yes",
+        "No",
+        "y",
+        "on",
+        "true",
+        "null",
+        "~",
+        "1",
+        "0x1f",
+        "1_000",
+        "1:30",
+        "1.5",
+        ".inf",
+        "1e3",
+        "2020-01-01",
+        "=",
+        "<<",
+        "",
+        " a",
+        "a ",
+        "a: b",
+        "a #b",
+        "- a",
+        "a:",
+        "[a]",
+        "@a",
+        "%a",
+        "a\nb",
+        "a\nb\n",
+        "a\n\n",
+        "\n",
+        "a\n b\n",
+        "a \nb",
+        "\ta",
+        "a\tb\nc",
+        "é\nb",
+        "a\r\nb",
+        "50%",
+        "10Gi",
+        "example.com/v1",
+        "http://a.b/c?d=e",
+        "key: |",
+        "'",
+        "\"",
+        "---",
+        "...",
+        "#",
+        "a\n---\nb",
+        "\u{feff}a\nb",
+        "0o17",
+        "017",
+        "+1",
+        "_1",
+        "-",
+        "?",
+        "a, b",
+        "*a",
+        "&a",
+        "!a",
+    ];
+    prop_oneof![
+        2 => proptest::sample::select(&ODD[..]).prop_map(str::to_owned),
+        1 => "[ -~]{0,12}",
+        1 => "[a-zA-Z0-9_./ :-]{0,10}",
+        1 => "\\PC{0,6}",
+    ]
+}
+
+fn printable() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        text().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        Just(Value::Null),
+        Just(Value::Bool(true)),
+        Just(Value::from(1.25)),
+        Just(Value::from(1e300)),
+    ];
+    leaf.prop_recursive(4, 40, 4, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..4).prop_map(Value::Array),
+            proptest::collection::btree_map(text(), inner, 0..4)
+                .prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 3_000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn yaml_is_read_back_as_it_was_written(value in printable()) {
+        let document = serde_json::json!({"value": value});
+        let text = billhook::to_yaml(&document);
+        let read = billhook::read_manifests(text.as_bytes())
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert_eq!(read.len(), 1, "{}", text);
+        prop_assert_eq!(print(read[0].value()), print(&document), "{}", text);
+    }
+}

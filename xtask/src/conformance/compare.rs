@@ -1,10 +1,10 @@
 //! When an outcome counts as the server's.
 
 use billhook_schema::print::{plain_json, pretty_json};
-use billhook_schema::value::{Num, grow};
 use serde_json::{Map, Value};
 
 use super::Outcome;
+use crate::fuzz::same;
 
 /// Whether an outcome is what the server gave, by the rules of the vectors' description: texts of
 /// parsers and of the pattern compiler may differ, and where a step stops at its first error the
@@ -71,28 +71,6 @@ fn without_compiler_text(text: &str) -> &str {
         .filter_map(|start| text.find(start))
         .min();
     end.and_then(|end| text.get(..end)).unwrap_or(text)
-}
-
-/// Equality with numbers compared by value.
-fn same(left: &Value, right: &Value) -> bool {
-    match (left, right) {
-        (Value::Number(left), Value::Number(right)) => match (Num::of(left), Num::of(right)) {
-            (Num::Int(left), Num::Int(right)) => left == right,
-            (left, right) => left.as_f64() == right.as_f64(),
-        },
-        (Value::Array(left), Value::Array(right)) => {
-            left.len() == right.len()
-                && grow(|| left.iter().zip(right).all(|(left, right)| same(left, right)))
-        }
-        (Value::Object(left), Value::Object(right)) => {
-            left.len() == right.len()
-                && grow(|| {
-                    left.iter()
-                        .all(|(key, left)| right.get(key).is_some_and(|right| same(left, right)))
-                })
-        }
-        _ => left == right,
-    }
 }
 
 /// An outcome in the form of a vector's expectation.

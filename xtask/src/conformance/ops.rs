@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use billhook::{
-    CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, Version, read_manifests,
+    BodyFormat, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, Version,
+    read_manifests,
 };
 use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
@@ -280,7 +281,12 @@ fn type_meta(object: &Value, accepted: Option<bool>) -> Vec<(&'static str, Value
 
 fn decode(input: Input<'_>) -> Run {
     let (version, body) = subject(input)?;
-    let report = DecodeOptions::default().report(true);
+    let format = match input {
+        Input::Inline(input) if flag(input, "yaml") => BodyFormat::Yaml,
+        _ => BodyFormat::Json,
+    };
+    let options = DecodeOptions::default().format(format);
+    let report = options.clone().report(true);
     let decoded = match version.decode(&body, &report) {
         Ok(decoded) => decoded,
         Err(error) if error.kind() == DecodeErrorKind::WrongVersion => {
@@ -288,7 +294,7 @@ fn decode(input: Input<'_>) -> Run {
         }
         Err(error) => return Ok(refused(&error)),
     };
-    match version.decode(&body, &DecodeOptions::default()) {
+    match version.decode(&body, &options) {
         Ok(plain) if plain.object() == decoded.object() => {}
         _ => return Err("the plain and the reporting form differ".to_owned()),
     }

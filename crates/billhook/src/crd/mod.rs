@@ -3,8 +3,9 @@
 mod read;
 mod version;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use billhook_decode::Decoder;
 use billhook_defaulting::DefaultPruningError;
 use billhook_schema::{
     CompiledSchema, ConversionError, Dialect, SchemaReadError, StructuralSchema,
@@ -100,6 +101,8 @@ struct VersionData {
     has_status_subresource: bool,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
+    /// Made when text is decoded for the first time.
+    decoder: OnceLock<Decoder>,
     /// Its position in `spec.versions`.
     position: usize,
 }

@@ -1,9 +1,9 @@
 //! Reading the parts of a CustomResourceDefinition that decide how objects are cleaned.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use billhook_objectmeta::Invalid;
-use billhook_schema::value::json_type;
+use billhook_schema::value::{Num, grow, json_type};
 use billhook_schema::{
     CompileOptions, CompiledSchema, Dialect, FieldPath, JsonSchemaProps, NodeRef, StructuralSchema,
 };
@@ -85,6 +85,7 @@ fn read_version(
     } else {
         compiled
     };
+    let compiled = with_stored_defaults(&compiled);
     let subresources = version.optional("subresources");
     let has_status =
         subresources.is_some_and(|subresources| subresources.optional("status").is_some());
@@ -98,6 +99,7 @@ fn read_version(
         has_status_subresource: has_status,
         structural,
         compiled,
+        decoder: OnceLock::new(),
         position,
         name,
     })
@@ -117,6 +119,36 @@ impl Compile {
         CompiledSchema::new(schema, options)
     }
 }
+
+/// The schema with its defaults as they come back from storage, where the definition itself has
+/// been: whole floats are integers (RP-52).
+fn with_stored_defaults(schema: &CompiledSchema) -> CompiledSchema {
+    let stored = schema.map_defaults(|_, mut default| {
+        whole_floats_to_integers(&mut default);
+        Ok::<_, std::convert::Infallible>(Some(default))
+    });
+    stored.unwrap_or_else(|_| schema.clone())
+}
+
+fn whole_floats_to_integers(value: &mut Value) {
+    match value {
+        Value::Number(number) => {
+            if let Num::Float(float) = Num::of(number)
+                && float.fract() == 0.0
+                && (-TWO_TO_63..TWO_TO_63).contains(&float)
+            {
+                *value = Value::from(float as i64);
+            }
+        }
+        Value::Array(items) => grow(|| items.iter_mut().for_each(whole_floats_to_integers)),
+        Value::Object(members) => {
+            grow(|| members.values_mut().for_each(whole_floats_to_integers));
+        }
+        _ => {}
+    }
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// DF-31, steps 2 and 3.
 pub(crate) fn clean_default(

@@ -1,5 +1,6 @@
 //! One version of a definition, and the single steps of cleaning an object of it.
 
+use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
 use billhook_schema::{Change, CompiledSchema, FieldError, FieldPath, StructuralSchema};
 use serde_json::Value;
@@ -68,6 +69,14 @@ impl Version {
         self.data().map_or(&self.crd.0.empty, |data| &data.compiled)
     }
 
+    /// Its schema prepared for text; none if nothing is known about the version.
+    pub(crate) fn decoder(&self) -> Option<&Decoder> {
+        let data = self.data()?;
+        Some(data.decoder.get_or_init(|| {
+            Decoder::new(data.compiled.clone(), &self.api_version(), self.crd.kind())
+        }))
+    }
+
     /// Its structural schema, if it has one.
     pub fn structural_schema(&self) -> Option<&StructuralSchema> {
         self.data()?.structural.as_ref()
@@ -106,6 +115,17 @@ impl Version {
             return Vec::new();
         }
         billhook_defaulting::remove_nulls_reporting(self.schema(), object)
+    }
+
+    /// Prunes, removes nulls and applies defaults in one walk: the same as [`Version::prune`],
+    /// [`Version::remove_nulls`] and [`Version::default`] one after the other, but it touches
+    /// nothing that stays and allocates nothing when nothing changes. On an error the object is
+    /// partly cleaned.
+    pub fn prune_and_default(&self, object: &mut Value) -> Result<(), LimitError> {
+        if self.crd.preserves_unknown_fields() {
+            return self.default(object);
+        }
+        billhook_decode::prune_and_default(self.schema(), object)
     }
 
     /// Applies the defaults of the schema (DF-20).

@@ -1,0 +1,75 @@
+//! Defaults as JSON text, ready to be written, already completed by the defaults below them.
+
+use billhook_defaulting::apply_defaults_node;
+use billhook_schema::print::plain_json;
+use billhook_schema::value::{DeepValue, count, deep_clone};
+use billhook_schema::{CompiledSchema, DefaultStep, Edge};
+
+/// How much text is prepared for one schema, in bytes. Completed defaults can be much larger than
+/// the schema; what goes beyond is left to the slower path.
+const MAX_PREPARED: usize = 4 * 1024 * 1024;
+
+/// The prepared defaults of a schema.
+#[derive(Debug, Default)]
+pub(crate) struct PreparedDefaults {
+    by_id: Vec<Option<Prepared>>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    /// `"name":value` for a member that can be missing, else only the value.
+    text: String,
+    value_start: usize,
+    /// At least the number of values that count against the limit for defaults.
+    pub(crate) size: usize,
+}
+
+impl Prepared {
+    pub(crate) fn member(&self) -> &[u8] {
+        self.text.as_bytes()
+    }
+
+    pub(crate) fn value(&self) -> &[u8] {
+        self.text.as_bytes().get(self.value_start..).unwrap_or_default()
+    }
+}
+
+impl PreparedDefaults {
+    pub(crate) fn new(schema: &CompiledSchema) -> Self {
+        let mut prepared = PreparedDefaults::default();
+        let mut total = 0;
+        for place in schema.default_places() {
+            let edge = place.edge();
+            let (Some(id), Some(default)) = (edge.default_id(), edge.default()) else { continue };
+            if total > MAX_PREPARED {
+                break;
+            }
+            let mut value = DeepValue::from(deep_clone(default));
+            if apply_defaults_node(edge.node(), &mut value).is_err() {
+                continue;
+            }
+            let mut text = String::new();
+            if let Some((_, DefaultStep::Property(name))) = place.last_step() {
+                text = plain_json(&name.into());
+                text.push(':');
+            }
+            let value_start = text.len();
+            text.push_str(&plain_json(&value));
+            total += text.len();
+            if prepared.by_id.len() <= id {
+                prepared.by_id.resize_with(id + 1, || None);
+            }
+            // Replaced nulls count too, so this is an upper bound.
+            let size = 2 * count(&value);
+            if let Some(slot) = prepared.by_id.get_mut(id) {
+                *slot = Some(Prepared { text, value_start, size });
+            }
+        }
+        prepared
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, edge: Edge<'_>) -> Option<&Prepared> {
+        self.by_id.get(edge.default_id()?)?.as_ref()
+    }
+}

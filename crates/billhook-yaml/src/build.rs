@@ -1,0 +1,444 @@
+//! From nodes to a JSON value: merge keys, keys of other types than strings, repeated keys.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use billhook_schema::Segment;
+use billhook_schema::value::{DeepValue, dismantle};
+use serde_json::{Map, Value};
+
+use crate::MAX_DEPTH;
+use crate::duplicate::{Duplicate, Step};
+use crate::error::{Place, YamlError, depth_problem};
+use crate::feed::Feed;
+use crate::places::{Places, Spot};
+use crate::scalar::{Resolved, Scalar};
+use crate::source::Kind;
+
+/// What was read of a document.
+pub(crate) struct Built {
+    pub(crate) value: DeepValue,
+    pub(crate) duplicates: Vec<Duplicate>,
+    pub(crate) places: Option<Places>,
+    /// Where the top is.
+    pub(crate) place: Place,
+}
+
+/// Reads the value of a document.
+pub(crate) fn build(feed: &mut Feed<'_, '_>, with_places: bool) -> Result<Built, YamlError> {
+    let places = with_places.then(Places::default);
+    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), places };
+    builder.run(feed)
+}
+
+/// A finished value and what JSON cannot hold in it. That counts only if the value is not
+/// replaced by a later one.
+struct Done {
+    value: Value,
+    bad: Option<YamlError>,
+    place: Place,
+    spot: Spot,
+}
+
+/// A key that waits for its value.
+struct Key {
+    text: String,
+    resolved: Resolved<'static>,
+    place: Place,
+    bad: Option<YamlError>,
+}
+
+/// What a mapping waits for.
+enum Next {
+    Key,
+    Value(Key),
+    /// A mapping to merge, or a list of them.
+    Merge,
+    /// So many mappings to merge.
+    Merges(usize),
+}
+
+/// An open collection.
+enum Frame {
+    List(List),
+    Object(Box<Object>),
+    /// A mapping that goes into the object with this number.
+    Merge {
+        target: usize,
+        next: Next,
+    },
+}
+
+impl Frame {
+    fn head(&mut self) -> Option<&mut Head> {
+        match self {
+            Frame::List(list) => Some(&mut list.head),
+            Frame::Object(object) => Some(&mut object.head),
+            Frame::Merge { .. } => None,
+        }
+    }
+
+    fn step(&self) -> Option<&Arc<Step>> {
+        match self {
+            Frame::List(list) => list.head.step.as_ref(),
+            Frame::Object(object) => object.head.step.as_ref(),
+            Frame::Merge { .. } => None,
+        }
+    }
+}
+
+struct List {
+    items: DeepValues,
+    bad: Option<YamlError>,
+    head: Head,
+}
+
+struct Object {
+    members: DeepMembers,
+    next: Next,
+    /// Members that JSON cannot hold.
+    bad: HashMap<String, YamlError>,
+    /// A key that JSON cannot hold.
+    bad_key: Option<YamlError>,
+    /// The keys that are set, once there was one that is not a string.
+    keys: Option<Box<Keys>>,
+    head: Head,
+}
+
+/// What all open collections have.
+struct Head {
+    place: Place,
+    spot: Spot,
+    /// The path to here, once something was said about a place further in.
+    step: Option<Arc<Step>>,
+}
+
+#[derive(Default)]
+struct Keys {
+    strings: HashSet<String>,
+    others: HashSet<(std::mem::Discriminant<Resolved<'static>>, String)>,
+}
+
+/// Values that are dropped without recursion.
+#[derive(Default)]
+struct DeepValues(Vec<Value>);
+
+impl Drop for DeepValues {
+    fn drop(&mut self) {
+        dismantle(Value::Array(std::mem::take(&mut self.0)));
+    }
+}
+
+/// Members that are dropped without recursion.
+#[derive(Default)]
+struct DeepMembers(Map<String, Value>);
+
+impl Drop for DeepMembers {
+    fn drop(&mut self) {
+        dismantle(Value::Object(std::mem::take(&mut self.0)));
+    }
+}
+
+struct Builder {
+    frames: Vec<Frame>,
+    /// How many of them are levels of the value.
+    depth: usize,
+    duplicates: Vec<Duplicate>,
+    places: Option<Places>,
+}
+
+impl Builder {
+    fn run(mut self, feed: &mut Feed<'_, '_>) -> Result<Built, YamlError> {
+        loop {
+            let node = feed.next()?;
+            if let Kind::End = node.kind {
+                let Some(done) = self.close(feed.place())? else { continue };
+                if let Some(built) = self.put(done)? {
+                    return Ok(built);
+                }
+                continue;
+            }
+            match self.awaited() {
+                Some(Next::Key) => self.key(node.kind, node.place)?,
+                Some(Next::Merge | Next::Merges(_)) => {
+                    self.merge(&node.kind, node.aliased, node.place, feed)?;
+                }
+                _ => {
+                    if let Some(done) = self.open(node.kind, node.place)?
+                        && let Some(built) = self.put(done)?
+                    {
+                        return Ok(built);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the innermost open collection waits for, if it is a mapping.
+    fn awaited(&mut self) -> Option<&mut Next> {
+        match self.frames.last_mut()? {
+            Frame::List(_) => None,
+            Frame::Object(object) => Some(&mut object.next),
+            Frame::Merge { next, .. } => Some(next),
+        }
+    }
+
+    /// Starts a value; a scalar is done at once.
+    fn open(&mut self, kind: Kind<'_>, place: Place) -> Result<Option<Done>, YamlError> {
+        let spot_place = match self.awaited() {
+            Some(Next::Value(key)) => key.place,
+            _ => place,
+        };
+        let spot = self.places.as_mut().map(|places| places.add(spot_place)).unwrap_or_default();
+        let head = Head { place, spot, step: None };
+        let frame = match kind {
+            Kind::Scalar(scalar) => {
+                let resolved = resolve(scalar, place)?;
+                let (value, bad) = match resolved.into_value() {
+                    Ok(value) => (value, None),
+                    Err(message) => (Value::Null, Some(YamlError::plain(place, message))),
+                };
+                return Ok(Some(Done { value, bad, place, spot }));
+            }
+            Kind::Sequence => Frame::List(List { items: DeepValues::default(), bad: None, head }),
+            _ => Frame::Object(Box::new(Object {
+                members: DeepMembers::default(),
+                next: Next::Key,
+                bad: HashMap::new(),
+                bad_key: None,
+                keys: None,
+                head,
+            })),
+        };
+        if self.depth == MAX_DEPTH {
+            return Err(YamlError::at(place, depth_problem()));
+        }
+        self.depth += 1;
+        self.frames.push(frame);
+        Ok(None)
+    }
+
+    /// Ends the innermost collection. A merged mapping is no value of its own.
+    fn close(&mut self, place: Place) -> Result<Option<Done>, YamlError> {
+        let done = match self.frames.pop() {
+            Some(Frame::List(mut list)) => {
+                let value = Value::Array(std::mem::take(&mut list.items.0));
+                let Head { place, spot, .. } = list.head;
+                Done { value, bad: list.bad.take(), place, spot }
+            }
+            Some(Frame::Object(mut object)) => {
+                let value = Value::Object(std::mem::take(&mut object.members.0));
+                let bad = object.bad.drain().map(|(_, error)| error).chain(object.bad_key.take());
+                let bad = bad.min_by_key(|error| (error.line(), error.column()));
+                let Head { place, spot, .. } = object.head;
+                Done { value, bad, place, spot }
+            }
+            Some(Frame::Merge { .. }) => {
+                self.merged();
+                return Ok(None);
+            }
+            None => return Err(YamlError::at(place, "did not find expected node content")),
+        };
+        self.depth -= 1;
+        Ok(Some(done))
+    }
+
+    /// Puts a finished value where it belongs; the top finishes the document.
+    fn put(&mut self, done: Done) -> Result<Option<Built>, YamlError> {
+        match self.frames.last_mut() {
+            None => {
+                let value = DeepValue::from(done.value);
+                return match done.bad {
+                    Some(error) => Err(error),
+                    None => Ok(Some(Built {
+                        value,
+                        duplicates: std::mem::take(&mut self.duplicates),
+                        places: self.places.take(),
+                        place: done.place,
+                    })),
+                };
+            }
+            Some(Frame::List(list)) => {
+                list.items.0.push(done.value);
+                list.bad = list.bad.take().or(done.bad);
+                if let Some(places) = &mut self.places {
+                    places.add_item(list.head.spot, done.spot);
+                }
+            }
+            Some(Frame::Object(_) | Frame::Merge { .. }) => self.put_member(done),
+        }
+        Ok(None)
+    }
+
+    fn put_member(&mut self, done: Done) {
+        let Some(next) = self.awaited() else { return };
+        let Next::Value(key) = std::mem::replace(next, Next::Key) else { return };
+        let target = match self.frames.last() {
+            Some(Frame::Merge { target, .. }) => *target,
+            _ => self.frames.len() - 1,
+        };
+        let Some(Frame::Object(object)) = self.frames.get_mut(target) else { return };
+        let repeated = object.sets_again(&key).then(|| key.text.clone());
+        if key.bad.is_some() {
+            object.bad_key = object.bad_key.take().or(key.bad);
+            dismantle(done.value);
+        } else {
+            if let Some(places) = &mut self.places {
+                places.add_member(object.head.spot, &key.text, done.spot);
+            }
+            if !object.bad.is_empty() {
+                object.bad.remove(&key.text);
+            }
+            if let Some(error) = done.bad {
+                object.bad.insert(key.text.clone(), error);
+            }
+            if let Some(old) = object.members.0.insert(key.text, done.value) {
+                dismantle(old);
+            }
+        }
+        if let Some(name) = repeated {
+            let step = Step::new(self.step_to(target), Segment::Name(name));
+            let printed = key.resolved.printed();
+            self.duplicates.push(Duplicate::new(printed, done.place.line, step));
+        }
+    }
+
+    /// The path to an open collection; none is the top. Goes on from what is known of it already.
+    fn step_to(&mut self, target: usize) -> Option<Arc<Step>> {
+        let frames = self.frames.get_mut(..=target).unwrap_or_default();
+        let known = frames.iter().rposition(|frame| frame.step().is_some()).unwrap_or_default();
+        let mut parent = None;
+        let mut segment = None;
+        for frame in frames.iter_mut().skip(known) {
+            if let Frame::Merge { next, .. } = frame {
+                segment = next_name(next);
+                continue;
+            }
+            let inner = match frame {
+                Frame::List(list) => Some(Segment::Index(list.items.0.len())),
+                Frame::Object(object) => next_name(&object.next),
+                Frame::Merge { .. } => None,
+            };
+            if let (Some(head), Some(segment)) = (frame.head(), segment) {
+                head.step = Some(Arc::new(Step::new(parent, segment)));
+            }
+            parent = frame.step().cloned();
+            segment = inner;
+        }
+        parent
+    }
+
+    /// Takes a node as the key of the innermost mapping.
+    fn key(&mut self, kind: Kind<'_>, place: Place) -> Result<(), YamlError> {
+        let scalar = match kind {
+            Kind::Scalar(scalar) => scalar,
+            Kind::Sequence => {
+                return Err(YamlError::plain(place, "yaml: invalid map key: []interface {}{…}"));
+            }
+            _ => {
+                let message = "yaml: invalid map key: map[interface {}]interface {}{…}";
+                return Err(YamlError::plain(place, message));
+            }
+        };
+        let Some(next) = self.awaited() else { return Ok(()) };
+        if scalar.is_merge() {
+            *next = Next::Merge;
+            return Ok(());
+        }
+        let resolved = into_owned(resolve(scalar, place)?);
+        let (text, bad) = match resolved.key_text() {
+            Ok(text) => (text, None),
+            Err(message) => (String::new(), Some(YamlError::plain(place, message))),
+        };
+        *next = Next::Value(Key { text, resolved, place, bad });
+        Ok(())
+    }
+
+    /// Takes a node as what is to be merged. As in the server, members that are set before the
+    /// merge are set again by it.
+    fn merge(
+        &mut self,
+        kind: &Kind<'_>,
+        aliased: bool,
+        place: Place,
+        feed: &mut Feed<'_, '_>,
+    ) -> Result<(), YamlError> {
+        let may_be_list = !aliased && matches!(self.awaited(), Some(Next::Merge));
+        match kind {
+            Kind::Mapping => {
+                let target = match self.frames.last() {
+                    Some(Frame::Merge { target, .. }) => *target,
+                    _ => self.frames.len() - 1,
+                };
+                self.frames.push(Frame::Merge { target, next: Next::Key });
+                Ok(())
+            }
+            Kind::Sequence if may_be_list => {
+                let left = feed.reverse_list()?;
+                if let Some(next) = self.awaited() {
+                    *next = if left == 0 { Next::Key } else { Next::Merges(left) };
+                }
+                Ok(())
+            }
+            _ => Err(YamlError::plain(
+                place,
+                "yaml: map merge requires map or sequence of maps as the value",
+            )),
+        }
+    }
+
+    /// Counts down what is left to merge.
+    fn merged(&mut self) {
+        if let Some(next) = self.awaited() {
+            *next = match next {
+                Next::Merges(left) if *left > 1 => Next::Merges(*left - 1),
+                _ => Next::Key,
+            };
+        }
+    }
+}
+
+impl Object {
+    /// Notes that a key is set; whether it was set before. Keys of different types are different
+    /// keys even where their text is the same.
+    fn sets_again(&mut self, key: &Key) -> bool {
+        if matches!(key.resolved, Resolved::Text(_)) {
+            return match &mut self.keys {
+                None => self.members.0.contains_key(&key.text),
+                Some(keys) => !keys.strings.insert(key.text.clone()),
+            };
+        }
+        let printed = match key.resolved {
+            Resolved::Float(float) if float.is_nan() => return false,
+            Resolved::Float(0.0) => "0".to_owned(),
+            _ => key.resolved.printed(),
+        };
+        let keys = self.keys.get_or_insert_with(|| {
+            let strings = self.members.0.keys().cloned().collect();
+            Box::new(Keys { strings, others: HashSet::new() })
+        });
+        !keys.others.insert((std::mem::discriminant(&key.resolved), printed))
+    }
+}
+
+fn next_name(next: &Next) -> Option<Segment> {
+    match next {
+        Next::Value(key) => Some(Segment::Name(key.text.clone())),
+        _ => None,
+    }
+}
+
+fn resolve<'t>(scalar: Scalar<'t>, place: Place) -> Result<Resolved<'t>, YamlError> {
+    scalar.resolve().map_err(|message| YamlError::plain(place, message))
+}
+
+fn into_owned(resolved: Resolved<'_>) -> Resolved<'static> {
+    match resolved {
+        Resolved::Null => Resolved::Null,
+        Resolved::Bool(value) => Resolved::Bool(value),
+        Resolved::Int(int) => Resolved::Int(int),
+        Resolved::Uint(int) => Resolved::Uint(int),
+        Resolved::Float(float) => Resolved::Float(float),
+        Resolved::Text(text) => Resolved::Text(text.into_owned().into()),
+    }
+}

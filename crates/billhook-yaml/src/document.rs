@@ -1,0 +1,117 @@
+//! The documents of a stream.
+
+use billhook_schema::FieldPath;
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use crate::build::{Built, build};
+use crate::duplicate::Duplicate;
+use crate::error::{Place, YamlError};
+use crate::feed::Feed;
+use crate::places::Places;
+use crate::source::Source;
+use crate::text::Text;
+
+/// A document that was read.
+#[derive(Clone, Debug)]
+pub struct Document {
+    value: DeepValue,
+    duplicates: Vec<Duplicate>,
+    line: usize,
+    places: Option<Places>,
+}
+
+impl Document {
+    /// The value.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Takes the value out.
+    pub fn into_value(self) -> DeepValue {
+        self.value
+    }
+
+    /// Repeated keys in the order the server lists them (RP-20). A mapping that aliases stand for
+    /// is decoded at each of them, and so are its repeated keys.
+    pub fn duplicates(&self) -> &[Duplicate] {
+        &self.duplicates
+    }
+
+    /// The line of the top value, from 1.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// Where a value is in the text, as line and character from 1: the key of a member, the start
+    /// of an item. None if there is no such value, or if the document was read without locations.
+    pub fn location(&self, path: &FieldPath) -> Option<(usize, usize)> {
+        let Place { line, column } = self.places.as_ref()?.find(path)?;
+        Some((line, column))
+    }
+}
+
+/// Reads all documents of a YAML stream: each is a document or what is wrong with it. Nothing is
+/// read behind a document that is refused. A stream without a document (empty, or only comments)
+/// has none.
+pub fn read_documents(text: &[u8]) -> Vec<Result<Document, YamlError>> {
+    read(text, usize::MAX, false)
+}
+
+/// [`read_documents`] for documents that can be asked for [`Document::location`].
+pub fn read_documents_with_locations(text: &[u8]) -> Vec<Result<Document, YamlError>> {
+    read(text, usize::MAX, true)
+}
+
+/// Reads the first document of a stream, as the server reads the body of a request: what follows
+/// it is ignored, and a stream without a document is null.
+pub fn read_document(text: &[u8]) -> Result<Document, YamlError> {
+    read(text, 1, false).pop().unwrap_or_else(|| {
+        Ok(Document { value: DeepValue::default(), duplicates: Vec::new(), line: 1, places: None })
+    })
+}
+
+fn read(bytes: &[u8], at_most: usize, with_places: bool) -> Vec<Result<Document, YamlError>> {
+    let text = Text::new(bytes);
+    let mut documents = Vec::new();
+    let mut source = Source::new(&text.chars, text.bom_stand_in);
+    let mut at_end = false;
+    while documents.len() < at_most {
+        match next(&mut source, text.chars.len(), with_places) {
+            Ok(Some(document)) => documents.push(Ok(document)),
+            Ok(None) => {
+                at_end = true;
+                break;
+            }
+            Err(error) => {
+                documents.push(Err(error));
+                break;
+            }
+        }
+    }
+    let Some(broken) = text.broken else { return documents };
+    // What cannot be read is in the last document before it.
+    let in_last = at_end || matches!(next(&mut source, text.chars.len(), false), Ok(None));
+    match documents.last_mut() {
+        Some(last @ Ok(_)) if in_last => *last = Err(broken),
+        Some(Err(error)) if error.is_unfinished() || error.line() >= broken.line() => {
+            *error = broken;
+        }
+        None => documents.push(Err(broken)),
+        _ => {}
+    }
+    documents
+}
+
+fn next(
+    source: &mut Source<'_>,
+    length: usize,
+    with_places: bool,
+) -> Result<Option<Document>, YamlError> {
+    if !source.next_document()? {
+        return Ok(None);
+    }
+    let Built { value, duplicates, places, place } =
+        build(&mut Feed::new(source, length), with_places)?;
+    Ok(Some(Document { value, duplicates, line: place.line, places }))
+}

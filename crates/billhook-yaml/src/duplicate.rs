@@ -1,0 +1,89 @@
+//! Repeated keys (RP-20).
+
+use std::fmt;
+use std::sync::Arc;
+
+use billhook_schema::{FieldPath, Segment};
+
+/// A key that occurs once more in its mapping. The last value counts.
+#[derive(Clone)]
+pub struct Duplicate {
+    key: Box<str>,
+    line: usize,
+    step: Arc<Step>,
+}
+
+impl Duplicate {
+    pub(crate) fn new(key: String, line: usize, step: Step) -> Self {
+        Duplicate { key: key.into(), line, step: Arc::new(step) }
+    }
+
+    /// The key as the server prints it: a string in quotes, anything else bare.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The line the server names, from 1: that of the value behind the repeated key.
+    pub fn line(&self) -> usize {
+        self.line
+    }
+
+    /// The member that is set more than once.
+    pub fn path(&self) -> FieldPath {
+        let mut segments = Vec::new();
+        let mut step = Some(&self.step);
+        while let Some(current) = step {
+            segments.push(current.segment.clone());
+            step = current.parent.as_ref();
+        }
+        segments.reverse();
+        segments.into_iter().collect()
+    }
+}
+
+impl fmt::Debug for Duplicate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Duplicate");
+        out.field("key", &self.key).field("line", &self.line).field("path", &self.path()).finish()
+    }
+}
+
+impl PartialEq for Duplicate {
+    fn eq(&self, other: &Self) -> bool {
+        self.key == other.key && self.line == other.line && self.path() == other.path()
+    }
+}
+
+/// The text of the entry the server makes of the repeated keys of a document (RP-20); none if
+/// there are none.
+pub fn strict_error_text(duplicates: &[Duplicate]) -> Option<String> {
+    if duplicates.is_empty() {
+        return None;
+    }
+    let mut text = "yaml: unmarshal errors:".to_owned();
+    for Duplicate { key, line, .. } in duplicates {
+        text.push_str(&format!("\n  line {line}: key {key} already set in map"));
+    }
+    Some(text)
+}
+
+/// A step of a path that shares the steps above it with other paths.
+pub(crate) struct Step {
+    parent: Option<Arc<Step>>,
+    segment: Segment,
+}
+
+impl Step {
+    pub(crate) fn new(parent: Option<Arc<Step>>, segment: Segment) -> Self {
+        Step { parent, segment }
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        let mut next = self.parent.take();
+        while let Some(mut step) = next.and_then(Arc::into_inner) {
+            next = step.parent.take();
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! From bytes to the characters of a YAML stream: encoding, byte order marks, characters that may
+//! not occur, and the line breaks only YAML 1.1 knows.
+
+use std::borrow::Cow;
+
+use memchr::memmem;
+
+use crate::error::{Place, YamlError};
+
+const BOM: &str = "\u{feff}";
+
+/// The characters of a stream, ready for the grammar.
+pub(crate) struct Text<'b> {
+    /// What can be read.
+    pub(crate) chars: Cow<'b, str>,
+    /// Why nothing can be read behind that.
+    pub(crate) broken: Option<YamlError>,
+    /// The character that stands for a byte order mark inside the text.
+    pub(crate) bom_stand_in: Option<char>,
+}
+
+impl<'b> Text<'b> {
+    pub(crate) fn new(bytes: &'b [u8]) -> Self {
+        let (mut chars, mut broken) = decode(bytes);
+        if let Some((offset, c)) = chars.char_indices().find(|(_, c)| !is_allowed(*c)) {
+            let place = place_of(&chars, offset);
+            let message = format!("yaml: control characters are not allowed: U+{:04X}", c as u32);
+            broken = Some(YamlError::plain(place, message));
+            chars = cut(chars, offset);
+        }
+        // YAML 1.1 has a further line break. Its stand-in is as long, so offsets stay what they are.
+        if memmem::find(chars.as_bytes(), "\u{85}".as_bytes()).is_some() {
+            chars = Cow::Owned(chars.replace('\u{85}', "\r\n"));
+        }
+        let mut bom_stand_in = None;
+        if memmem::find(chars.as_bytes(), BOM.as_bytes()).is_some() {
+            bom_stand_in = ('\u{e000}'..='\u{f8ff}').find(|c| !chars.contains(*c));
+            if let Some(stand_in) = bom_stand_in {
+                chars = Cow::Owned(chars.replace(BOM, stand_in.encode_utf8(&mut [0; 4])));
+            }
+        }
+        Text { chars, broken, bom_stand_in }
+    }
+}
+
+/// Whether a character may occur in a stream.
+fn is_allowed(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// The characters of the bytes up to what is none.
+fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<YamlError>) {
+    match bytes {
+        [0xff, 0xfe, rest @ ..] => decode_utf16(rest, u16::from_le_bytes),
+        [0xfe, 0xff, rest @ ..] => decode_utf16(rest, u16::from_be_bytes),
+        [0xef, 0xbb, 0xbf, rest @ ..] => decode_utf8(rest),
+        _ => decode_utf8(bytes),
+    }
+}
+
+fn decode_utf8(bytes: &[u8]) -> (Cow<'_, str>, Option<YamlError>) {
+    let error = match std::str::from_utf8(bytes) {
+        Ok(chars) => return (Cow::Borrowed(chars), None),
+        Err(error) => error,
+    };
+    let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+    let chars = std::str::from_utf8(good).unwrap_or_default();
+    let message = match bytes.get(error.valid_up_to()) {
+        _ if error.error_len().is_none() => "yaml: incomplete UTF-8 octet sequence",
+        Some(0xc2..=0xf4) => "yaml: invalid trailing UTF-8 octet",
+        _ => "yaml: invalid leading UTF-8 octet",
+    };
+    (Cow::Borrowed(chars), Some(YamlError::plain(place_of(chars, chars.len()), message)))
+}
+
+fn decode_utf16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> (Cow<'_, str>, Option<YamlError>) {
+    let (pairs, rest) = bytes.as_chunks::<2>();
+    let mut chars = String::with_capacity(bytes.len());
+    let mut message = (!rest.is_empty()).then_some("yaml: incomplete UTF-16 character");
+    for decoded in char::decode_utf16(pairs.iter().map(|pair| unit(*pair))) {
+        match decoded {
+            Ok(c) => chars.push(c),
+            Err(_) => {
+                message = Some("yaml: expected low surrogate area");
+                break;
+            }
+        }
+    }
+    let broken = message.map(|text| YamlError::plain(place_of(&chars, chars.len()), text));
+    (Cow::Owned(chars), broken)
+}
+
+fn cut(chars: Cow<'_, str>, offset: usize) -> Cow<'_, str> {
+    match chars {
+        Cow::Borrowed(chars) => Cow::Borrowed(chars.get(..offset).unwrap_or_default()),
+        Cow::Owned(mut chars) => {
+            chars.truncate(offset);
+            Cow::Owned(chars)
+        }
+    }
+}
+
+/// The place of a byte offset.
+pub(crate) fn place_of(chars: &str, offset: usize) -> Place {
+    let mut place = Place { line: 1, column: 1 };
+    place.advance(chars.get(..offset).unwrap_or(chars));
+    place
+}
+
+impl Place {
+    /// Moves behind some text.
+    pub(crate) fn advance(&mut self, text: &str) {
+        let mut chars = text.chars().peekable();
+        while let Some(c) = chars.next() {
+            if is_break(c) && !(c == '\r' && chars.peek() == Some(&'\n')) {
+                *self = Place { line: self.line + 1, column: 1 };
+            } else {
+                self.column += 1;
+            }
+        }
+    }
+}
+
+fn is_break(c: char) -> bool {
+    matches!(c, '\n' | '\r' | '\u{85}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn broken_at(bytes: &[u8]) -> Option<(String, usize, usize)> {
+        Text::new(bytes).broken.map(|e| (e.to_string(), e.line(), e.column()))
+    }
+
+    /// Fact `bom`; vectors yaml-144 and yaml-148.
+    #[test]
+    fn marks_and_breaks_become_what_the_grammar_knows() {
+        assert_eq!(Text::new(b"\xef\xbb\xbfa").chars, "a");
+        assert_eq!(Text::new("a\u{85}b".as_bytes()).chars, "a\r\nb");
+        let text = Text::new("a\u{feff}\u{e000}b".as_bytes());
+        assert_eq!((text.bom_stand_in, &*text.chars), (Some('\u{e001}'), "a\u{e001}\u{e000}b"));
+    }
+
+    #[test]
+    fn utf_16_with_a_mark_is_read() {
+        assert_eq!(Text::new(b"\xff\xfea\0\xe9\0").chars, "aé");
+        assert_eq!(Text::new(b"\xfe\xff\xd8\x3d\xde\x00").chars, "😀");
+        let expected = |text: &str| Some((text.to_owned(), 1, 2));
+        assert_eq!(broken_at(b"\xff\xfea\0x"), expected("yaml: incomplete UTF-16 character"));
+        assert_eq!(
+            broken_at(b"\xff\xfea\0\x00\xd8"),
+            expected("yaml: expected low surrogate area")
+        );
+    }
+
+    /// Vector yamldoc-control.
+    #[test]
+    fn what_is_no_text_is_refused_with_its_place() {
+        for (bytes, text, line, column) in [
+            (&b"a: 1\nb\xff"[..], "yaml: invalid leading UTF-8 octet", 2, 2),
+            (b"a: 1\r\nb\xc3(", "yaml: invalid trailing UTF-8 octet", 2, 2),
+            (b"a\rb\xe2\x82", "yaml: incomplete UTF-8 octet sequence", 2, 2),
+            (b"a\x01", "yaml: control characters are not allowed: U+0001", 1, 2),
+            ("é\u{fffe}".as_bytes(), "yaml: control characters are not allowed: U+FFFE", 1, 2),
+            (b"\0", "yaml: control characters are not allowed: U+0000", 1, 1),
+            (b"a\x7f", "yaml: control characters are not allowed: U+007F", 1, 2),
+        ] {
+            assert_eq!(broken_at(bytes), Some((text.to_owned(), line, column)), "{bytes:?}");
+        }
+    }
+}

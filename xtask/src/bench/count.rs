@@ -1,0 +1,126 @@
+//! Ratios in instructions, counted by callgrind: the same in every run and on a busy machine.
+//!
+//! Inputs are prepared here and handed over as files. A small program runs each contestant once
+//! between two calls of a marked function, where callgrind starts a new profile.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+
+use billhook_benches::{Contestant, Input};
+
+use super::table::Costs;
+
+/// Counts everything; gives the tables.
+pub(super) fn run() -> Result<String, String> {
+    check_valgrind()?;
+    let program = build()?;
+    let directory = std::env::temp_dir().join(format!("billhook-count-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let report = count_all(&program, &directory);
+    std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
+    report
+}
+
+fn check_valgrind() -> Result<(), String> {
+    let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
+    match found {
+        Ok(status) if status.success() => Ok(()),
+        _ => Err("valgrind is missing: `apt-get install valgrind`".to_owned()),
+    }
+}
+
+/// Builds the program that is counted; it lies beside this one.
+fn build() -> Result<PathBuf, String> {
+    const NAME: &str = "billhook-count";
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--release", "--package", "billhook-benches", "--bin", NAME])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .status();
+    match built {
+        Ok(status) if status.success() => {}
+        Ok(_) => return Err(format!("{NAME} does not build")),
+        Err(error) => return Err(format!("cargo: {error}")),
+    }
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    Ok(this.with_file_name(NAME))
+}
+
+fn count_all(program: &Path, directory: &Path) -> Result<String, String> {
+    let (inputs, widths) = (super::inputs(), super::widths());
+    let queue = Mutex::new(inputs.iter().chain(&widths).enumerate());
+    let samples = Mutex::new(BTreeMap::new());
+    let work = || {
+        loop {
+            let Some((index, input)) = queue.lock().map_err(|_| "stopped")?.next() else {
+                return Ok(());
+            };
+            eprintln!("counting {}", input.title());
+            let counts = count(program, &directory.join(index.to_string()), input)?;
+            let mut samples = samples.lock().map_err(|_| "stopped")?;
+            samples.extend(counts.into_iter().map(|(who, count)| ((index, who), vec![count])));
+        }
+    };
+    // Other work beside it changes times, but not counts.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let joined = workers.into_iter().map(|worker| worker.join());
+        joined.map(|end| end.map_err(|_| "stopped".to_owned())?).collect::<Result<(), String>>()
+    })?;
+    let samples = samples.into_inner().map_err(|_| "stopped")?;
+    let costs = Costs { inputs: &inputs, widths: &widths, samples };
+    Ok(format!("Ratios of instructions.\n\n{}\n{}", costs.ratios(), counts_table(&costs)))
+}
+
+/// The instructions of each contestant on an input.
+fn count(
+    program: &Path,
+    directory: &Path,
+    input: &Input,
+) -> Result<Vec<(Contestant, f64)>, String> {
+    std::fs::create_dir(directory).map_err(|error| error.to_string())?;
+    let file = directory.join("input");
+    input.write(&file).map_err(|error| error.to_string())?;
+    let profile = directory.join("profile");
+    let output = Command::new("valgrind")
+        .arg("--tool=callgrind")
+        .arg("--dump-before=*count_mark*")
+        .arg(format!("--callgrind-out-file={}", profile.display()))
+        .arg(program)
+        .arg(&file)
+        .output()
+        .map_err(|error| format!("valgrind: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("valgrind: {}", String::from_utf8_lossy(&output.stderr)));
+    }
+    let mut counts = Vec::new();
+    for (index, contestant) in Contestant::ALL.into_iter().enumerate() {
+        // The first profile ends before the first contestant.
+        let part = format!("{}.{}", profile.display(), 2 * index + 2);
+        let text = std::fs::read_to_string(&part).map_err(|error| format!("{part}: {error}"))?;
+        let total = text.lines().find_map(|line| line.strip_prefix("summary: "));
+        let total = total.and_then(|total| total.trim().parse().ok());
+        counts.push((contestant, total.ok_or_else(|| format!("{part} has no summary"))?));
+    }
+    Ok(counts)
+}
+
+fn counts_table(costs: &Costs<'_>) -> String {
+    let names: Vec<&str> = Contestant::ALL.iter().map(|contestant| contestant.name()).collect();
+    let mut out = format!("| thousand instructions | {} |\n|---|", names.join(" | "));
+    out.push_str(&"---|".repeat(names.len()));
+    out.push('\n');
+    for (index, input) in costs.inputs.iter().chain(costs.widths).enumerate() {
+        let _ = write!(out, "| {} |", input.title());
+        for contestant in Contestant::ALL {
+            let count = costs.samples.get(&(index, contestant)).and_then(|counts| counts.first());
+            let _ = write!(out, " {:.1} |", count.copied().unwrap_or(f64::NAN) / 1e3);
+        }
+        out.push('\n');
+    }
+    out
+}

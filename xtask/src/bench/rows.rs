@@ -1,0 +1,51 @@
+//! Which contestants are compared, and how much one may cost in units of another.
+
+use billhook_benches::{Contestant, Variant};
+
+use Variant::{Clean, Few, Missing, Unknown};
+
+/// One comparison.
+pub(super) struct Row {
+    pub(super) contestant: Contestant,
+    pub(super) unit: Contestant,
+    /// The variants it is made on.
+    pub(super) variants: &'static [Variant],
+    /// What the median over all inputs of these variants must not exceed.
+    pub(super) limit: Option<f64>,
+}
+
+const fn row(
+    contestant: Contestant,
+    unit: Contestant,
+    variants: &'static [Variant],
+    limit: Option<f64>,
+) -> Row {
+    Row { contestant, unit, variants, limit }
+}
+
+const MANY: &[Variant] = &[Clean, Unknown, Missing];
+
+/// All comparisons on the same input.
+pub(super) const ROWS: [Row; 14] = [
+    row(Contestant::Text, Contestant::Scan, MANY, Some(1.35)),
+    row(Contestant::Text, Contestant::IgnoredAny, MANY, Some(1.0)),
+    row(Contestant::Text, Contestant::Parse, MANY, Some(0.2)),
+    row(Contestant::Text, Contestant::Steps, MANY, Some(0.1)),
+    row(Contestant::InPlace, Contestant::CloneDrop, &[Clean], Some(0.3)),
+    row(Contestant::InPlace, Contestant::CloneDrop, &[Unknown], Some(0.6)),
+    row(Contestant::InPlace, Contestant::CloneDrop, &[Missing], None),
+    row(Contestant::InPlace, Contestant::Verbs, MANY, None),
+    row(Contestant::Value, Contestant::Parse, MANY, Some(1.1)),
+    row(Contestant::Value, Contestant::Parse, &[Unknown], Some(1.0)),
+    row(Contestant::TextReport, Contestant::Text, &[Few], Some(1.1)),
+    row(Contestant::TextReport, Contestant::Text, MANY, None),
+    row(Contestant::Typed, Contestant::Scan, MANY, None),
+    row(Contestant::Scan, Contestant::IgnoredAny, &[Clean], None),
+];
+
+/// What an object of a wide schema may cost, by member, in units of a narrow one.
+pub(super) const WIDTH_LIMIT: f64 = 1.5;
+
+/// The contestants whose cost may depend on the width of the schema.
+pub(super) const OF_WIDTH: [Contestant; 3] =
+    [Contestant::Text, Contestant::Value, Contestant::InPlace];

@@ -1,0 +1,108 @@
+//! Ratios as Markdown tables.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use billhook_benches::{Contestant, Input, Variant};
+
+use super::rows::{OF_WIDTH, ROWS, Row, WIDTH_LIMIT};
+
+/// What each contestant cost on each input, in each round.
+pub(super) struct Costs<'i> {
+    pub(super) inputs: &'i [Input],
+    pub(super) widths: &'i [Input],
+    /// By the position of the input; the widths come after the inputs.
+    pub(super) samples: BTreeMap<(usize, Contestant), Vec<f64>>,
+}
+
+impl Costs<'_> {
+    /// The median of what the first cost in units of the second in the same round.
+    fn ratio(&self, cost: (usize, Contestant), unit: (usize, Contestant)) -> f64 {
+        let samples = |key| self.samples.get(&key).into_iter().flatten();
+        median(samples(cost).zip(samples(unit)).map(|(cost, unit)| cost / unit).collect())
+    }
+
+    /// All ratios, a line for each comparison and variant, with the median over the inputs.
+    pub(super) fn ratios(&self) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for input in self.inputs {
+            if !names.contains(&input.name.as_str()) {
+                names.push(&input.name);
+            }
+        }
+        let mut out = format!("| | variant | {} | median | limit | met |\n", names.join(" | "));
+        let _ = writeln!(out, "|---|---|{}---|---|---|", "---|".repeat(names.len()));
+        for row in &ROWS {
+            self.row(row, &names, &mut out);
+        }
+        self.widths(names.len(), &mut out);
+        out
+    }
+
+    fn row(&self, row: &Row, names: &[&str], out: &mut String) {
+        let title = format!("{} / {}", row.contestant.name(), row.unit.name());
+        let mut all = Vec::new();
+        for variant in row.variants {
+            let ratios: Vec<f64> =
+                names.iter().map(|name| self.row_ratio(row, name, *variant)).collect();
+            all.extend(&ratios);
+            let cells: Vec<String> = ratios.iter().map(|ratio| number(*ratio)).collect();
+            let end = if row.variants.len() == 1 {
+                verdict(median(ratios), row.limit)
+            } else {
+                format!("{} | |", number(median(ratios)))
+            };
+            let cells = cells.join(" | ");
+            let _ = writeln!(out, "| {title} | {} | {cells} | {end} |", variant.name());
+        }
+        if row.variants.len() > 1 {
+            let empty = " |".repeat(names.len());
+            let end = verdict(median(all), row.limit);
+            let _ = writeln!(out, "| **{title}** | all |{empty} {end} |");
+        }
+    }
+
+    fn row_ratio(&self, row: &Row, name: &str, variant: Variant) -> f64 {
+        let is_meant = |input: &Input| input.name == name && input.variant == variant;
+        let input = self.inputs.iter().position(is_meant).unwrap_or(usize::MAX);
+        self.ratio((input, row.contestant), (input, row.unit))
+    }
+
+    fn widths(&self, columns: usize, out: &mut String) {
+        let [narrow, wide @ ..] = self.widths else { return };
+        for (position, wide) in wide.iter().enumerate() {
+            for contestant in OF_WIDTH {
+                let first = self.inputs.len();
+                let ratio = self.ratio((first + 1 + position, contestant), (first, contestant));
+                let title =
+                    format!("{}, by member: {} / {}", contestant.name(), wide.name, narrow.name);
+                let empty = " |".repeat(columns);
+                let end = verdict(ratio, Some(WIDTH_LIMIT));
+                let _ = writeln!(out, "| {title} | clean |{empty} {end} |");
+            }
+        }
+    }
+}
+
+fn verdict(ratio: f64, limit: Option<f64>) -> String {
+    let Some(limit) = limit else { return format!("{} | |", number(ratio)) };
+    format!("**{}** | {limit} | {}", number(ratio), if ratio <= limit { "yes" } else { "NO" })
+}
+
+/// Three digits that count.
+pub(super) fn number(number: f64) -> String {
+    match number {
+        number if number < 0.1 => format!("{number:.3}"),
+        number if number < 10.0 => format!("{number:.2}"),
+        number => format!("{number:.0}"),
+    }
+}
+
+/// The middle one, or the mean of the two in the middle.
+pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.retain(|number| !number.is_nan());
+    numbers.sort_by(f64::total_cmp);
+    let upper = numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN);
+    let lower = numbers.get(numbers.len().saturating_sub(1) / 2).copied().unwrap_or(f64::NAN);
+    lower.midpoint(upper)
+}

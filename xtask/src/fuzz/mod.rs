@@ -1,0 +1,170 @@
+//! Differential runs: all ways to clean an object must give the same result, over generated
+//! schemas and texts.
+
+mod generate;
+mod random;
+
+use std::process::ExitCode;
+
+use billhook::{
+    CustomResourceDefinition, DecodeOptions, FieldValidation, Version, read_manifests, to_json,
+};
+use billhook_decode::{check_json, read_json};
+use billhook_schema::value::{DeepValue, Num, grow};
+use serde_json::Value;
+
+use random::Random;
+
+/// What a run saw.
+#[derive(Debug, Default)]
+pub struct Stats {
+    /// Objects that were decoded.
+    pub decoded: usize,
+    /// Of those, the ones that nothing was changed in.
+    pub unchanged: usize,
+    /// Texts and objects that were refused.
+    pub refused: usize,
+}
+
+/// How many objects are tried for each schema.
+const OBJECTS_PER_SCHEMA: usize = 20;
+
+/// Runs generated cases; the error tells a seed and what differs.
+pub fn run(seed: u64, cases: usize) -> Result<Stats, String> {
+    let mut stats = Stats::default();
+    let mut case = 0;
+    while case < cases {
+        let mut random = Random::new(seed.wrapping_add(case as u64));
+        let schema = generate::root_schema(&mut random);
+        let version = definition(&schema)?;
+        for _ in 0..OBJECTS_PER_SCHEMA.min(cases - case) {
+            let body = generate::body(&mut random, &schema);
+            check(&version, &body, &mut stats).map_err(|difference| {
+                let shown = String::from_utf8_lossy(&body);
+                let at = seed.wrapping_add((case - case % OBJECTS_PER_SCHEMA) as u64);
+                format!("seed {at}: {difference}\nschema {schema}\nbody {shown}")
+            })?;
+            case += 1;
+        }
+    }
+    Ok(stats)
+}
+
+fn definition(schema: &Value) -> Result<Version, String> {
+    let mut definition = read_manifests(
+        br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {}}]}}"#,
+    )
+    .map_err(|error| error.to_string())?
+    .remove(0)
+    .into_value();
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema.clone();
+    let crd = CustomResourceDefinition::from_value(&definition).map_err(|e| e.to_string())?;
+    crd.version("v1").ok_or_else(|| "no version".to_owned())
+}
+
+fn check(version: &Version, body: &[u8], stats: &mut Stats) -> Result<(), String> {
+    let read = read_json(body);
+    if check_json(body).is_ok() != read.is_ok() {
+        return Err("the scanner and the reader disagree about the text".to_owned());
+    }
+    let silent = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+    let tree = version.decode(body, &silent.clone().report(true));
+    let value = version.decode(body, &silent);
+    let text = version.decode_text(body, &silent);
+    match (&tree, &value, &text) {
+        (Ok(tree), Ok(value), Ok(text)) => {
+            stats.decoded += 1;
+            stats.unchanged += usize::from(text.is_borrowed());
+            let parsed = read_json(text.text())
+                .map_err(|error| format!("the cleaned text is not JSON: {error}"))?;
+            for (name, object) in [("value", value.object()), ("text", parsed.value())] {
+                if !same(tree.object(), object) {
+                    let (tree, object) = (to_json(tree.object()), to_json(object));
+                    return Err(format!("tree and {name} differ\ntree {tree}\n{name} {object}"));
+                }
+            }
+            if !parsed.duplicates().is_empty() {
+                return Err("the cleaned text repeats keys".to_owned());
+            }
+            if text.is_borrowed() && !tree.changes().is_empty() {
+                return Err("changes were missed".to_owned());
+            }
+        }
+        (Err(tree), Err(value), Err(text)) if tree == value && tree == text => stats.refused += 1,
+        _ => {
+            let show = |refused: Option<String>| refused.unwrap_or_else(|| "decoded".to_owned());
+            return Err(format!(
+                "not refused alike\ntree {}\nvalue {}\ntext {}",
+                show(tree.err().map(|error| error.to_string())),
+                show(value.err().map(|error| error.to_string())),
+                show(text.err().map(|error| error.to_string())),
+            ));
+        }
+    }
+    if let Ok(read) = read {
+        check_in_place(version, read.into_value())?;
+    }
+    Ok(())
+}
+
+fn check_in_place(version: &Version, value: DeepValue) -> Result<(), String> {
+    let mut fused = value.clone();
+    let mut separate = value;
+    version.prune_and_default(&mut fused).map_err(|error| error.to_string())?;
+    version.prune(&mut separate);
+    version.remove_nulls(&mut separate);
+    version.default(&mut separate).map_err(|error| error.to_string())?;
+    if fused != separate {
+        let (separate, fused) = (to_json(&separate), to_json(&fused));
+        return Err(format!("the steps differ\nseparate {separate}\nfused {fused}"));
+    }
+    Ok(())
+}
+
+/// Equality with numbers compared by value.
+pub(crate) fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => match (Num::of(left), Num::of(right)) {
+            (Num::Int(left), Num::Int(right)) => left == right,
+            (left, right) => left.as_f64() == right.as_f64(),
+        },
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && grow(|| left.iter().zip(right).all(|(left, right)| same(left, right)))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            left.len() == right.len()
+                && grow(|| {
+                    left.iter()
+                        .all(|(key, left)| right.get(key).is_some_and(|right| same(left, right)))
+                })
+        }
+        _ => left == right,
+    }
+}
+
+/// `cargo xtask fuzz-diff`.
+pub fn main(arguments: &[String]) -> ExitCode {
+    let option = |name: &str, otherwise: u64| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1)?.parse().ok().or(Some(otherwise))
+    };
+    let cases = option("--cases", 100_000).unwrap_or(100_000) as usize;
+    let seed = option("--seed", 0).unwrap_or(0);
+    match run(seed, cases) {
+        Ok(stats) => {
+            println!(
+                "{cases} cases agree: {} decoded ({} unchanged), {} refused",
+                stats.decoded, stats.unchanged, stats.refused
+            );
+            ExitCode::SUCCESS
+        }
+        Err(difference) => {
+            eprintln!("{difference}");
+            ExitCode::FAILURE
+        }
+    }
+}
