@@ -1,6 +1,7 @@
 //! The command line: subcommands, their options and the texts of `--help`. The types here mirror
 //! what the user may write; the library's own types are made from them.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use billhook::{Dialect, FieldValidation};
@@ -42,6 +43,13 @@ pub(crate) struct Decode {
     /// What the request does about unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
+    /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
+    /// are printed. All objects of a file are of the kind and version of its first one
+    #[arg(long, conflicts_with_all = ["from", "output", "report", "check"])]
+    pub(crate) ndjson: bool,
+    /// Threads that decode [default: 1]
+    #[arg(long, value_name = "N", requires = "ndjson")]
+    pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     common: Common,
 }

@@ -5,6 +5,7 @@ mod args;
 mod crds;
 mod input;
 mod json;
+mod ndjson;
 mod problem;
 mod report;
 mod run;

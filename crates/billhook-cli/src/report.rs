@@ -94,6 +94,16 @@ pub(crate) fn notes(outcome: &Outcome) {
     to_stderr(&text);
 }
 
+/// Prints a warning.
+pub(crate) fn warning(message: &str) {
+    to_stderr(&labelled(WARNING, "warning", message));
+}
+
+/// Overwrites the line of a terminal that standard error is at.
+pub(crate) fn progress(text: &str) {
+    to_stderr(&format!("\r\x1b[K{text}"));
+}
+
 fn labelled(style: Style, label: &str, message: &str) -> String {
     format!("{style}{label}:{style:#} {}\n", visible(message))
 }

@@ -13,6 +13,7 @@ use crate::args::{Command, From, Report};
 use crate::crds::{Crd, Crds, list};
 use crate::input::{Document, sources};
 use crate::json::JsonReport;
+use crate::ndjson;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, TextReport};
 
@@ -86,6 +87,11 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     if crds.is_empty() {
         return Ok(Status::Unusable);
     }
+    if let Command::Decode(decode) = command
+        && decode.ndjson
+    {
+        return Ok(status.max(ndjson::run(command, decode, &crds)?));
+    }
     let mut printer = match common.report {
         Report::Text => Printer::Text(TextReport::new(common)),
         Report::Json => Printer::Json(JsonReport::new(command)),
@@ -131,11 +137,12 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     Ok(status)
 }
 
-struct Run<'r> {
-    command: &'r Command,
-    crds: &'r Crds,
+/// What the objects of a run have in common.
+pub(crate) struct Run<'r> {
+    pub(crate) command: &'r Command,
+    pub(crate) crds: &'r Crds,
     /// The versions that were used so far, as `apiVersion` and kind.
-    used: BTreeSet<(String, String)>,
+    pub(crate) used: BTreeSet<(String, String)>,
 }
 
 impl Run<'_> {
@@ -172,7 +179,14 @@ impl Run<'_> {
             Command::Decode(decode) if decode.from == From::Storage => {
                 from_storage(&version, document)
             }
-            Command::Decode(decode) => from_request(&version, document, decode.field_validation()),
+            Command::Decode(decode) => {
+                // Nobody sees the changes of a quiet run.
+                let common = self.command.common();
+                let report = !common.quiet || common.check || common.report == Report::Json;
+                let options = DecodeOptions::default().report(report);
+                let options = options.field_validation(decode.field_validation());
+                from_request(&version, document, &options)
+            }
             Command::Prune(_) => {
                 let mut object = document.value;
                 let changes = version.prune_reporting(&mut object);
@@ -195,7 +209,12 @@ impl Run<'_> {
     }
 
     /// The version to use for an object that says it has the version `own`.
-    fn version(&self, crd: &Crd<'_>, own: &str, place: &Place) -> Result<Version, Box<Problem>> {
+    pub(crate) fn version(
+        &self,
+        crd: &Crd<'_>,
+        own: &str,
+        place: &Place,
+    ) -> Result<Version, Box<Problem>> {
         let definition = crd.definition;
         let from_storage =
             matches!(self.command, Command::Decode(decode) if decode.from == From::Storage);
@@ -217,7 +236,7 @@ impl Run<'_> {
         })
     }
 
-    fn note(&mut self, crd: &Crd<'_>, version: &Version, notes: &mut Vec<String>) {
+    pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &Version, notes: &mut Vec<String>) {
         let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
         if !self.used.insert((api_version.clone(), kind)) {
             return;
@@ -237,7 +256,8 @@ impl Run<'_> {
     }
 }
 
-fn type_meta<'i>(
+/// What an object says it is, if it says so.
+pub(crate) fn type_meta<'i>(
     value: &Value,
     identity: &'i Identity,
     place: &Place,
@@ -258,7 +278,7 @@ fn type_meta<'i>(
 }
 
 impl Identity {
-    fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).map(str::to_owned);
         Identity {
             api_version: text("/apiVersion"),
@@ -281,22 +301,20 @@ fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Probl
 fn from_request(
     version: &Version,
     document: Document,
-    field_validation: FieldValidation,
+    options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {
-    let options = DecodeOptions::default().report(true).field_validation(field_validation);
-    let decoded = document.body.as_deref().map(|body| version.decode(body, &options));
+    let decoded = document.body.as_deref().map(|body| version.decode(body, options));
     match decoded {
         Some(Ok(decoded)) => {
-            let (changes, warnings) = (decoded.changes().to_vec(), decoded.warnings().to_vec());
-            let object = DeepValue::from(decoded.into_object());
-            Ok(Done { object, changes, warnings })
+            let (object, warnings, changes) = decoded.into_parts();
+            Ok(Done { object: DeepValue::from(object), changes, warnings })
         }
         // The text was read before: a body with empty documents around the object.
         Some(Err(error)) if error.place().is_some() => {
-            value_from_request(version, document, &options)
+            value_from_request(version, document, options)
         }
         Some(Err(error)) => Err(refused(version, &document, error.status_message())),
-        None => value_from_request(version, document, &options),
+        None => value_from_request(version, document, options),
     }
 }
 

@@ -95,6 +95,17 @@ cases! {
         < ["---\napiVersion: data.example.com/v1\nkind: Backup\n---\n"];
     control_characters: "decode --crd fixtures/crds --check -"
         < [r#"{"apiVersion": "data.example.com/v1", "kind": "Backup", "a\u001b[2Jb\n": {"\u009b1m": 1}}"#];
+    ndjson: "decode --ndjson --crd fixtures/crds -" < [LINES];
+    ndjson_strict: "decode --ndjson --jobs 2 --field-validation strict --crd fixtures/crds -"
+        < [LINES];
+    ndjson_version: "decode --ndjson --version v1 --crd fixtures/crds -"
+        < [STACK_LINES];
+    ndjson_missing_version: "decode --ndjson --version v3 --crd fixtures/crds -"
+        < [STACK_LINES];
+    ndjson_files: "decode --ndjson --crd fixtures/crds fixtures/objects/backup-clean.json fixtures fixtures/objects/stack-clean.json nope";
+    ndjson_report: "decode --ndjson --report json --crd fixtures/crds -";
+    ndjson_output: "decode --ndjson -o json --crd fixtures/crds -";
+    jobs_alone: "decode --jobs 2 --crd fixtures/crds -";
     missing_file: "decode --crd fixtures/crds fixtures/objects/nope.yaml";
     missing_crd_file: "decode --crd fixtures/nope fixtures/objects/backup.yaml";
     missing_version: "decode --crd fixtures/crds --version v3 fixtures/objects/stack-clean.json";
@@ -136,6 +147,22 @@ apiVersion: data.example.com/v1
 kind: Backup
 metadata: {name: [1]}
 ";
+
+const LINES: &str = r#"
+{"apiVersion":"data.example.com/v1","kind":"Backup","metadata":{"name":"a"},"spec":{"maxSize":1}}
+{"apiVersion":"data.example.com/v1","kind":"Backup","metadata":{"name":"b"},"spec":{"kep":1}}
+
+{"apiVersion":"data.example.com/v1","kind":"Backup","metadata":{"name":"c"
+{"apiVersion":"data.example.com/v2","kind":"Backup","metadata":{"name":"d"}}
+{"apiVersion":"data.example.com/v1","kind":"Stack","metadata":{"name":"e"}}
+apiVersion: data.example.com/v1
+{"apiVersion":"data.example.com/v1","kind":"Backup","metadata":{"name":"f"},"extra":null}
+"#;
+
+const STACK_LINES: &str = r#"{"kind": "Stack"
+{"apiVersion": "platform.example.com/v1beta1", "kind": "Stack"}
+{"apiVersion": "platform.example.com/v1", "kind": "Stack"}
+"#;
 
 const LIST: &str = "\
 apiVersion: v1

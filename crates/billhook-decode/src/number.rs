@@ -2,6 +2,20 @@
 
 use serde_json::Number;
 
+/// The integer that a literal of at most 18 digits stands for.
+pub(crate) fn short_integer(literal: Option<&[u8]>) -> Option<i64> {
+    const DIGITS: usize = 18;
+    let literal = literal?;
+    let (sign, digits) = match literal.split_first()? {
+        (b'-', digits) => (-1, digits),
+        _ => (1, literal),
+    };
+    if digits.len() > DIGITS {
+        return None;
+    }
+    Some(sign * digits.iter().fold(0, |int, digit| int * 10 + i64::from(digit - b'0')))
+}
+
 /// The number that a well-formed literal stands for; none when it is beyond float64.
 pub(crate) fn parse(literal: &str) -> Option<Number> {
     let is_integer = !literal.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));

@@ -15,7 +15,7 @@ use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::read::MAX_DEPTH;
 use crate::scan::{Keys, LEVELS, Scan, Step, Stop};
-use crate::seen::Seen;
+use crate::seen::{Seen, SeenFrame};
 use crate::text;
 
 /// What the top object must say it is, as JSON strings.
@@ -44,8 +44,14 @@ struct Object<'s> {
     /// Behind the last member that was kept.
     kept_end: Option<usize>,
     previous: Option<PropertyRef<'s>>,
+    /// Whether the node knows more members than `seen` has bits.
+    is_wide: bool,
+    seen: u64,
     keys: KeyFrame,
 }
+
+/// How many expected members are compared before one is looked up.
+const GUESSES: usize = 3;
 
 /// What becomes of a member.
 enum Fate {
@@ -153,9 +159,12 @@ impl<'t, 's> Pass<'t, 's> {
             start: self.scan.at,
             kept_end: None,
             previous: None,
+            is_wide: node.property_count() > 64,
+            seen: 0,
             keys: self.keys.open(),
         };
-        let seen = self.seen.open(node.property_count());
+        let wide_count = if object.is_wide { node.property_count() } else { 0 };
+        let seen = self.seen.open(wide_count);
         self.scan.skip_space();
         if self.scan.peek() == Some(b'}') {
             self.insert_missing(&mut object, &seen)?;
@@ -163,7 +172,7 @@ impl<'t, 's> Pass<'t, 's> {
             self.members(&mut object, &seen)?;
         }
         if is_root {
-            self.check_root(node, &seen)?;
+            self.check_root(&object, &seen)?;
         }
         self.scan.at += 1;
         self.seen.close(&seen);
@@ -173,12 +182,15 @@ impl<'t, 's> Pass<'t, 's> {
 
     /// Reads members up to the closing brace.
     #[inline]
-    fn members(&mut self, object: &mut Object<'s>, seen: &crate::seen::SeenFrame) -> Step {
+    fn members(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
         loop {
             let fate = self.member(object, seen)?;
             let end = self.scan.at;
-            self.scan.skip_space();
-            let next = self.scan.peek();
+            let mut next = self.scan.peek();
+            if !matches!(next, Some(b',' | b'}')) {
+                self.scan.skip_space();
+                next = self.scan.peek();
+            }
             match fate {
                 Fate::Keep => object.kept_end = Some(end),
                 Fate::Remove => {
@@ -194,21 +206,33 @@ impl<'t, 's> Pass<'t, 's> {
                 Some(b'}') => return self.insert_missing(object, seen),
                 _ => return Err(Stop::Invalid),
             }
-            self.scan.skip_space();
+            if self.scan.peek() != Some(b'"') {
+                self.scan.skip_space();
+            }
         }
     }
 
     #[inline]
-    fn member(&mut self, object: &mut Object<'s>, seen: &crate::seen::SeenFrame) -> Step<Fate> {
+    fn member(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
         let node = object.node;
-        let expected = node.expected_after(object.previous);
-        if let Some(property) = expected
-            && let Some(quoted) = property.quoted_name()
-            && self.scan.text.get(self.scan.at..).is_some_and(|rest| rest.starts_with(quoted))
-        {
-            self.scan.at += quoted.len();
-            return self.known(object, property, seen);
+        // What followed last time may be missing this time; then what followed that is likely.
+        let mut expected = node.expected_after(object.previous);
+        for _ in 0..GUESSES {
+            let Some(property) = expected else { break };
+            if let Some(length) = property.spelled_at(self.scan.text, self.scan.at) {
+                self.scan.at += length;
+                return self.known(object, property, seen);
+            }
+            expected = node.expected_after(expected);
         }
+        self.looked_up(object, seen)
+    }
+
+    /// A member that was not expected. This and what else is not on the way of expected members
+    /// is kept out of line, so that the way itself stays short.
+    #[inline(never)]
+    fn looked_up(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
+        let node = object.node;
         if self.scan.peek() != Some(b'"') {
             return Err(Stop::Invalid);
         }
@@ -219,7 +243,7 @@ impl<'t, 's> Pass<'t, 's> {
             let content = text::string(self.scan.text, start).map_err(|_| Stop::Invalid)?.0;
             node.property(&content)
         } else {
-            std::str::from_utf8(key).ok().and_then(|key| node.property(key))
+            node.property_named(key)
         };
         match property {
             Some(property) => {
@@ -232,9 +256,13 @@ impl<'t, 's> Pass<'t, 's> {
 
     #[inline]
     fn colon(&mut self) -> Step {
-        self.scan.skip_space();
+        if self.scan.peek() != Some(b':') {
+            self.scan.skip_space();
+        }
         self.scan.expect(b':')?;
-        self.scan.skip_space();
+        if self.scan.peek().is_none_or(|byte| byte <= b' ') {
+            self.scan.skip_space();
+        }
         Ok(())
     }
 
@@ -244,10 +272,19 @@ impl<'t, 's> Pass<'t, 's> {
         &mut self,
         object: &mut Object<'s>,
         property: PropertyRef<'s>,
-        seen: &crate::seen::SeenFrame,
+        seen: &SeenFrame,
     ) -> Step<Fate> {
-        if !self.seen.insert(seen, object.node.position(property)) {
-            return Err(Stop::Duplicate);
+        let position = object.node.position(property);
+        if object.is_wide {
+            if !self.seen.insert(seen, position) {
+                return Err(Stop::Duplicate);
+            }
+        } else {
+            let bit = 1 << (position % 64);
+            if object.seen & bit != 0 {
+                return Err(Stop::Duplicate);
+            }
+            object.seen |= bit;
         }
         object.previous = Some(property);
         self.colon()?;
@@ -257,7 +294,6 @@ impl<'t, 's> Pass<'t, 's> {
         self.member_value(property.edge(), object.left)
     }
 
-    #[inline]
     fn unlisted(&mut self, object: &mut Object<'s>, key: &[u8], escaped: bool) -> Step<Fate> {
         self.colon()?;
         match object.node.unlisted() {
@@ -279,9 +315,15 @@ impl<'t, 's> Pass<'t, 's> {
 
     #[inline]
     fn member_value(&mut self, edge: Edge<'s>, left: usize) -> Step<Fate> {
-        if self.scan.peek() != Some(b'n') {
-            return self.value(edge.node(), left).map(|()| Fate::Keep);
+        match self.scan.peek() {
+            Some(b'"') => self.scan.skip_string().map(|_| Fate::Keep),
+            Some(b'n') => self.null_member(edge),
+            _ => self.value(edge.node(), left).map(|()| Fate::Keep),
         }
+    }
+
+    #[inline(never)]
+    fn null_member(&mut self, edge: Edge<'s>) -> Step<Fate> {
         let start = self.scan.at;
         self.scan.skip_literal(b"null")?;
         if edge.is_nullable() {
@@ -295,6 +337,7 @@ impl<'t, 's> Pass<'t, 's> {
         Ok(Fate::Keep)
     }
 
+    #[inline(never)]
     fn resource_field(
         &mut self,
         object: &Object<'s>,
@@ -339,10 +382,10 @@ impl<'t, 's> Pass<'t, 's> {
 
     /// Writes the defaults of members that were missing, in front of the closing brace.
     #[inline]
-    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &crate::seen::SeenFrame) -> Step {
+    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
         let node = object.node;
-        if node.property_count() <= 64 {
-            let mut missing = node.defaulted_mask() & !self.seen.first_word(seen);
+        if !object.is_wide {
+            let mut missing = node.defaulted_mask() & !object.seen;
             while missing != 0 {
                 let position = missing.trailing_zeros() as usize;
                 missing &= missing - 1;
@@ -382,10 +425,17 @@ impl<'t, 's> Pass<'t, 's> {
     }
 
     /// Without these two the object is another one than the schema is for.
-    fn check_root(&self, node: NodeRef<'s>, seen: &crate::seen::SeenFrame) -> Step {
+    fn check_root(&self, object: &Object<'s>, seen: &SeenFrame) -> Step {
+        let node = object.node;
         let has = |name: &str| {
-            let property = node.property(name);
-            property.is_some_and(|property| self.seen.contains(seen, node.position(property)))
+            node.property(name).is_some_and(|property| {
+                let position = node.position(property);
+                if object.is_wide {
+                    self.seen.contains(seen, position)
+                } else {
+                    object.seen & 1 << position != 0
+                }
+            })
         };
         if has("apiVersion") && has("kind") { Ok(()) } else { Err(Stop::Tree) }
     }

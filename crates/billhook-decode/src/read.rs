@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::error::JsonError;
 use crate::number;
+use crate::scan::{LEVELS, end_of_plain};
 use crate::text::{self, Failure, character};
 
 /// How deep lists and objects may be nested.
@@ -49,6 +50,7 @@ pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
 pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
     let mut reader = Reader {
         bytes: text,
+        unicode: std::str::from_utf8(text).ok(),
         at: 0,
         left: max_depth,
         out_of_range: None,
@@ -83,6 +85,8 @@ fn finish(read: Result<(), Failure>, container: Value) -> Result<Value, Failure>
 
 struct Reader<'t> {
     bytes: &'t [u8],
+    /// The same text, if all of it is UTF-8.
+    unicode: Option<&'t str>,
     at: usize,
     /// How many more levels may be opened.
     left: usize,
@@ -140,7 +144,7 @@ impl<'t> Reader<'t> {
         }
         self.left -= 1;
         self.at += 1;
-        let read = grow(|| read(self));
+        let read = if self.left.is_multiple_of(LEVELS) { grow(|| read(self)) } else { read(self) };
         self.left += 1;
         read
     }
@@ -155,19 +159,26 @@ impl<'t> Reader<'t> {
             self.at += 1;
             return Ok(());
         }
+        // The spelling of the last key while keys ascend, as servers write them: then none is
+        // repeated.
+        let mut ascending: Option<&[u8]> = Some(b"");
         loop {
             self.skip_space();
             if self.peek() != Some(b'"') {
                 return Err(self.invalid("looking for beginning of object key string"));
             }
+            let start = self.at;
             let key = self.string()?;
+            let spelled = self.bytes.get(start..self.at).unwrap_or_default();
+            let is_plain = spelled.len() == key.len() + 2;
+            ascending = ascending.filter(|last| is_plain && *last < spelled).map(|_| spelled);
             self.skip_space();
             if self.peek() != Some(b':') {
                 return Err(self.invalid("after object key"));
             }
             self.at += 1;
             self.skip_space();
-            if members.contains_key(&key) {
+            if ascending.is_none() && members.contains_key(&key) {
                 self.note_duplicate(&place.name(&key));
             }
             let value = self.value(&place.name(&key))?;
@@ -217,7 +228,15 @@ impl<'t> Reader<'t> {
     }
 
     fn string(&mut self) -> Result<String, Failure> {
-        let (text, end) = text::string(self.bytes, self.at + 1)?;
+        let start = self.at + 1;
+        let end = end_of_plain(self.bytes, start);
+        if self.bytes.get(end) == Some(&b'"')
+            && let Some(text) = self.unicode.and_then(|text| text.get(start..end))
+        {
+            self.at = end + 1;
+            return Ok(text.to_owned());
+        }
+        let (text, end) = text::string(self.bytes, start)?;
         self.at = end;
         Ok(text)
     }
@@ -241,6 +260,11 @@ impl<'t> Reader<'t> {
         match self.peek() {
             Some(b'0') => self.at += 1,
             _ => self.digits()?,
+        }
+        if !matches!(self.peek(), Some(b'.' | b'e' | b'E'))
+            && let Some(int) = number::short_integer(self.bytes.get(start..self.at))
+        {
+            return Ok(Value::from(int));
         }
         if self.peek() == Some(b'.') {
             self.at += 1;

@@ -327,6 +327,22 @@ impl<'t> Scan<'t> {
     }
 }
 
+/// Where the first quotation mark, backslash or control character is from `at` on; the end of the
+/// text if there is none.
+#[inline]
+pub(crate) fn end_of_plain(text: &[u8], mut at: usize) -> usize {
+    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        let special = special_bytes(u64::from_le_bytes(*chunk));
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
+        }
+        at += 8;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
+    at + special.unwrap_or(rest.len())
+}
+
 /// The high bit of each byte that is a quotation mark, a backslash or a control character; exact
 /// up to the first such byte.
 #[inline]

@@ -35,6 +35,9 @@ impl Seen {
     #[inline]
     pub(crate) fn open(&mut self, count: usize) -> SeenFrame {
         let base = self.len;
+        if count == 0 {
+            return SeenFrame { base };
+        }
         let end = base + count.div_ceil(64);
         if end > self.words().len() {
             if self.spilled.is_empty() {
@@ -66,15 +69,6 @@ impl Seen {
     pub(crate) fn contains(&self, frame: &SeenFrame, position: usize) -> bool {
         let word = self.words().get(frame.base + position / 64);
         word.is_some_and(|word| word & 1 << (position % 64) != 0)
-    }
-
-    /// The bits of the first 64 members.
-    #[inline]
-    pub(crate) fn first_word(&self, frame: &SeenFrame) -> u64 {
-        if self.len == frame.base {
-            return 0;
-        }
-        self.words().get(frame.base).copied().unwrap_or_default()
     }
 
     #[inline]

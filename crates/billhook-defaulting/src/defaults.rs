@@ -2,7 +2,8 @@
 
 use billhook_schema::value::{deep_clone, grow};
 use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, Edge, Location, NodeRef, Reason, Unlisted,
+    Change, ChangeKind, CompiledSchema, Dialect, Edge, Location, NodeRef, Reason, SchemaPaths,
+    Unlisted,
 };
 use serde_json::{Map, Value};
 
@@ -42,13 +43,14 @@ pub fn apply_defaults_reporting(
     value: &mut Value,
 ) -> Result<Vec<Change>, LimitError> {
     let mut changes = Vec::new();
+    let mut paths = SchemaPaths::default();
     let note = |at: Location<'_>, edge: Edge<'_>, was_null: bool, reason: Reason| {
         changes.push(Change::new(
             ChangeKind::Defaulted,
             at.to_path(),
             (was_null.then_some(Value::Null), edge.default().map(deep_clone)),
             reason,
-            edge.node().schema_path(),
+            paths.of(edge.node()),
         ));
     };
     Walk::new(schema.dialect(), note).node(schema.root(), value, &Location::TOP)?;

@@ -26,7 +26,7 @@ mod types;
 use billhook_schema::value::{dismantle, grow};
 use billhook_schema::{
     Change, ChangeKind, CompiledSchema, Dialect, Location, NodeRef, RESOURCE_FIELDS, Reason,
-    Segment, Unlisted,
+    SchemaPaths, Segment, Unlisted,
 };
 use serde_json::Value;
 
@@ -39,7 +39,8 @@ pub fn prune(schema: &CompiledSchema, value: &mut Value) {
 
 /// [`prune`] with the removed fields listed, in the order of the walk.
 pub fn prune_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec<Change> {
-    let mut report = Changes { dialect: schema.dialect(), list: Vec::new() };
+    let mut report =
+        Changes { dialect: schema.dialect(), paths: SchemaPaths::default(), list: Vec::new() };
     walk(schema.root(), schema.root(), value, &Location::TOP, &mut report);
     report.list
 }
@@ -95,6 +96,7 @@ impl Report for Silent {
 
 struct Changes {
     dialect: Dialect,
+    paths: SchemaPaths,
     list: Vec<Change>,
 }
 
@@ -106,7 +108,7 @@ impl Report for Changes {
             place.at.to_path(),
             (Some(value), None),
             reason,
-            place.written.schema_path(),
+            self.paths.of(place.written),
         ));
     }
 }

@@ -1,10 +1,13 @@
 //! What happened to an object, place by place.
 
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::compiled::{NodeId, NodeRef};
 use crate::path::FieldPath;
 use crate::print::{plain_json, quote};
 use crate::value::{DeepValue, deep_clone};
@@ -83,7 +86,12 @@ pub struct Change {
     #[serde(skip_serializing_if = "Option::is_none")]
     after: Option<DeepValue>,
     reason: Reason,
-    schema_path: FieldPath,
+    #[serde(serialize_with = "serialize_path")]
+    schema_path: Arc<FieldPath>,
+}
+
+fn serialize_path<S: serde::Serializer>(path: &FieldPath, to: S) -> Result<S::Ok, S::Error> {
+    path.serialize(to)
 }
 
 impl Change {
@@ -93,10 +101,10 @@ impl Change {
         path: FieldPath,
         (before, after): (Option<Value>, Option<Value>),
         reason: Reason,
-        schema_path: FieldPath,
+        schema_path: impl Into<Arc<FieldPath>>,
     ) -> Self {
         let (before, after) = (before.map(DeepValue::from), after.map(DeepValue::from));
-        Change { path, kind, before, after, reason, schema_path }
+        Change { path, kind, before, after, reason, schema_path: schema_path.into() }
     }
 
     /// Where in the object.
@@ -167,6 +175,18 @@ impl Change {
             }
             _ => {}
         }
+    }
+}
+
+/// The schema paths of the nodes of one schema, each made once, so that many changes at the same
+/// place of a schema share one.
+#[derive(Debug, Default)]
+pub struct SchemaPaths(HashMap<NodeId, Arc<FieldPath>>);
+
+impl SchemaPaths {
+    /// The path of a node.
+    pub fn of(&mut self, node: NodeRef<'_>) -> Arc<FieldPath> {
+        Arc::clone(self.0.entry(node.id()).or_insert_with(|| Arc::new(node.schema_path())))
     }
 }
 

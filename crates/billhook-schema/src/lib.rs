@@ -29,7 +29,7 @@ mod structural;
 mod validate;
 pub mod value;
 
-pub use change::{Change, ChangeKind, Reason, excerpt};
+pub use change::{Change, ChangeKind, Reason, SchemaPaths, excerpt};
 pub use compiled::{
     CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, NodeId, NodeRef,
     PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,

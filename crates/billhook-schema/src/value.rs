@@ -74,22 +74,31 @@ impl Num {
     }
 }
 
-/// Drops a value without recursion.
+/// Drops a value of any depth.
 pub fn dismantle(value: Value) {
-    let mut pending = Vec::new();
-    unload(value, &mut pending);
-    while let Some(value) = pending.pop() {
-        unload(value, &mut pending);
+    let mut deeper = Vec::new();
+    drop_levels(value, DROPPED_LEVELS, &mut deeper);
+    while let Some(value) = deeper.pop() {
+        drop_levels(value, DROPPED_LEVELS, &mut deeper);
     }
 }
 
-/// Moves the containers inside `value` to `pending`; scalars are dropped here.
-fn unload(value: Value, pending: &mut Vec<Value>) {
-    match value {
-        Value::Array(items) => pending.extend(items.into_iter().filter(is_nonempty)),
-        Value::Object(members) => {
-            pending.extend(members.into_iter().map(|(_, member)| member).filter(is_nonempty));
+/// How many levels are dropped by recursion at a time.
+const DROPPED_LEVELS: usize = 100;
+
+/// Drops some levels of a value; containers below them are left in `deeper`.
+fn drop_levels(value: Value, levels: usize, deeper: &mut Vec<Value>) {
+    let mut drop_below = |below: Value| {
+        if is_nonempty(&below) {
+            match levels.checked_sub(1) {
+                Some(levels) => drop_levels(below, levels, deeper),
+                None => deeper.push(below),
+            }
         }
+    };
+    match value {
+        Value::Array(items) => items.into_iter().for_each(drop_below),
+        Value::Object(members) => members.into_iter().for_each(|(_, member)| drop_below(member)),
         _ => {}
     }
 }

@@ -94,6 +94,11 @@ impl Decoded {
         self.object.into_inner()
     }
 
+    /// Takes everything out: the object, the warnings and the changes.
+    pub fn into_parts(self) -> (Value, Vec<String>, Vec<Change>) {
+        (self.object.into_inner(), self.warnings, self.changes)
+    }
+
     /// The warnings for the client, in the server's order: duplicate and unknown fields (RP-22).
     /// The one about repeated keys in YAML may have several lines; a server sends each of them as
     /// a warning of its own.
@@ -204,7 +209,11 @@ impl Version {
 
     /// Cleans a body in one pass over its text, where that says all there is to say: nothing was
     /// asked about changes, or there are none.
-    fn clean_text<'t>(&self, body: &'t [u8], options: &DecodeOptions) -> Option<Cow<'t, [u8]>> {
+    pub(crate) fn clean_text<'t>(
+        &self,
+        body: &'t [u8],
+        options: &DecodeOptions,
+    ) -> Option<Cow<'t, [u8]>> {
         if options.format == BodyFormat::Yaml {
             return None;
         }
@@ -213,7 +222,11 @@ impl Version {
         (is_silent || matches!(text, Cow::Borrowed(_))).then_some(text)
     }
 
-    fn decode_tree(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
+    pub(crate) fn decode_tree(
+        &self,
+        body: &[u8],
+        options: &DecodeOptions,
+    ) -> Result<Decoded, DecodeError> {
         let kind = self.definition().kind();
         let Read { mut object, entries, converted } = read_body(body, options.format, kind)?;
         let shown = converted.as_ref().map_or(body, String::as_bytes);

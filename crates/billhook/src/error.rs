@@ -1,5 +1,7 @@
 //! Why an object was refused, in the server's words (RP-18).
 
+use billhook_schema::print::quote;
+
 use crate::clean::TypeMeta;
 
 /// What kind of refusal a [`DecodeError`] is.
@@ -14,6 +16,8 @@ pub enum DecodeErrorKind {
     Strict,
     /// The object is of another version than the one asked for (RP-10).
     WrongVersion,
+    /// The object is of another kind than the definition; only a stream of objects looks.
+    WrongKind,
 }
 
 /// An object that a server refuses to decode. `Display` is the bare error;
@@ -53,6 +57,13 @@ impl DecodeError {
     pub(crate) fn wrong_version(message: String) -> Self {
         let kind = DecodeErrorKind::WrongVersion;
         DecodeError { error: message.clone(), message, place: None, kind }
+    }
+
+    /// A server says this when it validates.
+    pub(crate) fn wrong_kind(found: &str, expected: &str) -> Self {
+        let error = format!("kind: Invalid value: {}: must be {expected}", quote(found));
+        let kind = DecodeErrorKind::WrongKind;
+        DecodeError { message: error.clone(), error, place: None, kind }
     }
 
     /// The object came from storage or a conversion.

@@ -46,9 +46,14 @@
 //!
 //! - [`Version::decode`]: a request body; [`Version::decode_storage`]: bytes from etcd;
 //!   [`Version::encode_storage`]: bytes to etcd.
+//! - [`Version::decode_lines`], [`Version::decode_list`]: many objects, from a reader to a writer.
 //! - [`Version::prune`], [`Version::remove_nulls`], [`Version::default`]: the single steps, in
 //!   place on a `serde_json::Value`, each with a `…_reporting` twin.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
+//!
+//! # Crate features
+//!
+//! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
 //!
 //! # Not here
 //!
@@ -59,6 +64,7 @@ mod crd;
 mod decode;
 mod error;
 mod manifest;
+mod stream;
 mod yaml;
 
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
@@ -70,6 +76,7 @@ pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Vers
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
+pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
 pub use yaml::to_yaml;
 
 /// The README's example, run as a test.

@@ -52,27 +52,27 @@ fn build() -> Result<PathBuf, String> {
 fn count_all(program: &Path, directory: &Path) -> Result<String, String> {
     let (inputs, widths) = (super::inputs(), super::widths());
     let queue = Mutex::new(inputs.iter().chain(&widths).enumerate());
-    let samples = Mutex::new(BTreeMap::new());
-    let work = || {
+    let found = Mutex::new(BTreeMap::new());
+    let work = || -> Result<(), String> {
         loop {
             let Some((index, input)) = queue.lock().map_err(|_| "stopped")?.next() else {
                 return Ok(());
             };
             eprintln!("counting {}", input.title());
             let counts = count(program, &directory.join(index.to_string()), input)?;
-            let mut samples = samples.lock().map_err(|_| "stopped")?;
-            samples.extend(counts.into_iter().map(|(who, count)| ((index, who), vec![count])));
+            let mut found = found.lock().map_err(|_| "stopped")?;
+            found.extend(counts.into_iter().map(|(who, count)| ((index, who), count)));
         }
     };
     // Other work beside it changes times, but not counts.
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(|worker| worker.join());
-        joined.map(|end| end.map_err(|_| "stopped".to_owned())?).collect::<Result<(), String>>()
+        let mut ends = workers.into_iter().map(|worker| worker.join());
+        ends.try_for_each(|end| end.map_err(|_| "stopped")?)
     })?;
-    let samples = samples.into_inner().map_err(|_| "stopped")?;
-    let costs = Costs { inputs: &inputs, widths: &widths, samples };
+    let found = found.into_inner().map_err(|_| "stopped")?;
+    let costs = Costs { inputs: &inputs, widths: &widths, costs: found };
     Ok(format!("Ratios of instructions.\n\n{}\n{}", costs.ratios(), counts_table(&costs)))
 }
 
@@ -117,7 +117,7 @@ fn counts_table(costs: &Costs<'_>) -> String {
     for (index, input) in costs.inputs.iter().chain(costs.widths).enumerate() {
         let _ = write!(out, "| {} |", input.title());
         for contestant in Contestant::ALL {
-            let count = costs.samples.get(&(index, contestant)).and_then(|counts| counts.first());
+            let count = costs.costs.get(&(index, contestant));
             let _ = write!(out, " {:.1} |", count.copied().unwrap_or(f64::NAN) / 1e3);
         }
         out.push('\n');

@@ -1,5 +1,5 @@
 //! Ratios by the clock: all contestants on all inputs in one process, in random order, in many
-//! rounds. Ratios are taken within a round, so that a slow moment of the machine meets both sides.
+//! rounds, of which the slow ones tell more about the machine than about us.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -8,10 +8,13 @@ use std::time::{Duration, Instant};
 use billhook_benches::{Contestant, Input, Rng};
 
 use super::rows::OF_WIDTH;
-use super::table::{Costs, median};
+use super::table::Costs;
 
 /// How long a contestant runs at a time, unless once takes longer.
-const TURN: Duration = Duration::from_micros(300);
+const TURN: Duration = Duration::from_micros(100);
+
+/// How many rounds tell enough.
+const ENOUGH: usize = 300;
 
 /// One contestant on one input.
 struct Lane<'i> {
@@ -24,8 +27,17 @@ struct Lane<'i> {
 
 impl Lane<'_> {
     fn turn(&mut self) {
+        // Whatever allocates first clears up what others have freed; that is not on its account.
+        self.key.1.time(self.input, 1);
         let time = self.key.1.time(self.input, self.iterations);
         self.samples.push(time.as_nanos() as f64 / self.iterations as f64);
+    }
+
+    /// The time of a run that so many quarters of all runs don't exceed.
+    fn quantile(&self, quarters: usize) -> f64 {
+        let mut sorted = self.samples.clone();
+        sorted.sort_by(f64::total_cmp);
+        sorted[(sorted.len() - 1) * quarters / 4]
     }
 }
 
@@ -42,12 +54,12 @@ pub(super) fn run(budget: Duration, with_times: bool) -> String {
     }
     take_turns(&mut blocks, start + budget);
     let lanes: Vec<Lane<'_>> = blocks.into_iter().flatten().collect();
-    let samples = lanes.iter().map(|lane| (lane.key, lane.samples.clone())).collect();
-    let costs = Costs { inputs: &inputs, widths: &widths, samples };
+    let quartiles = lanes.iter().map(|lane| (lane.key, lane.quantile(1))).collect();
+    let costs = Costs { inputs: &inputs, widths: &widths, costs: quartiles };
     let rounds = lanes.iter().map(|lane| lane.samples.len());
     let (least, most) = (rounds.clone().min().unwrap_or(0), rounds.max().unwrap_or(0));
     let mut out = format!(
-        "Medians of the ratios of {least} (largest inputs) to {most} rounds.\n\n{}",
+        "Ratios of the lower quartiles of {least} (largest inputs) to {most} rounds.\n\n{}",
         costs.ratios()
     );
     if with_times {
@@ -56,24 +68,30 @@ pub(super) fn run(budget: Duration, with_times: bool) -> String {
     out
 }
 
-/// Every block gets about the same time, in small turns at random.
+/// Every block gets three turns, then about the same time as the others, in random order; what
+/// small inputs don't need goes to the large ones.
 fn take_turns(blocks: &mut [Vec<Lane<'_>>], end: Instant) {
-    const LEAST_ROUNDS: usize = 3;
     let mut rng = Rng::new(1);
+    let mut first: Vec<usize> = (0..3).flat_map(|_| 0..blocks.len()).collect();
+    rng.shuffle(&mut first);
     let mut used = vec![Duration::ZERO; blocks.len()];
-    let mut turns = 0;
-    while turns < LEAST_ROUNDS * blocks.len() || Instant::now() < end {
-        let mean = used.iter().sum::<Duration>() / blocks.len() as u32;
-        let is_next = |index: &usize| {
-            used[*index] <= mean || (Instant::now() > end && blocks[*index][0].samples.len() < LEAST_ROUNDS)
-        };
-        let next: Vec<usize> = (0..blocks.len()).filter(is_next).collect();
-        let index = next[rng.below(next.len())];
+    loop {
+        let next = first.pop().or_else(|| {
+            let hungry = |index: &usize| blocks[*index][0].samples.len() < ENOUGH;
+            let hungry: Vec<usize> = (0..used.len()).filter(hungry).collect();
+            let total: Duration = hungry.iter().map(|index| used[*index]).sum();
+            let is_behind = |index: &&usize| used[**index] * hungry.len() as u32 <= total;
+            let behind: Vec<&usize> = hungry.iter().filter(is_behind).collect();
+            (!behind.is_empty()).then(|| *behind[rng.below(behind.len())])
+        });
+        let Some(next) = next else { return };
         let start = Instant::now();
-        rng.shuffle(&mut blocks[index]);
-        blocks[index].iter_mut().for_each(Lane::turn);
-        used[index] += start.elapsed();
-        turns += 1;
+        rng.shuffle(&mut blocks[next]);
+        blocks[next].iter_mut().for_each(Lane::turn);
+        used[next] += start.elapsed();
+        if first.is_empty() && Instant::now() >= end {
+            return;
+        }
     }
 }
 
@@ -89,34 +107,25 @@ fn blocks<'i>(inputs: &'i [Input], widths: &'i [Input]) -> Vec<Vec<Lane<'i>>> {
     for (index, input) in inputs.iter().enumerate() {
         blocks.push(Contestant::ALL.map(|contestant| lane(index, input, contestant)).into());
     }
-    for contestant in OF_WIDTH {
+    for (contestant, _) in OF_WIDTH {
         let width = |(index, input)| lane(inputs.len() + index, input, contestant);
         blocks.push(widths.iter().enumerate().map(width).collect());
     }
     blocks
 }
 
-/// The times themselves, in microseconds, and how far the samples lie apart.
+/// The times themselves, and how far they lie apart.
 fn times(lanes: &[Lane<'_>]) -> String {
-    let mut out = "\n| input | contestant | min µs | median µs | max µs | ns/byte |\n\
-                   |---|---|---|---|---|---|\n"
+    let mut out = "\n| µs | contestant | min | quartile | median | max | ns/byte |\n\
+                   |---|---|---|---|---|---|---|\n"
         .to_owned();
     let by_key: BTreeMap<_, _> = lanes.iter().map(|lane| (lane.key, lane)).collect();
     for ((_, contestant), lane) in by_key {
-        let extreme = |pick: fn(f64, f64) -> f64| {
-            lane.samples.iter().copied().reduce(pick).unwrap_or(f64::NAN) / 1e3
-        };
-        let middle = median(lane.samples.clone());
-        let _ = writeln!(
-            out,
-            "| {} | {} | {:.2} | {:.2} | {:.2} | {:.2} |",
-            lane.input.title(),
-            contestant.name(),
-            extreme(f64::min),
-            middle / 1e3,
-            extreme(f64::max),
-            middle / lane.input.len() as f64,
-        );
+        let _ = write!(out, "| {} | {} |", lane.input.title(), contestant.name());
+        for quarters in [0, 1, 2, 4] {
+            let _ = write!(out, " {:.2} |", lane.quantile(quarters) / 1e3);
+        }
+        let _ = writeln!(out, " {:.2} |", lane.quantile(1) / lane.input.len() as f64);
     }
     out
 }

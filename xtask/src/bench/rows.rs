@@ -43,9 +43,13 @@ pub(super) const ROWS: [Row; 14] = [
     row(Contestant::Scan, Contestant::IgnoredAny, &[Clean], None),
 ];
 
-/// What an object of a wide schema may cost, by member, in units of a narrow one.
-pub(super) const WIDTH_LIMIT: f64 = 1.5;
-
-/// The contestants whose cost may depend on the width of the schema.
-pub(super) const OF_WIDTH: [Contestant; 3] =
-    [Contestant::Text, Contestant::Value, Contestant::InPlace];
+/// The contestants whose cost by member may depend on the width of the schema, and what a wide one
+/// may cost in units of a narrow one. Where there is no limit, most of it is the width of the
+/// `BTreeMap`.
+pub(super) const OF_WIDTH: [(Contestant, Option<f64>); 5] = [
+    (Contestant::Text, Some(1.5)),
+    (Contestant::InPlace, Some(1.5)),
+    (Contestant::Value, None),
+    (Contestant::Parse, None),
+    (Contestant::CloneDrop, None),
+];

@@ -5,21 +5,21 @@ use std::fmt::Write;
 
 use billhook_benches::{Contestant, Input, Variant};
 
-use super::rows::{OF_WIDTH, ROWS, Row, WIDTH_LIMIT};
+use super::rows::{OF_WIDTH, ROWS, Row};
 
-/// What each contestant cost on each input, in each round.
+/// What each contestant costs on each input.
 pub(super) struct Costs<'i> {
     pub(super) inputs: &'i [Input],
     pub(super) widths: &'i [Input],
     /// By the position of the input; the widths come after the inputs.
-    pub(super) samples: BTreeMap<(usize, Contestant), Vec<f64>>,
+    pub(super) costs: BTreeMap<(usize, Contestant), f64>,
 }
 
 impl Costs<'_> {
-    /// The median of what the first cost in units of the second in the same round.
+    /// The first cost in units of the second.
     fn ratio(&self, cost: (usize, Contestant), unit: (usize, Contestant)) -> f64 {
-        let samples = |key| self.samples.get(&key).into_iter().flatten();
-        median(samples(cost).zip(samples(unit)).map(|(cost, unit)| cost / unit).collect())
+        let cost_of = |key| self.costs.get(&key).copied().unwrap_or(f64::NAN);
+        cost_of(cost) / cost_of(unit)
     }
 
     /// All ratios, a line for each comparison and variant, with the median over the inputs.
@@ -71,13 +71,13 @@ impl Costs<'_> {
     fn widths(&self, columns: usize, out: &mut String) {
         let [narrow, wide @ ..] = self.widths else { return };
         for (position, wide) in wide.iter().enumerate() {
-            for contestant in OF_WIDTH {
+            for (contestant, limit) in OF_WIDTH {
                 let first = self.inputs.len();
                 let ratio = self.ratio((first + 1 + position, contestant), (first, contestant));
                 let title =
                     format!("{}, by member: {} / {}", contestant.name(), wide.name, narrow.name);
                 let empty = " |".repeat(columns);
-                let end = verdict(ratio, Some(WIDTH_LIMIT));
+                let end = verdict(ratio, limit);
                 let _ = writeln!(out, "| {title} | clean |{empty} {end} |");
             }
         }
@@ -90,7 +90,7 @@ fn verdict(ratio: f64, limit: Option<f64>) -> String {
 }
 
 /// Three digits that count.
-pub(super) fn number(number: f64) -> String {
+fn number(number: f64) -> String {
     match number {
         number if number < 0.1 => format!("{number:.3}"),
         number if number < 10.0 => format!("{number:.2}"),
@@ -99,7 +99,7 @@ pub(super) fn number(number: f64) -> String {
 }
 
 /// The middle one, or the mean of the two in the middle.
-pub(super) fn median(mut numbers: Vec<f64>) -> f64 {
+fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.retain(|number| !number.is_nan());
     numbers.sort_by(f64::total_cmp);
     let upper = numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN);

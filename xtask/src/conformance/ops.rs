@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use billhook::{
-    BodyFormat, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, Version,
-    read_manifests,
+    BodyFormat, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
+    FieldValidation, Version, read_manifests,
 };
 use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
@@ -15,6 +15,7 @@ use billhook_schema::{
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
+use crate::fuzz::same;
 
 /// Where a vector's input is.
 #[derive(Clone, Copy)]
@@ -297,6 +298,15 @@ fn decode(input: Input<'_>) -> Run {
     match version.decode(&body, &options) {
         Ok(plain) if plain.object() == decoded.object() => {}
         _ => return Err("the plain and the reporting form differ".to_owned()),
+    }
+    let silent = options.field_validation(FieldValidation::Ignore);
+    let text = version.decode_text(&body, &silent).map_err(|error| error.to_string())?;
+    let text = read_json(text.text()).map_err(|error| error.to_string())?;
+    let value = version.decode(&body, &silent).map_err(|error| error.to_string())?;
+    for object in [text.value(), value.object()] {
+        if !same(object, decoded.object()) {
+            return Err("the paths over text and over a tree differ".to_owned());
+        }
     }
     let mut members = type_meta(decoded.object(), Some(true));
     members.push(("strict_errors", Value::from(decoded.warnings())));

@@ -10,27 +10,21 @@ use super::{Arena, NodeRef, PropertyRef};
 
 #[derive(Default)]
 pub(super) struct Hints {
-    /// For each node the position of the member that came first.
+    /// For each node the property that came first, in the table of all properties.
     first: Vec<AtomicU32>,
-    /// For each property the position of the member that followed.
+    /// For each property the one that followed.
     next: Vec<AtomicU32>,
 }
 
 impl Hints {
     /// Hints that expect all members in the order of their names.
     pub(super) fn new(arena: &Arena) -> Self {
-        let first = arena.nodes.iter().map(|_| AtomicU32::new(0)).collect();
-        let mut next = Vec::with_capacity(arena.properties.len());
-        for node in &arena.nodes {
-            let (start, end) = node.properties;
-            if start as usize == next.len() {
-                next.extend((start..end).map(|at| AtomicU32::new(at - start + 1)));
-            }
-        }
-        next.resize_with(arena.properties.len(), AtomicU32::default);
+        let first = arena.nodes.iter().map(|node| AtomicU32::new(node.properties.0)).collect();
+        let next = (1..=arena.properties.len()).map(|next| AtomicU32::new(next as u32)).collect();
         Hints { first, next }
     }
 
+    #[inline]
     fn after(&self, previous: Option<u32>, node: usize) -> Option<&AtomicU32> {
         match previous {
             Some(property) => self.next.get(property as usize),
@@ -54,7 +48,13 @@ impl<'s> NodeRef<'s> {
     pub fn expected_after(self, previous: Option<PropertyRef<'s>>) -> Option<PropertyRef<'s>> {
         let previous = previous.map(|property| property.property.position);
         let hint = self.arena.hints.after(previous, self.id.0 as usize)?;
-        self.property_at(hint.load(Ordering::Relaxed) as usize)
+        let position = hint.load(Ordering::Relaxed);
+        let (start, end) = self.node.properties;
+        if !(start..end).contains(&position) {
+            return None;
+        }
+        let property = self.arena.properties.get(position as usize)?;
+        Some(PropertyRef { arena: self.arena, property })
     }
 
     /// Notes that `property` came after `previous`, or first.
@@ -62,7 +62,7 @@ impl<'s> NodeRef<'s> {
     pub fn learn(self, previous: Option<PropertyRef<'s>>, property: PropertyRef<'s>) {
         let previous = previous.map(|property| property.property.position);
         if let Some(hint) = self.arena.hints.after(previous, self.id.0 as usize) {
-            hint.store(self.position(property) as u32, Ordering::Relaxed);
+            hint.store(property.property.position, Ordering::Relaxed);
         }
     }
 }

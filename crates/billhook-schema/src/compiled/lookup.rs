@@ -32,7 +32,7 @@ impl Lookup {
         let start = slots.len();
         slots.resize(start + size, 0);
         for (position, name) in names.enumerate() {
-            let free = probes(hash(name), size - 1)
+            let free = probes(hash(name.as_bytes()), size - 1)
                 .map(|slot| start + slot)
                 .find(|&slot| slots.get(slot) == Some(&0));
             let Some(entry) = free.and_then(|slot| slots.get_mut(slot)) else {
@@ -49,19 +49,21 @@ impl Lookup {
         self,
         properties: &'s [Property],
         arena: &Arena,
-        name: &str,
+        name: &[u8],
     ) -> Option<&'s Property> {
         match self {
-            Lookup::Linear => properties.iter().find(|property| arena.name(property) == name),
+            Lookup::Linear => {
+                properties.iter().find(|property| arena.name(property).as_bytes() == name)
+            }
             Lookup::Sorted => properties
-                .binary_search_by(|property| arena.name(property).cmp(name))
+                .binary_search_by(|property| arena.name(property).as_bytes().cmp(name))
                 .ok()
                 .and_then(|position| properties.get(position)),
             Lookup::Hashed { start, mask } => {
                 for slot in probes(hash(name), mask as usize) {
                     let position = *arena.slots.get(start as usize + slot)?;
                     let property = properties.get((position as usize).checked_sub(1)?)?;
-                    if arena.name(property) == name {
+                    if arena.name(property).as_bytes() == name {
                         return Some(property);
                     }
                 }
@@ -77,10 +79,10 @@ fn probes(hash: u64, mask: usize) -> impl Iterator<Item = usize> {
 
 /// Multiplies eight bytes at a time; names are short.
 #[inline]
-fn hash(name: &str) -> u64 {
+fn hash(name: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
     let mut hash = name.len() as u64;
-    let mut chunks = name.as_bytes().chunks_exact(8);
+    let mut chunks = name.chunks_exact(8);
     for chunk in &mut chunks {
         let word = chunk.try_into().map_or(0, u64::from_le_bytes);
         hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    ANYTHING, Arena, CompiledSchema, Default, Flags, NOTHING, Node, NodeId, Property,
+    ANYTHING, Arena, CompiledSchema, Default, Flags, NOTHING, Node, NodeId, Property, Quoted,
     RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted, hints::Hints, lookup::Lookup,
 };
 use crate::path::FieldPath;
@@ -288,14 +288,14 @@ impl Lowering {
                 node.step = Step::Property((start + position) as u32);
             }
             let field = if implied.contains(&name) { ResourceField::named(name) } else { None };
-            let escaped = name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\');
+            let quoted = Quoted::new(name);
             self.arena.names.push('"');
             let name_start = self.arena.names.len() as u32;
             self.arena.names.push_str(name);
             let name = (name_start, self.arena.names.len() as u32);
             self.arena.names.push('"');
             let position = (start + position) as u32;
-            self.arena.properties.push(Property { name, listed, field, escaped, position, target });
+            self.arena.properties.push(Property { name, listed, field, quoted, position, target });
         }
         (start as u32, self.arena.properties.len() as u32)
     }

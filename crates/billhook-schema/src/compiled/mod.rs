@@ -112,11 +112,40 @@ struct Property {
     name: (u32, u32),
     listed: bool,
     field: Option<ResourceField>,
-    /// Whether the name needs escapes in JSON.
-    escaped: bool,
+    /// The name as it is spelled in JSON; none if it needs escapes.
+    quoted: Option<Quoted>,
     /// The place in the table of all properties.
     position: u32,
     target: Target,
+}
+
+/// A name with its quotation marks, for comparing it by words.
+#[derive(Clone, Copy, Debug)]
+struct Quoted {
+    /// Its first bytes, at most eight, and which bytes of a word they take.
+    first: u64,
+    mask: u64,
+    /// Its last eight bytes, if it has more than eight.
+    last: u64,
+    length: u32,
+}
+
+impl Quoted {
+    fn new(name: &str) -> Option<Self> {
+        if name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+            return None;
+        }
+        let quoted = format!("\"{name}\"");
+        let word =
+            |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let bytes = quoted.as_bytes();
+        let (first, mask) = match bytes.first_chunk::<8>() {
+            Some(first) => (word(first), u64::MAX),
+            None => (word(bytes), (1 << (8 * bytes.len())) - 1),
+        };
+        let last = bytes.last_chunk::<8>().map_or(0, |last| word(last));
+        Some(Quoted { first, mask, last, length: bytes.len() as u32 })
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -303,6 +332,12 @@ impl<'s> NodeRef<'s> {
     /// What the schema says about the member `name`, listed or implied.
     #[inline]
     pub fn property(self, name: &str) -> Option<PropertyRef<'s>> {
+        self.property_named(name.as_bytes())
+    }
+
+    /// [`NodeRef::property`] for a name that is a part of some text.
+    #[inline]
+    pub fn property_named(self, name: &[u8]) -> Option<PropertyRef<'s>> {
         let (start, end) = self.node.properties;
         let properties = self.arena.properties.get(start as usize..end as usize)?;
         let property = self.node.lookup.find(properties, self.arena, name)?;
@@ -463,14 +498,34 @@ impl<'s> PropertyRef<'s> {
         self.arena.name(self.property)
     }
 
-    /// The member's name as JSON text, with quotation marks; none if it needs escapes.
+    /// If a JSON text has the member's name at a place, spelled without escapes, the length of
+    /// that with its quotation marks.
     #[inline]
-    pub fn quoted_name(self) -> Option<&'s [u8]> {
-        if self.property.escaped {
+    pub fn spelled_at(self, text: &[u8], at: usize) -> Option<usize> {
+        let quoted = self.property.quoted.as_ref()?;
+        let length = quoted.length as usize;
+        let rest = text.get(at..)?;
+        let Some(first) = rest.first_chunk::<8>() else {
+            return self.is_start_of(rest).then_some(length);
+        };
+        if u64::from_le_bytes(*first) & quoted.mask != quoted.first {
             return None;
         }
+        if length <= 8 {
+            return Some(length);
+        }
+        if length <= 16
+            && let Some(last) = rest.get(length - 8..)?.first_chunk::<8>()
+        {
+            return (u64::from_le_bytes(*last) == quoted.last).then_some(length);
+        }
+        self.is_start_of(rest).then_some(length)
+    }
+
+    fn is_start_of(self, rest: &[u8]) -> bool {
         let (start, end) = self.property.name;
-        self.arena.names.as_bytes().get(start as usize - 1..end as usize + 1)
+        let quoted = self.arena.names.as_bytes().get(start as usize - 1..end as usize + 1);
+        quoted.is_some_and(|quoted| rest.starts_with(quoted))
     }
 
     /// Which resource field the member is, if its node is a resource.
