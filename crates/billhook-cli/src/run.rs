@@ -4,7 +4,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use billhook::{Change, CustomResourceDefinition, DecodeOptions, FieldValidation, Version};
+use billhook::{
+    Change, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation,
+    Version,
+};
 use billhook_schema::print::quote;
 use billhook_schema::value::{DeepValue, json_type};
 use serde_json::Value;
@@ -313,7 +316,7 @@ fn from_request(
         Some(Err(error)) if error.place().is_some() => {
             value_from_request(version, document, options)
         }
-        Some(Err(error)) => Err(refused(version, &document, error.status_message())),
+        Some(Err(error)) => Err(refused(&document, &error)),
         None => value_from_request(version, document, options),
     }
 }
@@ -330,13 +333,13 @@ fn value_from_request(
     if warnings.is_empty() || options.field_validation == FieldValidation::Ignore {
         return match version.decode_value(&mut document.value, options) {
             Ok((warnings, changes)) => Ok(Done { object: document.value, changes, warnings }),
-            Err(error) => Err(refused(version, &document, error.status_message())),
+            Err(error) => Err(refused(&document, &error)),
         };
     }
     let lenient = options.clone().field_validation(FieldValidation::Warn);
     let (unknown, changes) = version
         .decode_value(&mut document.value, &lenient)
-        .map_err(|error| refused(version, &document, error.status_message()))?;
+        .map_err(|error| refused(&document, &error))?;
     warnings.extend(unknown);
     if is_strict {
         let kind = version.definition().kind();
@@ -350,10 +353,9 @@ fn value_from_request(
     Ok(Done { object: document.value, changes, warnings })
 }
 
-fn refused(version: &Version, document: &Document, message: &str) -> Box<Problem> {
-    let problem = Problem::refused(document.place.clone(), message);
-    let own = document.value.get("apiVersion").and_then(Value::as_str);
-    if own == Some(version.api_version().as_str()) {
+fn refused(document: &Document, error: &DecodeError) -> Box<Problem> {
+    let problem = Problem::refused(document.place.clone(), error.status_message());
+    if error.kind() != DecodeErrorKind::WrongVersion {
         return problem;
     }
     problem.help(

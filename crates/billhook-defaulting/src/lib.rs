@@ -27,16 +27,3 @@ pub use defaults::{
 };
 pub use nulls::{remove_nulls, remove_nulls_node, remove_nulls_reporting};
 pub use prune::{DefaultPruningError, prune_defaults};
-
-use billhook_schema::{Edge, NodeRef, Unlisted};
-
-/// What a schema says about the member `key`: its own schema, else that of members not listed.
-fn member_edge<'s>(node: NodeRef<'s>, key: &str) -> Option<Edge<'s>> {
-    match node.property(key) {
-        Some(property) => Some(property.edge()),
-        None => match node.unlisted() {
-            Unlisted::Descend(edge) => Some(edge),
-            _ => None,
-        },
-    }
-}

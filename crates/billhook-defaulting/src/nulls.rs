@@ -6,8 +6,6 @@ use billhook_schema::{
 };
 use serde_json::Value;
 
-use crate::member_edge;
-
 /// Removes the nulls that a server removes before it applies defaults. In the KEP dialect nulls
 /// stay (KD-20).
 pub fn remove_nulls(schema: &CompiledSchema, value: &mut Value) {
@@ -56,7 +54,7 @@ fn walk(
     match value {
         Value::Object(members) => grow(|| {
             members.retain(|key, member| {
-                let Some(edge) = member_edge(node, key) else { return true };
+                let Some(edge) = node.member(key) else { return true };
                 if member.is_null() && !edge.is_nullable() && edge.default().is_none() {
                     removed(at.name(key), edge.node());
                     return false;

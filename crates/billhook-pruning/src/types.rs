@@ -1,7 +1,7 @@
 //! The type check that KEP-2332 asks for (its proposal 3) and no server makes (KD-03).
 
 use billhook_schema::value::{deep_clone, grow};
-use billhook_schema::{CompiledSchema, Edge, FieldError, Location, NodeRef, Unlisted};
+use billhook_schema::{CompiledSchema, Edge, FieldError, Location, NodeRef};
 use serde_json::Value;
 
 /// Finds the first value whose JSON type is not the one its schema says. Null is left to
@@ -18,14 +18,9 @@ fn walk(node: NodeRef<'_>, value: &Value, at: &Location<'_>) -> Result<(), Field
     match value {
         Value::Object(members) => grow(|| {
             members.iter().try_for_each(|(key, member)| {
-                let edge = match node.property(key) {
-                    Some(property) => Some(property.edge()),
-                    None => match node.unlisted() {
-                        Unlisted::Descend(edge) => Some(edge),
-                        _ => None,
-                    },
-                };
-                edge.map(Edge::node).map_or(Ok(()), |node| walk(node, member, &at.name(key)))
+                node.member(key)
+                    .map(Edge::node)
+                    .map_or(Ok(()), |node| walk(node, member, &at.name(key)))
             })
         }),
         Value::Array(items) => grow(|| {

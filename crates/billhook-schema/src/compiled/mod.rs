@@ -399,6 +399,19 @@ impl<'s> NodeRef<'s> {
         }
     }
 
+    /// What the schema says about the member `name`: its own schema, else that of members that
+    /// are not listed.
+    #[inline]
+    pub fn member(self, name: &str) -> Option<Edge<'s>> {
+        match self.property(name) {
+            Some(property) => Some(property.edge()),
+            None => match self.unlisted() {
+                Unlisted::Descend(edge) => Some(edge),
+                _ => None,
+            },
+        }
+    }
+
     /// What the schema says about list elements.
     #[inline]
     pub fn items(self) -> Edge<'s> {
