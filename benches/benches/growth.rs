@@ -1,4 +1,4 @@
-//! How cost grows with size, depth and width. Throughput is in bytes or members, so that linear
+//! How cost grows with size, depth, width and the number of keys. Throughput is in bytes or members, so that linear
 //! cost shows as equal throughput.
 
 use std::time::Duration;
@@ -60,12 +60,24 @@ fn width(criterion: &mut Criterion) {
     group.finish();
 }
 
+fn keys(criterion: &mut Criterion) {
+    const KEYS: usize = 20_000;
+    let mut group = criterion.benchmark_group("keys");
+    group.throughput(Throughput::Elements(KEYS as u64));
+    for keys in [10, 100, 200, 300, 1_000, 20_000] {
+        let input = shapes::maps(keys, KEYS);
+        run(&mut group, &input, &OF_TEXT);
+        run(&mut group, &input, &[Contestant::InPlace]);
+    }
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(10)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_secs(1));
-    targets = size, depth, width
+    targets = size, depth, width, keys
 }
 criterion_main!(benches);

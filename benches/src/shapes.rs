@@ -1,4 +1,4 @@
-//! Inputs of a given width or depth, to see how cost grows.
+//! Inputs of a given width, depth or number of keys, to see how cost grows.
 
 use std::fmt::Write;
 
@@ -33,6 +33,16 @@ pub fn wide(properties: usize, present: usize, objects: usize) -> Input {
     body.push(']');
     let schema = json!({"type": "array", "items": {"type": "object", "properties": schema}});
     input(format!("{properties} properties, {present} present"), schema, &body)
+}
+
+/// Maps with so many keys each, about so many keys in all, whose values are strings.
+pub fn maps(keys: usize, total: usize) -> Input {
+    let members: Vec<String> =
+        (0..keys).map(|index| format!("\"{}\":\"value-{index:05}\"", field(index))).collect();
+    let map = format!("{{{}}}", members.join(","));
+    let body = format!("[{}]", vec![map; total.div_ceil(keys)].join(","));
+    let map = json!({"type": "object", "additionalProperties": {"type": "string"}});
+    input(format!("{keys} keys"), json!({"type": "array", "items": map}), &body)
 }
 
 /// Chains of objects within objects, so many levels each, about so many levels in all, in a part

@@ -103,13 +103,14 @@ fn examples_are_explained() {
     let mut out = String::new();
     for (name, example) in examples() {
         let title = example["title"].as_str().unwrap();
-        let _ = writeln!(out, "== {name}: {title}\nin          {}", example["input"]);
+        let input = billhook::to_json(&example["input"]);
+        let _ = writeln!(out, "== {name}: {title}\nin          {input}");
         let sides = [("kubernetes", Dialect::Kubernetes), ("kep", Dialect::Kep)];
         let sides = sides.map(|(label, dialect)| (label, decode(&example, dialect)));
         for (label, (result, changes)) in &sides {
             match result {
                 Ok(object) => {
-                    let _ = writeln!(out, "{label:11} {object}");
+                    let _ = writeln!(out, "{label:11} {}", billhook::to_json(object));
                 }
                 Err(error) => {
                     let _ = writeln!(out, "{label:11} refused: {error}");
