@@ -72,16 +72,9 @@ fn record(scan: &mut Scan<'_>, keys: &mut OpenKeys, fields: Record, left: usize)
         if !field(scan, keys, *kind, left)? {
             return Ok(false);
         }
-        scan.skip_space();
-        match scan.peek() {
-            Some(b',') => scan.at += 1,
-            Some(b'}') => {
-                scan.at += 1;
-                return Ok(has_required(fields, seen));
-            }
-            _ => return Err(Stop::Invalid),
+        if !scan.more_before(b'}')? {
+            return Ok(has_required(fields, seen));
         }
-        scan.skip_space();
     }
 }
 
@@ -176,17 +169,10 @@ fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<boo
         if string(scan)?.is_none() {
             return Ok(false);
         }
-        scan.skip_space();
-        match scan.peek() {
-            Some(b',') => scan.at += 1,
-            Some(b'}') => {
-                scan.at += 1;
-                keys.close(frame);
-                return Ok(true);
-            }
-            _ => return Err(Stop::Invalid),
+        if !scan.more_before(b'}')? {
+            keys.close(frame);
+            return Ok(true);
         }
-        scan.skip_space();
     }
 }
 
@@ -209,15 +195,8 @@ fn list<'t>(
         if !item(scan, left)? {
             return Ok(false);
         }
-        scan.skip_space();
-        match scan.peek() {
-            Some(b',') => scan.at += 1,
-            Some(b']') => {
-                scan.at += 1;
-                return Ok(true);
-            }
-            _ => return Err(Stop::Invalid),
+        if !scan.more_before(b']')? {
+            return Ok(true);
         }
-        scan.skip_space();
     }
 }

@@ -127,16 +127,9 @@ impl<'t, 's> Pass<'t, 's> {
             } else {
                 self.value(node, left)?;
             }
-            self.scan.skip_space();
-            match self.scan.peek() {
-                Some(b',') => self.scan.at += 1,
-                Some(b']') => {
-                    self.scan.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(Stop::Invalid),
+            if !self.scan.more_before(b']')? {
+                return Ok(());
             }
-            self.scan.skip_space();
         }
     }
 

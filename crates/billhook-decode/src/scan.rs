@@ -116,6 +116,22 @@ impl<'t> Scan<'t> {
         Ok(())
     }
 
+    /// Passes what stands between the parts of a list or an object; gives whether another part
+    /// follows, or the end, which is passed too.
+    #[inline]
+    pub(crate) fn more_before(&mut self, end: u8) -> Step<bool> {
+        self.skip_space();
+        let next = self.peek();
+        if next != Some(b',') && next != Some(end) {
+            return Err(Stop::Invalid);
+        }
+        self.at += 1;
+        if next == Some(b',') {
+            self.skip_space();
+        }
+        Ok(next == Some(b','))
+    }
+
     /// Passes a string; gives whether it has escapes.
     #[inline]
     pub(crate) fn skip_string(&mut self) -> Step<bool> {
@@ -292,17 +308,10 @@ impl<'t> Scan<'t> {
             self.expect(b':')?;
             self.skip_space();
             self.skip_value(keys, left)?;
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b'}') => {
-                    self.at += 1;
-                    keys.close(frame);
-                    return Ok(());
-                }
-                _ => return Err(Stop::Invalid),
+            if !self.more_before(b'}')? {
+                keys.close(frame);
+                return Ok(());
             }
-            self.skip_space();
         }
     }
 
@@ -313,16 +322,9 @@ impl<'t> Scan<'t> {
         }
         loop {
             self.skip_value(keys, left)?;
-            self.skip_space();
-            match self.peek() {
-                Some(b',') => self.at += 1,
-                Some(b']') => {
-                    self.at += 1;
-                    return Ok(());
-                }
-                _ => return Err(Stop::Invalid),
+            if !self.more_before(b']')? {
+                return Ok(());
             }
-            self.skip_space();
         }
     }
 }

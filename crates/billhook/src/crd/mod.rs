@@ -103,8 +103,6 @@ struct VersionData {
     compiled: CompiledSchema,
     /// Made when text is decoded for the first time.
     decoder: OnceLock<Decoder>,
-    /// Its position in `spec.versions`.
-    position: usize,
 }
 
 /// How a definition is compiled.

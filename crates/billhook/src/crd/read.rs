@@ -38,8 +38,8 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
     };
     let compile = Compile { dialect: options.dialect, prune: !preserve_unknown_fields };
     let mut versions = Vec::new();
-    for (position, version) in spec.list("versions")?.into_iter().enumerate() {
-        versions.push(read_version(&version, position, &compile)?);
+    for version in spec.list("versions")? {
+        versions.push(read_version(&version, &compile)?);
     }
     if versions.is_empty() {
         return Err(spec.field_error("versions", "there is no version".to_owned()));
@@ -56,11 +56,7 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
     })
 }
 
-fn read_version(
-    version: &Reader<'_>,
-    position: usize,
-    compile: &Compile,
-) -> Result<VersionData, CrdError> {
+fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, CrdError> {
     let schema = version.optional("schema").and_then(|schema| schema.optional("openAPIV3Schema"));
     let path = match &schema {
         Some(schema) => schema.path.clone(),
@@ -100,7 +96,6 @@ fn read_version(
         structural,
         compiled,
         decoder: OnceLock::new(),
-        position,
         name,
     })
 }

@@ -84,8 +84,7 @@ impl Version {
 
     /// The violations of the structural rules in its schema (SS-40 to SS-71).
     pub fn structural_errors(&self) -> Vec<FieldError> {
-        let position = self.data().map_or(0, |data| data.position);
-        let base = FieldPath::default().name("spec").name("versions").index(position);
+        let base = FieldPath::default().name("spec").name("versions").index(self.index);
         let base = base.name("schema").name("openAPIV3Schema");
         self.structural_schema().map_or(Vec::new(), |schema| schema.validate(&base))
     }
