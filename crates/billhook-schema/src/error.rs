@@ -136,6 +136,32 @@ impl FieldError {
         Self::new(ErrorType::Duplicate, field, Some(value.into()), "")
     }
 
+    /// A text of more than `max` bytes; the value itself is not shown.
+    pub fn too_long(field: FieldPath, max: i64) -> Self {
+        let unit = if max == 1 { "byte" } else { "bytes" };
+        let detail = format!("may not be more than {max} {unit}");
+        Self::new(ErrorType::TooLong, field, None, &detail)
+    }
+
+    /// `actual` items or members where at most `max` may be.
+    pub fn too_many(field: FieldPath, actual: usize, max: i64) -> Self {
+        let unit = if max == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {max} {unit}");
+        Self::new(ErrorType::TooMany, field, Some(actual.into()), &detail)
+    }
+
+    /// A check that could not be done.
+    pub fn internal(field: FieldPath, detail: &str) -> Self {
+        Self::new(ErrorType::Internal, field, None, detail)
+    }
+
+    /// The same error without its value, where the server leaves a value out (VV-62).
+    #[must_use]
+    pub fn omit_value(mut self) -> Self {
+        self.bad_value = None;
+        self
+    }
+
     /// The kind of the error.
     pub fn error_type(&self) -> ErrorType {
         self.error_type
