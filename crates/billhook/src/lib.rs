@@ -59,6 +59,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+pub mod admission;
 mod clean;
 mod crd;
 mod decode;
