@@ -18,6 +18,7 @@ mod coerce;
 mod decode;
 mod diff;
 pub mod fields;
+pub mod names;
 mod time;
 
 pub use coerce::{Coerced, coerce, coerce_node, coerce_reporting};
