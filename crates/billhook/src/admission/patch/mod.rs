@@ -3,7 +3,7 @@
 
 mod pointer;
 
-use billhook_decode::read_json;
+use billhook_decode::{MAX_DEPTH, read_json};
 use billhook_schema::value::{DeepValue, Num, deep_clone, depth, grow, json_type};
 use serde_json::Value;
 
@@ -11,8 +11,6 @@ use pointer::{Place, find, find_mut};
 
 /// The bytes that all `copy` operations of one patch may create (DI-30).
 const MAX_COPIED: usize = 3 * 1024 * 1024;
-/// The depth that the server's decoder accepts.
-const MAX_DEPTH: usize = 10_000;
 
 /// A patch that cannot be read or applied. Prints as the server's library prints it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
