@@ -65,6 +65,7 @@ mod decode;
 mod error;
 mod manifest;
 mod stream;
+pub mod webhook;
 mod yaml;
 
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};

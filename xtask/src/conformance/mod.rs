@@ -5,6 +5,7 @@
 
 mod compare;
 mod ops;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::Path;

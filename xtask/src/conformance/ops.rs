@@ -14,7 +14,7 @@ use billhook_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
+use super::{Outcome, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -39,6 +39,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta(input),
+        ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -48,9 +49,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     }))
 }
 
-type Run = Result<Outcome, String>;
+pub(super) type Run = Result<Outcome, String>;
 
-fn ok(value: Value) -> Outcome {
+pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
@@ -58,7 +59,7 @@ fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
+pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
     let mut parts = Map::new();
     parts.insert("error".to_owned(), Value::from(error.to_string()));
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
