@@ -59,6 +59,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+mod base64;
 mod clean;
 mod crd;
 mod decode;

@@ -40,6 +40,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta(input),
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
+        ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -55,7 +56,7 @@ pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
-fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+pub(super) fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 

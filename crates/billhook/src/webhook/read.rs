@@ -98,11 +98,7 @@ impl Reader {
     }
 
     /// A string that may be absent.
-    pub(crate) fn optional_text(
-        &self,
-        value: &Value,
-        at: &Location<'_>,
-    ) -> Result<Option<String>> {
+    pub(crate) fn optional_text(&self, value: &Value, at: &Location<'_>) -> Result<Option<String>> {
         if value.is_null() { Ok(None) } else { self.text(value, at).map(Some) }
     }
 
@@ -128,11 +124,7 @@ impl Reader {
     }
 
     /// A 32-bit integer that may be absent.
-    pub(crate) fn optional_int32(
-        &self,
-        value: &Value,
-        at: &Location<'_>,
-    ) -> Result<Option<i32>> {
+    pub(crate) fn optional_int32(&self, value: &Value, at: &Location<'_>) -> Result<Option<i32>> {
         let number = match value {
             Value::Null => return Ok(None),
             Value::Number(number) => number,

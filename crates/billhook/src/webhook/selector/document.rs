@@ -8,7 +8,7 @@ use billhook_schema::{FieldError, FieldPath, Location};
 use serde_json::{Map, Value};
 
 use super::{Operator, Requirement, Selector, SelectorError};
-use crate::webhook::read::{Reader, ReadError};
+use crate::webhook::read::{ReadError, Reader};
 
 /// A label selector as documents have it (`LabelSelector`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -62,7 +62,8 @@ impl LabelSelector {
     pub fn to_value(&self) -> Value {
         let mut members = Map::new();
         if !self.match_labels.is_empty() {
-            let text = |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
+            let text =
+                |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
             let labels = self.match_labels.iter().map(text).collect();
             members.insert("matchLabels".to_owned(), Value::Object(labels));
         }

@@ -149,9 +149,8 @@ impl Requirement {
     /// Whether labels satisfy it; keys and values are compared to the byte (WM-66).
     pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
         let found = labels.label(&self.key);
-        let is_listed = |found: &str| {
-            self.values.binary_search_by(|value| value.as_str().cmp(found)).is_ok()
-        };
+        let is_listed =
+            |found: &str| self.values.binary_search_by(|value| value.as_str().cmp(found)).is_ok();
         match self.operator {
             Operator::Equals | Operator::In => found.is_some_and(is_listed),
             Operator::NotEquals | Operator::NotIn => !found.is_some_and(is_listed),
