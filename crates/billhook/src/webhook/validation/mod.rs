@@ -9,8 +9,9 @@ mod url;
 use std::collections::BTreeSet;
 
 use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
+use billhook_objectmeta::{validate_create, validate_update};
+use billhook_schema::print::compact_json;
 use billhook_schema::{FieldError, FieldPath};
-use serde_json::Value;
 
 pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
 
@@ -35,7 +36,10 @@ impl WebhookConfiguration {
 
     /// [`WebhookConfiguration::validate`] with options.
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
-        let mut errors = validate_metadata(&self.metadata);
+        let mut errors = validate_create(&self.metadata, false);
+        if let Some(stored) = options.stored {
+            errors.extend(validate_update(&self.metadata, &stored.metadata));
+        }
         let tolerance = Tolerance::new(self, options);
         let mut names = BTreeSet::new();
         for (index, webhook) in self.webhooks.iter().enumerate() {
@@ -52,27 +56,15 @@ impl WebhookConfiguration {
     }
 }
 
-/// The name of the object (WCF-27, WCF-28).
-fn validate_metadata(metadata: &Value) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let text = |name: &str| metadata.get(name).and_then(Value::as_str).unwrap_or_default();
-    let path = |name: &str| FieldPath::default().name("metadata").name(name);
-    match text("name") {
-        "" if text("generateName").is_empty() => {
-            errors.push(FieldError::required(path("name"), "name or generateName is required"));
-        }
-        "" => {}
-        name => push_invalid(&mut errors, &path("name"), name, &dns1123_subdomain(name)),
-    }
-    if !text("namespace").is_empty() {
-        errors.push(FieldError::forbidden(path("namespace"), "not allowed on this type"));
-    }
-    errors
-}
-
 fn push_invalid(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str, messages: &[String]) {
     let error = |message: &String| FieldError::invalid(path.clone(), value, message);
     errors.extend(messages.iter().map(error));
+}
+
+/// A value outside a fixed list; it is shown as JSON (WCF-22).
+fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldError {
+    FieldError::not_supported(path, value, supported.iter().copied())
+        .show_value_as(compact_json(&value.into()))
 }
 
 /// The validation of one webhook.
@@ -142,8 +134,7 @@ impl Validation<'_> {
     /// A text that is there must be one of a few.
     fn one_of(&mut self, name: &str, value: Option<&str>, supported: &[&str]) {
         if let Some(value) = value.filter(|value| !supported.contains(value)) {
-            let supported = supported.iter().copied();
-            self.errors.push(FieldError::not_supported(self.at(name), value, supported));
+            self.errors.push(not_supported(self.at(name), value, supported));
         }
     }
 

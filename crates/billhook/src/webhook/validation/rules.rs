@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use billhook_schema::{FieldError, FieldPath};
 
+use super::not_supported;
 use crate::webhook::configuration::Rule;
 
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
@@ -15,7 +16,7 @@ pub(super) fn validate(rule: &Rule, path: &FieldPath, errors: &mut Vec<FieldErro
     for (index, operation) in rule.operations.iter().enumerate() {
         if !OPERATIONS.contains(&operation.as_str()) {
             let path = operations.clone().index(index);
-            errors.push(FieldError::not_supported(path, operation.as_str(), OPERATIONS));
+            errors.push(not_supported(path, operation, &OPERATIONS));
         }
     }
     list(&rule.api_groups, &path.clone().name("apiGroups"), "API groups", errors);
@@ -28,7 +29,7 @@ pub(super) fn validate(rule: &Rule, path: &FieldPath, errors: &mut Vec<FieldErro
     }
     resources(&rule.resources, &path.clone().name("resources"), errors);
     if let Some(scope) = rule.scope.as_deref().filter(|scope| !SCOPES.contains(scope)) {
-        errors.push(FieldError::not_supported(path.clone().name("scope"), scope, SCOPES));
+        errors.push(not_supported(path.clone().name("scope"), scope, &SCOPES));
     }
 }
 
