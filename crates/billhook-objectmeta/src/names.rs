@@ -1,4 +1,4 @@
-//! The syntaxes of names, label keys and label values (OM-50 to OM-54).
+//! The syntaxes of names, kinds, label keys and label values (OM-31, OM-50 to OM-54).
 //!
 //! Each function gives back the server's messages about a text, in its order; none if the text
 //! is well-formed.
@@ -19,6 +19,19 @@ pub fn dns1035_label(value: &str) -> Vec<String> {
         ));
     }
     messages
+}
+
+/// What is wrong with a kind: in lower case it must be a DNS-1035 label (OM-30, CV-101). All
+/// messages are in one, as the server gives them.
+pub fn kind(value: &str) -> Option<String> {
+    let messages = dns1035_label(&lower_case(value));
+    let prefix = "may have mixed case, but should otherwise match: ";
+    (!messages.is_empty()).then(|| format!("{prefix}{}", messages.join(",")))
+}
+
+/// A text in lower case as the server makes it: one character for each.
+pub fn lower_case(value: &str) -> String {
+    value.chars().filter_map(|c| c.to_lowercase().next()).collect()
 }
 
 /// What is wrong with a DNS-1123 label, such as a namespace (OM-51).
@@ -48,6 +61,16 @@ pub fn dns1123_label(value: &str) -> Vec<String> {
 /// What is wrong with a DNS-1123 subdomain, such as the name of an object or a group (OM-52).
 pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     subdomain(value, "characters")
+}
+
+/// What is wrong with a name that becomes part of a URL path (OM-31). A prefix of a name may be
+/// `.` or `..`.
+pub fn path_segment(value: &str, is_prefix: bool) -> Vec<String> {
+    if !is_prefix && matches!(value, "." | "..") {
+        return vec![format!("may not be '{value}'")];
+    }
+    let found = ["/", "%"].into_iter().filter(|character| value.contains(character));
+    found.map(|character| format!("may not contain '{character}'")).collect()
 }
 
 /// What is wrong with a qualified name `[prefix/]name`: the key of a label or annotation, or a

@@ -60,12 +60,14 @@
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
 pub mod admission;
+mod base64;
 mod clean;
 mod crd;
 mod decode;
 mod error;
 mod manifest;
 mod stream;
+pub mod webhook;
 mod yaml;
 
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};

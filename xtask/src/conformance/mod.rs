@@ -4,7 +4,9 @@
 //! operations, never single vectors.
 
 mod compare;
+mod objectmeta;
 mod ops;
+mod webhook;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -14,7 +14,7 @@ use billhook_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
+use super::{Outcome, objectmeta, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -38,7 +38,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("default_nulls", Input::Inline(input)) => default(input, true),
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
-        ("objectmeta", Input::Inline(input)) => objectmeta(input),
+        ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
+        ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
+        ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -48,17 +50,17 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     }))
 }
 
-type Run = Result<Outcome, String>;
+pub(super) type Run = Result<Outcome, String>;
 
-fn ok(value: Value) -> Outcome {
+pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
-fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+pub(super) fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
+pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
     let mut parts = Map::new();
     parts.insert("error".to_owned(), Value::from(error.to_string()));
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
@@ -82,17 +84,17 @@ fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     }
 }
 
-fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
+pub(super) fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
     let mut options = CompileOptions::default();
     options.resource_root = resource_root;
     Ok(CompiledSchema::new(schema_of(input)?.as_ref(), options))
 }
 
-fn flag(input: &Value, name: &str) -> bool {
+pub(super) fn flag(input: &Value, name: &str) -> bool {
     input.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-fn object_of(input: &Value) -> DeepValue {
+pub(super) fn object_of(input: &Value) -> DeepValue {
     DeepValue::from(input.get("object").map_or(Value::Null, deep_clone))
 }
 
@@ -349,27 +351,4 @@ fn encode_storage(input: &Value) -> Run {
     };
     let stored = read_json(&bytes).map_err(|error| error.to_string())?;
     Ok(ok(object([("object", stored.into_value().into_inner())])))
-}
-
-fn objectmeta(input: &Value) -> Run {
-    let is_root = flag(input, "isResourceRoot");
-    let schema = compile(input, is_root)?;
-    let invalid = if flag(input, "dropInvalid") { Invalid::Drop } else { Invalid::Refuse };
-    let mut value = object_of(input);
-    let mut plain = value.clone();
-    let plain_result = billhook_objectmeta::coerce(&schema, is_root, invalid, &mut plain);
-    match billhook_objectmeta::coerce_reporting(&schema, is_root, invalid, &mut value) {
-        Ok(coerced) => {
-            if plain_result.is_err() || plain != value {
-                return Err("the plain and the reporting form differ".to_owned());
-            }
-            let unknown: Vec<String> = coerced.unknown.iter().map(ToString::to_string).collect();
-            let members = [("object", value.into_inner()), ("unknown_paths", Value::from(unknown))];
-            Ok(ok(object(members)))
-        }
-        Err(error) => Ok(Outcome {
-            errors: vec![field_error(&error, Some("coerce"))],
-            ..ok(json!({"unknown_paths": []}))
-        }),
-    }
 }

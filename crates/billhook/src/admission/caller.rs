@@ -7,36 +7,10 @@ use std::time::Duration;
 use super::answer::Stage;
 use super::review::AdmissionReview;
 use super::status::Status;
+use crate::webhook::ClientConfig;
 
 /// A boxed future, as trait objects need it.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
-
-/// Where a webhook is (CL-01).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct ClientConfig {
-    /// A URL.
-    pub url: Option<String>,
-    /// A service of the cluster; it wins over the URL.
-    pub service: Option<ServiceReference>,
-    /// The certificates that may have signed that of the webhook, in PEM; empty for those the
-    /// system trusts.
-    pub ca_bundle: Vec<u8>,
-}
-
-/// A service of the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[non_exhaustive]
-pub struct ServiceReference {
-    /// Its namespace.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// The path of the URL.
-    pub path: Option<String>,
-    /// Its port, 443 by default.
-    pub port: Option<i32>,
-}
 
 /// One call of one webhook.
 #[derive(Clone, Debug)]

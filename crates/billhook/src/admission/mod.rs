@@ -11,8 +11,7 @@ mod warnings;
 pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
 pub use answer::Stage;
 pub use caller::{
-    BoxFuture, CallFailure, CallerError, ClientConfig, ServiceReference, WebhookAnswer,
-    WebhookCall, WebhookCaller,
+    BoxFuture, CallFailure, CallerError, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 pub use patch::{JsonPatch, PatchError};
 pub use review::{

@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use base64::alphabet::STANDARD;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use billhook_decode::read_json_to_depth;
 use billhook_schema::value::{DeepValue, Plain};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -339,30 +337,23 @@ fn null_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
     Ok(texts.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// Base64 as the server reads it: line breaks do not count, padding does.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new()
-        .with_decode_allow_trailing_bits(true)
-        .with_decode_padding_mode(DecodePaddingMode::RequireCanonical),
-);
-
 mod base64_bytes {
     //! Bytes that are base64 text in JSON.
 
-    use base64::Engine as _;
+    use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
 
-    use super::{BASE64, null_is_default};
-    use serde::de::Error as _;
+    use super::null_is_default;
+    use crate::base64;
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(&BASE64.encode(bytes))
+        to.serialize_str(&base64::encode(bytes))
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let mut text: String = null_is_default(from)?;
-        text.retain(|c| c != '\r' && c != '\n');
-        BASE64.decode(text).map_err(|error| D::Error::custom(format!("illegal base64: {error}")))
+        let text: String = null_is_default(from)?;
+        base64::decode(&text).map_err(|offset| {
+            D::Error::custom(format!("illegal base64 data at input byte {offset}"))
+        })
     }
 }
