@@ -6,7 +6,9 @@
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
 mod aggregate;
+mod api;
 mod attributes;
+mod built_in;
 mod conditions;
 mod configuration;
 mod decision;
@@ -26,6 +28,7 @@ mod status;
 mod trace;
 mod validation;
 
+pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
 pub use configuration::{
