@@ -40,6 +40,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
+        ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
         _ => return None,
     };

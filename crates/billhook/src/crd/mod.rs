@@ -99,6 +99,7 @@ struct VersionData {
     storage: bool,
     deprecation_warning: Option<String>,
     has_status_subresource: bool,
+    has_scale_subresource: bool,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
     /// Made when text is decoded for the first time.

@@ -83,8 +83,8 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
     };
     let compiled = with_stored_defaults(&compiled);
     let subresources = version.optional("subresources");
-    let has_status =
-        subresources.is_some_and(|subresources| subresources.optional("status").is_some());
+    let has = |name| subresources.as_ref().is_some_and(|enabled| enabled.optional(name).is_some());
+    let (has_status, has_scale) = (has("status"), has("scale"));
     let name = version.required_text("name")?;
     let warning = version.text("deprecationWarning")?;
     let deprecated = version.flag("deprecated")?;
@@ -93,6 +93,7 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
         storage: version.flag("storage")?,
         deprecation_warning: deprecated.then_some(warning),
         has_status_subresource: has_status,
+        has_scale_subresource: has_scale,
         structural,
         compiled,
         decoder: OnceLock::new(),

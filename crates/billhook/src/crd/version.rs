@@ -64,6 +64,11 @@ impl Version {
         self.data().is_some_and(|data| data.has_status_subresource)
     }
 
+    /// Whether it has the scale subresource.
+    pub fn has_scale_subresource(&self) -> bool {
+        self.data().is_some_and(|data| data.has_scale_subresource)
+    }
+
     /// Its schema in the form that objects are walked with.
     pub fn schema(&self) -> &CompiledSchema {
         self.data().map_or(&self.crd.0.empty, |data| &data.compiled)

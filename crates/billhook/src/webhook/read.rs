@@ -102,6 +102,11 @@ impl Reader {
         if value.is_null() { Ok(None) } else { self.text(value, at).map(Some) }
     }
 
+    /// A boolean.
+    pub(crate) fn boolean(&self, value: &Value, at: &Location<'_>) -> Result<bool> {
+        value.as_bool().ok_or_else(|| ReadError::wrong_type(at, "a boolean", value))
+    }
+
     /// A list of strings.
     pub(crate) fn texts(&mut self, value: &Value, at: &Location<'_>) -> Result<Vec<String>> {
         self.list(value, at, |value, at, reader| reader.text(value, at))
