@@ -1,7 +1,6 @@
 //! The `AdmissionReview` that a server and a webhook exchange (AR-01 to AR-05).
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::sync::Arc;
 
 use billhook_decode::read_json_to_depth;
@@ -10,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use super::status::{Status, null_is_default};
+use crate::webhook::{GroupVersionKind, GroupVersionResource, Operation, UserInfo};
 
 /// The group of the review.
 pub const REVIEW_GROUP: &str = "admission.k8s.io";
@@ -79,79 +79,6 @@ pub struct AdmissionReview {
     /// What it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub response: Option<AdmissionResponse>,
-}
-
-/// A group, a version and a kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupVersionKind {
-    /// The group; empty for the core.
-    #[serde(deserialize_with = "null_is_default")]
-    pub group: String,
-    /// The version.
-    #[serde(deserialize_with = "null_is_default")]
-    pub version: String,
-    /// The kind.
-    #[serde(deserialize_with = "null_is_default")]
-    pub kind: String,
-}
-
-impl fmt::Display for GroupVersionKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}, Kind={}", self.group, self.version, self.kind)
-    }
-}
-
-/// A group, a version and a resource.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupVersionResource {
-    /// The group; empty for the core.
-    #[serde(deserialize_with = "null_is_default")]
-    pub group: String,
-    /// The version.
-    #[serde(deserialize_with = "null_is_default")]
-    pub version: String,
-    /// The resource, in the plural.
-    #[serde(deserialize_with = "null_is_default")]
-    pub resource: String,
-}
-
-/// What is done to an object (AR-15).
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
-)]
-#[serde(rename_all = "UPPERCASE")]
-#[non_exhaustive]
-pub enum Operation {
-    /// A new object.
-    #[default]
-    Create,
-    /// Another state of an object.
-    Update,
-    /// The end of an object.
-    Delete,
-    /// A connection to an object, such as `exec`.
-    Connect,
-}
-
-/// Who makes a request (AR-16).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct UserInfo {
-    /// The name.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub username: String,
-    /// The UID.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub uid: String,
-    /// The groups.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<String>,
-    /// What else the authenticator knows.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra: BTreeMap<String, Vec<String>>,
 }
 
 /// What a webhook is asked (AR-02).

@@ -23,7 +23,7 @@ pub struct Status {
     pub reason: String,
     /// More for programs.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub details: Option<StatusDetails>,
+    pub details: Option<Box<StatusDetails>>,
     /// The HTTP status code.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
     pub code: i32,
@@ -91,6 +91,17 @@ impl fmt::Display for Status {
 
 impl std::error::Error for Status {}
 
+/// What the matching of webhooks refuses a request with.
+impl From<crate::webhook::Status> for Status {
+    fn from(status: crate::webhook::Status) -> Self {
+        let cause = status.message.strip_prefix("Internal error occurred: ");
+        match cause.filter(|_| status.reason == "InternalError") {
+            Some(error) => Self::internal_error(error),
+            None => Self::failure(i32::from(status.code), &status.reason, status.message),
+        }
+    }
+}
+
 impl Status {
     /// A failure with a code, a reason and a message.
     pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {
@@ -107,7 +118,10 @@ impl Status {
     pub fn internal_error(error: &str) -> Self {
         let cause = StatusCause { message: error.to_owned(), ..StatusCause::default() };
         Status {
-            details: Some(StatusDetails { causes: vec![cause], ..StatusDetails::default() }),
+            details: Some(Box::new(StatusDetails {
+                causes: vec![cause],
+                ..StatusDetails::default()
+            })),
             ..Self::failure(500, "InternalError", format!("Internal error occurred: {error}"))
         }
     }

@@ -41,9 +41,7 @@ impl Target {
             });
         }
         match &config.url {
-            Some(url) => {
-                of_url(url).map_err(|error| failed(&format!("Unparsable URL: {error}")))
-            }
+            Some(url) => of_url(url).map_err(|error| failed(&format!("Unparsable URL: {error}"))),
             None => Err(failed("webhook configuration must have either service or URL")),
         }
     }
@@ -87,7 +85,8 @@ fn of_url(url: &str) -> Result<Target, String> {
             let (host, port) = ip.split_once(']').ok_or("missing ']' in host")?;
             (host, port)
         }
-        None => authority.split_at_checked(authority.find(':').unwrap_or(authority.len()))
+        None => authority
+            .split_at_checked(authority.find(':').unwrap_or(authority.len()))
             .unwrap_or((authority, "")),
     };
     if host.is_empty() || !host.bytes().all(|byte| byte.is_ascii_graphic()) {
@@ -182,8 +181,16 @@ mod tests {
                 "https://web.ns1.svc:1234/my-path?timeout=10s",
                 "web.ns1.svc:1234",
             ),
-            (service(Some("/a/b/"), Some(0)), "https://web.ns1.svc:443/a/b?timeout=10s", "web.ns1.svc:443"),
-            (service(Some("/a%2f"), None), "https://web.ns1.svc:443/a%252f?timeout=10s", "web.ns1.svc:443"),
+            (
+                service(Some("/a/b/"), Some(0)),
+                "https://web.ns1.svc:443/a/b?timeout=10s",
+                "web.ns1.svc:443",
+            ),
+            (
+                service(Some("/a%2f"), None),
+                "https://web.ns1.svc:443/a%252f?timeout=10s",
+                "web.ns1.svc:443",
+            ),
             (url("https://h:9443/p"), "https://h:9443/p?timeout=10s", "h:9443"),
             (url("https://h"), "https://h/?timeout=10s", "h:443"),
             (url("HTTPS://h/a//b/./c/../d/"), "https://h/a/b/d?timeout=10s", "h:443"),
@@ -212,7 +219,9 @@ mod tests {
             "failed calling webhook \"a.example.com\": webhook configuration must have either \
              service or URL"
         );
-        for bad in ["h/p", "http://h/p", "https://", "https://h:x/", "https://h/%zz", "https://[::1"] {
+        for bad in
+            ["h/p", "http://h/p", "https://", "https://h:x/", "https://h/%zz", "https://[::1"]
+        {
             let error = Target::new("a", &url(bad)).unwrap_err();
             assert!(error.starts_with("failed calling webhook \"a\": Unparsable URL: "), "{error}");
         }
@@ -220,7 +229,9 @@ mod tests {
 
     #[test]
     fn durations_print_as_the_server_prints_them() {
-        for (seconds, expected) in [(0, "0s"), (59, "59s"), (60, "1m0s"), (61, "1m1s"), (3600, "1h0m0s")] {
+        for (seconds, expected) in
+            [(0, "0s"), (59, "59s"), (60, "1m0s"), (61, "1m1s"), (3600, "1h0m0s")]
+        {
             assert_eq!(duration(seconds), expected);
         }
     }

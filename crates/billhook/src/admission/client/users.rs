@@ -66,7 +66,8 @@ impl Kubeconfig {
         }
         let mut users = BTreeMap::new();
         for (name, user) in named(config, "users", "user")? {
-            let user = User::of_value(user, directory).map_err(|e| fail(format!("user \"{name}\": {e}")))?;
+            let user = User::of_value(user, directory)
+                .map_err(|e| fail(format!("user \"{name}\": {e}")))?;
             if users.insert(name.clone(), user).is_some() {
                 return Err(fail(format!("there are several users named \"{name}\"")));
             }
@@ -195,7 +196,12 @@ mod tests {
     #[test]
     fn the_entry_is_chosen_by_target() {
         for (target, names, current, expected) in [
-            ("webhook1.ns1.svc:443", &["webhook1.ns1.svc", "*"][..], None, Some("webhook1.ns1.svc")),
+            (
+                "webhook1.ns1.svc:443",
+                &["webhook1.ns1.svc", "*"][..],
+                None,
+                Some("webhook1.ns1.svc"),
+            ),
             (
                 "webhook1.ns1.svc:443",
                 &["webhook1.ns1.svc:443", "webhook1.ns1.svc"],
@@ -203,7 +209,12 @@ mod tests {
                 Some("webhook1.ns1.svc:443"),
             ),
             ("webhook1.ns1.svc:8443", &["webhook1.ns1.svc", "*"], None, Some("*")),
-            ("webhook1.ns1.svc:8443", &["webhook1.ns1.svc:8443"], None, Some("webhook1.ns1.svc:8443")),
+            (
+                "webhook1.ns1.svc:8443",
+                &["webhook1.ns1.svc:8443"],
+                None,
+                Some("webhook1.ns1.svc:8443"),
+            ),
             ("www.example.com:443", &["www.example.com"], None, Some("www.example.com")),
             (
                 "a.b.company.org:443",
