@@ -13,6 +13,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use http_body_util::BodyExt as _;
@@ -88,6 +89,7 @@ pub(crate) type Handled = Pin<Box<dyn Future<Output = Option<Reply>> + Send>>;
 pub(crate) struct Server {
     address: SocketAddr,
     authority: Authority,
+    connections: Arc<AtomicUsize>,
     task: JoinHandle<()>,
 }
 
@@ -110,13 +112,20 @@ impl Server {
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;
-        let task = tokio::spawn(accept(listener, acceptor, Arc::new(handler)));
-        Ok(Server { address, authority, task })
+        let connections = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&connections);
+        let task = tokio::spawn(accept(listener, acceptor, counter, Arc::new(handler)));
+        Ok(Server { address, authority, connections, task })
     }
 
     /// Where it listens.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
+    }
+
+    /// How many connections it has had.
+    pub(crate) fn connections(&self) -> usize {
+        self.connections.load(Ordering::Relaxed)
     }
 
     /// Its certificates.
@@ -159,13 +168,18 @@ fn certificates(names: &[&str]) -> Result<(Authority, ServerConfig)> {
     Ok((Authority { ca_bundle: issuer.pem(), client }, config))
 }
 
-async fn accept<H>(listener: TcpListener, acceptor: TlsAcceptor, handler: Arc<H>)
-where
+async fn accept<H>(
+    listener: TcpListener,
+    acceptor: TlsAcceptor,
+    connections_so_far: Arc<AtomicUsize>,
+    handler: Arc<H>,
+) where
     H: Fn(Received) -> Handled + Send + Sync + 'static,
 {
     // The connections end with the server.
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
+        connections_so_far.fetch_add(1, Ordering::Relaxed);
         let (acceptor, handler) = (acceptor.clone(), handler.clone());
         connections.spawn(async move {
             // A client that gives up is no concern of the others.
@@ -199,7 +213,8 @@ where
     for (name, value) in &reply.headers {
         response = response.header(*name, value);
     }
-    Ok(response.body(Sending { body: reply.body, left: reply.times, is_cut: reply.is_cut })?)
+    let Reply { body, times, is_cut, .. } = reply;
+    Ok(response.body(Sending { body, left: times, is_cut, is_flushed: false })?)
 }
 
 /// The body of a reply on its way.
@@ -207,6 +222,7 @@ struct Sending {
     body: Bytes,
     left: usize,
     is_cut: bool,
+    is_flushed: bool,
 }
 
 impl Body for Sending {
@@ -215,12 +231,18 @@ impl Body for Sending {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<std::result::Result<Frame<Bytes>, io::Error>>> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
                 Poll::Ready(Some(Ok(Frame::data(self.body.clone()))))
+            }
+            None if self.is_cut && !self.is_flushed => {
+                // What was sent so far leaves before the connection is closed.
+                self.is_flushed = true;
+                context.waker().wake_by_ref();
+                Poll::Pending
             }
             None if self.is_cut => Poll::Ready(Some(Err(io::ErrorKind::ConnectionAborted.into()))),
             None => Poll::Ready(None),

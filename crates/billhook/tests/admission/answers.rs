@@ -12,10 +12,8 @@ use serde_json::{Value, json};
 
 use crate::server::Reply;
 use crate::world::{
-    Act, World, allow, answer, configuration, create, json_answer, kind, object, resource,
+    Act, Script, World, allow, answer, configuration, create, json_answer, kind, object, resource,
 };
-
-type Script = Box<dyn Fn(&AdmissionRequest, usize) -> Act + Send + Sync>;
 
 /// Remembers how calls ended: outcome and code.
 #[derive(Default)]

@@ -10,6 +10,8 @@
 )]
 
 mod answers;
+mod client;
+mod reviews;
 mod scenarios;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;

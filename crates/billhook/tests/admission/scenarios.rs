@@ -10,7 +10,7 @@ use billhook::admission::{
 use serde_json::json;
 
 use crate::server::Reply;
-use crate::world::{Act, World, allow, answer, configuration, create};
+use crate::world::{Act, Script, World, allow, answer, configuration, create};
 
 /// What a step does in its first and its second run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,7 +96,7 @@ async fn run(scenario: &Scenario) -> (World, ChainOutcome, usize) {
     let mut scripts = Vec::new();
     for Hook { name, effects, .. } in &scenario.hooks {
         let (name, effects) = (*name, *effects);
-        let script: Box<dyn Fn(&AdmissionRequest, usize) -> Act + Send + Sync> =
+        let script: Script =
             Box::new(move |request, number| play(effects[number], name, request, number));
         scripts.push((name, script));
     }

@@ -33,7 +33,8 @@ pub(crate) struct Seen {
     pub(crate) review: Value,
 }
 
-type Script = Box<dyn Fn(&AdmissionRequest, usize) -> Act + Send + Sync>;
+/// What a webhook answers to a request, by the number of the call.
+pub(crate) type Script = Box<dyn Fn(&AdmissionRequest, usize) -> Act + Send + Sync>;
 
 /// A server with a script for each path, and what it has seen.
 pub(crate) struct World {

@@ -94,7 +94,10 @@ pub(super) fn handshake_error(error: &io::Error) -> String {
     };
     let Error::InvalidCertificate(certificate) = error else { return format!("tls: {error}") };
     let why = match certificate {
-        CertificateError::UnknownIssuer => "certificate signed by unknown authority".to_owned(),
+        // An authority of the same name with another key is another authority.
+        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+            "certificate signed by unknown authority".to_owned()
+        }
         CertificateError::NotValidForName => "certificate is not valid for this name".to_owned(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let presented: Vec<&str> =
@@ -116,7 +119,8 @@ pub(super) fn handshake_error(error: &io::Error) -> String {
     format!("tls: failed to verify certificate: x509: {why}")
 }
 
-/// `DnsName("a.example.com")` without the wrapping.
+/// `DnsName("a.example.com")` or `IpAddress(10.0.0.1)` without the wrapping.
 fn name_in_certificate(name: &str) -> &str {
-    name.split('"').nth(1).unwrap_or(name)
+    let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
+    inner.unwrap_or(name).trim_matches('"')
 }

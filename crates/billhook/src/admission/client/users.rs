@@ -53,10 +53,8 @@ impl Kubeconfig {
     /// Reads a kubeconfig; paths in it are relative to `directory`.
     pub fn from_slice(text: &[u8], directory: &Path) -> Result<Self, KubeconfigError> {
         let fail = |message: String| KubeconfigError(message);
-        let documents = crate::read_manifests(text).map_err(|error| fail(error.to_string()))?;
-        let [document] = documents.as_slice() else {
-            return Err(fail("expected one document".to_owned()));
-        };
+        let document =
+            billhook_yaml::read_document(text).map_err(|error| fail(error.to_string()))?;
         let config = document.value();
         for (name, expected) in [("apiVersion", "v1"), ("kind", "Config")] {
             let found = config.get(name).and_then(Value::as_str).unwrap_or(expected);
