@@ -5,6 +5,7 @@
 
 mod compare;
 mod ops;
+mod validation;
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -10,11 +10,12 @@ use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
 use billhook_schema::value::{DeepValue, deep_clone};
 use billhook_schema::{
-    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, StructuralSchema,
+    CompileOptions, CompiledSchema, ErrorType, FieldError, FieldPath, JsonSchemaProps,
+    StructuralSchema,
 };
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
+use super::{Outcome, validation};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -39,6 +40,8 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta(input),
+        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("listtype", Input::Inline(input)) => validation::listtype(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -48,9 +51,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     }))
 }
 
-type Run = Result<Outcome, String>;
+pub(super) type Run = Result<Outcome, String>;
 
-fn ok(value: Value) -> Outcome {
+pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
@@ -58,13 +61,17 @@ fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
+pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
     let mut parts = Map::new();
     parts.insert("error".to_owned(), Value::from(error.to_string()));
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
     parts.insert("field".to_owned(), Value::from(error.field().to_string()));
     parts.insert("detail".to_owned(), Value::from(error.detail()));
-    let value = error.bad_value().map_or(Value::from(""), deep_clone);
+    let omitted = match error.error_type() {
+        ErrorType::TooLong => "<value omitted>",
+        _ => "",
+    };
+    let value = error.bad_value().map_or(Value::from(omitted), deep_clone);
     parts.insert("badvalue".to_owned(), value);
     if let Some(source) = source {
         parts.insert("source".to_owned(), Value::from(source));
@@ -88,11 +95,11 @@ fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String>
     Ok(CompiledSchema::new(schema_of(input)?.as_ref(), options))
 }
 
-fn flag(input: &Value, name: &str) -> bool {
+pub(super) fn flag(input: &Value, name: &str) -> bool {
     input.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-fn object_of(input: &Value) -> DeepValue {
+pub(super) fn object_of(input: &Value) -> DeepValue {
     DeepValue::from(input.get("object").map_or(Value::Null, deep_clone))
 }
 
