@@ -4,6 +4,7 @@
 //! operations, never single vectors.
 
 mod compare;
+mod objectmeta;
 mod ops;
 mod validation;
 

@@ -15,7 +15,7 @@ use billhook_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, validation};
+use super::{Outcome, objectmeta, validation};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -39,7 +39,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("default_nulls", Input::Inline(input)) => default(input, true),
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
-        ("objectmeta", Input::Inline(input)) => objectmeta(input),
+        ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
         ("validate", Input::Inline(input)) => validation::validate(input)?,
         ("listtype", Input::Inline(input)) => validation::listtype(input),
         _ => return None,
@@ -57,7 +57,7 @@ pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
-fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+pub(super) fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
@@ -89,7 +89,7 @@ fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     }
 }
 
-fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
+pub(super) fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
     let mut options = CompileOptions::default();
     options.resource_root = resource_root;
     Ok(CompiledSchema::new(schema_of(input)?.as_ref(), options))
@@ -356,27 +356,4 @@ fn encode_storage(input: &Value) -> Run {
     };
     let stored = read_json(&bytes).map_err(|error| error.to_string())?;
     Ok(ok(object([("object", stored.into_value().into_inner())])))
-}
-
-fn objectmeta(input: &Value) -> Run {
-    let is_root = flag(input, "isResourceRoot");
-    let schema = compile(input, is_root)?;
-    let invalid = if flag(input, "dropInvalid") { Invalid::Drop } else { Invalid::Refuse };
-    let mut value = object_of(input);
-    let mut plain = value.clone();
-    let plain_result = billhook_objectmeta::coerce(&schema, is_root, invalid, &mut plain);
-    match billhook_objectmeta::coerce_reporting(&schema, is_root, invalid, &mut value) {
-        Ok(coerced) => {
-            if plain_result.is_err() || plain != value {
-                return Err("the plain and the reporting form differ".to_owned());
-            }
-            let unknown: Vec<String> = coerced.unknown.iter().map(ToString::to_string).collect();
-            let members = [("object", value.into_inner()), ("unknown_paths", Value::from(unknown))];
-            Ok(ok(object(members)))
-        }
-        Err(error) => Ok(Outcome {
-            errors: vec![field_error(&error, Some("coerce"))],
-            ..ok(json!({"unknown_paths": []}))
-        }),
-    }
 }
