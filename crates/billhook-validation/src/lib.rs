@@ -27,16 +27,20 @@
 //! # Ok::<(), billhook_schema::SchemaReadError>(())
 //! ```
 //!
+//! [`validate_defaults`] says whether the defaults of a schema may stand in a definition (DF-40).
+//!
 //! Besides, [`Validator::list_errors`] finds repeated elements of list sets and list maps (VV-40),
 //! and [`Format`] is what Kubernetes means by the values of `format` (VV-71).
 //!
 //! # Not here
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are not evaluated.
+//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Validator::rules_for`] and
+//! [`DefaultFindings::not_evaluated`] tell where some would have to be.
 
 mod check;
 mod compile;
 mod correlate;
+mod defaults;
 mod enums;
 mod formats;
 mod identity;
@@ -49,5 +53,6 @@ mod validator;
 mod walk;
 
 pub use check::Check;
+pub use defaults::{DefaultChecks, DefaultFindings, validate_defaults};
 pub use formats::Format;
 pub use validator::Validator;

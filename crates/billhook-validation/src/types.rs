@@ -81,8 +81,9 @@ pub(crate) fn check(types: &TypeList, format: &str, value: &Value) -> Result<(),
     let fits = types.contains(kind) || number_fits(types, value);
     let is_text_or_list = matches!(value, Value::String(_) | Value::Array(_));
     if !format.is_empty() {
-        if !is_text_or_list && !fits {
-            return Err(Mismatch::Format(stored_kind(value)));
+        let stored = stored_kind(value);
+        if !is_text_or_list && !fits && stored != format {
+            return Err(Mismatch::Format(stored));
         }
         if is_text_or_list && !types.contains("number") && !types.contains("integer") {
             return Ok(());

@@ -32,8 +32,12 @@ impl Validator {
     /// The validator of the listed member `name` taken for itself, as a status update uses it
     /// (RP-70).
     pub fn property(&self, name: &str) -> Option<Validator> {
-        let root = self.arena.property(self.arena.node(self.root), name)?;
-        Some(Validator { arena: Arc::clone(&self.arena), root })
+        self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
+    }
+
+    /// The validator of a node taken for itself.
+    pub(crate) fn at(&self, root: NodeId) -> Validator {
+        Validator { arena: Arc::clone(&self.arena), root }
     }
 
     /// Prepares the check of a value, for a choice of what it is compared with and where it is.

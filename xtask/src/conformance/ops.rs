@@ -42,6 +42,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
         ("validate", Input::Inline(input)) => validation::validate(input)?,
         ("listtype", Input::Inline(input)) => validation::listtype(input),
+        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -79,7 +80,7 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     DeepValue::from(Value::Object(parts))
 }
 
-fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
+pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     match input.get("schema") {
         None | Some(Value::Null) => Ok(None),
         Some(schema) => {

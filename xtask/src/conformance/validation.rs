@@ -1,10 +1,11 @@
-//! Validation of values: `validate` with its tables, and `listtype`.
+//! Validation of values: `validate` with its tables, `listtype` and
+//! `defaults_validate`.
 
 use billhook_schema::JsonSchemaProps;
-use billhook_validation::Validator;
+use billhook_validation::{DefaultChecks, Validator, validate_defaults};
 use serde_json::{Value, json};
 
-use super::ops::{Run, field_error, flag, object_of, ok};
+use super::ops::{Run, field_error, flag, object_of, ok, schema_of};
 use crate::conformance::Outcome;
 
 fn validator(input: &Value) -> Result<Validator, String> {
@@ -45,5 +46,20 @@ pub(super) fn listtype(input: &Value) -> Run {
     Ok(Outcome {
         errors: errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(json!({"valid": errors.is_empty()}))
+    })
+}
+
+pub(super) fn defaults_validate(input: &Value) -> Run {
+    let schema = schema_of(input)?.ok_or("no schema")?;
+    let checks = DefaultChecks::default()
+        .resource_root(flag(input, "isResourceRoot"))
+        .require_pruned(flag(input, "requirePrunedDefaults"));
+    let findings = validate_defaults(&schema, &checks);
+    if !findings.not_evaluated.is_empty() {
+        return Err("needs rules in CEL".to_owned());
+    }
+    Ok(Outcome {
+        errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),
+        ..ok(json!({"valid": findings.errors.is_empty()}))
     })
 }
