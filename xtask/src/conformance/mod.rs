@@ -4,6 +4,7 @@
 //! operations, never single vectors.
 
 mod compare;
+mod crd;
 mod objectmeta;
 mod ops;
 mod webhook;
@@ -148,7 +149,7 @@ pub fn main(arguments: &[String]) -> ExitCode {
                 }
                 Verdict::Partial => {
                     count.skipped += 1;
-                    let op = format!("{}: match conditions", vector.op);
+                    let op = format!("{}: CEL", vector.op);
                     *skipped_ops.entry(op).or_default() += 1;
                 }
             }

@@ -14,7 +14,7 @@ use billhook_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, objectmeta, webhook};
+use super::{Outcome, crd, objectmeta, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -31,6 +31,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     let outcome = match (op, input) {
         ("decode", _) => decode(input),
         ("decode_storage", _) => decode_storage(input),
+        ("crd", input) => crd::run(input),
         (_, Input::Files { .. }) => return None,
         ("structural", Input::Inline(input)) => structural(input),
         ("prune", Input::Inline(input)) => prune(input),

@@ -24,7 +24,7 @@ pub mod selector;
 mod set;
 mod status;
 mod trace;
-mod validation;
+pub(crate) mod validation;
 
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
