@@ -15,7 +15,7 @@ use billhook_schema::{
 };
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, objectmeta, validation};
+use super::{Outcome, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -32,6 +32,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     let outcome = match (op, input) {
         ("decode", _) => decode(input),
         ("decode_storage", _) => decode_storage(input),
+        ("crd", input) => crd::run(input),
         (_, Input::Files { .. }) => return None,
         ("structural", Input::Inline(input)) => structural(input),
         ("prune", Input::Inline(input)) => prune(input),
@@ -43,6 +44,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("validate", Input::Inline(input)) => validation::validate(input)?,
         ("listtype", Input::Inline(input)) => validation::listtype(input),
         ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
+        ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
+        ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
+        ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
