@@ -12,6 +12,7 @@ use billhook_schema::value::{DeepValue, grow};
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
 use crate::numbers::{Bound, Context, Numbers};
+use crate::rules::Rule;
 use crate::types::TypeList;
 
 /// Which form of a schema is compiled.
@@ -36,7 +37,7 @@ pub(crate) struct Arena {
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
     /// The rules in CEL, grouped by node.
-    rules: Vec<Box<str>>,
+    rules: Vec<Rule>,
     /// A node that demands nothing.
     free: Node,
 }
@@ -178,8 +179,8 @@ impl Arena {
     }
 
     /// A rule in CEL by its number.
-    pub(crate) fn rule(&self, number: usize) -> Option<&str> {
-        self.rules.get(number).map(|rule| &**rule)
+    pub(crate) fn rule(&self, number: usize) -> Option<&Rule> {
+        self.rules.get(number)
     }
 
     fn branches(&self, range: &Range<u32>) -> &[NodeId] {
@@ -250,7 +251,7 @@ impl Builder {
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
         let rules = schema.extensions.validations.iter().flatten().filter(|_| !nested);
-        let rules = rules.map(|rule| rule.rule.as_str().into()).collect();
+        let rules = rules.map(Rule::new).collect();
         let rules = append(&mut self.arena.rules, rules);
         let additional_node = match additional {
             Additional::Schema(id) => Some(id),

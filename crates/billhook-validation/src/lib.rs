@@ -34,7 +34,7 @@
 //!
 //! # Not here
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Validator::rules_for`] and
+//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Check::pending_rules`] and
 //! [`DefaultFindings::not_evaluated`] tell where some would have to be.
 
 mod check;

@@ -10,7 +10,6 @@ use crate::check::Check;
 use crate::compile::{Arena, NodeId, SchemaForm};
 use crate::lists::ListWalk;
 use crate::report::{Errors, Report as _, Silent};
-use crate::rules::{PendingRule, RuleWalk};
 
 /// A schema compiled for validation. Immutable, cheap to clone, and free to share between threads.
 #[derive(Clone)]
@@ -79,12 +78,6 @@ impl Validator {
     /// Whether the schema has rules in CEL, which no verb here evaluates.
     pub fn has_rules(&self) -> bool {
         self.arena.node(self.root).has_rules
-    }
-
-    /// The rules in CEL that a server would evaluate for an object, with the members of one object
-    /// in the order of their keys. Whether a rule compares with an old object is not looked at.
-    pub fn rules_for(&self, object: &Value) -> Vec<PendingRule> {
-        RuleWalk::run(&self.arena, self.root, object)
     }
 
     /// How many nodes the compiled schema has.

@@ -204,7 +204,11 @@ impl Version {
                 if errors.iter().any(|error| blocks_rules(error.error_type())) {
                     errors.push(rules_not_checked());
                 } else {
-                    not_evaluated = validator.rules_for(object);
+                    let check = validator.check(object);
+                    not_evaluated = match write.old() {
+                        Some(old) => check.update_of(old).pending_rules(),
+                        None => check.pending_rules(),
+                    };
                 }
             }
         }
