@@ -4,8 +4,10 @@
 //! operations, never single vectors.
 
 mod compare;
+mod crd;
 mod objectmeta;
 mod ops;
+mod validation;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -148,7 +150,7 @@ pub fn main(arguments: &[String]) -> ExitCode {
                 }
                 Verdict::Partial => {
                     count.skipped += 1;
-                    let op = format!("{}: match conditions", vector.op);
+                    let op = format!("{}: CEL", vector.op);
                     *skipped_ops.entry(op).or_default() += 1;
                 }
             }

@@ -10,11 +10,12 @@ use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
 use billhook_schema::value::{DeepValue, deep_clone};
 use billhook_schema::{
-    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, StructuralSchema,
+    CompileOptions, CompiledSchema, ErrorType, FieldError, FieldPath, JsonSchemaProps,
+    StructuralSchema,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, objectmeta, webhook};
+use super::{Outcome, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -31,6 +32,8 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     let outcome = match (op, input) {
         ("decode", _) => decode(input),
         ("decode_storage", _) => decode_storage(input),
+        ("crd", input) => crd::run(input),
+        ("validate_cr", _) => validation::validate_cr(input),
         (_, Input::Files { .. }) => return None,
         ("structural", Input::Inline(input)) => structural(input),
         ("prune", Input::Inline(input)) => prune(input),
@@ -39,6 +42,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
+        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("listtype", Input::Inline(input)) => validation::listtype(input),
+        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
@@ -67,7 +73,11 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
     parts.insert("field".to_owned(), Value::from(error.field().to_string()));
     parts.insert("detail".to_owned(), Value::from(error.detail()));
-    let value = error.bad_value().map_or(Value::from(""), deep_clone);
+    let omitted = match error.error_type() {
+        ErrorType::TooLong => "<value omitted>",
+        _ => "",
+    };
+    let value = error.bad_value().map_or(Value::from(omitted), deep_clone);
     parts.insert("badvalue".to_owned(), value);
     if let Some(source) = source {
         parts.insert("source".to_owned(), Value::from(source));
@@ -75,7 +85,7 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     DeepValue::from(Value::Object(parts))
 }
 
-fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
+pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     match input.get("schema") {
         None | Some(Value::Null) => Ok(None),
         Some(schema) => {
@@ -191,7 +201,7 @@ fn prune_defaults(input: &Value) -> Run {
 }
 
 /// A definition that serves the object's own group, version and kind.
-fn definition(input: &Value, object: &Value) -> Result<Version, String> {
+pub(super) fn definition(input: &Value, object: &Value) -> Result<Version, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let api_version = text("apiVersion").unwrap_or_default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -219,7 +229,7 @@ fn object_value(
         "kind": "CustomResourceDefinition",
         "spec": {
             "group": group,
-            "scope": "Namespaced",
+            "scope": if flag(input, "namespaced") { "Namespaced" } else { "Cluster" },
             "names": {"plural": "foos", "kind": kind},
             "preserveUnknownFields": flag(input, "preserveUnknownFields"),
         },
@@ -229,7 +239,7 @@ fn object_value(
 }
 
 /// The version and the bytes of an object.
-fn subject(input: Input<'_>) -> Result<(Version, Vec<u8>), String> {
+pub(super) fn subject(input: Input<'_>) -> Result<(Version, Vec<u8>), String> {
     match input {
         Input::Inline(input) => {
             let body = match input.get("objectText").and_then(Value::as_str) {

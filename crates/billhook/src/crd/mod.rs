@@ -1,5 +1,6 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
+mod check;
 mod read;
 mod version;
 
@@ -8,10 +9,12 @@ use std::sync::{Arc, OnceLock};
 use billhook_decode::Decoder;
 use billhook_defaulting::DefaultPruningError;
 use billhook_schema::{
-    CompiledSchema, ConversionError, Dialect, SchemaReadError, StructuralSchema,
+    CompiledSchema, ConversionError, Dialect, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };
+use billhook_validation::Validator;
 use serde_json::Value;
 
+pub use check::{CrdManifest, CrdManifestError, CrdVerdict};
 pub use version::Version;
 
 /// Whether the resources of a definition live in namespaces.
@@ -99,11 +102,23 @@ struct VersionData {
     storage: bool,
     deprecation_warning: Option<String>,
     has_status_subresource: bool,
-    has_scale_subresource: bool,
+    scale: Option<Scale>,
+    written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
     /// Made when text is decoded for the first time.
     decoder: OnceLock<Decoder>,
+    /// Made when an object is validated for the first time.
+    validator: OnceLock<Validator>,
+}
+
+/// The paths of the scale subresource, as they are written (RP-75).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scale {
+    pub(crate) spec_replicas: String,
+    pub(crate) status_replicas: String,
+    /// Empty if there is none.
+    pub(crate) label_selector: String,
 }
 
 /// How a definition is compiled.

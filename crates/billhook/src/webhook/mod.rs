@@ -26,7 +26,7 @@ pub mod selector;
 mod set;
 mod status;
 mod trace;
-mod validation;
+pub(crate) mod validation;
 
 pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};

@@ -9,7 +9,7 @@ use crate::webhook::configuration::{ClientConfig, ServiceReference};
 /// What the details on URLs end with.
 const FORM: &str = "desired format: https://host[/path]";
 
-pub(super) fn validate(config: &ClientConfig, path: &FieldPath, errors: &mut Vec<FieldError>) {
+pub(crate) fn validate(config: &ClientConfig, path: &FieldPath, errors: &mut Vec<FieldError>) {
     match (&config.url, &config.service) {
         (Some(url), None) => validate_url(url, &path.clone().name("url"), errors),
         (None, Some(service)) => {

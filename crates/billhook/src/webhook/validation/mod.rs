@@ -1,10 +1,10 @@
 //! Validation of configurations with the server's errors, in the server's order (WCF-20 to
 //! WCF-95).
 
-mod client;
+pub(crate) mod client;
 mod options;
 mod rules;
-mod url;
+pub(crate) mod url;
 
 use std::collections::BTreeSet;
 

@@ -3,17 +3,17 @@
 
 /// The parts of a URL that matter here.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Url {
+pub(crate) struct Url {
     /// In lower case.
-    pub(super) scheme: String,
+    pub(crate) scheme: String,
     /// Name and password, as written.
-    pub(super) user: Option<String>,
+    pub(crate) user: Option<String>,
     /// Host and port.
-    pub(super) host: String,
+    pub(crate) host: String,
     /// As written, without the question mark.
-    pub(super) query: String,
+    pub(crate) query: String,
     /// Without escapes.
-    pub(super) fragment: String,
+    pub(crate) fragment: String,
 }
 
 /// Punctuation that a host may contain unescaped.
@@ -22,7 +22,7 @@ const HOST_MARKS: &[u8] = b"-_.~!$&'()*+,;=:[]<>\"";
 const USER_MARKS: &[u8] = b"-._:~!$&'()*+,;=%@";
 
 impl Url {
-    pub(super) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
         let fragment = unescape(fragment)?;
         if text.bytes().any(|byte| byte.is_ascii_control()) {
