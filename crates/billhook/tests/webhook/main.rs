@@ -12,8 +12,11 @@
 mod conditions;
 mod configuration;
 mod equivalence;
+mod hostile;
+mod index;
 mod matching;
 mod reviews;
 mod rules;
 mod selectors;
 mod support;
+mod updates;

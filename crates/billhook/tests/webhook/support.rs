@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use billhook::FieldError;
 use billhook::webhook::{
     AdmissionAttributes, ConfigurationKind, Decision, EquivalenceRegistry, GroupVersionKind,
     GroupVersionResource, Hook, MatchContext, NamespaceLabels, Operation, Trace,
@@ -28,9 +29,23 @@ pub(crate) fn configuration(fields: &Value) -> Value {
     })
 }
 
+/// The same in the old version.
+pub(crate) fn old(mut configuration: Value) -> Value {
+    configuration["apiVersion"] = json!("admissionregistration.k8s.io/v1beta1");
+    configuration
+}
+
+pub(crate) fn read(value: &Value) -> WebhookConfiguration {
+    WebhookConfiguration::from_value(value).unwrap()
+}
+
+pub(crate) fn texts(errors: &[FieldError]) -> Vec<String> {
+    errors.iter().map(ToString::to_string).collect()
+}
+
 /// The compiled webhook.
 pub(crate) fn hook(fields: &Value) -> Hook {
-    let configuration = WebhookConfiguration::from_value(&configuration(fields)).unwrap();
+    let configuration = read(&configuration(fields));
     let set = WebhookSet::new(ConfigurationKind::Validating, [configuration]);
     set.hooks()[0].clone()
 }
