@@ -124,6 +124,12 @@ impl Hook {
         &self.rules
     }
 
+    /// Whether a rule is for the request's own resource.
+    pub(super) fn may_select(&self, attributes: &AdmissionAttributes) -> bool {
+        let resource = &attributes.resource;
+        self.rules.iter().any(|rule| rule.mismatch(attributes, resource).is_none())
+    }
+
     /// Decides whether it is called for a request, which is looked at as it is now: in a chain of
     /// mutating webhooks each one gets the object as the ones before left it (WM-08). Exempt kinds
     /// are the caller's concern, see [`AdmissionAttributes::is_exempt`].

@@ -14,6 +14,7 @@ mod configuration;
 mod equivalence;
 mod hostile;
 mod index;
+mod lints;
 mod matching;
 mod reviews;
 mod rules;

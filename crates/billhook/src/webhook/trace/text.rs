@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::{SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
-use crate::webhook::decision::Decision;
+use crate::webhook::decision::{Decision, Match};
 
 /// How many labels or resources a line lists.
 const LISTED: usize = 12;
@@ -15,12 +15,8 @@ impl fmt::Display for Trace {
             writeln!(f, "{step}")?;
         }
         match &self.decision {
-            Decision::Called(matched) => {
-                write!(f, "called with {} for {}", matched.kind, matched.resource)?;
-                match matched.subresource.as_str() {
-                    "" => Ok(()),
-                    subresource => write!(f, "/{subresource}"),
-                }
+            Decision::Called(Match { resource, subresource, kind }) => {
+                write!(f, "called with {kind} for {}", resource.with_subresource(subresource))
             }
             Decision::NotEvaluated(_) => f.write_str("called if its match conditions hold"),
             Decision::Skipped(reason) => write!(f, "not called: {reason}"),
