@@ -49,5 +49,7 @@ pub use resource::{GroupVersionKind, GroupVersionResource};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use status::Status;
-pub use trace::{ConditionTrace, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+pub use trace::{
+    ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict,
+};
 pub use validation::{CelEnvironment, ExpressionChecker, ValidationOptions};

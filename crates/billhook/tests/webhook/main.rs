@@ -12,6 +12,7 @@
 mod conditions;
 mod configuration;
 mod equivalence;
+mod examples;
 mod hostile;
 mod index;
 mod lints;

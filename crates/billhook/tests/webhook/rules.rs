@@ -170,7 +170,9 @@ fn traces_name_the_first_part_that_does_not_fit() {
         .steps()
         .iter()
         .filter_map(|step| match step {
-            TraceStep::Rule { index, failed, .. } => Some((*index, *failed)),
+            TraceStep::Rule { index, failed, .. } => {
+                Some((*index, failed.as_ref().map(|failed| failed.dimension)))
+            }
             _ => None,
         })
         .collect();
