@@ -44,8 +44,8 @@ impl EquivalenceRegistry {
         self.identities.insert(owned(resource), owned(stored_as));
     }
 
-    /// Adds a resource or a subresource of it, and the kind of its objects. The order of
-    /// registration is the order of preference (WM-47).
+    /// Adds a resource or a subresource of it, and the kind of its objects, which is empty if
+    /// nobody knows it. The order of registration is the order of preference (WM-47).
     pub fn register(
         &mut self,
         resource: GroupVersionResource,
@@ -76,12 +76,12 @@ impl EquivalenceRegistry {
         set.and_then(|set| set.get(subresource)).map_or(&[], Vec::as_slice)
     }
 
-    /// The kind of the objects of a resource or subresource, if it is registered (WM-51).
+    /// The kind of the objects of a resource or subresource, if it is known (WM-51).
     pub fn kind_for(
         &self,
         resource: &GroupVersionResource,
         subresource: &str,
     ) -> Option<&GroupVersionKind> {
-        self.kinds.get(resource)?.get(subresource)
+        self.kinds.get(resource)?.get(subresource).filter(|kind| !kind.kind.is_empty())
     }
 }
