@@ -3,7 +3,7 @@
 use std::fmt;
 
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow, sorted};
-use billhook_schema::{FieldPath, Location, excerpt};
+use billhook_schema::{Change, FieldPath, Location, excerpt};
 use serde_json::Value;
 
 /// One place where two states of an object differ.
@@ -27,6 +27,17 @@ impl fmt::Display for Difference {
             (None, Some(after)) => write!(f, "added {}: {}", self.path, excerpt(after)),
             (Some(before), None) => write!(f, "removed {}: {}", self.path, excerpt(before)),
             (None, None) => write!(f, "{}", self.path),
+        }
+    }
+}
+
+impl From<&Change> for Difference {
+    fn from(change: &Change) -> Self {
+        let copy = |value: &Value| DeepValue::from(deep_clone(value));
+        Difference {
+            path: change.path().clone(),
+            before: change.before().map(copy),
+            after: change.after().map(copy),
         }
     }
 }

@@ -2,13 +2,16 @@
 
 mod annotations;
 mod answer;
+mod block;
 mod call;
 mod caller;
 mod chain;
 #[cfg(feature = "https")]
 pub mod client;
+mod deprecation;
 mod diff;
 mod failure;
+mod idempotence;
 mod join;
 mod model;
 mod mutate;
@@ -16,6 +19,7 @@ mod observe;
 mod patch;
 mod plugin;
 mod record;
+mod resource;
 mod review;
 mod status;
 mod validate;
@@ -24,14 +28,18 @@ mod warnings;
 
 pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
 pub use answer::Stage;
-pub use caller::{BoxFuture, CallFailure, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+pub use caller::{
+    BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
 pub use chain::{Chain, ChainOutcome, RequestOptions};
 pub use diff::Difference;
+pub use idempotence::IdempotenceFinding;
 pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
 pub use observe::{CallEnd, CallOutcome, CallStart, Observer, StepEnd};
 pub use patch::{JsonPatch, PatchError};
 pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};
+pub use resource::{Accepted, Admission, AdmissionOutcome, ObjectRequest, ServerFields};
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, REVIEW_GROUP, ReviewError, ReviewVersion,
     SharedObject,

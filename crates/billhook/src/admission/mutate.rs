@@ -120,6 +120,14 @@ impl Chain {
             let place = Place { hook, index, round, options: options.clone() };
             let changed =
                 self.call_mutating(&place, &matched, &mut state, deadline, record).await?;
+            if record.checks_idempotence
+                && let Ok(versioned) = state.bring_to(&matched.kind)
+            {
+                let versioned = versioned.clone();
+                let request = &*state.request;
+                let check = self.check_idempotence(hook, &matched, request, versioned, deadline);
+                record.findings.extend(check.await);
+            }
             if changed {
                 reinvocation.note_change();
             }
