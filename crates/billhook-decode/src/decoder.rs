@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use billhook_schema::print::plain_json;
 use billhook_schema::{CompiledSchema, Dialect};
+use serde_json::{Map, Value};
 
+use crate::notes::{Findings, Notes};
 use crate::pass::{Expected, Pass};
 use crate::prepared::PreparedDefaults;
 use crate::rewrite::rewrite;
@@ -57,27 +59,45 @@ impl Decoder {
     /// came, except for metadata that was not in normal form. None if the text is refused, or of
     /// another kind or version, or so unusual that only the path over a tree knows what to do.
     pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
-        if !self.0.is_supported {
-            return None;
-        }
-        let first = match std::str::from_utf8(text) {
-            Ok(_) => self.pass(text, false),
-            Err(_) => Err(Stop::Duplicate),
-        };
-        match first {
-            Ok(None) => Some(Cow::Borrowed(text)),
-            Ok(Some(cleaned)) => Some(Cow::Owned(cleaned)),
+        match self.pass::<false>(text, false) {
+            Ok((cleaned, _)) => Some(cleaned.map_or(Cow::Borrowed(text), Cow::Owned)),
             Err(Stop::Duplicate) => {
                 let rewritten = rewrite(text).ok()?;
-                let cleaned = self.pass(&rewritten, true).ok()?;
+                let (cleaned, _) = self.pass::<false>(&rewritten, true).ok()?;
                 Some(Cow::Owned(cleaned.unwrap_or(rewritten)))
             }
             Err(Stop::Invalid | Stop::Tree) => None,
         }
     }
 
-    fn pass(&self, text: &[u8], trusted: bool) -> Step<Option<Vec<u8>>> {
-        let Inner { schema, defaults, expected, .. } = &*self.0;
-        Pass::run(text, schema.root(), defaults, expected, trusted)
+    /// [`Decoder::clean`] with what was found and changed. None also for a text with repeated
+    /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
+    /// the order of changes follows.
+    pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
+        let (cleaned, notes) = self.pass::<true>(text, false).ok()?;
+        if cleaned.is_some() && !maps_are_sorted() {
+            return None;
+        }
+        Some((cleaned.map_or(Cow::Borrowed(text), Cow::Owned), notes.finish()))
     }
+
+    fn pass<const REPORT: bool>(
+        &self,
+        text: &[u8],
+        trusted: bool,
+    ) -> Step<(Option<Vec<u8>>, Notes<'_>)> {
+        if !self.0.is_supported {
+            return Err(Stop::Tree);
+        }
+        if !trusted && std::str::from_utf8(text).is_err() {
+            return Err(Stop::Duplicate);
+        }
+        let Inner { schema, defaults, expected, .. } = &*self.0;
+        Pass::<REPORT>::run(text, schema.root(), defaults, expected, trusted)
+    }
+}
+
+fn maps_are_sorted() -> bool {
+    let members = ["b", "a"].map(|key| (key.to_owned(), Value::Null));
+    Map::from_iter(members).keys().is_sorted()
 }

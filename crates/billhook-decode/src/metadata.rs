@@ -10,24 +10,36 @@ use billhook_schema::value::{DeepValue, deep_eq};
 
 use crate::keys::OpenKeys;
 use crate::read::read_json_to_depth;
-use crate::scan::{Keys, Scan, Step, Stop};
+use crate::scan::{Keys, Part, Scan, Step, Stop};
 
-/// Passes metadata; gives whether it is in normal form. If it isn't, the scan may stand anywhere
-/// in it.
-pub(crate) fn is_normal(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<bool> {
+/// Passes metadata; gives the position behind it if it is in normal form.
+pub(crate) fn normal_end(
+    scan: &mut Scan<'_>,
+    keys: &mut OpenKeys,
+    at: usize,
+    left: usize,
+) -> Step<Option<usize>> {
     let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    record(scan, keys, OBJECT_META, left)
+    record(scan, keys, OBJECT_META, at, left)
 }
 
-/// What a server makes of metadata at `node`; none if that is what is written already. Nulls are
-/// removed first where the schema lists fields of an embedded resource's metadata, and defaults
-/// applied afterwards.
+/// Metadata as it came and what a server makes of it.
+#[derive(Debug)]
+pub(crate) struct Normal {
+    pub(crate) written: DeepValue,
+    pub(crate) decoded: DeepValue,
+    /// What is to be written; none if that is what is written already.
+    pub(crate) text: Option<String>,
+}
+
+/// Decodes metadata at `node`. Nulls are removed first where the schema lists fields of an embedded
+/// resource's metadata, and defaults applied afterwards.
 pub(crate) fn normalise(
     text: &[u8],
     node: NodeRef<'_>,
     is_root: bool,
     left: usize,
-) -> Step<Option<String>> {
+) -> Step<Normal> {
     let document = read_json_to_depth(text, left).map_err(|_| Stop::Invalid)?;
     if !document.duplicates().is_empty() {
         return Err(Stop::Duplicate);
@@ -42,40 +54,53 @@ pub(crate) fn normalise(
     }
     let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Tree)?;
     apply_defaults_node(node, &mut decoded).map_err(|_| Stop::Tree)?;
-    Ok((!deep_eq(&written, &decoded)).then(|| plain_json(&decoded)))
+    let text = (!deep_eq(&written, &decoded)).then(|| plain_json(&decoded));
+    Ok(Normal { written, decoded, text })
 }
 
+type NormalEnd = Step<Option<usize>>;
+
 /// A record whose opening brace is next.
-fn record(scan: &mut Scan<'_>, keys: &mut OpenKeys, fields: Record, left: usize) -> Step<bool> {
-    if scan.peek() != Some(b'{') {
-        return Ok(false);
+fn record(
+    scan: &mut Scan<'_>,
+    keys: &mut OpenKeys,
+    fields: Record,
+    at: usize,
+    left: usize,
+) -> NormalEnd {
+    if scan.byte(at) != b'{' {
+        return Ok(None);
     }
-    scan.at += 1;
-    scan.skip_space();
     let mut seen = 0u32;
-    if scan.peek() == Some(b'}') {
-        scan.at += 1;
-        return Ok(has_required(fields, seen));
+    let mut at = scan.skip_space(at + 1);
+    if scan.byte(at) == b'}' {
+        return Ok(has_required(fields, seen).then_some(at + 1));
     }
     loop {
-        let (key, escaped) = key(scan)?;
-        let position = fields.iter().position(|(name, _)| name.as_bytes() == key);
-        let Some((position, (_, kind))) =
-            position.and_then(|position| Some((position, fields.get(position)?)))
-        else {
-            return Ok(false);
-        };
+        let (end, escaped) = scan.skip_key(at)?;
+        let key = scan.slice(at + 1, end - 1);
+        at = scan.skip_colon(end)?;
+        let Some((position, kind)) = find(fields, key) else { return Ok(None) };
         if escaped || seen & 1 << position != 0 {
-            return Ok(false);
+            return Ok(None);
         }
         seen |= 1 << position;
-        if !field(scan, keys, *kind, left)? {
-            return Ok(false);
-        }
-        if !scan.more_before(b'}')? {
-            return Ok(has_required(fields, seen));
+        let Some(end) = field(scan, keys, kind, at, left)? else { return Ok(None) };
+        match scan.next_part(end, b'}')? {
+            Part::Next(next) => at = next,
+            Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
         }
     }
+}
+
+#[inline]
+fn find(fields: Record, key: &[u8]) -> Option<(usize, Kind)> {
+    let is_meant = |name: &str| {
+        let name = name.as_bytes();
+        name.len() == key.len() && name.first() == key.first() && name == key
+    };
+    let position = fields.iter().position(|(name, _)| is_meant(name))?;
+    Some((position, fields.get(position)?.1))
 }
 
 fn has_required(fields: Record, seen: u32) -> bool {
@@ -84,94 +109,89 @@ fn has_required(fields: Record, seen: u32) -> bool {
     })
 }
 
-/// A key and the colon behind it.
-fn key<'t>(scan: &mut Scan<'t>) -> Step<(&'t [u8], bool)> {
-    if scan.peek() != Some(b'"') {
-        return Err(Stop::Invalid);
-    }
-    let start = scan.at + 1;
-    let escaped = scan.skip_string()?;
-    let key = scan.slice(start, scan.at - 1);
-    scan.skip_space();
-    scan.expect(b':')?;
-    scan.skip_space();
-    Ok((key, escaped))
-}
-
-fn field(scan: &mut Scan<'_>, keys: &mut OpenKeys, kind: Kind, left: usize) -> Step<bool> {
+fn field(
+    scan: &mut Scan<'_>,
+    keys: &mut OpenKeys,
+    kind: Kind,
+    at: usize,
+    left: usize,
+) -> NormalEnd {
     match kind {
-        Kind::String(_) => Ok(string(scan)?.is_some_and(|text| !text.is_empty())),
-        Kind::RequiredString(_) => Ok(string(scan)?.is_some()),
-        Kind::Integer => Ok(integer(scan)?.is_some_and(|literal| literal != b"0")),
-        Kind::OptionalInteger => Ok(integer(scan)?.is_some()),
-        Kind::OptionalBool => match scan.peek() {
-            Some(b't') => scan.skip_literal(b"true").map(|()| true),
-            Some(b'f') => scan.skip_literal(b"false").map(|()| true),
-            _ => Ok(false),
+        Kind::String(_) => string(scan, at, |text| !text.is_empty()),
+        Kind::RequiredString(_) => string(scan, at, |_| true),
+        Kind::Integer => integer(scan, at, |literal| literal != b"0"),
+        Kind::OptionalInteger => integer(scan, at, |_| true),
+        Kind::OptionalBool => match scan.byte(at) {
+            b't' => scan.skip_literal(at, b"true").map(Some),
+            b'f' => scan.skip_literal(at, b"false").map(Some),
+            _ => Ok(None),
         },
-        Kind::Time => Ok(string(scan)?.is_some_and(is_normal_time)),
-        Kind::StringMap => string_map(scan, keys, left),
-        Kind::StringList => list(scan, left, |scan, _| Ok(string(scan)?.is_some())),
-        Kind::Records { fields, .. } => list(scan, left, |scan, left| {
+        Kind::Time => string(scan, at, is_normal_time),
+        Kind::StringMap => string_map(scan, keys, at, left),
+        Kind::StringList => list(scan, at, left, |scan, at, _| string(scan, at, |_| true)),
+        Kind::Records { fields, .. } => list(scan, at, left, |scan, at, left| {
             let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-            record(scan, keys, fields, left)
+            record(scan, keys, fields, at, left)
         }),
         Kind::Any => {
-            if scan.peek() == Some(b'n') {
-                return Ok(false);
+            if scan.byte(at) == b'n' {
+                return Ok(None);
             }
-            scan.skip_value(keys, left).map(|()| true)
+            scan.skip_value(at, keys, left).map(Some)
         }
-        _ => Ok(false),
+        _ => Ok(None),
     }
 }
 
-/// The spelling of a string, if one is next.
-fn string<'t>(scan: &mut Scan<'t>) -> Step<Option<&'t [u8]>> {
-    if scan.peek() != Some(b'"') {
+/// A string with an acceptable spelling.
+#[inline]
+fn string(scan: &mut Scan<'_>, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
+    if scan.byte(at) != b'"' {
         return Ok(None);
     }
-    let start = scan.at + 1;
-    scan.skip_string()?;
-    Ok(Some(scan.slice(start, scan.at - 1)))
+    let end = scan.skip_string(at)?;
+    Ok(accepts(scan.slice(at + 1, end - 1)).then_some(end))
 }
 
-/// The literal of a number, if one is next that is surely written back as it is.
-fn integer<'t>(scan: &mut Scan<'t>) -> Step<Option<&'t [u8]>> {
+/// A number that is surely written back as it is spelled, if that is acceptable.
+fn integer(scan: &Scan<'_>, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
     const SURE_DIGITS: usize = 18;
-    if !matches!(scan.peek(), Some(b'-' | b'0'..=b'9')) {
+    if !matches!(scan.byte(at), b'-' | b'0'..=b'9') {
         return Ok(None);
     }
-    let start = scan.at;
-    scan.skip_number()?;
-    let literal = scan.slice(start, scan.at);
+    let end = scan.skip_number(at)?;
+    let literal = scan.slice(at, end);
     let digits = literal.strip_prefix(b"-").unwrap_or(literal);
     let is_plain = digits.iter().all(u8::is_ascii_digit) && digits.len() <= SURE_DIGITS;
-    Ok((is_plain && literal != b"-0").then_some(literal))
+    Ok((is_plain && literal != b"-0" && accepts(literal)).then_some(end))
 }
 
-fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<bool> {
-    if scan.peek() != Some(b'{') {
-        return Ok(false);
+fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, at: usize, left: usize) -> NormalEnd {
+    if scan.byte(at) != b'{' {
+        return Ok(None);
     }
     if left == 0 {
         return Err(Stop::Invalid);
     }
-    scan.at += 1;
-    scan.skip_space();
-    if scan.peek() == Some(b'}') {
-        return Ok(false);
+    let mut at = scan.skip_space(at + 1);
+    if scan.byte(at) == b'}' {
+        return Ok(None);
     }
     let mut frame = keys.open();
     loop {
-        let (key, escaped) = key(scan)?;
-        keys.key(&mut frame, key, escaped)?;
-        if string(scan)?.is_none() {
-            return Ok(false);
+        let (end, escaped) = scan.skip_key(at)?;
+        keys.key(&mut frame, scan.slice(at + 1, end - 1), escaped)?;
+        at = scan.skip_colon(end)?;
+        if scan.byte(at) != b'"' {
+            return Ok(None);
         }
-        if !scan.more_before(b'}')? {
-            keys.close(frame);
-            return Ok(true);
+        let end = scan.skip_string(at)?;
+        match scan.next_part(end, b'}')? {
+            Part::Next(next) => at = next,
+            Part::End(end) => {
+                keys.close(frame);
+                return Ok(Some(end));
+            }
         }
     }
 }
@@ -179,24 +199,23 @@ fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<boo
 /// A list that is not empty.
 fn list<'t>(
     scan: &mut Scan<'t>,
+    at: usize,
     left: usize,
-    mut item: impl FnMut(&mut Scan<'t>, usize) -> Step<bool>,
-) -> Step<bool> {
-    if scan.peek() != Some(b'[') {
-        return Ok(false);
+    mut item: impl FnMut(&mut Scan<'t>, usize, usize) -> NormalEnd,
+) -> NormalEnd {
+    if scan.byte(at) != b'[' {
+        return Ok(None);
     }
     let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    scan.at += 1;
-    scan.skip_space();
-    if scan.peek() == Some(b']') {
-        return Ok(false);
+    let mut at = scan.skip_space(at + 1);
+    if scan.byte(at) == b']' {
+        return Ok(None);
     }
     loop {
-        if !item(scan, left)? {
-            return Ok(false);
-        }
-        if !scan.more_before(b']')? {
-            return Ok(true);
+        let Some(end) = item(scan, at, left)? else { return Ok(None) };
+        match scan.next_part(end, b']')? {
+            Part::Next(next) => at = next,
+            Part::End(end) => return Ok(Some(end)),
         }
     }
 }

@@ -4,18 +4,22 @@
 //! (PR-10 to PR-23), null removal (DF-10) and defaulting (DF-20) happen while the text is read,
 //! metadata takes the way of `metadata`. Whatever is rare or refused ends the pass, and a slower
 //! path takes over.
+//!
+//! Positions are passed from function to function, so that they stay in registers, and what is not
+//! on the way of expected members is kept out of line.
 
-use billhook_defaulting::MAX_DEFAULTED_VALUES;
+use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
 use billhook_schema::value::grow;
 use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
 
-use crate::keys::{KeyFrame, OpenKeys};
+use crate::keys::OpenKeys;
 use crate::metadata;
+use crate::notes::{Notes, Step as NoteStep};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::read::MAX_DEPTH;
-use crate::scan::{Keys, LEVELS, Scan, Step, Stop};
-use crate::seen::{Seen, SeenFrame};
+use crate::scan::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
+use crate::seen::{NARROW, Narrow, Seen, Wide};
 use crate::text;
 
 /// What the top object must say it is, as JSON strings.
@@ -24,11 +28,12 @@ pub(crate) struct Expected {
     pub(crate) kind: Vec<u8>,
 }
 
-pub(crate) struct Pass<'t, 's> {
+/// `REPORT` tells whether changes are noted.
+pub(crate) struct Pass<'t, 's, const REPORT: bool> {
     scan: Scan<'t>,
     out: Output<'t>,
     keys: OpenKeys,
-    seen: Seen,
+    notes: Notes<'s>,
     defaults: &'s PreparedDefaults,
     expected: &'s Expected,
     defaulted_values_left: usize,
@@ -38,28 +43,30 @@ pub(crate) struct Pass<'t, 's> {
 struct Object<'s> {
     node: NodeRef<'s>,
     is_root: bool,
+    /// How many levels may be opened in it.
     left: usize,
     /// Behind the opening brace.
     start: usize,
-    /// Behind the last member that was kept.
-    kept_end: Option<usize>,
-    previous: Option<PropertyRef<'s>>,
-    /// Whether the node knows more members than `seen` has bits.
-    is_wide: bool,
-    seen: u64,
-    keys: KeyFrame,
+    /// Behind the last member that was kept; the start if none was.
+    kept_end: usize,
+    /// Of the keys that the node does not know.
+    keys: usize,
 }
 
 /// How many expected members are compared before one is looked up.
 const GUESSES: usize = 3;
 
-/// What becomes of a member.
-enum Fate {
-    Keep,
-    Remove,
+/// A member that was not expected.
+enum Found<'s> {
+    /// The node knows it; its value is at the position.
+    Known(PropertyRef<'s>, usize),
+    /// It was passed up to the position.
+    Passed(usize),
+    /// It was passed and is to be removed.
+    Removed(usize),
 }
 
-impl<'t, 's> Pass<'t, 's> {
+impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     /// Reads a whole document; gives the cleaned text, or none if nothing changes.
     pub(crate) fn run(
         text: &'t [u8],
@@ -67,346 +74,390 @@ impl<'t, 's> Pass<'t, 's> {
         defaults: &'s PreparedDefaults,
         expected: &'s Expected,
         trusted: bool,
-    ) -> Step<Option<Vec<u8>>> {
-        let mut pass = Pass {
+    ) -> Step<(Option<Vec<u8>>, Notes<'s>)> {
+        let mut pass = Pass::<REPORT> {
             scan: Scan::new(text),
             out: Output::new(text),
             keys: OpenKeys::new(trusted),
-            seen: Seen::default(),
+            notes: Notes::default(),
             defaults,
             expected,
             defaulted_values_left: MAX_DEFAULTED_VALUES,
         };
-        pass.scan.skip_space();
-        if pass.scan.peek() != Some(b'{') {
+        let start = pass.scan.skip_space(0);
+        if pass.scan.byte(start) != b'{' {
             return Err(Stop::Tree);
         }
-        pass.scan.at += 1;
-        pass.object(root, true, MAX_DEPTH - 1)?;
-        pass.scan.skip_space();
-        if pass.scan.at != text.len() {
+        let end = pass.object(start, root, MAX_DEPTH, true)?;
+        if pass.scan.skip_space(end) != text.len() {
             return Err(Stop::Invalid);
         }
         if pass.scan.lone_surrogate {
             return Err(Stop::Duplicate);
         }
-        Ok(pass.out.finish())
+        Ok((pass.out.finish(), pass.notes))
     }
 
-    /// A value that is not null, at a node where something can change.
-    #[inline]
-    fn value(&mut self, node: NodeRef<'s>, left: usize) -> Step {
-        let open = self.scan.peek();
-        if !matches!(open, Some(b'{' | b'[')) {
-            return self.scan.skip_scalar();
+    /// A value that is not null, at a node where something may change.
+    #[inline(always)]
+    fn value(&mut self, at: usize, edge: Edge<'s>, left: usize) -> Step {
+        match self.scan.byte(at) {
+            b'{' => {
+                let node = edge.node();
+                if node.is_passive() {
+                    return self.scan.skip_object(at, &mut self.keys, left);
+                }
+                self.object(at, node, left, false)
+            }
+            b'[' => {
+                let node = edge.node();
+                if node.is_passive() {
+                    return self.scan.skip_array(at, &mut self.keys, left);
+                }
+                self.array(at, node, left)
+            }
+            _ => self.scan.skip_scalar(at),
         }
-        if node.is_passive() {
-            return self.scan.skip_value(&mut self.keys, left);
-        }
+    }
+
+    fn array(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        self.scan.at += 1;
-        let walk = |pass: &mut Self| match open {
-            Some(b'{') => pass.object(node, false, left),
-            _ => pass.array(node, left),
-        };
-        if left % LEVELS == 0 { grow(|| walk(self)) } else { walk(self) }
+        if left % LEVELS == 0 {
+            return grow(|| self.elements(at + 1, node, left));
+        }
+        self.elements(at + 1, node, left)
     }
 
     /// The elements of a list whose opening bracket was read.
-    fn array(&mut self, node: NodeRef<'s>, left: usize) -> Step {
-        self.scan.skip_space();
-        if self.scan.peek() == Some(b']') {
-            self.scan.at += 1;
-            return Ok(());
+    #[inline(always)]
+    fn elements(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
+        let mut at = self.scan.skip_space(at);
+        if self.scan.byte(at) == b']' {
+            return Ok(at + 1);
         }
         let edge = node.items();
-        let node = edge.node();
+        let mut index = 0;
         loop {
-            if self.scan.peek() == Some(b'n') {
-                self.null_element(edge)?;
-            } else {
-                self.value(node, left)?;
+            let mark = self.notes.mark();
+            at = match self.scan.byte(at) {
+                b'n' => self.null_element(at, edge)?,
+                _ => self.value(at, edge, left)?,
+            };
+            if REPORT {
+                self.notes.were_in(mark, node, &NoteStep::Element(index));
+                index += 1;
             }
-            if !self.scan.more_before(b']')? {
-                return Ok(());
+            match self.scan.next_part(at, b']')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(end),
             }
         }
     }
 
-    fn null_element(&mut self, edge: Edge<'s>) -> Step {
-        let start = self.scan.at;
-        self.scan.skip_literal(b"null")?;
+    #[inline(never)]
+    fn null_element(&mut self, at: usize, edge: Edge<'s>) -> Step {
+        let end = self.scan.skip_literal(at, b"null")?;
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
-            self.out.replace(start..self.scan.at, default.value());
+            self.out.replace(at..end, default.value());
+            if REPORT {
+                self.notes.defaulted(edge, Cause::NullElement)?;
+            }
         }
-        Ok(())
+        Ok(end)
+    }
+
+    #[inline(always)]
+    fn object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        if left % LEVELS == 0 || node.property_count() > NARROW {
+            return self.rare_object(at, node, left, is_root);
+        }
+        self.members::<Narrow>(at + 1, node, left, is_root)
+    }
+
+    #[inline(never)]
+    fn rare_object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
+        grow(|| {
+            if node.property_count() > NARROW {
+                self.members::<Wide>(at + 1, node, left, is_root)
+            } else {
+                self.members::<Narrow>(at + 1, node, left, is_root)
+            }
+        })
     }
 
     /// The members of an object whose opening brace was read.
-    fn object(&mut self, node: NodeRef<'s>, is_root: bool, left: usize) -> Step {
-        let mut object = Object {
-            node,
-            is_root,
-            left,
-            start: self.scan.at,
-            kept_end: None,
-            previous: None,
-            is_wide: node.property_count() > 64,
-            seen: 0,
-            keys: self.keys.open(),
-        };
-        let wide_count = if object.is_wide { node.property_count() } else { 0 };
-        let seen = self.seen.open(wide_count);
-        self.scan.skip_space();
-        if self.scan.peek() == Some(b'}') {
-            self.insert_missing(&mut object, &seen)?;
-        } else {
-            self.members(&mut object, &seen)?;
+    #[inline(never)]
+    fn members<S: Seen>(
+        &mut self,
+        start: usize,
+        node: NodeRef<'s>,
+        left: usize,
+        is_root: bool,
+    ) -> Step {
+        let mut object =
+            Object { node, is_root, left, start, kept_end: start, keys: self.keys.open() };
+        let mut seen = S::new(node.property_count());
+        let mut previous = None;
+        let mut at = self.scan.skip_space(start);
+        while self.scan.byte(at) != b'}' {
+            let found = match self.expected(node, previous, at) {
+                Some((property, value)) => Found::Known(property, value),
+                None => self.look_up(&mut object, previous, at)?,
+            };
+            let (end, is_kept) = match found {
+                Found::Known(property, value) => {
+                    if !seen.insert(property.position()) {
+                        return Err(Stop::Duplicate);
+                    }
+                    previous = Some(property);
+                    self.known(&object, property, value)?
+                }
+                Found::Passed(end) => (end, true),
+                Found::Removed(end) => (end, false),
+            };
+            let next = self.scan.skip_space(end);
+            let byte = self.scan.byte(next);
+            if is_kept {
+                object.kept_end = end;
+            } else {
+                self.cut(&object, end, next);
+            }
+            if byte == b'}' {
+                at = next;
+                break;
+            }
+            if byte != b',' {
+                return Err(Stop::Invalid);
+            }
+            at = self.scan.skip_space(next + 1);
+            // A comma promises a member.
+            if self.scan.byte(at) != b'"' {
+                return Err(Stop::Invalid);
+            }
+        }
+        if seen.lacks_defaulted(node) {
+            self.insert_missing(&mut object, &seen, at)?;
         }
         if is_root {
-            self.check_root(&object, &seen)?;
+            self.check_root(node, &seen)?;
         }
-        self.scan.at += 1;
-        self.seen.close(&seen);
         self.keys.close(object.keys);
-        Ok(())
+        Ok(at + 1)
     }
 
-    /// Reads members up to the closing brace.
-    #[inline]
-    fn members(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
-        loop {
-            let fate = self.member(object, seen)?;
-            let end = self.scan.at;
-            let mut next = self.scan.peek();
-            if !matches!(next, Some(b',' | b'}')) {
-                self.scan.skip_space();
-                next = self.scan.peek();
-            }
-            match fate {
-                Fate::Keep => object.kept_end = Some(end),
-                Fate::Remove => {
-                    // The comma before goes with the member; before the first kept member there
-                    // is none, so the one behind goes.
-                    let leading = object.kept_end.is_none() && next == Some(b',');
-                    let from = object.kept_end.unwrap_or(object.start);
-                    self.out.cut(from..if leading { self.scan.at + 1 } else { end });
-                }
-            }
-            match next {
-                Some(b',') => self.scan.at += 1,
-                Some(b'}') => return self.insert_missing(object, seen),
-                _ => return Err(Stop::Invalid),
-            }
-            if self.scan.peek() != Some(b'"') {
-                self.scan.skip_space();
-            }
-        }
-    }
-
-    #[inline]
-    fn member(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
-        let node = object.node;
+    /// The member at a position if it is one of those that are expected, with the position of
+    /// its value.
+    #[inline(always)]
+    fn expected(
+        &self,
+        node: NodeRef<'s>,
+        previous: Option<PropertyRef<'s>>,
+        at: usize,
+    ) -> Option<(PropertyRef<'s>, usize)> {
         // What followed last time may be missing this time; then what followed that is likely.
-        let mut expected = node.expected_after(object.previous);
+        let mut previous = previous;
         for _ in 0..GUESSES {
-            let Some(property) = expected else { break };
-            if let Some(length) = property.spelled_at(self.scan.text, self.scan.at) {
-                self.scan.at += length;
-                return self.known(object, property, seen);
+            let property = node.expected_after(previous)?;
+            if let Some(length) = property.spelled_at(self.scan.text, at) {
+                return Some((property, self.scan.skip_space(at + length)));
             }
-            expected = node.expected_after(expected);
+            previous = Some(property);
         }
-        self.looked_up(object, seen)
+        None
     }
 
-    /// A member that was not expected. This and what else is not on the way of expected members
-    /// is kept out of line, so that the way itself stays short.
     #[inline(never)]
-    fn looked_up(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
-        let node = object.node;
-        if self.scan.peek() != Some(b'"') {
-            return Err(Stop::Invalid);
-        }
-        let start = self.scan.at + 1;
-        let escaped = self.scan.skip_string()?;
-        let key = self.scan.slice(start, self.scan.at - 1);
-        let property = if escaped {
-            let content = text::string(self.scan.text, start).map_err(|_| Stop::Invalid)?.0;
-            node.property(&content)
-        } else {
-            node.property_named(key)
-        };
-        match property {
-            Some(property) => {
-                node.learn(object.previous, property);
-                self.known(object, property, seen)
-            }
-            None => self.unlisted(object, key, escaped),
-        }
-    }
-
-    #[inline]
-    fn colon(&mut self) -> Step {
-        if self.scan.peek() != Some(b':') {
-            self.scan.skip_space();
-        }
-        self.scan.expect(b':')?;
-        if self.scan.peek().is_none_or(|byte| byte <= b' ') {
-            self.scan.skip_space();
-        }
-        Ok(())
-    }
-
-    /// The value of a member that the node knows by name.
-    #[inline]
-    fn known(
+    fn look_up(
         &mut self,
         object: &mut Object<'s>,
-        property: PropertyRef<'s>,
-        seen: &SeenFrame,
-    ) -> Step<Fate> {
-        let position = object.node.position(property);
-        if object.is_wide {
-            if !self.seen.insert(seen, position) {
-                return Err(Stop::Duplicate);
-            }
+        previous: Option<PropertyRef<'s>>,
+        at: usize,
+    ) -> Step<Found<'s>> {
+        let node = object.node;
+        let (end, escaped) = self.scan.skip_key(at)?;
+        let key = self.scan.slice(at + 1, end - 1);
+        let value = self.scan.skip_colon(end)?;
+        let content;
+        let name = if escaped {
+            content = text::string(self.scan.text, at + 1).map_err(|_| Stop::Invalid)?.0;
+            content.as_bytes()
         } else {
-            let bit = 1 << (position % 64);
-            if object.seen & bit != 0 {
-                return Err(Stop::Duplicate);
-            }
-            object.seen |= bit;
+            key
+        };
+        if let Some(property) = node.property_named(name) {
+            node.learn(previous, property);
+            return Ok(Found::Known(property, value));
         }
-        object.previous = Some(property);
-        self.colon()?;
-        if let Some(field) = property.resource_field() {
-            return self.resource_field(object, field, property.edge()).map(|()| Fate::Keep);
-        }
-        self.member_value(property.edge(), object.left)
-    }
-
-    fn unlisted(&mut self, object: &mut Object<'s>, key: &[u8], escaped: bool) -> Step<Fate> {
-        self.colon()?;
-        match object.node.unlisted() {
+        let mark = self.notes.mark();
+        let found = match node.unlisted() {
             Unlisted::Remove => {
-                self.scan.skip_value(&mut crate::scan::AnyKeys, object.left)?;
-                Ok(Fate::Remove)
+                let end = if REPORT {
+                    // Repeated keys are reported even in what is removed.
+                    self.keys.key(&mut object.keys, key, escaped)?;
+                    self.scan.skip_value(value, &mut self.keys, object.left)?
+                } else {
+                    self.scan.skip_value(value, &mut AnyKeys, object.left)?
+                };
+                if REPORT {
+                    self.notes.pruned(node, self.scan.slice(value, end))?;
+                }
+                Found::Removed(end)
             }
             Unlisted::Keep => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                self.scan.skip_value(&mut self.keys, object.left)?;
-                Ok(Fate::Keep)
+                Found::Passed(self.scan.skip_value(value, &mut self.keys, object.left)?)
             }
             Unlisted::Descend(edge) => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                self.member_value(edge, object.left)
+                let (end, is_kept) = self.member_value(value, edge, false, object.left)?;
+                if is_kept { Found::Passed(end) } else { Found::Removed(end) }
             }
+        };
+        if REPORT && self.notes.mark() > mark {
+            let name = String::from_utf8_lossy(name).into_owned();
+            self.notes.were_in(mark, node, &NoteStep::Unlisted(name));
         }
+        Ok(found)
     }
 
-    #[inline]
-    fn member_value(&mut self, edge: Edge<'s>, left: usize) -> Step<Fate> {
-        match self.scan.peek() {
-            Some(b'"') => self.scan.skip_string().map(|_| Fate::Keep),
-            Some(b'n') => self.null_member(edge),
-            _ => self.value(edge.node(), left).map(|()| Fate::Keep),
+    /// The value of a member that the node knows by name; gives the position behind it and
+    /// whether it is kept.
+    #[inline(always)]
+    fn known(
+        &mut self,
+        object: &Object<'s>,
+        property: PropertyRef<'s>,
+        at: usize,
+    ) -> Step<(usize, bool)> {
+        let mark = self.notes.mark();
+        let found = match property.resource_field() {
+            None => {
+                let edge = property.edge();
+                self.member_value(at, edge, property.is_listed(), object.left)?
+            }
+            Some(field) => (self.resource_field(at, object, field, property.edge())?, true),
+        };
+        if REPORT {
+            self.notes.were_in(mark, object.node, &NoteStep::Known(property.name()));
+        }
+        Ok(found)
+    }
+
+    #[inline(always)]
+    fn member_value(
+        &mut self,
+        at: usize,
+        edge: Edge<'s>,
+        is_listed: bool,
+        left: usize,
+    ) -> Step<(usize, bool)> {
+        match self.scan.byte(at) {
+            b'"' => Ok((self.scan.skip_string(at)?, true)),
+            b'n' => self.null_member(at, edge, is_listed),
+            _ => Ok((self.value(at, edge, left)?, true)),
         }
     }
 
     #[inline(never)]
-    fn null_member(&mut self, edge: Edge<'s>) -> Step<Fate> {
-        let start = self.scan.at;
-        self.scan.skip_literal(b"null")?;
+    fn null_member(&mut self, at: usize, edge: Edge<'s>, is_listed: bool) -> Step<(usize, bool)> {
+        let end = self.scan.skip_literal(at, b"null")?;
         if edge.is_nullable() {
-            return Ok(Fate::Keep);
+            return Ok((end, true));
         }
         if edge.default().is_none() {
-            return Ok(Fate::Remove);
+            if REPORT {
+                self.notes.null_removed(edge);
+            }
+            return Ok((end, false));
         }
         let default = self.prepared(edge)?;
-        self.out.replace(start..self.scan.at, default.value());
-        Ok(Fate::Keep)
+        self.out.replace(at..end, default.value());
+        if REPORT {
+            let cause = if is_listed { Cause::NullField } else { Cause::NullMember };
+            self.notes.defaulted(edge, cause)?;
+        }
+        Ok((end, true))
+    }
+
+    /// Leaves out the member that ends at `end`; what stands behind it begins at `next`.
+    #[inline(never)]
+    fn cut(&mut self, object: &Object<'s>, end: usize, next: usize) {
+        // The comma before goes with the member; before the first kept member there is none, so
+        // the one behind goes.
+        let is_leading = object.kept_end == object.start && self.scan.byte(next) == b',';
+        self.out.cut(object.kept_end..if is_leading { next + 1 } else { end });
     }
 
     #[inline(never)]
     fn resource_field(
         &mut self,
+        at: usize,
         object: &Object<'s>,
         field: ResourceField,
         edge: Edge<'s>,
     ) -> Step {
-        let start = self.scan.at;
         let expected = match field {
             ResourceField::ApiVersion => &self.expected.api_version,
             ResourceField::Kind => &self.expected.kind,
-            ResourceField::Metadata => return self.metadata(object, edge),
+            ResourceField::Metadata => return self.metadata(at, object, edge),
         };
-        if self.scan.peek() != Some(b'"') {
+        if self.scan.byte(at) != b'"' {
             return Err(Stop::Tree);
         }
-        self.scan.skip_string()?;
-        if object.is_root && self.scan.slice(start, self.scan.at) != expected {
+        let end = self.scan.skip_string(at)?;
+        if object.is_root && self.scan.slice(at, end) != expected {
             return Err(Stop::Tree);
         }
-        Ok(())
+        Ok(end)
     }
 
-    fn metadata(&mut self, object: &Object<'s>, edge: Edge<'s>) -> Step {
-        let start = self.scan.at;
+    fn metadata(&mut self, at: usize, object: &Object<'s>, edge: Edge<'s>) -> Step {
         let node = edge.node();
         if node.has_embedded_resource() {
             return Err(Stop::Tree);
         }
-        if !node.can_default() && metadata::is_normal(&mut self.scan, &mut self.keys, object.left)?
+        let mark = self.keys.mark();
+        if !node.can_default()
+            && let Some(end) =
+                metadata::normal_end(&mut self.scan, &mut self.keys, at, object.left)?
         {
-            return Ok(());
+            return Ok(end);
         }
-        self.keys.forget_below(&object.keys);
-        self.scan.at = start;
-        self.scan.skip_value(&mut self.keys, object.left)?;
-        let written = self.scan.slice(start, self.scan.at);
-        if let Some(text) = metadata::normalise(written, node, object.is_root, object.left)? {
-            self.out.replace(start..self.scan.at, text.as_bytes());
+        self.keys.forget_since(mark);
+        let end = self.scan.skip_value(at, &mut self.keys, object.left)?;
+        let written = self.scan.slice(at, end);
+        let normal = metadata::normalise(written, node, object.is_root, object.left)?;
+        if let Some(text) = &normal.text {
+            self.out.replace(at..end, text.as_bytes());
         }
-        Ok(())
+        if REPORT && normal.text.is_some() {
+            self.notes.metadata(object.node, node, object.is_root, normal)?;
+        }
+        Ok(end)
     }
 
     /// Writes the defaults of members that were missing, in front of the closing brace.
-    #[inline]
-    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
-        let node = object.node;
-        if !object.is_wide {
-            let mut missing = node.defaulted_mask() & !object.seen;
-            while missing != 0 {
-                let position = missing.trailing_zeros() as usize;
-                missing &= missing - 1;
-                if let Some(property) = node.property_at(position) {
-                    self.insert(object, property)?;
-                }
+    #[inline(never)]
+    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &impl Seen, at: usize) -> Step<()> {
+        let mut is_first = object.kept_end == object.start;
+        for property in object.node.defaulted_properties() {
+            if seen.contains(property.position()) || property.edge().default().is_none() {
+                continue;
             }
-            return Ok(());
-        }
-        for property in node.defaulted_properties() {
-            if !self.seen.contains(seen, node.position(property)) {
-                self.insert(object, property)?;
+            let default = self.prepared(property.edge())?;
+            if !is_first {
+                self.out.insert(at, b",");
+            }
+            self.out.insert(at, default.member());
+            is_first = false;
+            if REPORT {
+                let mark = self.notes.mark();
+                self.notes.defaulted(property.edge(), Cause::Missing)?;
+                self.notes.were_in(mark, object.node, &NoteStep::Known(property.name()));
             }
         }
-        Ok(())
-    }
-
-    fn insert(&mut self, object: &mut Object<'s>, property: PropertyRef<'s>) -> Step {
-        if property.edge().default().is_none() {
-            return Ok(());
-        }
-        let default = self.prepared(property.edge())?;
-        let at = self.scan.at;
-        if object.kept_end.is_some() {
-            self.out.insert(at, b",");
-        }
-        self.out.insert(at, default.member());
-        object.kept_end = Some(at);
         Ok(())
     }
 
@@ -418,17 +469,9 @@ impl<'t, 's> Pass<'t, 's> {
     }
 
     /// Without these two the object is another one than the schema is for.
-    fn check_root(&self, object: &Object<'s>, seen: &SeenFrame) -> Step {
-        let node = object.node;
+    fn check_root(&self, node: NodeRef<'s>, seen: &impl Seen) -> Step<()> {
         let has = |name: &str| {
-            node.property(name).is_some_and(|property| {
-                let position = node.position(property);
-                if object.is_wide {
-                    self.seen.contains(seen, position)
-                } else {
-                    object.seen & 1 << position != 0
-                }
-            })
+            node.property(name).is_some_and(|property| seen.contains(property.position()))
         };
         if has("apiVersion") && has("kind") { Ok(()) } else { Err(Stop::Tree) }
     }
