@@ -9,18 +9,18 @@ use billhook_schema::print::plain_json;
 use billhook_schema::value::{DeepValue, deep_eq};
 
 use crate::keys::OpenKeys;
+use crate::output::Output;
 use crate::read::read_json_to_depth;
-use crate::scan::{Keys, Part, Scan, Step, Stop};
+use crate::scan::{AnyKeys, Keys, Part, Scan, Step, Stop};
 
-/// Passes metadata; gives the position behind it if it is in normal form.
-pub(crate) fn normal_end(
-    scan: &mut Scan<'_>,
-    keys: &mut OpenKeys,
-    at: usize,
-    left: usize,
-) -> Step<Option<usize>> {
-    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    record(scan, keys, OBJECT_META, at, left)
+/// The fast way through metadata: where everything is in normal form, or only unknown fields have
+/// to go.
+pub(crate) struct Fast<'p, 't> {
+    pub(crate) scan: &'p mut Scan<'t>,
+    pub(crate) keys: &'p mut OpenKeys,
+    pub(crate) out: &'p mut Output<'t>,
+    /// Whether unknown fields are cut here; otherwise they are not taken for normal.
+    pub(crate) cuts: bool,
 }
 
 /// Metadata as it came and what a server makes of it.
@@ -58,48 +58,173 @@ pub(crate) fn normalise(
     Ok(Normal { written, decoded, text })
 }
 
+/// The position behind what was passed; none if only the slower way knows what to do with it.
 type NormalEnd = Step<Option<usize>>;
 
-/// A record whose opening brace is next.
-fn record(
-    scan: &mut Scan<'_>,
-    keys: &mut OpenKeys,
-    fields: Record,
-    at: usize,
-    left: usize,
-) -> NormalEnd {
-    if scan.byte(at) != b'{' {
-        return Ok(None);
+impl Fast<'_, '_> {
+    /// Passes metadata.
+    pub(crate) fn metadata(&mut self, at: usize, left: usize) -> NormalEnd {
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        self.record(OBJECT_META, at, left)
     }
-    let mut seen = 0u32;
-    let mut at = scan.skip_space(at + 1);
-    if scan.byte(at) == b'}' {
-        return Ok(has_required(fields, seen).then_some(at + 1));
-    }
-    loop {
-        let (end, escaped) = scan.skip_key(at)?;
-        let key = scan.slice(at + 1, end - 1);
-        at = scan.skip_colon(end)?;
-        let Some((position, kind)) = find(fields, key) else { return Ok(None) };
-        if escaped || seen & 1 << position != 0 {
+
+    /// A record whose opening brace is next.
+    fn record(&mut self, fields: Record, at: usize, left: usize) -> NormalEnd {
+        if self.scan.byte(at) != b'{' {
             return Ok(None);
         }
-        seen |= 1 << position;
-        let Some(end) = field(scan, keys, kind, at, left)? else { return Ok(None) };
-        match scan.next_part(end, b'}')? {
-            Part::Next(next) => at = next,
-            Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
+        let start = at + 1;
+        let mut kept_end = start;
+        let mut seen = 0u32;
+        let mut at = self.scan.skip_space(start);
+        if self.scan.byte(at) == b'}' {
+            return Ok(has_required(fields, seen).then_some(at + 1));
+        }
+        loop {
+            let (end, escaped) = self.scan.skip_key(at)?;
+            let key = self.scan.slice(at + 1, end - 1);
+            at = self.scan.skip_colon(end)?;
+            if escaped {
+                return Ok(None);
+            }
+            let end = match find(fields, key) {
+                Some((position, kind)) => {
+                    if seen & 1 << position != 0 {
+                        return Ok(None);
+                    }
+                    seen |= 1 << position;
+                    let Some(end) = self.field(kind, at, left)? else { return Ok(None) };
+                    kept_end = end;
+                    end
+                }
+                None if self.cuts => {
+                    let end = self.scan.skip_value(at, &mut AnyKeys, left)?;
+                    let next = self.scan.skip_space(end);
+                    let comma_end = (self.scan.byte(next) == b',').then_some(next + 1);
+                    self.out.cut_member((start, kept_end), end, comma_end);
+                    end
+                }
+                None => return Ok(None),
+            };
+            match self.scan.next_part(end, b'}')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
+            }
+        }
+    }
+
+    fn field(&mut self, kind: Kind, at: usize, left: usize) -> NormalEnd {
+        match kind {
+            Kind::String(_) => self.string(at, |text| !text.is_empty()),
+            Kind::RequiredString(_) => self.string(at, |_| true),
+            Kind::Integer => self.integer(at, |literal| literal != b"0"),
+            Kind::OptionalInteger => self.integer(at, |_| true),
+            Kind::OptionalBool => match self.scan.byte(at) {
+                b't' => self.scan.skip_literal(at, b"true").map(Some),
+                b'f' => self.scan.skip_literal(at, b"false").map(Some),
+                _ => Ok(None),
+            },
+            Kind::Time => self.string(at, is_normal_time),
+            Kind::StringMap => self.string_map(at, left),
+            Kind::StringList => self.list(at, left, |fast, at, _| fast.string(at, |_| true)),
+            Kind::Records { fields, .. } => self.list(at, left, |fast, at, left| {
+                let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+                fast.record(fields, at, left)
+            }),
+            Kind::Any => {
+                if self.scan.byte(at) == b'n' {
+                    return Ok(None);
+                }
+                self.scan.skip_value(at, self.keys, left).map(Some)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A string with an acceptable spelling.
+    #[inline]
+    fn string(&mut self, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
+        if self.scan.byte(at) != b'"' {
+            return Ok(None);
+        }
+        let end = self.scan.skip_string(at)?;
+        Ok(accepts(self.scan.slice(at + 1, end - 1)).then_some(end))
+    }
+
+    /// A number that is surely written back as it is spelled, if that is acceptable.
+    fn integer(&self, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
+        const SURE_DIGITS: usize = 18;
+        if !matches!(self.scan.byte(at), b'-' | b'0'..=b'9') {
+            return Ok(None);
+        }
+        let end = self.scan.skip_number(at)?;
+        let literal = self.scan.slice(at, end);
+        let digits = literal.strip_prefix(b"-").unwrap_or(literal);
+        let is_plain = digits.iter().all(u8::is_ascii_digit) && digits.len() <= SURE_DIGITS;
+        Ok((is_plain && literal != b"-0" && accepts(literal)).then_some(end))
+    }
+
+    fn string_map(&mut self, at: usize, left: usize) -> NormalEnd {
+        if self.scan.byte(at) != b'{' {
+            return Ok(None);
+        }
+        if left == 0 {
+            return Err(Stop::Invalid);
+        }
+        let mut at = self.scan.skip_space(at + 1);
+        if self.scan.byte(at) == b'}' {
+            return Ok(None);
+        }
+        let mut frame = self.keys.open();
+        loop {
+            let (end, escaped) = self.scan.skip_key(at)?;
+            self.keys.key(&mut frame, self.scan.slice(at + 1, end - 1), escaped)?;
+            at = self.scan.skip_colon(end)?;
+            if self.scan.byte(at) != b'"' {
+                return Ok(None);
+            }
+            let end = self.scan.skip_string(at)?;
+            match self.scan.next_part(end, b'}')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => {
+                    self.keys.close(frame);
+                    return Ok(Some(end));
+                }
+            }
+        }
+    }
+
+    /// A list that is not empty.
+    fn list(
+        &mut self,
+        at: usize,
+        left: usize,
+        mut item: impl FnMut(&mut Self, usize, usize) -> NormalEnd,
+    ) -> NormalEnd {
+        if self.scan.byte(at) != b'[' {
+            return Ok(None);
+        }
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        let mut at = self.scan.skip_space(at + 1);
+        if self.scan.byte(at) == b']' {
+            return Ok(None);
+        }
+        loop {
+            let Some(end) = item(self, at, left)? else { return Ok(None) };
+            match self.scan.next_part(end, b']')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(Some(end)),
+            }
         }
     }
 }
 
 #[inline]
 fn find(fields: Record, key: &[u8]) -> Option<(usize, Kind)> {
-    let is_meant = |name: &str| {
-        let name = name.as_bytes();
-        name.len() == key.len() && name.first() == key.first() && name == key
-    };
-    let position = fields.iter().position(|(name, _)| is_meant(name))?;
+    // The first letter tells most names of one length apart without a call.
+    let is_meant =
+        |name: &[u8]| name.len() == key.len() && name.first() == key.first() && name == key;
+    let position = fields.iter().position(|(name, _)| is_meant(name.as_bytes()))?;
     Some((position, fields.get(position)?.1))
 }
 
@@ -107,115 +232,4 @@ fn has_required(fields: Record, seen: u32) -> bool {
     fields.iter().enumerate().all(|(position, (_, kind))| {
         !matches!(kind, Kind::RequiredString(_)) || seen & 1 << position != 0
     })
-}
-
-fn field(
-    scan: &mut Scan<'_>,
-    keys: &mut OpenKeys,
-    kind: Kind,
-    at: usize,
-    left: usize,
-) -> NormalEnd {
-    match kind {
-        Kind::String(_) => string(scan, at, |text| !text.is_empty()),
-        Kind::RequiredString(_) => string(scan, at, |_| true),
-        Kind::Integer => integer(scan, at, |literal| literal != b"0"),
-        Kind::OptionalInteger => integer(scan, at, |_| true),
-        Kind::OptionalBool => match scan.byte(at) {
-            b't' => scan.skip_literal(at, b"true").map(Some),
-            b'f' => scan.skip_literal(at, b"false").map(Some),
-            _ => Ok(None),
-        },
-        Kind::Time => string(scan, at, is_normal_time),
-        Kind::StringMap => string_map(scan, keys, at, left),
-        Kind::StringList => list(scan, at, left, |scan, at, _| string(scan, at, |_| true)),
-        Kind::Records { fields, .. } => list(scan, at, left, |scan, at, left| {
-            let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-            record(scan, keys, fields, at, left)
-        }),
-        Kind::Any => {
-            if scan.byte(at) == b'n' {
-                return Ok(None);
-            }
-            scan.skip_value(at, keys, left).map(Some)
-        }
-        _ => Ok(None),
-    }
-}
-
-/// A string with an acceptable spelling.
-#[inline]
-fn string(scan: &mut Scan<'_>, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
-    if scan.byte(at) != b'"' {
-        return Ok(None);
-    }
-    let end = scan.skip_string(at)?;
-    Ok(accepts(scan.slice(at + 1, end - 1)).then_some(end))
-}
-
-/// A number that is surely written back as it is spelled, if that is acceptable.
-fn integer(scan: &Scan<'_>, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
-    const SURE_DIGITS: usize = 18;
-    if !matches!(scan.byte(at), b'-' | b'0'..=b'9') {
-        return Ok(None);
-    }
-    let end = scan.skip_number(at)?;
-    let literal = scan.slice(at, end);
-    let digits = literal.strip_prefix(b"-").unwrap_or(literal);
-    let is_plain = digits.iter().all(u8::is_ascii_digit) && digits.len() <= SURE_DIGITS;
-    Ok((is_plain && literal != b"-0" && accepts(literal)).then_some(end))
-}
-
-fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, at: usize, left: usize) -> NormalEnd {
-    if scan.byte(at) != b'{' {
-        return Ok(None);
-    }
-    if left == 0 {
-        return Err(Stop::Invalid);
-    }
-    let mut at = scan.skip_space(at + 1);
-    if scan.byte(at) == b'}' {
-        return Ok(None);
-    }
-    let mut frame = keys.open();
-    loop {
-        let (end, escaped) = scan.skip_key(at)?;
-        keys.key(&mut frame, scan.slice(at + 1, end - 1), escaped)?;
-        at = scan.skip_colon(end)?;
-        if scan.byte(at) != b'"' {
-            return Ok(None);
-        }
-        let end = scan.skip_string(at)?;
-        match scan.next_part(end, b'}')? {
-            Part::Next(next) => at = next,
-            Part::End(end) => {
-                keys.close(frame);
-                return Ok(Some(end));
-            }
-        }
-    }
-}
-
-/// A list that is not empty.
-fn list<'t>(
-    scan: &mut Scan<'t>,
-    at: usize,
-    left: usize,
-    mut item: impl FnMut(&mut Scan<'t>, usize, usize) -> NormalEnd,
-) -> NormalEnd {
-    if scan.byte(at) != b'[' {
-        return Ok(None);
-    }
-    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    let mut at = scan.skip_space(at + 1);
-    if scan.byte(at) == b']' {
-        return Ok(None);
-    }
-    loop {
-        let Some(end) = item(scan, at, left)? else { return Ok(None) };
-        match scan.next_part(end, b']')? {
-            Part::Next(next) => at = next,
-            Part::End(end) => return Ok(Some(end)),
-        }
-    }
 }

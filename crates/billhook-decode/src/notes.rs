@@ -7,18 +7,38 @@ use billhook_defaulting::{
 use billhook_objectmeta::{metadata_changes, unknown_metadata_fields};
 use billhook_pruning::{pruned_change, unknown_fields};
 use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_schema::{Change, Edge, FieldPath, Location, NodeRef, SchemaPaths};
+use billhook_schema::{Change, Edge, FieldPath, Location, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
 use crate::read::read_json;
 use crate::scan::{self, Stop};
 
-/// A step from an object or a list to what is in it.
-#[derive(Debug)]
-pub(crate) enum Step<'s> {
+/// A place in an object or a list at `node`.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p, 's> {
+    pub(crate) node: NodeRef<'s>,
+    pub(crate) part: Within<'p, 's>,
+}
+
+/// What is in an object or a list.
+#[derive(Clone, Copy)]
+pub(crate) enum Within<'p, 's> {
     /// A member that the schema knows by name.
-    Known(&'s str),
+    Known(PropertyRef<'s>),
     /// Any other member.
+    Unlisted(&'p [u8]),
+    Element(usize),
+}
+
+impl Place<'_, '_> {
+    pub(crate) fn is_listed(self) -> bool {
+        matches!(self.part, Within::Known(property) if property.is_listed())
+    }
+}
+
+/// A step from an object or a list to what is in it.
+enum Step<'s> {
+    Known(&'s str),
     Unlisted(String),
     Element(usize),
 }
@@ -83,26 +103,28 @@ impl<'s> Notes<'s> {
         self.0.len()
     }
 
-    /// Adds a step to the notes that were made since a mark: they are about what is in `node`.
+    /// Adds a step to the notes that were made since a mark.
     #[inline(always)]
-    pub(crate) fn were_in(&mut self, mark: usize, node: NodeRef<'s>, step: &Step<'s>) {
+    pub(crate) fn were_at(&mut self, mark: usize, place: Place<'_, 's>) {
         if self.0.len() > mark {
-            self.add_step(mark, node, step);
+            self.add_step(mark, place);
         }
     }
 
     #[inline(never)]
-    fn add_step(&mut self, mark: usize, node: NodeRef<'s>, step: &Step<'s>) {
+    fn add_step(&mut self, mark: usize, Place { node, part }: Place<'_, 's>) {
         for note in self.0.iter_mut().skip(mark) {
             if let What::Pruned { written: written @ None, .. } = &mut note.what
                 && !node.specifies_nothing()
             {
                 *written = Some(node);
             }
-            note.steps.push(match step {
-                Step::Known(name) => Step::Known(name),
-                Step::Unlisted(name) => Step::Unlisted(name.clone()),
-                Step::Element(index) => Step::Element(*index),
+            note.steps.push(match part {
+                Within::Known(property) => Step::Known(property.name()),
+                Within::Unlisted(name) => {
+                    Step::Unlisted(String::from_utf8_lossy(name).into_owned())
+                }
+                Within::Element(index) => Step::Element(index),
             });
         }
     }

@@ -13,8 +13,8 @@ use billhook_schema::value::grow;
 use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
 
 use crate::keys::OpenKeys;
-use crate::metadata;
-use crate::notes::{Notes, Step as NoteStep};
+use crate::metadata::{self, Fast};
+use crate::notes::{Notes, Place, Within};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::read::MAX_DEPTH;
@@ -37,6 +37,14 @@ pub(crate) struct Pass<'t, 's, const REPORT: bool> {
     defaults: &'s PreparedDefaults,
     expected: &'s Expected,
     defaulted_values_left: usize,
+}
+
+/// What a pass gives.
+pub(crate) struct Done<'s> {
+    pub(crate) buffer: Vec<u8>,
+    /// Whether the cleaned text is in the buffer; otherwise nothing changes.
+    pub(crate) changed: bool,
+    pub(crate) notes: Notes<'s>,
 }
 
 /// An object that is being read.
@@ -67,57 +75,69 @@ enum Found<'s> {
 }
 
 impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
-    /// Reads a whole document; gives the cleaned text, or none if nothing changes.
-    pub(crate) fn run(
+    /// For a text that is UTF-8; `trusted` if it is known to have no repeated keys.
+    pub(crate) fn new(
         text: &'t [u8],
-        root: NodeRef<'s>,
+        buffer: Vec<u8>,
         defaults: &'s PreparedDefaults,
         expected: &'s Expected,
         trusted: bool,
-    ) -> Step<(Option<Vec<u8>>, Notes<'s>)> {
-        let mut pass = Pass::<REPORT> {
+    ) -> Self {
+        Pass {
             scan: Scan::new(text),
-            out: Output::new(text),
+            out: Output::new(text, buffer),
             keys: OpenKeys::new(trusted),
             notes: Notes::default(),
             defaults,
             expected,
             defaulted_values_left: MAX_DEFAULTED_VALUES,
-        };
-        let start = pass.scan.skip_space(0);
-        if pass.scan.byte(start) != b'{' {
+        }
+    }
+
+    /// Reads the whole text, with `root` for its top object.
+    pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done<'s>> {
+        let start = self.scan.skip_space(0);
+        if self.scan.byte(start) != b'{' {
             return Err(Stop::Tree);
         }
-        let end = pass.object(start, root, MAX_DEPTH, true)?;
-        if pass.scan.skip_space(end) != text.len() {
+        let end = self.object(start, root, MAX_DEPTH, true)?;
+        if self.scan.skip_space(end) != self.scan.text.len() {
             return Err(Stop::Invalid);
         }
-        if pass.scan.lone_surrogate {
+        if self.scan.lone_surrogate {
             return Err(Stop::Duplicate);
         }
-        Ok((pass.out.finish(), pass.notes))
+        let (buffer, changed) = self.out.finish();
+        Ok(Done { buffer, changed, notes: self.notes })
     }
 
     /// A value that is not null, at a node where something may change.
     #[inline(always)]
-    fn value(&mut self, at: usize, edge: Edge<'s>, left: usize) -> Step {
+    fn value(&mut self, at: usize, edge: Edge<'s>, left: usize, place: Place<'_, 's>) -> Step {
+        let node = edge.node();
         match self.scan.byte(at) {
-            b'{' => {
-                let node = edge.node();
-                if node.is_passive() {
-                    return self.scan.skip_object(at, &mut self.keys, left);
-                }
-                self.object(at, node, left, false)
-            }
-            b'[' => {
-                let node = edge.node();
-                if node.is_passive() {
-                    return self.scan.skip_array(at, &mut self.keys, left);
-                }
-                self.array(at, node, left)
-            }
+            b'{' if node.is_passive() => self.scan.skip_object(at, &mut self.keys, left),
+            b'[' if node.is_passive() => self.scan.skip_array(at, &mut self.keys, left),
+            b'{' => self.noting(place, |pass| pass.object(at, node, left, false)),
+            b'[' => self.noting(place, |pass| pass.array(at, node, left)),
             _ => self.scan.skip_scalar(at),
         }
+    }
+
+    /// Tells the notes that are made by `pass` where they belong.
+    #[inline(always)]
+    fn noting<T>(
+        &mut self,
+        place: Place<'_, 's>,
+        pass: impl FnOnce(&mut Self) -> Step<T>,
+    ) -> Step<T> {
+        if !REPORT {
+            return pass(self);
+        }
+        let mark = self.notes.mark();
+        let result = pass(self)?;
+        self.notes.were_at(mark, place);
+        Ok(result)
     }
 
     fn array(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
@@ -138,15 +158,12 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let edge = node.items();
         let mut index = 0;
         loop {
-            let mark = self.notes.mark();
+            let place = Place { node, part: Within::Element(index) };
             at = match self.scan.byte(at) {
-                b'n' => self.null_element(at, edge)?,
-                _ => self.value(at, edge, left)?,
+                b'n' => self.null_element(at, edge, place)?,
+                _ => self.value(at, edge, left, place)?,
             };
-            if REPORT {
-                self.notes.were_in(mark, node, &NoteStep::Element(index));
-                index += 1;
-            }
+            index += 1;
             match self.scan.next_part(at, b']')? {
                 Part::Next(next) => at = next,
                 Part::End(end) => return Ok(end),
@@ -155,14 +172,12 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     }
 
     #[inline(never)]
-    fn null_element(&mut self, at: usize, edge: Edge<'s>) -> Step {
+    fn null_element(&mut self, at: usize, edge: Edge<'s>, place: Place<'_, 's>) -> Step {
         let end = self.scan.skip_literal(at, b"null")?;
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
             self.out.replace(at..end, default.value());
-            if REPORT {
-                self.notes.defaulted(edge, Cause::NullElement)?;
-            }
+            self.noting(place, |pass| pass.note_default(edge, Cause::NullElement))?;
         }
         Ok(end)
     }
@@ -222,7 +237,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             if is_kept {
                 object.kept_end = end;
             } else {
-                self.cut(&object, end, next);
+                let comma_end = (byte == b',').then_some(next + 1);
+                self.out.cut_member((start, object.kept_end), end, comma_end);
             }
             if byte == b'}' {
                 at = next;
@@ -281,7 +297,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let value = self.scan.skip_colon(end)?;
         let content;
         let name = if escaped {
-            content = text::string(self.scan.text, at + 1).map_err(|_| Stop::Invalid)?.0;
+            content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
             content.as_bytes()
         } else {
             key
@@ -290,36 +306,29 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             node.learn(previous, property);
             return Ok(Found::Known(property, value));
         }
-        let mark = self.notes.mark();
-        let found = match node.unlisted() {
+        let place = Place { node, part: Within::Unlisted(name) };
+        match node.unlisted() {
+            Unlisted::Remove if REPORT => {
+                // Repeated keys are reported even in what is removed.
+                self.keys.key(&mut object.keys, key, escaped)?;
+                let end = self.scan.skip_value(value, &mut self.keys, object.left)?;
+                let removed = self.scan.slice(value, end);
+                self.noting(place, |pass| pass.notes.pruned(node, removed))?;
+                Ok(Found::Removed(end))
+            }
             Unlisted::Remove => {
-                let end = if REPORT {
-                    // Repeated keys are reported even in what is removed.
-                    self.keys.key(&mut object.keys, key, escaped)?;
-                    self.scan.skip_value(value, &mut self.keys, object.left)?
-                } else {
-                    self.scan.skip_value(value, &mut AnyKeys, object.left)?
-                };
-                if REPORT {
-                    self.notes.pruned(node, self.scan.slice(value, end))?;
-                }
-                Found::Removed(end)
+                Ok(Found::Removed(self.scan.skip_value(value, &mut AnyKeys, object.left)?))
             }
             Unlisted::Keep => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                Found::Passed(self.scan.skip_value(value, &mut self.keys, object.left)?)
+                Ok(Found::Passed(self.scan.skip_value(value, &mut self.keys, object.left)?))
             }
             Unlisted::Descend(edge) => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                let (end, is_kept) = self.member_value(value, edge, false, object.left)?;
-                if is_kept { Found::Passed(end) } else { Found::Removed(end) }
+                let (end, is_kept) = self.member_value(value, edge, object.left, place)?;
+                Ok(if is_kept { Found::Passed(end) } else { Found::Removed(end) })
             }
-        };
-        if REPORT && self.notes.mark() > mark {
-            let name = String::from_utf8_lossy(name).into_owned();
-            self.notes.were_in(mark, node, &NoteStep::Unlisted(name));
         }
-        Ok(found)
     }
 
     /// The value of a member that the node knows by name; gives the position behind it and
@@ -331,18 +340,13 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         property: PropertyRef<'s>,
         at: usize,
     ) -> Step<(usize, bool)> {
-        let mark = self.notes.mark();
-        let found = match property.resource_field() {
-            None => {
-                let edge = property.edge();
-                self.member_value(at, edge, property.is_listed(), object.left)?
+        let place = Place { node: object.node, part: Within::Known(property) };
+        match property.resource_field() {
+            None => self.member_value(at, property.edge(), object.left, place),
+            Some(field) => {
+                Ok((self.resource_field(at, object, field, property.edge(), place)?, true))
             }
-            Some(field) => (self.resource_field(at, object, field, property.edge())?, true),
-        };
-        if REPORT {
-            self.notes.were_in(mark, object.node, &NoteStep::Known(property.name()));
         }
-        Ok(found)
     }
 
     #[inline(always)]
@@ -350,44 +354,44 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         &mut self,
         at: usize,
         edge: Edge<'s>,
-        is_listed: bool,
         left: usize,
+        place: Place<'_, 's>,
     ) -> Step<(usize, bool)> {
         match self.scan.byte(at) {
             b'"' => Ok((self.scan.skip_string(at)?, true)),
-            b'n' => self.null_member(at, edge, is_listed),
-            _ => Ok((self.value(at, edge, left)?, true)),
+            b'n' => self.null_member(at, edge, place),
+            _ => Ok((self.value(at, edge, left, place)?, true)),
         }
     }
 
     #[inline(never)]
-    fn null_member(&mut self, at: usize, edge: Edge<'s>, is_listed: bool) -> Step<(usize, bool)> {
+    fn null_member(
+        &mut self,
+        at: usize,
+        edge: Edge<'s>,
+        place: Place<'_, 's>,
+    ) -> Step<(usize, bool)> {
         let end = self.scan.skip_literal(at, b"null")?;
         if edge.is_nullable() {
             return Ok((end, true));
         }
         if edge.default().is_none() {
             if REPORT {
+                let mark = self.notes.mark();
                 self.notes.null_removed(edge);
+                self.notes.were_at(mark, place);
             }
             return Ok((end, false));
         }
         let default = self.prepared(edge)?;
         self.out.replace(at..end, default.value());
-        if REPORT {
-            let cause = if is_listed { Cause::NullField } else { Cause::NullMember };
-            self.notes.defaulted(edge, cause)?;
-        }
+        let cause = if place.is_listed() { Cause::NullField } else { Cause::NullMember };
+        self.noting(place, |pass| pass.note_default(edge, cause))?;
         Ok((end, true))
     }
 
-    /// Leaves out the member that ends at `end`; what stands behind it begins at `next`.
-    #[inline(never)]
-    fn cut(&mut self, object: &Object<'s>, end: usize, next: usize) {
-        // The comma before goes with the member; before the first kept member there is none, so
-        // the one behind goes.
-        let is_leading = object.kept_end == object.start && self.scan.byte(next) == b',';
-        self.out.cut(object.kept_end..if is_leading { next + 1 } else { end });
+    fn note_default(&mut self, edge: Edge<'s>, cause: Cause) -> Step<()> {
+        if REPORT { self.notes.defaulted(edge, cause) } else { Ok(()) }
     }
 
     #[inline(never)]
@@ -397,11 +401,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         object: &Object<'s>,
         field: ResourceField,
         edge: Edge<'s>,
+        place: Place<'_, 's>,
     ) -> Step {
         let expected = match field {
             ResourceField::ApiVersion => &self.expected.api_version,
             ResourceField::Kind => &self.expected.kind,
-            ResourceField::Metadata => return self.metadata(at, object, edge),
+            ResourceField::Metadata => {
+                return self.metadata(at, object, edge.node(), place);
+            }
         };
         if self.scan.byte(at) != b'"' {
             return Err(Stop::Tree);
@@ -413,19 +420,30 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         Ok(end)
     }
 
-    fn metadata(&mut self, at: usize, object: &Object<'s>, edge: Edge<'s>) -> Step {
-        let node = edge.node();
+    fn metadata(
+        &mut self,
+        at: usize,
+        object: &Object<'s>,
+        node: NodeRef<'s>,
+        place: Place<'_, 's>,
+    ) -> Step {
         if node.has_embedded_resource() {
             return Err(Stop::Tree);
         }
-        let mark = self.keys.mark();
-        if !node.can_default()
-            && let Some(end) =
-                metadata::normal_end(&mut self.scan, &mut self.keys, at, object.left)?
-        {
-            return Ok(end);
+        if !node.can_default() {
+            let (keys, out) = (self.keys.mark(), self.out.mark());
+            let mut fast = Fast {
+                scan: &mut self.scan,
+                keys: &mut self.keys,
+                out: &mut self.out,
+                cuts: !REPORT,
+            };
+            if let Some(end) = fast.metadata(at, object.left)? {
+                return Ok(end);
+            }
+            self.keys.forget_since(keys);
+            self.out.return_to(&out);
         }
-        self.keys.forget_since(mark);
         let end = self.scan.skip_value(at, &mut self.keys, object.left)?;
         let written = self.scan.slice(at, end);
         let normal = metadata::normalise(written, node, object.is_root, object.left)?;
@@ -433,7 +451,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             self.out.replace(at..end, text.as_bytes());
         }
         if REPORT && normal.text.is_some() {
-            self.notes.metadata(object.node, node, object.is_root, normal)?;
+            let is_root = object.is_root;
+            self.noting(place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
         }
         Ok(end)
     }
@@ -452,11 +471,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             }
             self.out.insert(at, default.member());
             is_first = false;
-            if REPORT {
-                let mark = self.notes.mark();
-                self.notes.defaulted(property.edge(), Cause::Missing)?;
-                self.notes.were_in(mark, object.node, &NoteStep::Known(property.name()));
-            }
+            let place = Place { node: object.node, part: Within::Known(property) };
+            self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
         }
         Ok(())
     }

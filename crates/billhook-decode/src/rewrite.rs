@@ -45,7 +45,7 @@ impl Rewriter<'_, '_> {
         self.scan.lone_surrogate = false;
         let end = self.scan.skip_string(at)?;
         let spelled = self.scan.slice(at, end);
-        let content = text::string(self.scan.text, at + 1).map_err(|_| Stop::Invalid)?.0;
+        let content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
         if self.scan.lone_surrogate || std::str::from_utf8(spelled).is_err() {
             let spelled = billhook_schema::print::plain_json(&content.as_str().into());
             self.out.extend_from_slice(spelled.as_bytes());

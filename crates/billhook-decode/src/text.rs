@@ -1,27 +1,34 @@
 //! The content of JSON strings.
 
+use crate::scan::end_of_plain;
+
 /// Where reading a string failed, and the server's text for it.
 pub(crate) type Failure = (usize, String);
 
 /// Reads the string that starts behind the quote at `start`; gives the text and the position
-/// behind the closing quote.
-pub(crate) fn string(bytes: &[u8], start: usize) -> Result<(String, usize), Failure> {
+/// behind the closing quote. `unicode` is the whole text, if that is UTF-8.
+pub(crate) fn string(
+    bytes: &[u8],
+    unicode: Option<&str>,
+    start: usize,
+) -> Result<(String, usize), Failure> {
     let mut text = String::new();
     let mut at = start;
     loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
-        let Some(plain) = plain else { return Err(end_of_input(bytes)) };
-        push_lossy(rest.get(..plain).unwrap_or_default(), &mut text);
-        at += plain;
-        match bytes.get(at) {
-            Some(b'"') => return Ok((text, at + 1)),
-            Some(b'\\') => at = escape(bytes, at, &mut text)?,
-            other => {
-                let shown = other.map_or_else(String::new, |byte| character(&[*byte]));
-                return Err((at, format!("invalid character {shown} in string")));
-            }
+        let end = end_of_plain(bytes, at);
+        match unicode.and_then(|unicode| unicode.get(at..end)) {
+            Some(plain) => text.push_str(plain),
+            None => push_lossy(bytes.get(at..end).unwrap_or_default(), &mut text),
         }
+        at = match bytes.get(end) {
+            Some(b'"') => return Ok((text, end + 1)),
+            Some(b'\\') => escape(bytes, end, &mut text)?,
+            Some(other) => {
+                let shown = character(&[*other]);
+                return Err((end, format!("invalid character {shown} in string")));
+            }
+            None => return Err(end_of_input(bytes)),
+        };
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use billhook_decode::{JsonError, read_json};
+use billhook_decode::{Decoder, Findings, JsonError, read_json};
 use billhook_objectmeta::Invalid;
 use billhook_schema::print::quote;
 use billhook_schema::value::DeepValue;
@@ -172,10 +172,11 @@ impl Version {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
-        if let Some(DecodedText { text, warnings, changes }) = self.clean_text(body, options)
-            && let Ok(document) = read_json(&text)
+        if let Some(decoded) =
+            self.in_one_pass(body, options, Decoder::read, Decoder::read_reporting)
         {
-            return Ok(Decoded { object: document.into_value(), warnings, changes });
+            let (object, warnings, changes) = decoded;
+            return Ok(Decoded { object, warnings, changes });
         }
         self.decode_tree(body, options)
     }
@@ -208,23 +209,34 @@ impl Version {
         serde_json::from_slice(decoded.text()).map_err(|error| DecodeError::conversion(&error))
     }
 
-    /// Cleans a body in one pass over its text; none where only the path over a tree knows what to
-    /// do, or says why the body is refused.
     pub(crate) fn clean_text<'t>(
         &self,
         body: &'t [u8],
         options: &DecodeOptions,
     ) -> Option<DecodedText<'t>> {
+        let decoded = self.in_one_pass(body, options, Decoder::clean, Decoder::clean_reporting)?;
+        let (text, warnings, changes) = decoded;
+        Some(DecodedText { text, warnings, changes })
+    }
+
+    /// Decodes a body in one pass over its text; none where only the path over a tree knows what to
+    /// do, or says why the body is refused.
+    fn in_one_pass<'t, T>(
+        &self,
+        body: &'t [u8],
+        options: &DecodeOptions,
+        silently: impl FnOnce(&Decoder, &'t [u8]) -> Option<T>,
+        reporting: impl FnOnce(&Decoder, &'t [u8]) -> Option<(T, Findings)>,
+    ) -> Option<(T, Vec<String>, Vec<Change>)> {
         if options.format == BodyFormat::Yaml {
             return None;
         }
         let decoder = self.decoder()?;
         let validates = options.field_validation != FieldValidation::Ignore;
         if !options.report && !validates {
-            let text = decoder.clean(body)?;
-            return Some(DecodedText { text, warnings: Vec::new(), changes: Vec::new() });
+            return Some((silently(decoder, body)?, Vec::new(), Vec::new()));
         }
-        let (text, findings) = decoder.clean_reporting(body)?;
+        let (decoded, findings) = reporting(decoder, body)?;
         let mut warnings = Vec::new();
         if validates {
             if options.field_validation == FieldValidation::Strict && !findings.unknown.is_empty() {
@@ -233,7 +245,7 @@ impl Version {
             warnings.extend(findings.unknown.iter().map(|path| unknown_field(path)));
         }
         let changes = if options.report { findings.changes } else { Vec::new() };
-        Some(DecodedText { text, warnings, changes })
+        Some((decoded, warnings, changes))
     }
 
     pub(crate) fn decode_tree(
