@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use billhook_schema::hash_name;
+
 use crate::scan::{Keys, Step, Stop};
 
 /// How many hashes can be open at once without allocating.
@@ -80,7 +82,7 @@ impl Keys for OpenKeys {
         if self.trusted {
             return Ok(());
         }
-        let hash = hash(key);
+        let hash = hash_name(key);
         let open = self.open_hashes().get(*base..self.len).unwrap_or_default();
         if escaped || open.contains(&hash) {
             return Err(Stop::Duplicate);
@@ -100,16 +102,4 @@ impl Keys for OpenKeys {
     fn close(&mut self, base: usize) {
         self.forget_since(base);
     }
-}
-
-#[inline]
-fn hash(key: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = key.len() as u64;
-    let (chunks, rest) = key.as_chunks::<8>();
-    for chunk in chunks {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(FACTOR);
-    }
-    let last = rest.iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
-    (hash.rotate_left(5) ^ last).wrapping_mul(FACTOR)
 }

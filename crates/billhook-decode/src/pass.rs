@@ -302,7 +302,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         } else {
             key
         };
-        if let Some(property) = node.property_named(name) {
+        if node.property_count() > 0
+            && let Some(property) = node.property_named(name)
+        {
             node.learn(previous, property);
             return Ok(Found::Known(property, value));
         }

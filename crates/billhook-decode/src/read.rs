@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::JsonError;
 use crate::number;
 use crate::scan::{LEVELS, end_of_plain};
-use crate::text::{self, Failure, character};
+use crate::text::{self, Failure, character, failure};
 
 /// How deep lists and objects may be nested.
 pub const MAX_DEPTH: usize = 10_000;
@@ -49,7 +49,7 @@ pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
 /// [`read_json`] with another limit for nesting, for documents that wrap objects.
 pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
     let mut reader = Reader::new(text, std::str::from_utf8(text).ok(), max_depth);
-    let failed = |(offset, message)| JsonError::new(text, offset, message);
+    let failed = |failure: Failure| JsonError::new(text, failure.0, failure.1);
     let value = DeepValue::from(reader.document().map_err(failed)?);
     if let Some((offset, literal)) = reader.out_of_range {
         let message =
@@ -131,7 +131,10 @@ impl<'t> Reader<'t> {
     fn invalid(&self, context: &str) -> Failure {
         match self.bytes.get(self.at..) {
             None | Some([]) => text::end_of_input(self.bytes),
-            Some(rest) => (self.at, format!("invalid character {} {context}", character(rest))),
+            Some(rest) => {
+                let shown = character(rest);
+                failure(self.at, format!("invalid character {shown} {context}"))
+            }
         }
     }
 
@@ -161,7 +164,7 @@ impl<'t> Reader<'t> {
         read: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if self.left == 0 {
-            return Err((self.at, "exceeded max depth".to_owned()));
+            return Err(failure(self.at, "exceeded max depth".to_owned()));
         }
         self.left -= 1;
         self.at += 1;

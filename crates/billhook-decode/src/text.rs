@@ -2,8 +2,13 @@
 
 use crate::scan::end_of_plain;
 
-/// Where reading a string failed, and the server's text for it.
-pub(crate) type Failure = (usize, String);
+/// Where reading failed, and the server's text for it; boxed, because results are passed often and
+/// fail rarely.
+pub(crate) type Failure = Box<(usize, String)>;
+
+pub(crate) fn failure(at: usize, text: String) -> Failure {
+    Box::new((at, text))
+}
 
 /// Reads the string that starts behind the quote at `start`; gives the text and the position
 /// behind the closing quote. `unicode` is the whole text, if that is UTF-8.
@@ -25,7 +30,8 @@ pub(crate) fn string(
             Some(b'\\') => escape(bytes, end, &mut text)?,
             Some(other) => {
                 let shown = character(&[*other]);
-                return Err((end, format!("invalid character {shown} in string")));
+                let text = format!("invalid character {shown} in string");
+                return Err(failure(end, text));
             }
             None => return Err(end_of_input(bytes)),
         };
@@ -33,7 +39,7 @@ pub(crate) fn string(
 }
 
 pub(crate) fn end_of_input(bytes: &[u8]) -> Failure {
-    (bytes.len(), "unexpected end of JSON input".to_owned())
+    failure(bytes.len(), "unexpected end of JSON input".to_owned())
 }
 
 /// Invalid UTF-8 becomes one U+FFFD a byte.
@@ -88,7 +94,7 @@ fn code_unit(bytes: &[u8], at: usize) -> Result<u32, Failure> {
 fn invalid_escape(bytes: &[u8], at: usize, length: usize) -> Failure {
     let sequence = bytes.get(at..(at + length).min(bytes.len())).unwrap_or_default();
     let sequence = String::from_utf8_lossy(sequence);
-    (at, format!("invalid escape sequence `{sequence}` in string"))
+    failure(at, format!("invalid escape sequence `{sequence}` in string"))
 }
 
 /// The first character of `rest` as the server's errors show it.
