@@ -81,7 +81,7 @@ pub(crate) struct Scan<'t> {
 }
 
 /// Levels that are walked between two looks at how much stack is left.
-pub(crate) const LEVELS: usize = 32;
+pub(crate) const LEVELS: usize = 8;
 
 impl<'t> Scan<'t> {
     pub(crate) fn new(text: &'t [u8]) -> Self {
