@@ -3,6 +3,7 @@
 
 mod generate;
 mod random;
+pub mod targets;
 
 use std::process::ExitCode;
 
