@@ -174,6 +174,15 @@ impl FieldError {
         self
     }
 
+    /// The same error for a value that stands at a path of a larger document.
+    #[must_use]
+    pub fn below(mut self, base: &FieldPath) -> Self {
+        let mut path = base.clone();
+        path.extend(self.field.segments().iter().cloned());
+        self.field = path;
+        self
+    }
+
     /// The kind of the error.
     pub fn error_type(&self) -> ErrorType {
         self.error_type

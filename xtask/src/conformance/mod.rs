@@ -7,6 +7,7 @@ mod compare;
 mod crd;
 mod objectmeta;
 mod ops;
+mod validation;
 mod webhook;
 
 use std::collections::BTreeMap;

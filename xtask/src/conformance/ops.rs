@@ -10,11 +10,12 @@ use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
 use billhook_schema::value::{DeepValue, deep_clone};
 use billhook_schema::{
-    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, StructuralSchema,
+    CompileOptions, CompiledSchema, ErrorType, FieldError, FieldPath, JsonSchemaProps,
+    StructuralSchema,
 };
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, crd, objectmeta, webhook};
+use super::{Outcome, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -43,6 +44,9 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
+        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("listtype", Input::Inline(input)) => validation::listtype(input),
+        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -68,7 +72,11 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
     parts.insert("field".to_owned(), Value::from(error.field().to_string()));
     parts.insert("detail".to_owned(), Value::from(error.detail()));
-    let value = error.bad_value().map_or(Value::from(""), deep_clone);
+    let omitted = match error.error_type() {
+        ErrorType::TooLong => "<value omitted>",
+        _ => "",
+    };
+    let value = error.bad_value().map_or(Value::from(omitted), deep_clone);
     parts.insert("badvalue".to_owned(), value);
     if let Some(source) = source {
         parts.insert("source".to_owned(), Value::from(source));
@@ -76,7 +84,7 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     DeepValue::from(Value::Object(parts))
 }
 
-fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
+pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     match input.get("schema") {
         None | Some(Value::Null) => Ok(None),
         Some(schema) => {
