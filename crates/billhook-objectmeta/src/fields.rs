@@ -72,7 +72,7 @@ pub const OBJECT_META: Record = &[
 ];
 
 /// The fields of an owner reference.
-const OWNER_REFERENCE: Record = &[
+pub(crate) const OWNER_REFERENCE: Record = &[
     ("apiVersion", Kind::RequiredString("string")),
     ("kind", Kind::RequiredString("string")),
     ("name", Kind::RequiredString("string")),

@@ -88,6 +88,9 @@ pub struct FieldError {
     detail: String,
     #[serde(rename = "badValue", skip_serializing_if = "Option::is_none")]
     bad_value: Option<DeepValue>,
+    /// The text of the value where it is not the one of its JSON.
+    #[serde(skip)]
+    shown: Option<Box<str>>,
 }
 
 impl FieldError {
@@ -97,6 +100,7 @@ impl FieldError {
             field,
             detail: detail.to_owned(),
             bad_value: value.map(DeepValue::from),
+            shown: None,
         }
     }
 
@@ -162,6 +166,23 @@ impl FieldError {
         self
     }
 
+    /// The same error with a text for its value, where the server prints its members in an order
+    /// of their own (OM-31, CV-06).
+    #[must_use]
+    pub fn show_value_as(mut self, text: String) -> Self {
+        self.shown = Some(text.into_boxed_str());
+        self
+    }
+
+    /// The same error for a value that stands at a path of a larger document.
+    #[must_use]
+    pub fn below(mut self, base: &FieldPath) -> Self {
+        let mut path = base.clone();
+        path.extend(self.field.segments().iter().cloned());
+        self.field = path;
+        self
+    }
+
     /// The kind of the error.
     pub fn error_type(&self) -> ErrorType {
         self.error_type
@@ -186,8 +207,10 @@ impl FieldError {
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.error_type.text())?;
-        if let Some(value) = &self.bad_value {
-            write!(f, ": {}", error_value(value))?;
+        match (&self.bad_value, &self.shown) {
+            (Some(_), Some(text)) => write!(f, ": {text}")?,
+            (Some(value), None) => write!(f, ": {}", error_value(value))?,
+            (None, _) => {}
         }
         if !self.detail.is_empty() {
             write!(f, ": {}", self.detail)?;

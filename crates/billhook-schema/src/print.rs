@@ -1,6 +1,7 @@
 //! Printing of values as the server's errors and storage encoding print them (VV-62, RP-52).
 
 use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -65,23 +66,23 @@ pub fn error_value(value: &Value) -> String {
     }
 }
 
-/// A float outside JSON: shortest digits, an exponent below 1e-4 and from 1e21 on.
+/// A float outside JSON: shortest digits, an exponent below 1e-4 and from 1e6 on.
 pub fn plain_float(float: f64) -> String {
-    float_text(float, -4, 2)
+    float_text(float, -4..6, 2)
 }
 
 /// A float in JSON: shortest digits, an exponent below 1e-6 and from 1e21 on.
 pub fn json_float(float: f64) -> String {
-    float_text(float, -6, 1)
+    float_text(float, -6..21, 1)
 }
 
-/// Shortest digits; `lowest` is the smallest decimal exponent written without exponent notation,
-/// `exponent_width` the least number of exponent digits.
-fn float_text(float: f64, lowest: i32, exponent_width: usize) -> String {
+/// Shortest digits; `plain` are the decimal exponents written without exponent notation,
+/// `exponent_width` is the least number of exponent digits.
+fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
     let scientific = format!("{float:e}");
     let Some((mantissa, exponent)) = scientific.split_once('e') else { return scientific };
     let Ok(exponent) = exponent.parse::<i32>() else { return scientific };
-    if float == 0.0 || (lowest..21).contains(&exponent) {
+    if float == 0.0 || plain.contains(&exponent) {
         return format!("{float}");
     }
     let sign = if exponent < 0 { '-' } else { '+' };
@@ -227,7 +228,10 @@ mod tests {
             (0.0, "0", "0"),
             (-0.0, "-0", "-0"),
             (1.5, "1.5", "1.5"),
-            (1e20, "100000000000000000000", "100000000000000000000"),
+            (100000.0, "100000", "100000"),
+            (1e6, "1e+06", "1000000"),
+            (2147483647.0, "2.147483647e+09", "2147483647"),
+            (1e20, "1e+20", "100000000000000000000"),
             (1e21, "1e+21", "1e+21"),
             (1e300, "1e+300", "1e+300"),
             (1e-4, "0.0001", "0.0001"),
@@ -235,7 +239,7 @@ mod tests {
             (1e-6, "1e-06", "0.000001"),
             (1.25e-7, "1.25e-07", "1.25e-7"),
             (5e-324, "5e-324", "5e-324"),
-            (9223372036854775808.0, "9223372036854776000", "9223372036854776000"),
+            (9223372036854775808.0, "9.223372036854776e+18", "9223372036854776000"),
         ] {
             assert_eq!(plain_float(float), plain);
             assert_eq!(json_float(float), json);

@@ -59,12 +59,14 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+mod base64;
 mod clean;
 mod crd;
 mod decode;
 mod error;
 mod manifest;
 mod stream;
+pub mod webhook;
 mod yaml;
 
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
@@ -72,7 +74,10 @@ pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
     JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
 };
-pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Version};
+pub use crd::{
+    CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdVerdict, CustomResourceDefinition,
+    Names, Scope, Version,
+};
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};

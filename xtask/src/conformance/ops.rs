@@ -10,11 +10,12 @@ use billhook_decode::read_json;
 use billhook_objectmeta::Invalid;
 use billhook_schema::value::{DeepValue, deep_clone};
 use billhook_schema::{
-    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, StructuralSchema,
+    CompileOptions, CompiledSchema, ErrorType, FieldError, FieldPath, JsonSchemaProps,
+    StructuralSchema,
 };
 use serde_json::{Map, Value, json};
 
-use super::Outcome;
+use super::{Outcome, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -31,6 +32,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     let outcome = match (op, input) {
         ("decode", _) => decode(input),
         ("decode_storage", _) => decode_storage(input),
+        ("crd", input) => crd::run(input),
         (_, Input::Files { .. }) => return None,
         ("structural", Input::Inline(input)) => structural(input),
         ("prune", Input::Inline(input)) => prune(input),
@@ -38,7 +40,13 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("default_nulls", Input::Inline(input)) => default(input, true),
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
-        ("objectmeta", Input::Inline(input)) => objectmeta(input),
+        ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
+        ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
+        ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
+        ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
+        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("listtype", Input::Inline(input)) => validation::listtype(input),
+        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {
@@ -48,23 +56,27 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
     }))
 }
 
-type Run = Result<Outcome, String>;
+pub(super) type Run = Result<Outcome, String>;
 
-fn ok(value: Value) -> Outcome {
+pub(super) fn ok(value: Value) -> Outcome {
     Outcome { ok: Some(DeepValue::from(value)), ..Outcome::default() }
 }
 
-fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
+pub(super) fn object(members: impl IntoIterator<Item = (&'static str, Value)>) -> Value {
     Value::Object(members.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
 }
 
-fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
+pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
     let mut parts = Map::new();
     parts.insert("error".to_owned(), Value::from(error.to_string()));
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
     parts.insert("field".to_owned(), Value::from(error.field().to_string()));
     parts.insert("detail".to_owned(), Value::from(error.detail()));
-    let value = error.bad_value().map_or(Value::from(""), deep_clone);
+    let omitted = match error.error_type() {
+        ErrorType::TooLong => "<value omitted>",
+        _ => "",
+    };
+    let value = error.bad_value().map_or(Value::from(omitted), deep_clone);
     parts.insert("badvalue".to_owned(), value);
     if let Some(source) = source {
         parts.insert("source".to_owned(), Value::from(source));
@@ -72,7 +84,7 @@ fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue {
     DeepValue::from(Value::Object(parts))
 }
 
-fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
+pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     match input.get("schema") {
         None | Some(Value::Null) => Ok(None),
         Some(schema) => {
@@ -82,17 +94,17 @@ fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
     }
 }
 
-fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
+pub(super) fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
     let mut options = CompileOptions::default();
     options.resource_root = resource_root;
     Ok(CompiledSchema::new(schema_of(input)?.as_ref(), options))
 }
 
-fn flag(input: &Value, name: &str) -> bool {
+pub(super) fn flag(input: &Value, name: &str) -> bool {
     input.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-fn object_of(input: &Value) -> DeepValue {
+pub(super) fn object_of(input: &Value) -> DeepValue {
     DeepValue::from(input.get("object").map_or(Value::Null, deep_clone))
 }
 
@@ -349,27 +361,4 @@ fn encode_storage(input: &Value) -> Run {
     };
     let stored = read_json(&bytes).map_err(|error| error.to_string())?;
     Ok(ok(object([("object", stored.into_value().into_inner())])))
-}
-
-fn objectmeta(input: &Value) -> Run {
-    let is_root = flag(input, "isResourceRoot");
-    let schema = compile(input, is_root)?;
-    let invalid = if flag(input, "dropInvalid") { Invalid::Drop } else { Invalid::Refuse };
-    let mut value = object_of(input);
-    let mut plain = value.clone();
-    let plain_result = billhook_objectmeta::coerce(&schema, is_root, invalid, &mut plain);
-    match billhook_objectmeta::coerce_reporting(&schema, is_root, invalid, &mut value) {
-        Ok(coerced) => {
-            if plain_result.is_err() || plain != value {
-                return Err("the plain and the reporting form differ".to_owned());
-            }
-            let unknown: Vec<String> = coerced.unknown.iter().map(ToString::to_string).collect();
-            let members = [("object", value.into_inner()), ("unknown_paths", Value::from(unknown))];
-            Ok(ok(object(members)))
-        }
-        Err(error) => Ok(Outcome {
-            errors: vec![field_error(&error, Some("coerce"))],
-            ..ok(json!({"unknown_paths": []}))
-        }),
-    }
 }

@@ -99,6 +99,16 @@ impl CompiledSchema {
     /// Compiles a schema. Without one, a resource root is treated as if its schema were empty
     /// (PR-02) and any other value as if nothing were specified (PR-11).
     pub fn new(schema: Option<&StructuralSchema>, options: CompileOptions) -> CompiledSchema {
+        Self::compile(schema.map(StructuralSchema::root), options)
+    }
+
+    /// Compiles a part of a structural schema taken for itself, without what the rest of the schema
+    /// means for it.
+    pub fn of_part(part: &JsonSchemaProps, options: CompileOptions) -> CompiledSchema {
+        Self::compile(Some(part), options)
+    }
+
+    fn compile(schema: Option<&JsonSchemaProps>, options: CompileOptions) -> CompiledSchema {
         let mut lowering = Lowering {
             arena: Arena {
                 nodes: vec![NOTHING_NODE.clone(), ANYTHING_NODE.clone()],
@@ -116,8 +126,7 @@ impl CompiledSchema {
         };
         let mode = if options.prune { Mode::Prune } else { Mode::Whole };
         let empty = JsonSchemaProps::default();
-        let root = schema.map(StructuralSchema::root);
-        lowering.arena.root = match root.or(options.resource_root.then_some(&empty)) {
+        lowering.arena.root = match schema.or(options.resource_root.then_some(&empty)) {
             Some(root) => {
                 let node = lowering.node(root, mode, NOTHING, Step::Top, options.resource_root);
                 lowering.target(root, node)

@@ -1,5 +1,6 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
+mod check;
 mod read;
 mod version;
 
@@ -12,6 +13,7 @@ use billhook_schema::{
 };
 use serde_json::Value;
 
+pub use check::{CrdManifest, CrdManifestError, CrdVerdict};
 pub use version::Version;
 
 /// Whether the resources of a definition live in namespaces.

@@ -1,0 +1,98 @@
+//! One check of one value.
+
+use std::collections::HashSet;
+
+use billhook_schema::{FieldError, FieldPath, Location};
+use serde_json::Value;
+
+use crate::correlate::Correlation;
+use crate::report::{Errors, Report, Silent};
+use crate::validator::Validator;
+use crate::walk::Walk;
+
+/// The check of a value: what it replaces, where it is, and the verbs.
+///
+/// ```
+/// # use billhook_schema::JsonSchemaProps;
+/// # use billhook_validation::Validator;
+/// # use serde_json::json;
+/// let schema = JsonSchemaProps::from_value(&json!({"type": "object", "properties": {
+///     "a": {"type": "string", "maxLength": 2},
+///     "b": {"type": "string", "maxLength": 2},
+/// }}))?;
+/// let validator = Validator::new(&schema);
+/// let (old, new) = (json!({"a": "long", "b": "y"}), json!({"a": "long", "b": "yy"}));
+/// assert!(!validator.is_valid(&new));
+/// assert!(validator.check(&new).update_of(&old).is_valid());
+/// # Ok::<(), billhook_schema::SchemaReadError>(())
+/// ```
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Check<'c> {
+    validator: &'c Validator,
+    value: &'c Value,
+    old: Option<&'c Value>,
+    base: FieldPath,
+}
+
+impl<'c> Check<'c> {
+    pub(crate) fn new(validator: &'c Validator, value: &'c Value) -> Self {
+        Check { validator, value, old: None, base: FieldPath::default() }
+    }
+
+    /// The check of an update: what was wrong in the old value and has not changed is forgiven
+    /// (VV-80 to VV-86).
+    pub fn update_of(mut self, old: &'c Value) -> Self {
+        self.old = Some(old);
+        self
+    }
+
+    /// The check of a value that stands at a path of a document: `status`, or the place of a
+    /// default (VV-60). Texts name places from the value, paths from the document.
+    pub fn at(mut self, base: FieldPath) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Whether the value is valid.
+    pub fn is_valid(&self) -> bool {
+        let mut silent = Silent::default();
+        self.run(&mut silent);
+        !silent.has_failed()
+    }
+
+    /// Whether the value is valid; if not, the first of its errors.
+    pub fn validate(&self) -> Result<(), FieldError> {
+        if self.is_valid() {
+            return Ok(());
+        }
+        let mut errors = Errors::up_to(1);
+        self.run(&mut errors);
+        errors.list.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// All errors, in the order of [`Validator::errors`]; equal texts are there once (VV-06).
+    pub fn errors(&self) -> Vec<FieldError> {
+        if self.is_valid() {
+            return Vec::new();
+        }
+        let mut errors = Errors::up_to(usize::MAX);
+        self.run(&mut errors);
+        let mut list = errors.list;
+        if list.len() > 1 {
+            let mut seen = HashSet::new();
+            list.retain(|error| seen.insert(error.to_string()));
+        }
+        list
+    }
+
+    fn run<R: Report>(&self, report: &mut R) {
+        let walk = Walk {
+            arena: &self.validator.arena,
+            root: self.validator.root,
+            base: &self.base,
+            correlation: Correlation::new(&self.validator.arena),
+        };
+        walk.node(self.validator.root, self.value, self.old, &Location::TOP, report);
+    }
+}

@@ -1,0 +1,331 @@
+//! From a schema as written to the flat table of nodes that validation walks (VV-02, SS-91).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::ops::Range;
+
+use billhook_regex::Pattern;
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::{SchemaOrBool, ValueValidations};
+use billhook_schema::value::{DeepValue, grow};
+
+use crate::formats::{Checker, Format};
+use crate::lists::ListType;
+use crate::numbers::{Bound, Context, Numbers};
+use crate::types::TypeList;
+
+/// Which form of a schema is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SchemaForm {
+    /// As written, for instances (VV-02).
+    Written,
+    /// The structural form, for defaults (SS-91).
+    Structural,
+}
+
+/// Names a node of one table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct NodeId(u32);
+
+/// All nodes of a schema.
+#[derive(Debug, Default)]
+pub(crate) struct Arena {
+    nodes: Vec<Node>,
+    /// Listed members, grouped by node and sorted by name.
+    properties: Vec<(Box<str>, NodeId)>,
+    /// The branches of junctors, grouped.
+    branches: Vec<NodeId>,
+    /// A node that demands nothing.
+    free: Node,
+}
+
+/// What one node of a schema demands.
+#[derive(Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) types: TypeList,
+    /// As written; empty if it has no effect (VV-02).
+    pub(crate) format: Box<str>,
+    pub(crate) checker: Option<Checker>,
+    pub(crate) nullable: bool,
+    /// The keywords of the kinds that values have; most nodes have few of them.
+    pub(crate) junctors: Option<Box<Junctors>>,
+    pub(crate) strings: Option<Box<Strings>>,
+    pub(crate) numbers: Option<Box<Numbers>>,
+    pub(crate) counts: Option<Box<Counts>>,
+    pub(crate) enum_: Box<[DeepValue]>,
+    pub(crate) required: Box<[Box<str>]>,
+    pub(crate) items: Option<NodeId>,
+    pub(crate) additional: Additional,
+    properties: Range<u32>,
+    /// Whether the written type is `array`.
+    pub(crate) is_array: bool,
+    pub(crate) list: ListType,
+    /// Whether this node or one below it is a list set or a list map.
+    pub(crate) has_list_type: bool,
+}
+
+/// `allOf`, `anyOf`, `oneOf` and `not`.
+#[derive(Debug, Default)]
+pub(crate) struct Junctors {
+    any_of: Range<u32>,
+    one_of: Range<u32>,
+    all_of: Range<u32>,
+    pub(crate) not: Option<NodeId>,
+}
+
+/// The keywords of strings.
+#[derive(Debug, Default)]
+pub(crate) struct Strings {
+    pub(crate) max_length: Option<i64>,
+    pub(crate) min_length: Option<i64>,
+    pub(crate) pattern: Option<TextPattern>,
+}
+
+/// A pattern, or why there is none.
+#[derive(Debug)]
+pub(crate) enum TextPattern {
+    Valid(Pattern),
+    /// As written, and why it does not compile; no text matches it (VV-22).
+    Invalid(String, String),
+}
+
+impl TextPattern {
+    #[inline]
+    pub(crate) fn is_match(&self, text: &str) -> bool {
+        match self {
+            TextPattern::Valid(pattern) => pattern.is_match(text),
+            TextPattern::Invalid(..) => false,
+        }
+    }
+}
+
+/// Prints the pattern as written and, if it is none, the reason (VV-22).
+impl fmt::Display for TextPattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TextPattern::Valid(pattern) => f.write_str(pattern.as_str()),
+            TextPattern::Invalid(pattern, error) => {
+                write!(f, "{pattern}, but pattern is invalid: {error}")
+            }
+        }
+    }
+}
+
+/// The keywords that count elements and members.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    pub(crate) max_items: Option<i64>,
+    pub(crate) min_items: Option<i64>,
+    pub(crate) unique_items: bool,
+    pub(crate) max_properties: Option<i64>,
+    pub(crate) min_properties: Option<i64>,
+}
+
+/// What is demanded of members that are not listed (VV-35).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Additional {
+    #[default]
+    Anything,
+    Forbidden,
+    Schema(NodeId),
+}
+
+impl Arena {
+    pub(crate) fn new(schema: &JsonSchemaProps, form: SchemaForm) -> Self {
+        let mut builder = Builder {
+            arena: Arena::default(),
+            form,
+            patterns: HashMap::new(),
+            checkers: HashMap::new(),
+        };
+        builder.node(schema, false);
+        builder.arena
+    }
+
+    /// The node of the top value.
+    pub(crate) const ROOT: NodeId = NodeId(0);
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        // Ids are only made together with their node.
+        self.nodes.get(id.0 as usize).unwrap_or(&self.free)
+    }
+
+    pub(crate) fn node_count(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The node of a listed member.
+    #[inline]
+    pub(crate) fn property(&self, node: &Node, name: &str) -> Option<NodeId> {
+        let properties = self.properties(node);
+        let position = properties.binary_search_by(|(listed, _)| (**listed).cmp(name)).ok()?;
+        properties.get(position).map(|(_, id)| *id)
+    }
+
+    fn properties(&self, node: &Node) -> &[(Box<str>, NodeId)] {
+        let Range { start, end } = node.properties;
+        self.properties.get(start as usize..end as usize).unwrap_or_default()
+    }
+
+    fn branches(&self, range: &Range<u32>) -> &[NodeId] {
+        self.branches.get(range.start as usize..range.end as usize).unwrap_or_default()
+    }
+
+    pub(crate) fn any_of(&self, junctors: &Junctors) -> &[NodeId] {
+        self.branches(&junctors.any_of)
+    }
+
+    pub(crate) fn one_of(&self, junctors: &Junctors) -> &[NodeId] {
+        self.branches(&junctors.one_of)
+    }
+
+    pub(crate) fn all_of(&self, junctors: &Junctors) -> &[NodeId] {
+        self.branches(&junctors.all_of)
+    }
+}
+
+struct Builder {
+    arena: Arena,
+    form: SchemaForm,
+    /// Patterns and formats repeat; each is compiled once.
+    patterns: HashMap<String, Result<Pattern, String>>,
+    checkers: HashMap<Format, Checker>,
+}
+
+impl Builder {
+    /// Adds a node and all below it; `nested` tells that it is under a junctor.
+    fn node(&mut self, schema: &JsonSchemaProps, nested: bool) -> NodeId {
+        let id = NodeId(self.arena.nodes.len() as u32);
+        self.arena.nodes.push(Node::default());
+        let node = grow(|| self.build(schema, nested));
+        if let Some(slot) = self.arena.nodes.get_mut(id.0 as usize) {
+            *slot = node;
+        }
+        id
+    }
+
+    fn build(&mut self, schema: &JsonSchemaProps, nested: bool) -> Node {
+        let validations = schema.value_validations();
+        let is_structural = self.form == SchemaForm::Structural;
+        let types = match schema.type_.as_str() {
+            _ if schema.extensions.int_or_string && !is_structural => TypeList::IntegerOrString,
+            "" => TypeList::Empty,
+            name => TypeList::One(name.into()),
+        };
+        let format = Format::named(&validations.format);
+        let keeps_format = is_structural
+            || Format::has_effect(types.single().unwrap_or_default(), &validations.format);
+        let written_format = if keeps_format { validations.format.as_str() } else { "" };
+        let checker = format.filter(|_| keeps_format).map(|format| {
+            self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone()
+        });
+
+        let items = schema.items_schema().map(|items| self.node(items, nested));
+        let additional = match &schema.additional_properties {
+            // The structural form of what is under a junctor has none (SS-91).
+            Some(_) if nested && is_structural => Additional::Anything,
+            Some(SchemaOrBool::Schema(schema)) => Additional::Schema(self.node(schema, nested)),
+            Some(SchemaOrBool::Bool(false)) => Additional::Forbidden,
+            Some(SchemaOrBool::Bool(true)) | None => Additional::Anything,
+        };
+        let mut properties = Vec::new();
+        for (name, property) in schema.properties.iter().flatten() {
+            properties.push((name.as_str().into(), self.node(property, nested)));
+        }
+        let list = ListType::of(&schema.extensions);
+        let mut below = items.iter().chain(properties.iter().map(|(_, id)| id)).copied();
+        let has_list_type = list != ListType::None
+            || below.any(|id| self.arena.node(id).has_list_type)
+            || matches!(additional, Additional::Schema(id) if self.arena.node(id).has_list_type);
+
+        let numbers = Numbers::new(validations, Context::new(&types, written_format));
+        Node {
+            format: written_format.into(),
+            checker,
+            nullable: schema.nullable,
+            junctors: self.junctors(schema),
+            strings: self.strings(validations),
+            numbers: numbers.can_fail().then(|| Box::new(numbers)),
+            counts: Counts::new(validations),
+            enum_: validations.enum_.as_slice().into(),
+            required: schema.required.iter().flatten().map(|name| name.as_str().into()).collect(),
+            items,
+            additional,
+            properties: append(&mut self.arena.properties, properties),
+            is_array: schema.type_ == "array",
+            list,
+            has_list_type,
+            types,
+        }
+    }
+
+    fn junctors(&mut self, schema: &JsonSchemaProps) -> Option<Box<Junctors>> {
+        schema.junctors().next()?;
+        let mut list = |schemas: &[JsonSchemaProps]| {
+            let ids = schemas.iter().map(|schema| self.node(schema, true)).collect();
+            append(&mut self.arena.branches, ids)
+        };
+        let any_of = list(&schema.any_of);
+        let one_of = list(&schema.one_of);
+        let all_of = list(&schema.all_of);
+        let not = schema.not.as_ref().map(|schema| self.node(schema, true));
+        Some(Box::new(Junctors { any_of, one_of, all_of, not }))
+    }
+
+    fn strings(&mut self, validations: &ValueValidations) -> Option<Box<Strings>> {
+        let (max_length, min_length) = (validations.max_length, validations.min_length);
+        let pattern = validations.pattern.as_str();
+        if max_length.is_none() && min_length.is_none() && pattern.is_empty() {
+            return None;
+        }
+        let pattern = (!pattern.is_empty()).then(|| self.pattern(pattern));
+        Some(Box::new(Strings { max_length, min_length, pattern }))
+    }
+
+    fn pattern(&mut self, written: &str) -> TextPattern {
+        if !self.patterns.contains_key(written) {
+            let compiled = Pattern::new(written).map_err(|error| error.to_string());
+            self.patterns.insert(written.to_owned(), compiled);
+        }
+        match self.patterns.get(written) {
+            Some(Ok(pattern)) => TextPattern::Valid(pattern.clone()),
+            Some(Err(error)) => TextPattern::Invalid(written.to_owned(), error.clone()),
+            None => TextPattern::Invalid(written.to_owned(), String::new()),
+        }
+    }
+}
+
+/// Puts entries behind those of a table.
+fn append<T>(table: &mut Vec<T>, entries: Vec<T>) -> Range<u32> {
+    let start = table.len() as u32;
+    table.extend(entries);
+    start..table.len() as u32
+}
+
+impl Numbers {
+    fn new(validations: &ValueValidations, context: Context) -> Self {
+        let bound = |value: Option<f64>, exclusive| value.map(|value| Bound { value, exclusive });
+        Numbers {
+            context,
+            multiple_of: validations.multiple_of,
+            minimum: bound(validations.minimum, validations.exclusive_minimum),
+            maximum: bound(validations.maximum, validations.exclusive_maximum),
+        }
+    }
+}
+
+impl Counts {
+    fn new(validations: &ValueValidations) -> Option<Box<Self>> {
+        let counts = Counts {
+            max_items: validations.max_items,
+            min_items: validations.min_items,
+            unique_items: validations.unique_items,
+            max_properties: validations.max_properties,
+            min_properties: validations.min_properties,
+        };
+        let any = counts.unique_items
+            || [counts.max_items, counts.min_items].iter().any(Option::is_some)
+            || [counts.max_properties, counts.min_properties].iter().any(Option::is_some);
+        any.then(|| Box::new(counts))
+    }
+}

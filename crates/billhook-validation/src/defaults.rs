@@ -1,0 +1,326 @@
+//! Validation of the defaults in a schema, when a definition is written (DF-40 to DF-47).
+
+use billhook_objectmeta::{Invalid, coerce_node, validate_embedded_node};
+use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow};
+use billhook_schema::{
+    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, Location, NodeRef,
+    RESOURCE_FIELDS, StructuralSchema,
+};
+use serde_json::{Map, Value};
+
+use crate::compile::{NodeId, SchemaForm};
+use crate::validator::Validator;
+
+/// How the defaults of a schema are validated.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DefaultChecks {
+    /// Where the schema is; errors are at this path and below (DF-40).
+    pub base: FieldPath,
+    /// Whether the schema is that of a whole resource.
+    pub resource_root: bool,
+    /// Whether defaults must not have fields that the schema does not specify (DF-43).
+    pub require_pruned: bool,
+}
+
+impl Default for DefaultChecks {
+    /// What holds for the schema of a new definition.
+    fn default() -> Self {
+        DefaultChecks { base: FieldPath::default(), resource_root: true, require_pruned: true }
+    }
+}
+
+impl DefaultChecks {
+    /// The checks of a schema at another path.
+    #[must_use]
+    pub fn base(mut self, base: FieldPath) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The checks with or without the demand that defaults are pruned.
+    #[must_use]
+    pub fn require_pruned(mut self, require_pruned: bool) -> Self {
+        self.require_pruned = require_pruned;
+        self
+    }
+
+    /// The checks of the schema of a resource, or of something else.
+    #[must_use]
+    pub fn resource_root(mut self, resource_root: bool) -> Self {
+        self.resource_root = resource_root;
+        self
+    }
+}
+
+/// What the validation of defaults found.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DefaultFindings {
+    /// What is wrong, in the order of the walk: a node, its items, its properties by name.
+    pub errors: Vec<FieldError>,
+    /// Defaults that the server stores in another form, since metadata in them has unknown fields;
+    /// where they are and what becomes of them (DF-47).
+    pub rewritten: Vec<(FieldPath, DeepValue)>,
+    /// The defaults that the server would also check against rules in CEL (DF-45).
+    pub not_evaluated: Vec<FieldPath>,
+}
+
+/// Validates all defaults of a schema but those of `additionalProperties`, which no server looks at
+/// (DF-40).
+///
+/// ```
+/// use billhook_schema::{JsonSchemaProps, StructuralSchema};
+/// use billhook_validation::{DefaultChecks, validate_defaults};
+/// use serde_json::json;
+///
+/// let written = json!({"type": "object", "properties": {
+///     "replicas": {"type": "integer", "default": "one"},
+/// }});
+/// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
+/// let findings = validate_defaults(&schema, &DefaultChecks::default());
+/// assert_eq!(
+///     findings.errors[0].to_string(),
+///     "properties[replicas].default: Invalid value: \"string\":  in body must be of type \
+///      integer: \"string\"",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> DefaultFindings {
+    let mut findings = DefaultFindings::default();
+    if !has_default(schema.root()) {
+        return findings;
+    }
+    let mut options = CompileOptions::default();
+    options.resource_root = checks.resource_root;
+    let compiled = CompiledSchema::new(Some(schema), options);
+    let validator = Validator::with_form(schema.root(), SchemaForm::Structural);
+    let mut walk = Walk {
+        validator: &validator,
+        require_pruned: checks.require_pruned,
+        findings: &mut findings,
+    };
+    let root = Place {
+        depends: false,
+        schema: schema.root(),
+        node: compiled.root(),
+        id: validator.root,
+        is_resource: checks.resource_root || compiled.root().is_embedded_resource(),
+    };
+    walk.node(root, compiled.root(), Around::Resource, false, &Location::at(&checks.base));
+    findings
+}
+
+/// Whether a node that is visited has a default.
+fn has_default(schema: &JsonSchemaProps) -> bool {
+    grow(|| {
+        schema.default.is_some()
+            || schema.items_schema().is_some_and(has_default)
+            || schema.properties.iter().flatten().any(|(_, property)| has_default(property))
+    })
+}
+
+/// A node in all forms that are needed of it.
+#[derive(Clone, Copy)]
+struct Place<'s> {
+    schema: &'s JsonSchemaProps,
+    node: NodeRef<'s>,
+    id: NodeId,
+    is_resource: bool,
+    /// Whether what is above decides how the compiled node is pruned, which does not hold for
+    /// defaults: elements in a preserved list, and everything in the metadata of a resource.
+    depends: bool,
+}
+
+/// The way from the nearest resource down to a node.
+#[derive(Clone, Copy)]
+enum Around<'a> {
+    Resource,
+    Property(&'a Around<'a>, &'a str),
+    Items(&'a Around<'a>),
+}
+
+struct Walk<'w> {
+    validator: &'w Validator,
+    require_pruned: bool,
+    findings: &'w mut DefaultFindings,
+}
+
+impl Walk<'_> {
+    /// DF-40, DF-41; `resource` is the node that the way around starts from, `inside` tells that
+    /// the node belongs to its metadata.
+    fn node(
+        &mut self,
+        place: Place<'_>,
+        resource: NodeRef<'_>,
+        around: Around<'_>,
+        inside: bool,
+        at: &Location<'_>,
+    ) {
+        let (resource, around, inside) = match place.is_resource {
+            true => (place.node, Around::Resource, false),
+            false => (resource, around, inside),
+        };
+        if let Some(default) = place.schema.default_value() {
+            let path = at.name("default").to_path();
+            if inside {
+                self.inside(place, default, (resource, around), &path);
+            } else {
+                self.outside(place, default, &path);
+            }
+        }
+        grow(|| {
+            let arena = &self.validator.arena;
+            let node = arena.node(place.id);
+            if let (Some(schema), Some(id)) = (place.schema.items_schema(), node.items) {
+                let items = Place {
+                    schema,
+                    node: place.node.items().node(),
+                    id,
+                    is_resource: schema.extensions.embedded_resource,
+                    depends: place.depends || place.schema.preserves_unknown_fields(),
+                };
+                self.node(items, resource, Around::Items(&around), inside, &at.name("items"));
+            }
+            let at = at.name("properties");
+            for (name, schema) in place.schema.properties.iter().flatten() {
+                let (Some(property), Some(id)) =
+                    (place.node.property(name), arena.property(node, name))
+                else {
+                    continue;
+                };
+                let is_meta = place.is_resource && RESOURCE_FIELDS.contains(&name.as_str());
+                let member = Place {
+                    schema,
+                    node: property.edge().node(),
+                    id,
+                    is_resource: schema.extensions.embedded_resource,
+                    depends: is_meta || place.depends && !place.schema.preserves_unknown_fields(),
+                };
+                let around = Around::Property(&around, name);
+                self.node(member, resource, around, inside || is_meta, &at.key(name));
+            }
+        });
+    }
+
+    /// DF-43.
+    fn outside(&mut self, place: Place<'_>, default: &Value, path: &FieldPath) {
+        let alone;
+        let node = if place.depends {
+            let mut options = CompileOptions::default();
+            options.resource_root = place.is_resource;
+            alone = CompiledSchema::of_part(place.schema, options);
+            alone.root()
+        } else {
+            place.node
+        };
+        if self.require_pruned {
+            let mut pruned = DeepValue::from(deep_clone(default));
+            billhook_pruning::prune_node(node, &mut pruned);
+            if !deep_eq(&pruned, default) {
+                let detail = "must not have unknown fields";
+                let error = FieldError::invalid(path.clone(), deep_clone(default), detail);
+                self.findings.errors.push(error);
+            }
+        }
+        let mut coerced = DeepValue::from(deep_clone(default));
+        if let Err(error) = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced) {
+            self.findings.errors.push(error.below(path));
+            return;
+        }
+        let embedded =
+            validate_embedded_node(node, place.is_resource, &coerced, &Location::at(path));
+        let is_valid = embedded.is_empty();
+        self.findings.errors.extend(embedded);
+        if is_valid {
+            self.value(place, &coerced, path);
+        }
+        if !deep_eq(&coerced, default) {
+            self.findings.rewritten.push((path.clone(), coerced));
+        }
+    }
+
+    /// DF-46.
+    fn inside(
+        &mut self,
+        place: Place<'_>,
+        default: &Value,
+        (resource, around): (NodeRef<'_>, Around<'_>),
+        path: &FieldPath,
+    ) {
+        let mut object = DeepValue::from(surround(default, around));
+        let problem = match coerce_node(resource, true, Invalid::Refuse, &mut object) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) => aggregate(&validate_embedded_node(resource, true, &object, &Location::TOP)),
+        };
+        match problem {
+            Some(problem) => {
+                let detail = format!("must result in valid metadata: {problem}");
+                let error = FieldError::invalid(path.clone(), deep_clone(default), &detail);
+                self.findings.errors.push(error);
+            }
+            None => self.value(place, default, path),
+        }
+    }
+
+    /// The value validation of a default, and what rules in CEL there are for it (DF-44, DF-45).
+    fn value(&mut self, place: Place<'_>, default: &Value, path: &FieldPath) {
+        let validator = self.validator.at(place.id);
+        let errors = validator.check(default).at(path.clone()).errors();
+        if errors.is_empty() && has_rules(place.schema) {
+            self.findings.not_evaluated.push(path.clone());
+        }
+        self.findings.errors.extend(errors);
+    }
+}
+
+/// The default in the resource that it belongs to (DF-42).
+fn surround(default: &Value, around: Around<'_>) -> Value {
+    let mut value = deep_clone(default);
+    let mut around = &around;
+    loop {
+        value = match around {
+            Around::Resource => break,
+            Around::Property(outer, name) => {
+                around = outer;
+                Value::Object(Map::from_iter([((*name).to_owned(), value)]))
+            }
+            Around::Items(outer) => {
+                around = outer;
+                Value::Array(vec![value])
+            }
+        };
+    }
+    if let Value::Object(members) = &mut value {
+        for (name, text) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
+            members.entry(name).or_insert_with(|| Value::from(text));
+        }
+    }
+    value
+}
+
+/// Several errors as one text; equal ones count once (VV-65).
+fn aggregate(errors: &[FieldError]) -> Option<String> {
+    let mut texts: Vec<String> = Vec::new();
+    for error in errors {
+        let text = error.to_string();
+        if !texts.contains(&text) {
+            texts.push(text);
+        }
+    }
+    match texts.as_slice() {
+        [] => None,
+        [text] => Some(text.clone()),
+        _ => Some(format!("[{}]", texts.join(", "))),
+    }
+}
+
+/// Whether a node or one below it has rules in CEL.
+fn has_rules(schema: &JsonSchemaProps) -> bool {
+    grow(|| {
+        schema.extensions.validations.as_ref().is_some_and(|rules| !rules.is_empty())
+            || schema.items_schema().is_some_and(has_rules)
+            || schema.additional_schema().is_some_and(has_rules)
+            || schema.properties.iter().flatten().any(|(_, property)| has_rules(property))
+    })
+}

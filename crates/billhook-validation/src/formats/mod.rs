@@ -1,0 +1,183 @@
+//! What Kubernetes means by the values of `format` (VV-70, VV-71).
+//!
+//! The rules are the server's, not those of the RFCs that the names suggest: `ssn` needs both its
+//! separators, `duration` skips groups it does not know, `ipv4` accepts leading zeros.
+
+mod digits;
+mod email;
+mod encoded_word;
+mod names;
+mod net;
+mod time;
+mod uri;
+
+use billhook_regex::Pattern;
+
+/// A format of strings that a server knows.
+///
+/// ```
+/// use billhook_validation::Format;
+/// assert_eq!(Format::named("date-time"), Format::named("datetime"));
+/// assert!(Format::named("date-time").is_some());
+/// assert_eq!(Format::named("Date-Time"), None);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Format {
+    /// 24 hexadecimal digits.
+    BsonObjectId,
+    /// A request URI.
+    Uri,
+    /// An address with or without a display name.
+    Email,
+    /// A host name.
+    Hostname,
+    /// An IP address with a dot.
+    Ipv4,
+    /// An IP address with a colon.
+    Ipv6,
+    /// An IP address and the length of a prefix.
+    Cidr,
+    /// A hardware address.
+    Mac,
+    /// A UUID of any version.
+    Uuid,
+    /// A UUID of version 3.
+    Uuid3,
+    /// A UUID of version 4.
+    Uuid4,
+    /// A UUID of version 5.
+    Uuid5,
+    /// A book number of either length.
+    Isbn,
+    /// A book number of ten digits.
+    Isbn10,
+    /// A book number of thirteen digits.
+    Isbn13,
+    /// The number of a credit card.
+    CreditCard,
+    /// A U.S. social security number.
+    Ssn,
+    /// A colour in hexadecimal digits.
+    HexColor,
+    /// A colour as `rgb(…)`.
+    RgbColor,
+    /// Base64.
+    Byte,
+    /// Any text.
+    Password,
+    /// A day.
+    Date,
+    /// A day and a time.
+    DateTime,
+    /// A length of time.
+    Duration,
+    /// A DNS label.
+    K8sShortName,
+    /// Several DNS labels.
+    K8sLongName,
+}
+
+impl Format {
+    /// The format with a name; hyphens do not matter, case does (VV-70).
+    pub fn named(name: &str) -> Option<Self> {
+        Some(match name.replace('-', "").as_str() {
+            "bsonobjectid" => Format::BsonObjectId,
+            "uri" => Format::Uri,
+            "email" => Format::Email,
+            "hostname" => Format::Hostname,
+            "ipv4" => Format::Ipv4,
+            "ipv6" => Format::Ipv6,
+            "cidr" => Format::Cidr,
+            "mac" => Format::Mac,
+            "uuid" => Format::Uuid,
+            "uuid3" => Format::Uuid3,
+            "uuid4" => Format::Uuid4,
+            "uuid5" => Format::Uuid5,
+            "isbn" => Format::Isbn,
+            "isbn10" => Format::Isbn10,
+            "isbn13" => Format::Isbn13,
+            "creditcard" => Format::CreditCard,
+            "ssn" => Format::Ssn,
+            "hexcolor" => Format::HexColor,
+            "rgbcolor" => Format::RgbColor,
+            "byte" => Format::Byte,
+            "password" => Format::Password,
+            "date" => Format::Date,
+            "datetime" => Format::DateTime,
+            "duration" => Format::Duration,
+            "k8sshortname" => Format::K8sShortName,
+            "k8slongname" => Format::K8sLongName,
+            _ => return None,
+        })
+    }
+
+    /// Whether a server looks at a format beside a written `type` (empty if there is none, or if
+    /// the type is int-or-string); others it warns about (VV-02, CV-90).
+    ///
+    /// ```
+    /// use billhook_validation::Format;
+    /// assert!(Format::has_effect("integer", "int32"));
+    /// assert!(Format::has_effect("", "date"));
+    /// assert!(!Format::has_effect("number", "int32"));
+    /// ```
+    pub fn has_effect(type_: &str, format: &str) -> bool {
+        match type_ {
+            "integer" => matches!(format, "int32" | "int64"),
+            "number" => matches!(format, "float" | "double"),
+            "string" | "" => Format::named(format).is_some(),
+            _ => false,
+        }
+    }
+}
+
+/// A format made ready to check texts with.
+#[derive(Clone, Debug)]
+pub(crate) enum Checker {
+    Rule(fn(&str) -> bool),
+    Hostname(Option<Pattern>),
+}
+
+impl Checker {
+    pub(crate) fn new(format: Format) -> Self {
+        Checker::Rule(match format {
+            Format::Hostname => return Checker::Hostname(Pattern::new(names::HOSTNAME).ok()),
+            Format::BsonObjectId => digits::is_object_id,
+            Format::Uri => uri::is_request_uri,
+            Format::Email => email::is_address,
+            Format::Ipv4 => net::is_ipv4,
+            Format::Ipv6 => net::is_ipv6,
+            Format::Cidr => net::is_cidr,
+            Format::Mac => net::is_mac,
+            Format::Uuid => |text| digits::is_uuid(text, None),
+            Format::Uuid3 => |text| digits::is_uuid(text, Some('3')),
+            Format::Uuid4 => |text| digits::is_uuid(text, Some('4')),
+            Format::Uuid5 => |text| digits::is_uuid(text, Some('5')),
+            Format::Isbn => |text| digits::is_isbn10(text) || digits::is_isbn13(text),
+            Format::Isbn10 => digits::is_isbn10,
+            Format::Isbn13 => digits::is_isbn13,
+            Format::CreditCard => digits::is_credit_card,
+            Format::Ssn => digits::is_ssn,
+            Format::HexColor => digits::is_hex_color,
+            Format::RgbColor => digits::is_rgb_color,
+            Format::Byte => digits::is_base64,
+            Format::Password => |_| true,
+            Format::Date => time::is_date,
+            Format::DateTime => time::is_date_time,
+            Format::Duration => time::is_duration,
+            Format::K8sShortName => names::is_short_name,
+            Format::K8sLongName => names::is_long_name,
+        })
+    }
+
+    #[inline]
+    pub(crate) fn matches(&self, text: &str) -> bool {
+        match self {
+            Checker::Rule(rule) => rule(text),
+            Checker::Hostname(pattern) => {
+                names::has_hostname_lengths(text)
+                    && pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
+            }
+        }
+    }
+}

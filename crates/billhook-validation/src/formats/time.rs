@@ -1,0 +1,179 @@
+//! Dates, times and durations (VV-71).
+
+/// `YYYY-MM-DD`, a day of the calendar.
+pub(super) fn is_date(text: &str) -> bool {
+    let is_shaped = text.len() == 10
+        && text.bytes().enumerate().all(|(position, byte)| match position {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        });
+    let mut numbers = text.split('-').map(|part| part.parse::<u32>().unwrap_or(0));
+    let mut number = || numbers.next().unwrap_or(0);
+    let (year, month, day) = (number(), number(), number());
+    is_shaped && (1..=days_of(month, year)).contains(&day)
+}
+
+fn days_of(month: u32, year: u32) -> u32 {
+    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
+    match month {
+        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
+        4 | 6 | 9 | 11 => 30,
+        2 => 28 + u32::from(is_leap),
+        _ => 0,
+    }
+}
+
+/// A date, `t` in either case, a time with a zone; behind another `t` there may be anything.
+pub(super) fn is_date_time(text: &str) -> bool {
+    let mut parts = text.split(['t', 'T']);
+    match (parts.next(), parts.next()) {
+        (Some(date), Some(time)) => is_date(date) && is_time(time),
+        _ => false,
+    }
+}
+
+/// `hh:mm:ss`, any character and digits as a fraction, then `z` or an offset of any size.
+fn is_time(text: &str) -> bool {
+    let Some((clock, rest)) = text.split_at_checked(8) else { return false };
+    is_clock(clock) && (is_zone(rest) || is_fraction_and_zone(rest))
+}
+
+fn is_clock(text: &str) -> bool {
+    is_shape(text, "##:##:##")
+        && text.get(..2).is_some_and(|hour| hour <= "23")
+        && text.get(3..5).is_some_and(|minute| minute <= "59")
+        && text.get(6..).is_some_and(|second| second <= "59")
+}
+
+/// Whether a text has digits where the shape has `#` and the same bytes elsewhere.
+fn is_shape(text: &str, shape: &str) -> bool {
+    text.len() == shape.len()
+        && text.bytes().zip(shape.bytes()).all(|(byte, expected)| match expected {
+            b'#' => byte.is_ascii_digit(),
+            _ => byte == expected,
+        })
+}
+
+fn is_fraction_and_zone(text: &str) -> bool {
+    let mut characters = text.chars();
+    if characters.next().is_none_or(|separator| separator == '\n') {
+        return false;
+    }
+    let digits = characters.as_str();
+    let zone = digits.trim_start_matches(|c: char| c.is_ascii_digit());
+    zone.len() < digits.len() && is_zone(zone)
+}
+
+fn is_zone(text: &str) -> bool {
+    match text.as_bytes().first() {
+        Some(b'z' | b'Z') => text.len() == 1,
+        Some(b'+' | b'-') => text.get(1..).is_some_and(|offset| is_shape(offset, "##:##")),
+        _ => false,
+    }
+}
+
+/// Go's durations, or any text with at least one number that a known unit follows.
+pub(super) fn is_duration(text: &str) -> bool {
+    is_go_duration(text) || has_known_unit(text)
+}
+
+/// The units of Go's durations in nanoseconds.
+const GO_UNITS: [(&str, u128); 8] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("µs", 1_000),
+    ("μs", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("m", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+
+/// One more than the greatest duration in nanoseconds.
+const GO_LIMIT: u128 = 1 << 63;
+
+fn is_go_duration(text: &str) -> bool {
+    let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if rest == "0" {
+        return true;
+    }
+    let mut total = 0_u128;
+    while let Some((nanoseconds, behind)) = go_group(rest) {
+        total += nanoseconds;
+        if total > GO_LIMIT {
+            return false;
+        }
+        if behind.is_empty() {
+            return total < GO_LIMIT || text.starts_with('-');
+        }
+        rest = behind;
+    }
+    false
+}
+
+/// A number with or without a fraction, and a unit: its length without the fraction, which adds
+/// less than one unit, and what follows.
+fn go_group(text: &str) -> Option<(u128, &str)> {
+    let digits =
+        |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let (whole, rest) = text.split_at_checked(digits(text))?;
+    let (fraction, rest) = match rest.strip_prefix('.') {
+        Some(rest) => rest.split_at_checked(digits(rest))?,
+        None => ("", rest),
+    };
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let end = rest.find(|c: char| c == '.' || c.is_ascii_digit()).unwrap_or(rest.len());
+    let (name, rest) = rest.split_at_checked(end)?;
+    let (_, unit) = GO_UNITS.iter().find(|(known, _)| *known == name)?;
+    let whole: u128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
+    let shown = fraction.get(..18).unwrap_or(fraction);
+    let part = if shown.is_empty() { 0 } else { shown.parse::<u128>().ok()? };
+    let part = part * unit / 10_u128.pow(shown.len() as u32);
+    Some((whole.checked_mul(*unit)?.checked_add(part)?, rest))
+}
+
+/// Names of units; the last of each row is also the beginning of longer names.
+const UNITS: [&[&str]; 8] = [
+    &["ns", "nano"],
+    &["us", "µs", "micro"],
+    &["ms", "milli"],
+    &["s", "sec"],
+    &["m", "min"],
+    &["h", "hr", "hour"],
+    &["d", "day"],
+    &["w", "wk", "week"],
+];
+
+/// Looks for `digits [spaces] letters` groups. Groups without a known unit don't matter, a number
+/// that does not fit 64 bits does.
+fn has_known_unit(text: &str) -> bool {
+    let is_digit = |c: char| c.is_ascii_digit();
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\x0c' | '\r');
+    let is_letter = |c: char| c.is_ascii_alphabetic() || c == 'µ';
+    let (mut found, mut rest) = (false, text);
+    while let Some(start) = rest.find(is_digit) {
+        let digits = rest.get(start..).unwrap_or_default();
+        let behind = digits.trim_start_matches(is_digit);
+        let name = behind.trim_start_matches(is_space);
+        let after = name.trim_start_matches(is_letter);
+        rest = if name.len() == after.len() { behind } else { after };
+        if name.len() == after.len() {
+            continue;
+        }
+        let number = digits.strip_suffix(behind).unwrap_or_default();
+        if number.parse::<i64>().is_err() {
+            return false;
+        }
+        let unit = name.strip_suffix(after).unwrap_or_default();
+        found |= is_unit(&unit.to_ascii_lowercase());
+    }
+    found
+}
+
+fn is_unit(name: &str) -> bool {
+    UNITS.iter().any(|names| {
+        names.contains(&name) || names.last().is_some_and(|last| name.starts_with(last))
+    })
+}

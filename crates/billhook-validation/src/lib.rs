@@ -1,0 +1,58 @@
+//! Value validation of Kubernetes custom resources: which values a schema admits, and what the
+//! server says about those it does not (VV-01 to VV-87).
+//!
+//! A [`Validator`] is compiled once from a schema as it is written and then checks any number of
+//! values. Three verbs differ in how much they tell: [`Validator::is_valid`],
+//! [`Validator::validate`] and [`Validator::errors`]. On update [`Check::update_of`] forgives what was
+//! wrong before and has not changed (VV-80).
+//!
+//! ```
+//! use billhook_schema::JsonSchemaProps;
+//! use billhook_validation::Validator;
+//! use serde_json::json;
+//!
+//! let schema = JsonSchemaProps::from_value(&json!({"type": "object", "properties": {
+//!     "replicas": {"type": "integer", "minimum": 1},
+//!     "schedule": {"type": "string", "pattern": "^\\d+ "},
+//! }}))?;
+//! let validator = Validator::new(&schema);
+//! assert!(validator.is_valid(&json!({"replicas": 3})));
+//!
+//! let errors = validator.errors(&json!({"replicas": 0, "schedule": "x"}));
+//! let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+//! assert_eq!(texts, [
+//!     "replicas: Invalid value: 0: replicas in body should be greater than or equal to 1",
+//!     r#"schedule: Invalid value: "x": schedule in body should match '^\d+ '"#,
+//! ]);
+//! # Ok::<(), billhook_schema::SchemaReadError>(())
+//! ```
+//!
+//! [`validate_defaults`] says whether the defaults of a schema may stand in a definition (DF-40).
+//!
+//! Besides, [`Validator::list_errors`] finds repeated elements of list sets and list maps (VV-40),
+//! and [`Format`] is what Kubernetes means by the values of `format` (VV-71).
+//!
+//! # Not here
+//!
+//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Validator::rules_for`] and
+//! [`DefaultFindings::not_evaluated`] tell where some would have to be.
+
+mod check;
+mod compile;
+mod correlate;
+mod defaults;
+mod enums;
+mod formats;
+mod identity;
+mod lists;
+mod numbers;
+mod place;
+mod report;
+mod types;
+mod validator;
+mod walk;
+
+pub use check::Check;
+pub use defaults::{DefaultChecks, DefaultFindings, validate_defaults};
+pub use formats::Format;
+pub use validator::Validator;

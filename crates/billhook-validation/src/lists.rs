@@ -1,0 +1,156 @@
+//! Repeated elements of list sets and list maps (VV-40 to VV-45).
+
+use std::collections::HashMap;
+
+use billhook_schema::print::compact_json;
+use billhook_schema::props::Extensions;
+use billhook_schema::value::{deep_clone, grow, sorted};
+use billhook_schema::{FieldError, Location};
+use serde_json::{Map, Value};
+
+use crate::compile::{Additional, Arena, Node, NodeId};
+use crate::identity::Identity;
+use crate::report::Report;
+
+/// What a list is as `x-kubernetes-list-type` says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum ListType {
+    /// Nothing is said, or `atomic`.
+    #[default]
+    None,
+    Set,
+    /// A map with the names of its key fields.
+    Map(Box<[String]>),
+}
+
+impl ListType {
+    pub(crate) fn of(extensions: &Extensions) -> Self {
+        match extensions.list_type.as_deref() {
+            Some("set") => ListType::Set,
+            Some("map") => {
+                ListType::Map(extensions.list_map_keys.iter().flatten().cloned().collect())
+            }
+            _ => ListType::None,
+        }
+    }
+}
+
+/// The walk over an object that looks only at list types.
+pub(crate) struct ListWalk<'w> {
+    pub(crate) arena: &'w Arena,
+}
+
+impl ListWalk<'_> {
+    /// Checks all lists below the root object.
+    pub(crate) fn root<R: Report>(&self, id: NodeId, value: &Value, report: &mut R) {
+        if value.is_object() {
+            self.node(id, value, &Location::TOP, report);
+        }
+    }
+
+    fn node<R: Report>(&self, id: NodeId, value: &Value, at: &Location<'_>, report: &mut R) {
+        let node = self.arena.node(id);
+        if !node.has_list_type || report.is_done() {
+            return;
+        }
+        match value {
+            Value::Array(items) => grow(|| {
+                match &node.list {
+                    ListType::None => {}
+                    ListType::Set => set(items, at, report),
+                    ListType::Map(keys) => map(items, keys, at, report),
+                }
+                let Some(id) = node.items else { return };
+                for (index, item) in items.iter().enumerate() {
+                    self.node(id, item, &at.index(index), report);
+                }
+            }),
+            Value::Object(members) if R::ORDERED => grow(|| {
+                for (key, member) in sorted(members) {
+                    self.member(node, key, member, at, report);
+                }
+            }),
+            Value::Object(members) => grow(|| {
+                for (key, member) in members {
+                    self.member(node, key, member, at, report);
+                }
+            }),
+            _ => {}
+        }
+    }
+
+    fn member<R: Report>(
+        &self,
+        node: &Node,
+        key: &str,
+        member: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) {
+        match (self.arena.property(node, key), node.additional) {
+            (Some(id), _) => self.node(id, member, &at.name(key), report),
+            (None, Additional::Schema(id)) => self.node(id, member, &at.key(key), report),
+            _ => {}
+        }
+    }
+}
+
+/// Reports the second occurrence of each repeated identity (VV-40).
+fn second_occurrences<'v>(
+    identities: impl Iterator<Item = Identity<'v>>,
+    mut report: impl FnMut(usize),
+) {
+    let mut seen: HashMap<Identity<'v>, bool> = HashMap::new();
+    for (index, identity) in identities.enumerate() {
+        match seen.entry(identity) {
+            std::collections::hash_map::Entry::Vacant(entry) => {
+                entry.insert(false);
+            }
+            std::collections::hash_map::Entry::Occupied(mut entry) => {
+                if !entry.insert(true) {
+                    report(index);
+                }
+            }
+        }
+    }
+}
+
+fn set<R: Report>(items: &[Value], at: &Location<'_>, report: &mut R) {
+    second_occurrences(items.iter().map(Identity::of), |index| {
+        report.add(|| {
+            let value = items.get(index).map_or(Value::Null, deep_clone);
+            FieldError::duplicate(at.index(index).to_path(), value)
+        });
+    });
+}
+
+fn map<R: Report>(items: &[Value], keys: &[String], at: &Location<'_>, report: &mut R) {
+    let is_foreign = |item: &Value| !item.is_null() && !item.is_object();
+    if let Some((index, item)) = items.iter().enumerate().find(|(_, item)| is_foreign(item)) {
+        report.add(|| {
+            let detail = "must be an object for an array of list-type map";
+            FieldError::invalid(at.index(index).to_path(), deep_clone(item), detail)
+        });
+        return;
+    }
+    let identities = items.iter().map(|item| key_identity(item, keys));
+    second_occurrences(identities, |index| {
+        let item = items.get(index).unwrap_or(&Value::Null);
+        report.add(|| FieldError::duplicate(at.index(index).to_path(), key_object(item, keys)));
+    });
+}
+
+/// A single key is compared by kind and value, several together by their canonical JSON (VV-43,
+/// VV-44).
+fn key_identity<'v>(item: &'v Value, keys: &[String]) -> Identity<'v> {
+    match keys {
+        [key] => item.get(key).map_or(Identity::Json(String::new()), Identity::of),
+        _ => Identity::Json(compact_json(&key_object(item, keys))),
+    }
+}
+
+/// The key fields that an element has.
+fn key_object(item: &Value, keys: &[String]) -> Value {
+    let field = |key: &String| Some((key.clone(), deep_clone(item.get(key)?)));
+    Value::Object(keys.iter().filter_map(field).collect::<Map<_, _>>())
+}

@@ -1,0 +1,191 @@
+//! `maximum`, `minimum`, `multipleOf` and the ranges of numeric types (VV-25 to VV-29).
+
+use billhook_schema::print::plain_float;
+use billhook_schema::value::Num;
+use serde_json::Value;
+
+use crate::types::{TypeList, is_whole};
+
+/// A bound and whether it is itself excluded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bound {
+    pub(crate) value: f64,
+    pub(crate) exclusive: bool,
+}
+
+/// The numeric keywords of a node.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Numbers {
+    pub(crate) context: Context,
+    pub(crate) multiple_of: Option<f64>,
+    pub(crate) minimum: Option<Bound>,
+    pub(crate) maximum: Option<Bound>,
+}
+
+/// The single numeric type of a node, which gives numbers a range (VV-25).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Context {
+    #[default]
+    None,
+    Integer {
+        is_int32: bool,
+    },
+    Number {
+        is_float: bool,
+    },
+}
+
+impl Context {
+    pub(crate) fn new(types: &TypeList, format: &str) -> Self {
+        match types.single() {
+            Some("integer") => Context::Integer { is_int32: format == "int32" },
+            Some("number") => Context::Number { is_float: format == "float" },
+            _ => Context::None,
+        }
+    }
+
+    /// Whether every number is in range.
+    fn is_unbounded(self) -> bool {
+        matches!(self, Context::None | Context::Number { is_float: false })
+    }
+
+    fn holds(self, number: Num) -> bool {
+        match (self, number) {
+            (Context::None, _) | (Context::Number { is_float: false }, _) => true,
+            (Context::Integer { is_int32 }, Num::Int(int)) => {
+                !is_int32 || i32::try_from(int).is_ok()
+            }
+            (Context::Integer { is_int32 }, Num::Float(float)) => {
+                let end = if is_int32 { TWO_TO_31 } else { TWO_TO_63 };
+                float.fract() == 0.0 && (-end..end).contains(&float)
+            }
+            (Context::Number { is_float: true }, number) => (number.as_f64() as f32).is_finite(),
+        }
+    }
+}
+
+const TWO_TO_31: f64 = 2_147_483_648.0;
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+/// What is wrong with a number, without its place.
+#[derive(Debug, PartialEq)]
+pub(crate) enum NumberError {
+    /// The value or an operand is out of the type's range; names which one (VV-25).
+    Range(&'static str),
+    /// The factor of `multipleOf` is not positive (VV-28).
+    Factor(Value),
+    /// The value as it was compared, and what it should be.
+    Should(Value, String),
+}
+
+/// The number that a keyword names, as a value is compared with it (VV-26, VV-27).
+#[derive(Clone, Copy)]
+enum Operand {
+    /// An integer meets a bound cut to an integer.
+    Ints(i64, i64),
+    /// Everything else is compared as doubles.
+    Floats(f64, f64),
+}
+
+impl Operand {
+    /// The error that a value should be something else.
+    fn should(self, relation: &str) -> NumberError {
+        let value = match self {
+            Operand::Ints(value, _) => Value::from(value),
+            Operand::Floats(value, _) => Value::from(value),
+        };
+        NumberError::Should(value, format!("{relation} {}", self.text()))
+    }
+
+    fn text(self) -> String {
+        match self {
+            Operand::Ints(_, operand) => operand.to_string(),
+            Operand::Floats(_, operand) => plain_float(operand),
+        }
+    }
+}
+
+impl Numbers {
+    /// Whether a check can find anything.
+    pub(crate) fn can_fail(&self) -> bool {
+        !self.context.is_unbounded()
+            || self.multiple_of.is_some()
+            || self.minimum.is_some()
+            || self.maximum.is_some()
+    }
+
+    /// Checks a number; errors are in the order of VV-29.
+    pub(crate) fn check(&self, number: Num, mut report: impl FnMut(NumberError)) {
+        if !self.context.holds(number) {
+            report(NumberError::Range("Checked"));
+        }
+        if let Some(factor) = self.multiple_of {
+            let operand = self.operand(number, factor, "MultipleOf", &mut report);
+            if let Some(error) = check_multiple(operand) {
+                report(error);
+            }
+        }
+        if let Some(bound) = self.minimum {
+            let operand = self.operand(number, bound.value, "Minimum boundary", &mut report);
+            let (excluded, below) = match operand {
+                Operand::Ints(value, bound) => (value == bound, value < bound),
+                Operand::Floats(value, bound) => (value == bound, value < bound),
+            };
+            if below || bound.exclusive && excluded {
+                let relation =
+                    if bound.exclusive { "greater than" } else { "greater than or equal to" };
+                report(operand.should(relation));
+            }
+        }
+        if let Some(bound) = self.maximum {
+            let operand = self.operand(number, bound.value, "Maximum boundary", &mut report);
+            let (excluded, above) = match operand {
+                Operand::Ints(value, bound) => (value == bound, value > bound),
+                Operand::Floats(value, bound) => (value == bound, value > bound),
+            };
+            if above || bound.exclusive && excluded {
+                let relation = if bound.exclusive { "less than" } else { "less than or equal to" };
+                report(operand.should(relation));
+            }
+        }
+    }
+
+    fn operand(
+        &self,
+        number: Num,
+        operand: f64,
+        name: &'static str,
+        report: &mut impl FnMut(NumberError),
+    ) -> Operand {
+        if !self.context.holds(Num::Float(operand)) {
+            report(NumberError::Range(name));
+            return Operand::Floats(number.as_f64(), operand);
+        }
+        match number {
+            Num::Int(value) => Operand::Ints(value, truncate(operand)),
+            Num::Float(value) => Operand::Floats(value, operand),
+        }
+    }
+}
+
+/// A double cut to a 64-bit integer as the server's processors do it: what does not fit becomes
+/// the smallest one (VV-27).
+pub(crate) fn truncate(float: f64) -> i64 {
+    if (-TWO_TO_63..TWO_TO_63).contains(&float) { float as i64 } else { i64::MIN }
+}
+
+fn check_multiple(operand: Operand) -> Option<NumberError> {
+    let (is_positive, is_multiple) = match operand {
+        Operand::Ints(value, factor) => (factor > 0, factor > 0 && value % factor == 0),
+        Operand::Floats(value, factor) => {
+            let quotient = if factor < 1.0 { 1.0 / factor * value } else { value / factor };
+            (factor > 0.0, is_whole(quotient))
+        }
+    };
+    match (is_positive, operand) {
+        (false, Operand::Ints(_, factor)) => Some(NumberError::Factor(factor.into())),
+        (false, Operand::Floats(_, factor)) => Some(NumberError::Factor(factor.into())),
+        (true, _) if !is_multiple => Some(operand.should("a multiple of")),
+        _ => None,
+    }
+}

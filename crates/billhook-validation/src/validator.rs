@@ -1,0 +1,88 @@
+//! The compiled validator and its verbs.
+
+use std::fmt;
+use std::sync::Arc;
+
+use billhook_schema::{FieldError, JsonSchemaProps};
+use serde_json::Value;
+
+use crate::check::Check;
+use crate::compile::{Arena, NodeId, SchemaForm};
+use crate::lists::ListWalk;
+use crate::report::{Errors, Report as _, Silent};
+
+/// A schema compiled for validation. Immutable, cheap to clone, and free to share between threads.
+#[derive(Clone)]
+pub struct Validator {
+    pub(crate) arena: Arc<Arena>,
+    pub(crate) root: NodeId,
+}
+
+impl Validator {
+    /// Compiles a schema as it is written, for the validation of objects (VV-02). A pattern that
+    /// is none is no error here; no text matches it (VV-22).
+    pub fn new(schema: &JsonSchemaProps) -> Self {
+        Self::with_form(schema, SchemaForm::Written)
+    }
+
+    pub(crate) fn with_form(schema: &JsonSchemaProps, form: SchemaForm) -> Self {
+        Validator { arena: Arc::new(Arena::new(schema, form)), root: Arena::ROOT }
+    }
+
+    /// The validator of the listed member `name` taken for itself, as a status update uses it
+    /// (RP-70).
+    pub fn property(&self, name: &str) -> Option<Validator> {
+        self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
+    }
+
+    /// The validator of a node taken for itself.
+    pub(crate) fn at(&self, root: NodeId) -> Validator {
+        Validator { arena: Arc::clone(&self.arena), root }
+    }
+
+    /// Prepares the check of a value, for a choice of what it is compared with and where it is.
+    pub fn check<'c>(&'c self, value: &'c Value) -> Check<'c> {
+        Check::new(self, value)
+    }
+
+    /// Whether a value is valid (VV-03).
+    pub fn is_valid(&self, value: &Value) -> bool {
+        self.check(value).is_valid()
+    }
+
+    /// Whether a value is valid; if not, the first of its errors.
+    pub fn validate(&self, value: &Value) -> Result<(), FieldError> {
+        self.check(value).validate()
+    }
+
+    /// All that is wrong with a value, in the server's order (VV-03); members of one object, which
+    /// a server visits in random order, are sorted by their keys (VV-07).
+    pub fn errors(&self, value: &Value) -> Vec<FieldError> {
+        self.check(value).errors()
+    }
+
+    /// The repeated elements of list sets and list maps in an object (VV-40 to VV-45).
+    pub fn list_errors(&self, object: &Value) -> Vec<FieldError> {
+        let mut errors = Errors::up_to(usize::MAX);
+        ListWalk { arena: &self.arena }.root(self.root, object, &mut errors);
+        errors.list
+    }
+
+    /// Whether no list set or list map in an object has a repeated element.
+    pub fn has_valid_lists(&self, object: &Value) -> bool {
+        let mut silent = Silent::default();
+        ListWalk { arena: &self.arena }.root(self.root, object, &mut silent);
+        !silent.has_failed()
+    }
+
+    /// How many nodes the compiled schema has.
+    pub fn node_count(&self) -> usize {
+        self.arena.node_count()
+    }
+}
+
+impl fmt::Debug for Validator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Validator").field("nodes", &self.node_count()).finish_non_exhaustive()
+    }
+}

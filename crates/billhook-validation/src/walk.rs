@@ -1,0 +1,506 @@
+//! The walk over a value: all checks of a node, in the server's order (VV-03, VV-04).
+//!
+//! The same walk serves the verdict alone and the list of errors; what differs is the [`Report`].
+//! It also counts how much of a node's demands applied to the value, which decides the branch of a
+//! failed junctor whose errors are shown (VV-54).
+
+use billhook_schema::print::quote;
+use billhook_schema::value::{Num, deep_clone, grow, sorted};
+use billhook_schema::{FieldError, FieldPath, Location};
+use serde_json::{Map, Value};
+
+use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings};
+use crate::correlate::{Correlation, OldElements};
+use crate::enums;
+use crate::formats::Format;
+use crate::identity::Identity;
+use crate::numbers::NumberError;
+use crate::place;
+use crate::report::{Report, Silent};
+use crate::types::{self, Mismatch};
+
+pub(crate) struct Walk<'w> {
+    pub(crate) arena: &'w Arena,
+    pub(crate) root: NodeId,
+    pub(crate) base: &'w FieldPath,
+    pub(crate) correlation: Correlation<'w>,
+}
+
+/// How well a value fits a node (VV-54).
+type Score = u64;
+
+impl Walk<'_> {
+    /// Checks a value against a node; `old` is the value it replaces, if that is known. What is
+    /// wrong with an unchanged value is forgotten (VV-80).
+    pub(crate) fn node<R: Report>(
+        &self,
+        id: NodeId,
+        value: &Value,
+        old: Option<&Value>,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let node = self.arena.node(id);
+        let mark = report.mark();
+        let score = match value {
+            Value::Null => self.null(node, at, report),
+            Value::Array(_) | Value::Object(_) => {
+                grow(|| self.checks(id, node, value, old, at, report))
+            }
+            _ if node.junctors.is_some() => grow(|| self.checks(id, node, value, old, at, report)),
+            _ => self.checks(id, node, value, old, at, report),
+        };
+        if report.mark() > mark
+            && let Some(old) = old
+            && self.correlation.is_unchanged(id, value, old)
+        {
+            report.reset(mark);
+        }
+        score
+    }
+
+    /// Null is checked for its type and against `enum`, which never lists it (VV-04).
+    fn null<R: Report>(&self, node: &Node, at: &Location<'_>, report: &mut R) -> Score {
+        let fits = node.types.is_empty() || node.nullable;
+        if !fits {
+            report.add(|| self.type_error(&Mismatch::Type("null"), node, at));
+        }
+        self.enum_(node, &Value::Null, at, report);
+        u64::from(fits)
+    }
+
+    fn checks<R: Report>(
+        &self,
+        id: NodeId,
+        node: &Node,
+        value: &Value,
+        old: Option<&Value>,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let mut score = 1;
+        score += self.types(node, value, at, report);
+        // The junctors and the enum count even where there are none.
+        score += 3;
+        if report.is_done() {
+            return score;
+        }
+        if let Some(junctors) = &node.junctors {
+            score += self.junctors(junctors, value, at, report);
+        }
+        match value {
+            Value::String(text) => score += self.string(node, text, at, report),
+            Value::Number(number) => {
+                self.number(node, Num::of(number), at, report);
+                score += 2;
+            }
+            Value::Array(items) => score += 2 + self.array(node, items, old, at, report),
+            _ => {}
+        }
+        if report.is_done() {
+            return score;
+        }
+        self.enum_(node, value, at, report);
+        if let Value::Object(members) = value {
+            score += 1 + self.object(id, node, members, old, at, report);
+        }
+        score
+    }
+
+    fn types<R: Report>(
+        &self,
+        node: &Node,
+        value: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let applies = !node.types.is_empty() || !node.format.is_empty();
+        match types::check(&node.types, &node.format, value) {
+            Ok(()) => 2 * u64::from(applies),
+            Err(mismatch) => {
+                report.add(|| self.type_error(&mismatch, node, at));
+                1
+            }
+        }
+    }
+
+    fn type_error(&self, mismatch: &Mismatch, node: &Node, at: &Location<'_>) -> FieldError {
+        let (expected, found) = match mismatch {
+            Mismatch::Format(found) => (&*node.format, *found),
+            Mismatch::Type(found) => (node.types.names(), *found),
+        };
+        let detail =
+            format!("{} in body must be of type {expected}: {}", place::name(at), quote(found));
+        FieldError::type_invalid(place::path(self.base, at), found, &detail)
+    }
+
+    /// An error that belongs to no keyword of a field (VV-60).
+    fn general_error(&self, detail: &str) -> FieldError {
+        FieldError::invalid(self.base.clone(), "", detail)
+    }
+
+    /// An error whose text says what the value should be.
+    fn should<V: Into<Value>>(&self, at: &Location<'_>, value: V, what: &str) -> FieldError {
+        let detail = format!("{} in body {what}", place::name(at));
+        FieldError::invalid(place::path(self.base, at), value, &detail)
+    }
+
+    /// VV-50 to VV-53.
+    fn junctors<R: Report>(
+        &self,
+        junctors: &Junctors,
+        value: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let mut score = self.any_of(self.arena.any_of(junctors), value, at, report);
+        score += self.one_of(self.arena.one_of(junctors), value, at, report);
+        score += self.all_of(self.arena.all_of(junctors), value, at, report);
+        if let Some(id) = junctors.not {
+            let mut branch = Silent::default();
+            self.node(id, value, None, at, &mut branch);
+            if !branch.has_failed() {
+                report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
+            }
+        }
+        score
+    }
+
+    fn junctor_error(&self, at: &Location<'_>, what: &str) -> FieldError {
+        self.general_error(&format!("{} {what}", quote(&place::name(at))))
+    }
+
+    fn any_of<R: Report>(
+        &self,
+        branches: &[NodeId],
+        value: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let mut best: Option<(Score, R)> = None;
+        for id in branches {
+            let mut branch = R::branch();
+            let score = self.node(*id, value, None, at, &mut branch);
+            if !branch.has_failed() {
+                return score;
+            }
+            keep_better(&mut best, score, branch);
+        }
+        let Some((score, branch)) = best else { return 0 };
+        report.add(|| self.junctor_error(at, "must validate at least one schema (anyOf)"));
+        report.absorb(branch);
+        score
+    }
+
+    fn one_of<R: Report>(
+        &self,
+        branches: &[NodeId],
+        value: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let (mut valid, mut valid_score) = (0, 0);
+        let mut best: Option<(Score, R)> = None;
+        for id in branches {
+            let mut branch = R::branch();
+            let score = self.node(*id, value, None, at, &mut branch);
+            if branch.has_failed() {
+                keep_better(&mut best, score, branch);
+            } else {
+                (valid, valid_score) = (valid + 1, score);
+            }
+        }
+        let what = "must validate one and only one schema (oneOf). Found";
+        match (valid, best) {
+            (1, _) => valid_score,
+            (0, Some((score, branch))) => {
+                report.add(|| self.junctor_error(at, &format!("{what} none valid")));
+                report.absorb(branch);
+                score
+            }
+            (0, None) => 0,
+            _ => {
+                report
+                    .add(|| self.junctor_error(at, &format!("{what} {valid} valid alternatives")));
+                0
+            }
+        }
+    }
+
+    fn all_of<R: Report>(
+        &self,
+        branches: &[NodeId],
+        value: &Value,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let (mut failed, mut score) = (0, 0);
+        for id in branches {
+            let mut branch = R::branch();
+            score += self.node(*id, value, None, at, &mut branch);
+            failed += usize::from(branch.has_failed());
+            report.absorb(branch);
+        }
+        if failed > 0 {
+            let none = if failed == branches.len() { ". None validated" } else { "" };
+            report.add(|| {
+                self.junctor_error(at, &format!("must validate all the schemas (allOf){none}"))
+            });
+        }
+        score
+    }
+
+    /// The checks of strings, then the format (VV-20 to VV-23, VV-70).
+    fn string<R: Report>(
+        &self,
+        node: &Node,
+        text: &str,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        if let Some(strings) = &node.strings {
+            self.lengths_and_pattern(strings, text, at, report);
+        }
+        let Some(checker) = &node.checker else { return 1 };
+        if !checker.matches(text) {
+            report.add(|| {
+                let (name, format) = (place::name(at), &node.format);
+                let detail = format!("{name} in body must be of type {format}: {}", quote(text));
+                FieldError::type_invalid(place::path(self.base, at), text, &detail)
+            });
+        }
+        2
+    }
+
+    fn lengths_and_pattern<R: Report>(
+        &self,
+        strings: &Strings,
+        text: &str,
+        at: &Location<'_>,
+        report: &mut R,
+    ) {
+        if let Some(max) = strings.max_length
+            && is_longer(text, max)
+        {
+            report.add(|| FieldError::too_long(place::path(self.base, at), max));
+            return;
+        }
+        if let Some(min) = strings.min_length
+            && is_shorter(text, min)
+        {
+            report.add(|| self.should(at, text, &format!("should be at least {min} chars long")));
+            return;
+        }
+        let Some(pattern) = &strings.pattern else { return };
+        if pattern.is_match(text) {
+            return;
+        }
+        report.add(|| self.should(at, text, &format!("should match '{pattern}'")));
+    }
+
+    /// VV-25 to VV-29.
+    fn number<R: Report>(&self, node: &Node, number: Num, at: &Location<'_>, report: &mut R) {
+        let Some(numbers) = &node.numbers else { return };
+        numbers.check(number, |error| {
+            report.add(|| match error {
+                NumberError::Range(which) => {
+                    let types = node.types.names();
+                    // Defaults keep formats that say nothing about their type; here they don't
+                    // count.
+                    let type_ = node.types.single().unwrap_or_default();
+                    let format = match &*node.format {
+                        format if Format::has_effect(type_, format) => {
+                            format!("with format {format}")
+                        }
+                        _ => "(default format)".to_owned(),
+                    };
+                    let name = place::name(at);
+                    self.general_error(&format!(
+                        "{which} value must be of type {types} {format} in {name}"
+                    ))
+                }
+                NumberError::Factor(factor) => {
+                    let shown = billhook_schema::print::error_value(&factor);
+                    let name = place::name(at);
+                    let detail =
+                        format!("factor MultipleOf declared for {name} must be positive: {shown}");
+                    FieldError::invalid(place::path(self.base, at), factor, &detail)
+                }
+                NumberError::Should(value, what) => {
+                    self.should(at, value, &format!("should be {what}"))
+                }
+            });
+        });
+    }
+
+    /// VV-30 to VV-33.
+    fn array<R: Report>(
+        &self,
+        node: &Node,
+        items: &[Value],
+        old: Option<&Value>,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        let mut score = 0;
+        if let Some(id) = node.items {
+            let old = old.and_then(|old| OldElements::new(node, old));
+            for (index, item) in items.iter().enumerate() {
+                let old = old.as_ref().and_then(|old| old.get(item));
+                score += self.node(id, item, old, &at.index(index), report);
+                if report.is_done() {
+                    return score;
+                }
+            }
+        }
+        let Some(counts) = &node.counts else { return score };
+        let count = items.len();
+        if let Some(min) = counts.min_items
+            && (count as i64) < min
+        {
+            report.add(|| self.should(at, count, &format!("should have at least {min} items")));
+        }
+        if let Some(max) = counts.max_items
+            && (count as i64) > max
+        {
+            report.add(|| FieldError::too_many(place::path(self.base, at), count, max));
+        }
+        if counts.unique_items && has_duplicates(items) {
+            report.add(|| self.should(at, "", "shouldn't contain duplicates"));
+        }
+        score
+    }
+
+    /// VV-38.
+    fn enum_<R: Report>(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut R) {
+        if node.enum_.is_empty() || enums::matches(&node.enum_, value) {
+            return;
+        }
+        report.add(|| {
+            let entries: Vec<String> =
+                node.enum_.iter().map(|entry| enums::entry_text(entry)).collect();
+            let entries = entries.iter().map(String::as_str);
+            FieldError::not_supported(place::path(self.base, at), deep_clone(value), entries)
+        });
+    }
+
+    /// VV-34 to VV-37.
+    fn object<R: Report>(
+        &self,
+        id: NodeId,
+        node: &Node,
+        members: &Map<String, Value>,
+        old: Option<&Value>,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        if let Some(counts) = &node.counts {
+            self.member_count(counts, members.len(), at, report);
+        }
+        let old = old.and_then(Value::as_object);
+        let is_root = id == self.root;
+        let old_member = |key: &str| match key {
+            // These two are never compared on their own (VV-84).
+            "apiVersion" | "kind" if is_root => None,
+            _ => old?.get(key),
+        };
+        let mut score = 0;
+        if R::ORDERED {
+            let members = sorted(members);
+            let mut listed = Vec::new();
+            for (key, member) in members {
+                match self.arena.property(node, key) {
+                    Some(id) => listed.push((id, key, member)),
+                    None => {
+                        score += self.unlisted(node, (key, member), old_member(key), at, report);
+                    }
+                }
+            }
+            for (id, key, member) in listed {
+                score += self.node(id, member, old_member(key), &at.name(key), report);
+            }
+        } else {
+            for (key, member) in members {
+                score += match self.arena.property(node, key) {
+                    Some(id) => self.node(id, member, old_member(key), &at.name(key), report),
+                    None => self.unlisted(node, (key, member), old_member(key), at, report),
+                };
+                if report.is_done() {
+                    return score;
+                }
+            }
+        }
+        for name in &node.required {
+            if !members.contains_key(&**name) {
+                report.add(|| FieldError::required(place::path(self.base, &at.name(name)), ""));
+            }
+        }
+        score
+    }
+
+    fn member_count<R: Report>(
+        &self,
+        counts: &Counts,
+        count: usize,
+        at: &Location<'_>,
+        report: &mut R,
+    ) {
+        if let Some(min) = counts.min_properties
+            && (count as i64) < min
+        {
+            report
+                .add(|| self.should(at, count, &format!("should have at least {min} properties")));
+        }
+        if let Some(max) = counts.max_properties
+            && (count as i64) > max
+        {
+            report.add(|| FieldError::too_many(place::path(self.base, at), count, max));
+        }
+    }
+
+    /// A member that `properties` does not list (VV-35).
+    fn unlisted<R: Report>(
+        &self,
+        node: &Node,
+        (key, member): (&str, &Value),
+        old: Option<&Value>,
+        at: &Location<'_>,
+        report: &mut R,
+    ) -> Score {
+        match node.additional {
+            Additional::Anything => 0,
+            Additional::Forbidden => {
+                report.add(|| {
+                    let detail =
+                        format!("{}.{key} in body is a forbidden property", place::name(at));
+                    FieldError::invalid(place::path(self.base, at), key, &detail)
+                });
+                0
+            }
+            Additional::Schema(id) => self.node(id, member, old, &at.key(key), report),
+        }
+    }
+}
+
+/// Keeps the first of the branches with the highest score (VV-54).
+fn keep_better<R>(best: &mut Option<(Score, R)>, score: Score, branch: R) {
+    if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
+        *best = Some((score, branch));
+    }
+}
+
+/// Whether a text has more than `count` characters.
+fn is_longer(text: &str, count: i64) -> bool {
+    text.len() as i64 > count && text.chars().count() as i64 > count
+}
+
+/// Whether a text has fewer than `count` characters.
+fn is_shorter(text: &str, count: i64) -> bool {
+    (text.len() as i64) < count || (text.chars().count() as i64) < count
+}
+
+/// Whether two elements are the same (VV-33).
+fn has_duplicates(items: &[Value]) -> bool {
+    let mut seen = std::collections::HashSet::new();
+    !items.iter().all(|item| seen.insert(Identity::of(item)))
+}

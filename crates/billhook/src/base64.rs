@@ -1,0 +1,85 @@
+//! Base64 as byte strings are written in JSON: the standard alphabet, padded.
+
+const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/// The text of some bytes.
+pub(crate) fn encode(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+        let bits = bits << (8 * (3 - group.len()));
+        for position in 0..4 {
+            let index = (bits >> (18 - 6 * position)) & 63;
+            let digit = ALPHABET.get(index as usize).filter(|_| position <= group.len());
+            text.push(char::from(*digit.unwrap_or(&b'=')));
+        }
+    }
+    text
+}
+
+/// The bytes of a text, in which line breaks don't count; the error is the offset of the first
+/// byte that is out of place.
+pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
+    let (mut bits, mut digits, mut padding) = (0_u32, 0, 0);
+    for (offset, byte) in text.bytes().enumerate() {
+        let value = match byte {
+            b'\r' | b'\n' => continue,
+            b'=' if digits >= 2 && digits + padding < 4 => {
+                padding += 1;
+                continue;
+            }
+            b'A'..=b'Z' => byte - b'A',
+            b'a'..=b'z' => byte - b'a' + 26,
+            b'0'..=b'9' => byte - b'0' + 52,
+            b'+' => 62,
+            b'/' => 63,
+            _ => return Err(offset),
+        };
+        if padding > 0 {
+            return Err(offset);
+        }
+        bits = bits << 6 | u32::from(value);
+        digits += 1;
+        if digits == 4 {
+            bytes.extend(bits.to_be_bytes().into_iter().skip(1));
+            (bits, digits) = (0, 0);
+        }
+    }
+    match (digits, padding) {
+        (0, 0) => {}
+        (2, 2) => bytes.push((bits >> 4) as u8),
+        (3, 1) => bytes.extend([(bits >> 10) as u8, (bits >> 2) as u8]),
+        _ => return Err(text.len()),
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The examples of RFC 4648, and texts that are none.
+    #[test]
+    fn texts_and_bytes() {
+        for (bytes, text) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foob", "Zm9vYg=="),
+            ("fooba", "Zm9vYmE="),
+            ("foobar", "Zm9vYmFy"),
+        ] {
+            assert_eq!(encode(bytes.as_bytes()), text);
+            assert_eq!(decode(text).as_deref(), Ok(bytes.as_bytes()));
+        }
+        assert_eq!(decode("Zm9v\nYmFy\r\n").as_deref(), Ok(b"foobar".as_slice()));
+        assert_eq!(encode(&[0xfb, 0xff, 0xfe]), "+//+");
+        for (text, offset) in
+            [("Zm9", 3), ("Z===", 1), ("Zg==Zg==", 4), ("Zm-v", 2), ("Zg=", 3), ("Zm8==", 4)]
+        {
+            assert_eq!(decode(text), Err(offset), "{text}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
+
+use serde_json::Value;
+
+use super::aggregate::aggregate;
+use super::attributes::AdmissionAttributes;
+use super::configuration::{MatchCondition, Webhook};
+use super::decision::{Decision, Match, Reason};
+use super::status::Status;
+
+/// Evaluates the conditions of webhooks, which are CEL expressions.
+pub trait MatchConditions {
+    /// Evaluates all conditions of one webhook, in order, without stopping at a false one
+    /// (WM-72). An error of the whole ends the evaluation at once, e.g. an exhausted budget
+    /// (WM-82).
+    fn evaluate(
+        &self,
+        conditions: &[MatchCondition],
+        input: &ConditionInput<'_>,
+    ) -> Result<Vec<ConditionResult>, String>;
+}
+
+/// What conditions are about.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ConditionInput<'i> {
+    /// The request.
+    pub attributes: &'i AdmissionAttributes,
+    /// What the webhook's rules selected.
+    pub matched: &'i Match,
+    /// The new object in the matched kind.
+    pub object: Option<&'i Value>,
+    /// The old object in the matched kind.
+    pub old_object: Option<&'i Value>,
+}
+
+/// What a condition came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConditionResult {
+    /// It holds.
+    True,
+    /// It does not.
+    False,
+    /// It cannot be evaluated; the text of CEL.
+    Error(String),
+    /// It cannot be compiled; the text of the compiler.
+    CompilationError(String),
+}
+
+impl<'i> ConditionInput<'i> {
+    /// The input for a request whose own kind matched.
+    pub fn new(attributes: &'i AdmissionAttributes, matched: &'i Match) -> Self {
+        ConditionInput {
+            attributes,
+            matched,
+            object: attributes.object.as_deref(),
+            old_object: attributes.old_object.as_deref(),
+        }
+    }
+
+    /// The input with the objects in the matched kind.
+    #[must_use]
+    pub fn converted(mut self, object: Option<&'i Value>, old_object: Option<&'i Value>) -> Self {
+        (self.object, self.old_object) = (object, old_object);
+        self
+    }
+
+    /// Takes the results of a webhook's conditions for a decision (WM-72, WM-80).
+    pub(crate) fn decide(
+        &self,
+        webhook: &Webhook,
+        results: Result<Vec<ConditionResult>, String>,
+    ) -> Decision {
+        let errors = match results {
+            Err(error) => vec![error],
+            Ok(results) => {
+                if results.contains(&ConditionResult::False) {
+                    return Decision::Skipped(Reason::MatchConditionFalse);
+                }
+                let conditions = webhook.match_conditions.iter().zip(&results);
+                conditions.filter_map(|(condition, result)| text(condition, result)).collect()
+            }
+        };
+        if errors.is_empty() {
+            return Decision::Called(self.matched.clone());
+        }
+        if webhook.ignores_failures() {
+            return Decision::Skipped(Reason::MatchConditionErrorIgnored);
+        }
+        let status = Status::forbidden(self.attributes, &aggregate(&errors));
+        Decision::Rejected(Reason::MatchConditionError, status)
+    }
+}
+
+/// The error of one condition (WM-81).
+pub(crate) fn text(condition: &MatchCondition, result: &ConditionResult) -> Option<String> {
+    match result {
+        ConditionResult::True | ConditionResult::False => None,
+        ConditionResult::Error(error) => {
+            Some(format!("expression '{}' resulted in error: {error}", condition.expression))
+        }
+        ConditionResult::CompilationError(error) => Some(format!("compilation error: {error}")),
+    }
+}

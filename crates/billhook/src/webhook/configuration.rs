@@ -1,0 +1,204 @@
+//! Mutating- and ValidatingWebhookConfigurations as data (WCF-01 to WCF-08).
+
+use std::fmt;
+
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use super::selector::LabelSelector;
+
+/// The API group of webhook configurations.
+pub(crate) const GROUP: &str = "admissionregistration.k8s.io";
+
+/// The two kinds of configurations (WCF-01).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConfigurationKind {
+    /// `MutatingWebhookConfiguration`: the webhooks may change objects.
+    Mutating,
+    /// `ValidatingWebhookConfiguration`: the webhooks only allow or refuse.
+    Validating,
+}
+
+impl ConfigurationKind {
+    /// The name of the kind in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            ConfigurationKind::Mutating => "MutatingWebhookConfiguration",
+            ConfigurationKind::Validating => "ValidatingWebhookConfiguration",
+        }
+    }
+
+    pub(crate) fn of(name: &str) -> Option<Self> {
+        [ConfigurationKind::Mutating, ConfigurationKind::Validating]
+            .into_iter()
+            .find(|kind| kind.name() == name)
+    }
+}
+
+impl fmt::Display for ConfigurationKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The versions of configurations that can be read (WCF-02). Their fields are the same, their
+/// defaults are not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ConfigurationVersion {
+    /// `admissionregistration.k8s.io/v1`.
+    #[default]
+    V1,
+    /// `admissionregistration.k8s.io/v1beta1`, which no server serves since Kubernetes 1.22.
+    V1beta1,
+}
+
+impl ConfigurationVersion {
+    /// The name of the version, e.g. `v1`.
+    pub fn name(self) -> &'static str {
+        match self {
+            ConfigurationVersion::V1 => "v1",
+            ConfigurationVersion::V1beta1 => "v1beta1",
+        }
+    }
+}
+
+/// A Mutating- or ValidatingWebhookConfiguration. Reading one sets the defaults of its version
+/// (WCF-11, WCF-12) and keeps the order of all lists (WCF-08).
+///
+/// ```
+/// use billhook::webhook::WebhookConfiguration;
+/// let configuration = WebhookConfiguration::from_yaml("
+/// apiVersion: admissionregistration.k8s.io/v1
+/// kind: ValidatingWebhookConfiguration
+/// metadata: {name: policy}
+/// webhooks:
+/// - name: pods.policy.example.com
+///   clientConfig: {service: {namespace: policy, name: hook}}
+///   rules:
+///   - {operations: [CREATE], apiGroups: ['']  , apiVersions: [v1], resources: [pods]}
+///   admissionReviewVersions: [v1]
+///   sideEffects: none
+/// ")?;
+/// assert_eq!(configuration.webhooks[0].timeout_seconds, Some(10));
+/// let errors = configuration.validate();
+/// assert_eq!(errors[0].to_string(), "webhooks[0].sideEffects: Unsupported value: \"none\": \
+///     supported values: \"None\", \"NoneOnDryRun\"");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct WebhookConfiguration {
+    /// Which kind it is.
+    pub kind: ConfigurationKind,
+    /// The version it was written in.
+    pub version: ConfigurationVersion,
+    /// `metadata`, in normal form.
+    pub metadata: DeepValue,
+    /// The webhooks, in the order they are called.
+    pub webhooks: Vec<Webhook>,
+}
+
+impl WebhookConfiguration {
+    /// `metadata.name`.
+    pub fn name(&self) -> &str {
+        self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+}
+
+/// One webhook of a configuration. What may be absent in a document is optional; after defaulting
+/// only `side_effects` and `admission_review_versions` of v1 can be (WCF-13).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Webhook {
+    /// The name, a domain with at least three parts.
+    pub name: String,
+    /// Where it is.
+    pub client_config: ClientConfig,
+    /// The requests it is for; any of the rules suffices.
+    pub rules: Vec<Rule>,
+    /// What an error of a call does: `Fail` or `Ignore`.
+    pub failure_policy: Option<String>,
+    /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
+    pub match_policy: Option<String>,
+    /// Which namespaces; absent without defaulting, it selects nothing (WM-61).
+    pub namespace_selector: Option<LabelSelector>,
+    /// Which objects; absent without defaulting, it selects nothing (WM-61).
+    pub object_selector: Option<LabelSelector>,
+    /// What calls do besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
+    /// `Unknown`.
+    pub side_effects: Option<String>,
+    /// How long to wait for an answer.
+    pub timeout_seconds: Option<i32>,
+    /// The versions of AdmissionReview that it understands, the preferred one first.
+    pub admission_review_versions: Option<Vec<String>>,
+    /// Conditions that must all hold.
+    pub match_conditions: Vec<MatchCondition>,
+    /// Whether it is called again behind other mutating webhooks: `Never` or `IfNeeded`; only of
+    /// mutating webhooks.
+    pub reinvocation_policy: Option<String>,
+}
+
+/// Where a webhook is: a URL or a service.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClientConfig {
+    /// The URL.
+    pub url: Option<String>,
+    /// The service in the cluster.
+    pub service: Option<ServiceReference>,
+    /// The certificates that the server's one is checked against, in PEM (WCF-05).
+    pub ca_bundle: Vec<u8>,
+}
+
+/// A service in the cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServiceReference {
+    /// The namespace of the service.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+    /// The path of the URL.
+    pub path: Option<String>,
+    /// The port, 443 by default.
+    pub port: Option<i32>,
+}
+
+/// Which requests a webhook is for: all five dimensions must fit (WM-30).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rule {
+    /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `*`.
+    pub operations: Vec<String>,
+    /// API groups or `*`; the empty string is the core group.
+    pub api_groups: Vec<String>,
+    /// API versions or `*`.
+    pub api_versions: Vec<String>,
+    /// Resources: `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*`.
+    pub resources: Vec<String>,
+    /// `Namespaced`, `Cluster` or `*`.
+    pub scope: Option<String>,
+}
+
+/// A condition on requests, in CEL.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MatchCondition {
+    /// The name, for reports.
+    pub name: String,
+    /// The expression.
+    pub expression: String,
+}
+
+impl Webhook {
+    /// Whether errors of a call are ignored; anything but `Ignore` means that they refuse the
+    /// request.
+    pub fn ignores_failures(&self) -> bool {
+        self.failure_policy.as_deref() == Some("Ignore")
+    }
+
+    /// Whether requests to equivalent resources match too (WM-45).
+    pub fn matches_equivalents(&self) -> bool {
+        self.match_policy.as_deref() == Some("Equivalent")
+    }
+}

@@ -1,0 +1,122 @@
+//! What is decided for a webhook and a request (WM-09, WM-95).
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::resource::{GroupVersionKind, GroupVersionResource};
+use super::status::Status;
+
+/// What a webhook's rules selected (WM-09): how the request is presented to the webhook.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Match {
+    /// The resource; another one than the request's if it matched as an equivalent.
+    pub resource: GroupVersionResource,
+    /// The subresource, which is always the request's.
+    pub subresource: String,
+    /// The kind of the objects that the webhook gets.
+    pub kind: GroupVersionKind,
+}
+
+/// Whether a webhook is called for a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Decision {
+    /// It is called.
+    Called(Match),
+    /// It is not called, and the request goes on.
+    Skipped(Reason),
+    /// The whole request is refused, whatever the webhook's failure policy is (WM-07).
+    Rejected(Reason, Status),
+    /// It is called if its match conditions hold, and nobody evaluated them.
+    NotEvaluated(Match),
+}
+
+impl Decision {
+    /// Whether the request goes on without the webhook.
+    pub fn is_skipped(&self) -> bool {
+        matches!(self, Decision::Skipped(_))
+    }
+
+    /// What the webhook's rules selected, if the decision depends on that.
+    pub fn matched(&self) -> Option<&Match> {
+        match self {
+            Decision::Called(matched) | Decision::NotEvaluated(matched) => Some(matched),
+            Decision::Skipped(_) | Decision::Rejected(..) => None,
+        }
+    }
+
+    /// Why the webhook is not called, or the request refused.
+    pub fn reason(&self) -> Option<Reason> {
+        match self {
+            Decision::Skipped(reason) | Decision::Rejected(reason, _) => Some(*reason),
+            Decision::Called(_) | Decision::NotEvaluated(_) => None,
+        }
+    }
+}
+
+/// Why a webhook is not called, or the request refused (WM-95). The codes are stable.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The request is for a kind of admission configuration (WM-03).
+    ExemptKind,
+    /// The labels of the namespace don't match (WM-14).
+    NamespaceSelectorMismatch,
+    /// The labels of neither object match (WM-21).
+    ObjectSelectorMismatch,
+    /// No rule is for the request, and the resource has no equivalents (WM-30).
+    NoRuleMatched,
+    /// A rule is for an equivalent of the resource, but the match policy is `Exact` (WM-45).
+    EquivalentNotTried,
+    /// No rule is for the request, nor for an equivalent of the resource (WM-50).
+    NoEquivalentMatched,
+    /// A match condition is false (WM-72).
+    MatchConditionFalse,
+    /// A match condition failed, and the failure policy is `Ignore` (WM-80).
+    MatchConditionErrorIgnored,
+    /// A match condition failed, and the failure policy is `Fail` (WM-80).
+    MatchConditionError,
+    /// The mutating webhook need not be called again (DI-42).
+    ReinvocationNotNeeded,
+    /// The namespace does not exist (WM-16).
+    NamespaceNotFound,
+    /// The namespace cannot be looked up (WM-16).
+    NamespaceError,
+    /// A selector of the webhook cannot be parsed (WM-12, WM-20).
+    SelectorUnparsable,
+    /// The kind of the matched resource is not known (WM-52).
+    UnknownKind,
+    /// An object cannot be converted to the matched kind (WM-54).
+    ConversionFailed,
+}
+
+impl Reason {
+    /// The code, e.g. `NoRuleMatched`.
+    pub fn code(self) -> &'static str {
+        match self {
+            Reason::ExemptKind => "ExemptKind",
+            Reason::NamespaceSelectorMismatch => "NamespaceSelectorMismatch",
+            Reason::ObjectSelectorMismatch => "ObjectSelectorMismatch",
+            Reason::NoRuleMatched => "NoRuleMatched",
+            Reason::EquivalentNotTried => "EquivalentNotTried",
+            Reason::NoEquivalentMatched => "NoEquivalentMatched",
+            Reason::MatchConditionFalse => "MatchConditionFalse",
+            Reason::MatchConditionErrorIgnored => "MatchConditionErrorIgnored",
+            Reason::MatchConditionError => "MatchConditionError",
+            Reason::ReinvocationNotNeeded => "ReinvocationNotNeeded",
+            Reason::NamespaceNotFound => "NamespaceNotFound",
+            Reason::NamespaceError => "NamespaceError",
+            Reason::SelectorUnparsable => "SelectorUnparsable",
+            Reason::UnknownKind => "UnknownKind",
+            Reason::ConversionFailed => "ConversionFailed",
+        }
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}

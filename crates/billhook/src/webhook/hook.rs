@@ -1,0 +1,417 @@
+//! A webhook ready to match, and how it is decided whether it is called (WM-05).
+
+use std::sync::Arc;
+
+use billhook_schema::value::DeepValue;
+use serde_json::{Map, Value};
+
+use super::attributes::{AdmissionAttributes, Operation};
+use super::conditions::{ConditionInput, MatchConditions};
+use super::configuration::{ConfigurationKind, Webhook};
+use super::decision::{Decision, Match, Reason};
+use super::equivalence::EquivalenceRegistry;
+use super::namespaces::Namespaces;
+use super::resource::GroupVersionResource;
+use super::rule::CompiledRule;
+use super::selector::{LabelSelector, Labels, Selector, SelectorError};
+use super::status::Status;
+use super::trace::{Recorder, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+
+/// What decisions need besides webhook and request.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct MatchContext<'c> {
+    /// The labels of namespaces.
+    pub namespaces: &'c dyn Namespaces,
+    /// The equivalent resources.
+    pub equivalents: &'c EquivalenceRegistry,
+    /// Evaluates match conditions. Without it, and where objects would have to be converted
+    /// first, the decision is [`Decision::NotEvaluated`].
+    pub conditions: Option<&'c dyn MatchConditions>,
+}
+
+impl<'c> MatchContext<'c> {
+    /// The context without match conditions.
+    pub fn new(namespaces: &'c dyn Namespaces, equivalents: &'c EquivalenceRegistry) -> Self {
+        MatchContext { namespaces, equivalents, conditions: None }
+    }
+
+    /// The context with an evaluator of match conditions.
+    #[must_use]
+    pub fn conditions(mut self, conditions: &'c dyn MatchConditions) -> Self {
+        self.conditions = Some(conditions);
+        self
+    }
+}
+
+/// A webhook of a configuration, ready to match. Its selectors are parsed, and what cannot be
+/// parsed is remembered (WM-10, DI-07).
+#[derive(Clone, Debug)]
+pub struct Hook {
+    configuration: Arc<str>,
+    kind: ConfigurationKind,
+    key: String,
+    webhook: Webhook,
+    namespace_selector: Result<Selector, SelectorError>,
+    object_selector: Result<Selector, SelectorError>,
+    rules: Vec<CompiledRule>,
+}
+
+/// What the rules say to a request.
+enum Selected {
+    Yes(Match),
+    No(Reason),
+    UnknownKind(GroupVersionResource),
+}
+
+/// A selector that does not let a request through.
+enum Blocked {
+    Mismatch,
+    /// The request is refused if the rules select it (WM-06).
+    Deferred(Reason, Status),
+}
+
+impl Hook {
+    /// `number` counts the webhooks of the same name before this one (DI-06).
+    pub(super) fn new(
+        kind: ConfigurationKind,
+        configuration: &Arc<str>,
+        number: usize,
+        webhook: Webhook,
+    ) -> Self {
+        let parse = |selector: &Option<LabelSelector>| match selector {
+            None => Ok(Selector::nothing()),
+            Some(selector) => selector.parse(),
+        };
+        Hook {
+            kind,
+            key: format!("{configuration}/{}/{number}", webhook.name),
+            configuration: Arc::clone(configuration),
+            namespace_selector: parse(&webhook.namespace_selector),
+            object_selector: parse(&webhook.object_selector),
+            rules: webhook.rules.iter().map(CompiledRule::new).collect(),
+            webhook,
+        }
+    }
+
+    /// The name of the webhook.
+    pub fn name(&self) -> &str {
+        &self.webhook.name
+    }
+
+    /// The name of its configuration.
+    pub fn configuration(&self) -> &str {
+        &self.configuration
+    }
+
+    /// The kind of its configuration.
+    pub fn kind(&self) -> ConfigurationKind {
+        self.kind
+    }
+
+    /// What tells it apart from all others of its kind: `<configuration>/<name>/<n>`, where n
+    /// counts the webhooks of that name in the configuration from 0 (DI-06).
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// The webhook as configured.
+    pub fn webhook(&self) -> &Webhook {
+        &self.webhook
+    }
+
+    pub(super) fn rules(&self) -> &[CompiledRule] {
+        &self.rules
+    }
+
+    /// Decides whether it is called for a request, which is looked at as it is now: in a chain of
+    /// mutating webhooks each one gets the object as the ones before left it (WM-08). Exempt kinds
+    /// are the caller's concern, see [`AdmissionAttributes::is_exempt`].
+    pub fn decide(&self, attributes: &AdmissionAttributes, context: &MatchContext<'_>) -> Decision {
+        self.decide_recording(attributes, context, &mut ())
+    }
+
+    /// [`Hook::decide`] with all that was tried, in the order it was tried.
+    pub fn explain(&self, attributes: &AdmissionAttributes, context: &MatchContext<'_>) -> Trace {
+        let mut steps = Vec::new();
+        let decision = self.decide_recording(attributes, context, &mut steps);
+        Trace::new(steps, decision)
+    }
+
+    /// Evaluates its match conditions for a request that its rules select, with the objects in the
+    /// matched kind (WM-71).
+    pub fn decide_conditions(
+        &self,
+        conditions: &dyn MatchConditions,
+        input: &ConditionInput<'_>,
+    ) -> Decision {
+        self.conditions_recording(conditions, input, &mut ())
+    }
+
+    fn decide_recording(
+        &self,
+        attributes: &AdmissionAttributes,
+        context: &MatchContext<'_>,
+        recorder: &mut impl Recorder,
+    ) -> Decision {
+        let mut deferred = None;
+        let mut block = |blocked: Result<(), Blocked>, reason| match blocked {
+            Ok(()) => None,
+            Err(Blocked::Mismatch) => Some(Decision::Skipped(reason)),
+            Err(Blocked::Deferred(reason, status)) => {
+                deferred.get_or_insert(Decision::Rejected(reason, status));
+                None
+            }
+        };
+        let namespace = self.select_namespace(attributes, context.namespaces, recorder);
+        if let Some(skipped) = block(namespace, Reason::NamespaceSelectorMismatch) {
+            return skipped;
+        }
+        let object = self.select_object(attributes, recorder);
+        if let Some(skipped) = block(object, Reason::ObjectSelectorMismatch) {
+            return skipped;
+        }
+        let matched = match self.select(attributes, context.equivalents, recorder) {
+            Selected::Yes(matched) => matched,
+            Selected::No(reason) => return Decision::Skipped(reason),
+            Selected::UnknownKind(GroupVersionResource { group, version, resource }) => {
+                let error = format!(
+                    "unable to convert to {group}/{version}, Resource={resource}: unknown kind"
+                );
+                return Decision::Rejected(Reason::UnknownKind, Status::internal_error(&error));
+            }
+        };
+        if let Some(rejected) = deferred {
+            return rejected;
+        }
+        if self.webhook.match_conditions.is_empty() {
+            return Decision::Called(matched);
+        }
+        match context.conditions.filter(|_| matched.kind == attributes.kind) {
+            Some(conditions) => {
+                let input = ConditionInput::new(attributes, &matched);
+                self.conditions_recording(conditions, &input, recorder)
+            }
+            None => {
+                let names = || self.webhook.match_conditions.iter().map(|each| each.name.clone());
+                recorder.add(|| TraceStep::NotEvaluated { conditions: names().collect() });
+                Decision::NotEvaluated(matched)
+            }
+        }
+    }
+
+    /// Step 1 (WM-11 to WM-17).
+    fn select_namespace(
+        &self,
+        attributes: &AdmissionAttributes,
+        namespaces: &dyn Namespaces,
+        recorder: &mut impl Recorder,
+    ) -> Result<(), Blocked> {
+        let step = |seen, verdict| TraceStep::NamespaceSelector {
+            selector: self.namespace_selector.as_ref().map(Selector::to_string).ok(),
+            seen,
+            verdict,
+        };
+        let is_namespaces = attributes.resource.resource == "namespaces";
+        if attributes.namespace.is_empty() && !is_namespaces {
+            recorder.add(|| step(SeenNamespace::NotNamespaced, Verdict::Passed));
+            return Ok(());
+        }
+        let selector = match &self.namespace_selector {
+            Ok(selector) => selector,
+            Err(error) => {
+                let verdict = || Verdict::Error(error.to_string());
+                recorder.add(|| step(SeenNamespace::NotLookedAt, verdict()));
+                return Err(unparsable(error));
+            }
+        };
+        if selector.is_everything() {
+            recorder.add(|| step(SeenNamespace::NotLookedAt, Verdict::Passed));
+            return Ok(());
+        }
+        let is_written = matches!(attributes.operation, Operation::Create | Operation::Update);
+        if is_namespaces && attributes.subresource.is_empty() && is_written {
+            let labels = attributes.object.as_deref().and_then(labels_of);
+            let matches = matches_labels(selector, labels);
+            recorder.add(|| step(SeenNamespace::Object(owned(labels)), Verdict::of(matches)));
+            return if matches { Ok(()) } else { Err(Blocked::Mismatch) };
+        }
+        let name = &attributes.namespace;
+        match namespaces.labels(name) {
+            Ok(Some(labels)) => {
+                let matches = selector.matches(labels.as_ref());
+                recorder.add(|| {
+                    let (name, labels) = (name.clone(), labels.as_ref().clone());
+                    step(SeenNamespace::Stored { name, labels }, Verdict::of(matches))
+                });
+                if matches { Ok(()) } else { Err(Blocked::Mismatch) }
+            }
+            Ok(None) => {
+                let status = Status::namespace_not_found(name);
+                let verdict = || Verdict::Error(status.message.clone());
+                recorder.add(|| step(SeenNamespace::Missing { name: name.clone() }, verdict()));
+                Err(Blocked::Deferred(Reason::NamespaceNotFound, status))
+            }
+            Err(error) => {
+                let status = Status::internal_error(&error);
+                let verdict = || Verdict::Error(error.clone());
+                recorder.add(|| step(SeenNamespace::Unknown { name: name.clone() }, verdict()));
+                Err(Blocked::Deferred(Reason::NamespaceError, status))
+            }
+        }
+    }
+
+    /// Step 2 (WM-20 to WM-25).
+    fn select_object(
+        &self,
+        attributes: &AdmissionAttributes,
+        recorder: &mut impl Recorder,
+    ) -> Result<(), Blocked> {
+        let objects = [attributes.object.as_ref(), attributes.old_object.as_ref()];
+        let step = |verdict| {
+            let [object, old_object] = objects.map(|object| seen(object));
+            TraceStep::ObjectSelector {
+                selector: self.object_selector.as_ref().map(Selector::to_string).ok(),
+                object,
+                old_object,
+                verdict,
+            }
+        };
+        match &self.object_selector {
+            Err(error) => {
+                recorder.add(|| step(Verdict::Error(error.to_string())));
+                Err(unparsable(error))
+            }
+            Ok(selector) => {
+                let has_match = |object: &DeepValue| {
+                    has_metadata(object) && matches_labels(selector, labels_of(object))
+                };
+                let matches =
+                    selector.is_everything() || objects.into_iter().flatten().any(has_match);
+                recorder.add(|| step(Verdict::of(matches)));
+                if matches { Ok(()) } else { Err(Blocked::Mismatch) }
+            }
+        }
+    }
+
+    /// Steps 3 and 4 (WM-30 to WM-52).
+    fn select(
+        &self,
+        attributes: &AdmissionAttributes,
+        registry: &EquivalenceRegistry,
+        recorder: &mut impl Recorder,
+    ) -> Selected {
+        let AdmissionAttributes { resource, subresource, .. } = attributes;
+        let mut fits = |index: usize, rule: &CompiledRule, resource: &GroupVersionResource| {
+            let failed = rule.mismatch(attributes, resource);
+            recorder.add(|| TraceStep::Rule { index, resource: resource.clone(), failed });
+            failed.is_none()
+        };
+        let numbered = || self.rules.iter().enumerate();
+        if numbered().any(|(index, rule)| fits(index, rule, resource)) {
+            return Selected::Yes(Match {
+                resource: resource.clone(),
+                subresource: subresource.clone(),
+                kind: attributes.kind.clone(),
+            });
+        }
+        let equivalents = registry.equivalents(resource, subresource);
+        let others = || equivalents.iter().filter(|other| *other != resource);
+        if !self.webhook.matches_equivalents() {
+            let would_match =
+                |rule: &CompiledRule| others().any(|it| rule.mismatch(attributes, it).is_none());
+            let missed = self.rules.iter().any(would_match);
+            let reason = if missed { Reason::EquivalentNotTried } else { Reason::NoRuleMatched };
+            recorder.add(|| TraceStep::Equivalents {
+                tried: false,
+                resources: others().cloned().collect(),
+            });
+            return Selected::No(reason);
+        }
+        let mut pairs =
+            numbered().flat_map(|(index, rule)| others().map(move |other| (index, rule, other)));
+        let Some((_, _, found)) = pairs.find(|(index, rule, other)| fits(*index, rule, other))
+        else {
+            let none = others().next().is_none();
+            recorder.add(|| TraceStep::Equivalents {
+                tried: true,
+                resources: others().cloned().collect(),
+            });
+            return Selected::No(match none {
+                true => Reason::NoRuleMatched,
+                false => Reason::NoEquivalentMatched,
+            });
+        };
+        match registry.kind_for(found, subresource) {
+            None => Selected::UnknownKind(found.clone()),
+            Some(kind) => Selected::Yes(Match {
+                resource: found.clone(),
+                subresource: subresource.clone(),
+                kind: kind.clone(),
+            }),
+        }
+    }
+
+    /// Step 6 (WM-70 to WM-83).
+    fn conditions_recording(
+        &self,
+        conditions: &dyn MatchConditions,
+        input: &ConditionInput<'_>,
+        recorder: &mut impl Recorder,
+    ) -> Decision {
+        let results = conditions.evaluate(&self.webhook.match_conditions, input);
+        recorder.add(|| TraceStep::conditions(&self.webhook.match_conditions, &results));
+        input.decide(&self.webhook, results)
+    }
+}
+
+/// WM-12, WM-20.
+fn unparsable(error: &SelectorError) -> Blocked {
+    let status = Status::internal_error(&error.to_string());
+    Blocked::Deferred(Reason::SelectorUnparsable, status)
+}
+
+/// Kinds without object metadata, in the core group but for the last (WM-22).
+const WITHOUT_METADATA: [&str; 7] = [
+    "PodAttachOptions",
+    "PodExecOptions",
+    "PodPortForwardOptions",
+    "PodProxyOptions",
+    "NodeProxyOptions",
+    "ServiceProxyOptions",
+    "DeploymentRollback",
+];
+
+/// Whether an object is of a kind that can have labels at all.
+fn has_metadata(object: &Value) -> bool {
+    let text = |name| object.get(name).and_then(Value::as_str).unwrap_or_default();
+    let api_version = text("apiVersion");
+    let is_built_in = !api_version.contains('/')
+        || api_version.starts_with("extensions/")
+        || api_version.starts_with("apps/");
+    !(is_built_in && WITHOUT_METADATA.contains(&text("kind")))
+}
+
+fn labels_of(object: &Value) -> Option<&Map<String, Value>> {
+    object.get("metadata")?.get("labels")?.as_object()
+}
+
+fn matches_labels<L: Labels>(selector: &Selector, labels: Option<&L>) -> bool {
+    match labels {
+        Some(labels) => selector.matches(labels),
+        None => selector.matches(&()),
+    }
+}
+
+fn owned(labels: Option<&Map<String, Value>>) -> super::namespaces::NamespaceLabels {
+    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
+    labels.into_iter().flatten().filter_map(text).collect()
+}
+
+fn seen(object: Option<&DeepValue>) -> SeenObject {
+    match object {
+        None => SeenObject::Absent,
+        Some(object) if !has_metadata(object) => SeenObject::NoMetadata,
+        Some(object) => SeenObject::Labels(owned(labels_of(object))),
+    }
+}

@@ -1,0 +1,114 @@
+//! Which webhooks may be for a request, found by operation, group and resource without looking at
+//! the rules of all others.
+
+use std::collections::HashMap;
+
+use super::attributes::{AdmissionAttributes, Operation};
+use super::equivalence::EquivalenceRegistry;
+use super::hook::Hook;
+use super::resource::GroupVersionResource;
+use super::rule::{CompiledRule, Names};
+
+/// A rule with more pairs of group and resource than this is not spread over all of them.
+const MAX_PAIRS: usize = 64;
+
+/// The number of a name in the index.
+type Id = u32;
+/// Stands for all names.
+const ANY: Id = 0;
+
+/// Finds webhooks by operation, group and resource.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Index {
+    /// The names that rules have, numbered from 1.
+    names: HashMap<String, Id>,
+    /// Positions of webhooks, ascending.
+    hooks: HashMap<(Operation, Id, Id), Vec<usize>>,
+}
+
+impl Index {
+    pub(super) fn new(hooks: &[Hook]) -> Self {
+        let mut index = Index::default();
+        for (position, hook) in hooks.iter().enumerate() {
+            for rule in hook.rules() {
+                index.add(position, rule);
+            }
+        }
+        index
+    }
+
+    fn add(&mut self, position: usize, rule: &CompiledRule) {
+        let groups = match rule.groups() {
+            Names::Any => None,
+            Names::Listed(groups) => Some(groups),
+        };
+        let pairs = groups.map_or(1, Vec::len).saturating_mul(rule.resources().len());
+        let pairs = if pairs > MAX_PAIRS {
+            vec![(ANY, ANY)]
+        } else {
+            let groups: Vec<Id> = match groups {
+                None => vec![ANY],
+                Some(groups) => groups.iter().map(|group| self.number(group)).collect(),
+            };
+            let mut pairs = Vec::new();
+            for (resource, _) in rule.resources() {
+                let resource = resource.as_ref().map_or(ANY, |resource| self.number(resource));
+                pairs.extend(groups.iter().map(|group| (*group, resource)));
+            }
+            pairs
+        };
+        for operation in rule.operations() {
+            for (group, resource) in &pairs {
+                let list = self.hooks.entry((*operation, *group, *resource)).or_default();
+                if list.last() != Some(&position) {
+                    list.push(position);
+                }
+            }
+        }
+    }
+
+    fn number(&mut self, name: &str) -> Id {
+        if let Some(id) = self.names.get(name) {
+            return *id;
+        }
+        // More names than numbers cannot be held in memory; all beyond would share the last one.
+        let id = Id::try_from(self.names.len() + 1).unwrap_or(Id::MAX);
+        self.names.insert(name.to_owned(), id);
+        id
+    }
+
+    /// Positions of webhooks in ascending order; those left out have no rule that could match.
+    pub(super) fn candidates(
+        &self,
+        attributes: &AdmissionAttributes,
+        equivalents: &EquivalenceRegistry,
+    ) -> Vec<usize> {
+        let AdmissionAttributes { operation, resource, subresource, .. } = attributes;
+        let mut found = Vec::new();
+        self.collect(*operation, resource, &mut found);
+        for other in equivalents.equivalents(resource, subresource) {
+            // Versions of the same resource are found together.
+            if (&other.group, &other.resource) != (&resource.group, &resource.resource) {
+                self.collect(*operation, other, &mut found);
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    fn collect(
+        &self,
+        operation: Operation,
+        resource: &GroupVersionResource,
+        found: &mut Vec<usize>,
+    ) {
+        let groups = [Some(ANY), self.names.get(&resource.group).copied()];
+        let resources = [Some(ANY), self.names.get(&resource.resource).copied()];
+        for group in groups.into_iter().flatten() {
+            for name in resources.into_iter().flatten() {
+                found.extend(self.hooks.get(&(operation, group, name)).into_iter().flatten());
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Admission webhooks: reading their configurations, and deciding for a request which of them a
+//! server calls, in which version, and why (WCF and WM rules).
+//!
+//! [`WebhookConfiguration`] is a document, read with its defaults and validated with the server's
+//! errors. [`WebhookSet`] holds the webhooks of any number of configurations, ready to match an
+//! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
+
+mod aggregate;
+mod attributes;
+mod conditions;
+mod configuration;
+mod decision;
+mod decode;
+mod defaults;
+mod encode;
+mod equivalence;
+mod hook;
+mod index;
+mod namespaces;
+mod read;
+mod resource;
+mod rule;
+pub mod selector;
+mod set;
+mod status;
+mod trace;
+pub(crate) mod validation;
+
+pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
+pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
+pub use configuration::{
+    ClientConfig, ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, ServiceReference,
+    Webhook, WebhookConfiguration,
+};
+pub use decision::{Decision, Match, Reason};
+pub use decode::ConfigurationError;
+pub use equivalence::EquivalenceRegistry;
+pub use hook::{Hook, MatchContext};
+pub use namespaces::{NamespaceLabels, Namespaces};
+pub use read::ReadError;
+pub use resource::{GroupVersionKind, GroupVersionResource};
+pub use rule::Dimension;
+pub use set::WebhookSet;
+pub use status::Status;
+pub use trace::{ConditionTrace, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+pub use validation::{CelEnvironment, ExpressionChecker, ValidationOptions};

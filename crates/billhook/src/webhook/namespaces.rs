@@ -1,0 +1,43 @@
+//! Where the labels of namespaces come from (WM-14 to WM-16).
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// The labels of a namespace.
+pub type NamespaceLabels = BTreeMap<String, String>;
+
+/// The namespaces that are stored. A map from names to labels is one, and so is a function.
+///
+/// ```
+/// use billhook::webhook::{NamespaceLabels, Namespaces};
+/// use std::collections::BTreeMap;
+///
+/// let labels = NamespaceLabels::from([("env".to_owned(), "prod".to_owned())]);
+/// let known = BTreeMap::from([("shop".to_owned(), labels)]);
+/// assert_eq!(known.labels("shop")?.unwrap()["env"], "prod");
+/// assert_eq!(known.labels("other")?, None);
+///
+/// let broken = |_: &str| Err::<Option<NamespaceLabels>, _>("connection refused".to_owned());
+/// assert_eq!(broken.labels("shop").unwrap_err(), "connection refused");
+/// # Ok::<(), String>(())
+/// ```
+pub trait Namespaces {
+    /// The labels of a namespace; none if there is no such namespace, which refuses the request
+    /// with the server's 404. The error is one of looking, which refuses it with a 500.
+    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String>;
+}
+
+impl Namespaces for BTreeMap<String, NamespaceLabels> {
+    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String> {
+        Ok(self.get(name).map(Cow::Borrowed))
+    }
+}
+
+impl<F> Namespaces for F
+where
+    F: Fn(&str) -> Result<Option<NamespaceLabels>, String>,
+{
+    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String> {
+        self(name).map(|found| found.map(Cow::Owned))
+    }
+}

@@ -1,0 +1,210 @@
+//! Why a webhook is or isn't called: every step that was tried, what it saw, and what came of it
+//! (WM-95, WM-96). Nothing of an object but its labels is in it.
+
+mod text;
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::conditions::{ConditionResult, text as condition_text};
+use super::configuration::MatchCondition;
+use super::decision::Decision;
+use super::resource::{GroupVersionKind, GroupVersionResource};
+use super::rule::Dimension;
+
+/// How a decision was made. `Display` prints a line for each step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trace {
+    steps: Vec<TraceStep>,
+    decision: Decision,
+}
+
+impl Trace {
+    pub(super) fn new(steps: Vec<TraceStep>, decision: Decision) -> Self {
+        Trace { steps, decision }
+    }
+
+    /// The steps, in the order they were tried.
+    pub fn steps(&self) -> &[TraceStep] {
+        &self.steps
+    }
+
+    /// What was decided; the same as without a trace.
+    pub fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    /// The step that decided against the webhook, in a few words; none if it is called.
+    pub fn summary(&self) -> Option<String> {
+        text::summary(self)
+    }
+}
+
+/// One step of a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "step", rename_all = "camelCase", rename_all_fields = "camelCase")]
+#[non_exhaustive]
+pub enum TraceStep {
+    /// The request is for a kind that no webhook sees (WM-03).
+    ExemptKind {
+        /// The kind.
+        kind: GroupVersionKind,
+    },
+    /// The namespaceSelector was looked at (WM-11 to WM-17).
+    NamespaceSelector {
+        /// Its canonical text; none if it cannot be parsed.
+        selector: Option<String>,
+        /// Whose labels it was compared with.
+        seen: SeenNamespace,
+        /// What came of it.
+        verdict: Verdict,
+    },
+    /// The objectSelector was looked at (WM-20 to WM-25).
+    ObjectSelector {
+        /// Its canonical text; none if it cannot be parsed.
+        selector: Option<String>,
+        /// The labels of the new object.
+        object: SeenObject,
+        /// The labels of the old object.
+        old_object: SeenObject,
+        /// What came of it.
+        verdict: Verdict,
+    },
+    /// A rule was tried (WM-30, WM-50).
+    Rule {
+        /// Its position in the list.
+        index: usize,
+        /// The resource it was tried for: the request's own or an equivalent.
+        resource: GroupVersionResource,
+        /// The first part that does not fit; none if all do.
+        failed: Option<Dimension>,
+    },
+    /// No rule fits the request's own resource, nor an equivalent if those were tried (WM-45).
+    Equivalents {
+        /// Whether equivalents were tried; not with the match policy `Exact`.
+        tried: bool,
+        /// The equivalents.
+        resources: Vec<GroupVersionResource>,
+    },
+    /// The match conditions were evaluated (WM-72).
+    MatchConditions {
+        /// The conditions with their results.
+        conditions: Vec<ConditionTrace>,
+        /// The error that ended the evaluation.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<String>,
+    },
+    /// There are match conditions that nobody evaluated.
+    NotEvaluated {
+        /// Their names.
+        conditions: Vec<String>,
+    },
+}
+
+impl TraceStep {
+    pub(super) fn conditions(
+        conditions: &[MatchCondition],
+        results: &Result<Vec<ConditionResult>, String>,
+    ) -> Self {
+        let (results, error) = match results {
+            Ok(results) => (results.as_slice(), None),
+            Err(error) => (&[][..], Some(error.clone())),
+        };
+        let trace = |(condition, result): (&MatchCondition, &ConditionResult)| ConditionTrace {
+            name: condition.name.clone(),
+            verdict: match condition_text(condition, result) {
+                Some(error) => Verdict::Error(error),
+                None => Verdict::of(*result == ConditionResult::True),
+            },
+        };
+        let conditions = conditions.iter().zip(results).map(trace).collect();
+        TraceStep::MatchConditions { conditions, error }
+    }
+}
+
+/// What a match condition came to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ConditionTrace {
+    /// The name of the condition.
+    pub name: String,
+    /// What it came to.
+    pub verdict: Verdict,
+}
+
+/// What came of a step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Verdict {
+    /// The webhook may be called.
+    Passed,
+    /// The webhook is not called.
+    Failed,
+    /// The step could not be done; what that does depends on later steps.
+    Error(String),
+}
+
+impl Verdict {
+    pub(super) fn of(passed: bool) -> Self {
+        if passed { Verdict::Passed } else { Verdict::Failed }
+    }
+}
+
+/// Whose labels a namespaceSelector was compared with (WM-14).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum SeenNamespace {
+    /// Nobody's: the request is in no namespace, so the selector does not count (WM-11).
+    NotNamespaced,
+    /// Nobody's: the selector selects everything, or cannot be parsed.
+    NotLookedAt,
+    /// The labels of the Namespace object in the request.
+    Object(BTreeMap<String, String>),
+    /// The labels of a stored namespace.
+    Stored {
+        /// Its name.
+        name: String,
+        /// Its labels.
+        labels: BTreeMap<String, String>,
+    },
+    /// The namespace does not exist.
+    Missing {
+        /// Its name.
+        name: String,
+    },
+    /// The namespace could not be looked up.
+    Unknown {
+        /// Its name.
+        name: String,
+    },
+}
+
+/// What an objectSelector saw of an object (WM-22, WM-23).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum SeenObject {
+    /// There is no object.
+    Absent,
+    /// Its kind has no metadata, so no labels.
+    NoMetadata,
+    /// Its labels.
+    Labels(BTreeMap<String, String>),
+}
+
+/// Who wants to know of the steps. Those who don't pay nothing: steps are made by closures.
+pub(super) trait Recorder {
+    fn add(&mut self, step: impl FnOnce() -> TraceStep);
+}
+
+impl Recorder for () {
+    fn add(&mut self, _: impl FnOnce() -> TraceStep) {}
+}
+
+impl Recorder for Vec<TraceStep> {
+    fn add(&mut self, step: impl FnOnce() -> TraceStep) {
+        self.push(step());
+    }
+}

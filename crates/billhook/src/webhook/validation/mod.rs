@@ -1,0 +1,212 @@
+//! Validation of configurations with the server's errors, in the server's order (WCF-20 to
+//! WCF-95).
+
+pub(crate) mod client;
+mod options;
+mod rules;
+pub(crate) mod url;
+
+use std::collections::BTreeSet;
+
+use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
+use billhook_objectmeta::{validate_create, validate_update};
+use billhook_schema::print::compact_json;
+use billhook_schema::{FieldError, FieldPath};
+
+pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
+
+use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
+use options::Tolerance;
+
+/// The classes of side effects that are accepted today (WCF-49).
+const STRICT_SIDE_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
+/// Those that were accepted once (WCF-15).
+const ALL_SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
+/// The versions of AdmissionReview that are known (WCF-83).
+const RECOGNISED_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+/// How many conditions one webhook may have (WCF-73).
+const MAX_CONDITIONS: usize = 64;
+
+impl WebhookConfiguration {
+    /// What a server finds wrong when the configuration is created. Expressions are only checked
+    /// not to be empty; see [`ValidationOptions::expressions`].
+    pub fn validate(&self) -> Vec<FieldError> {
+        self.validate_with(&ValidationOptions::default())
+    }
+
+    /// [`WebhookConfiguration::validate`] with options.
+    pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
+        let mut errors = validate_create(&self.metadata, false);
+        if let Some(stored) = options.stored {
+            errors.extend(validate_update(&self.metadata, &stored.metadata));
+        }
+        let tolerance = Tolerance::new(self, options);
+        let mut names = BTreeSet::new();
+        for (index, webhook) in self.webhooks.iter().enumerate() {
+            let path = FieldPath::default().name("webhooks").index(index);
+            let mut validation =
+                Validation { webhook, path: &path, tolerance: &tolerance, errors: &mut errors };
+            validation.run(self.kind);
+            let name = webhook.name.as_str();
+            if !tolerance.repeated_names && !name.is_empty() && !names.insert(name) {
+                errors.push(FieldError::duplicate(path.name("name"), name));
+            }
+        }
+        errors
+    }
+}
+
+fn push_invalid(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str, messages: &[String]) {
+    let error = |message: &String| FieldError::invalid(path.clone(), value, message);
+    errors.extend(messages.iter().map(error));
+}
+
+/// A value outside a fixed list; it is shown as JSON (WCF-22).
+fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldError {
+    FieldError::not_supported(path, value, supported.iter().copied())
+        .show_value_as(compact_json(&value.into()))
+}
+
+/// The validation of one webhook.
+struct Validation<'v> {
+    webhook: &'v Webhook,
+    path: &'v FieldPath,
+    tolerance: &'v Tolerance<'v>,
+    errors: &'v mut Vec<FieldError>,
+}
+
+impl Validation<'_> {
+    /// All checks, in the server's order (WCF-26).
+    fn run(&mut self, kind: ConfigurationKind) {
+        let webhook = self.webhook;
+        self.name();
+        for (index, rule) in webhook.rules.iter().enumerate() {
+            rules::validate(rule, &self.at("rules").index(index), self.errors);
+        }
+        self.one_of("failurePolicy", webhook.failure_policy.as_deref(), &["Fail", "Ignore"]);
+        self.one_of("matchPolicy", webhook.match_policy.as_deref(), &["Equivalent", "Exact"]);
+        self.side_effects();
+        if let Some(seconds) = webhook.timeout_seconds.filter(|it| !(1..=30).contains(it)) {
+            let detail = "the timeout value must be between 1 and 30 seconds";
+            self.errors.push(FieldError::invalid(self.at("timeoutSeconds"), seconds, detail));
+        }
+        for (name, selector) in [
+            ("namespaceSelector", &webhook.namespace_selector),
+            ("objectSelector", &webhook.object_selector),
+        ] {
+            if let Some(selector) = selector {
+                let tolerated = self.tolerance.label_values;
+                let errors = selector.validate_tolerating(&self.at(name), tolerated);
+                self.errors.extend(errors);
+            }
+        }
+        if kind == ConfigurationKind::Mutating {
+            let policy = webhook.reinvocation_policy.as_deref();
+            self.one_of("reinvocationPolicy", policy, &["IfNeeded", "Never"]);
+        }
+        client::validate(&webhook.client_config, &self.at("clientConfig"), self.errors);
+        if !self.tolerance.all_conditions {
+            self.conditions();
+        }
+        self.review_versions();
+    }
+
+    fn at(&self, name: &str) -> FieldPath {
+        self.path.clone().name(name)
+    }
+
+    /// WCF-30.
+    fn name(&mut self) {
+        let (path, name) = (self.at("name"), self.webhook.name.as_str());
+        if name.is_empty() {
+            self.errors.push(FieldError::required(path, ""));
+            return;
+        }
+        let messages = dns1123_subdomain(name);
+        if !messages.is_empty() {
+            self.errors.push(FieldError::invalid(path, name, &messages.join(",")));
+        } else if name.split('.').count() < 3 {
+            let detail = "should be a domain with at least three segments separated by dots";
+            self.errors.push(FieldError::invalid(path, name, detail));
+        }
+    }
+
+    /// A text that is there must be one of a few.
+    fn one_of(&mut self, name: &str, value: Option<&str>, supported: &[&str]) {
+        if let Some(value) = value.filter(|value| !supported.contains(value)) {
+            self.errors.push(not_supported(self.at(name), value, supported));
+        }
+    }
+
+    /// WCF-48, WCF-49.
+    fn side_effects(&mut self) {
+        let supported = match self.tolerance.any_side_effects {
+            true => ALL_SIDE_EFFECTS.as_slice(),
+            false => &STRICT_SIDE_EFFECTS,
+        };
+        let side_effects = self.webhook.side_effects.as_deref();
+        if side_effects.is_none() {
+            let detail = format!("must specify one of {}", supported.join(", "));
+            self.errors.push(FieldError::required(self.at("sideEffects"), &detail));
+        }
+        self.one_of("sideEffects", side_effects, supported);
+    }
+
+    /// WCF-73 to WCF-75.
+    fn conditions(&mut self) {
+        let path = self.at("matchConditions");
+        let conditions = &self.webhook.match_conditions;
+        if conditions.len() > MAX_CONDITIONS {
+            let max = MAX_CONDITIONS as i64;
+            self.errors.push(FieldError::too_many(path.clone(), conditions.len(), max));
+        }
+        let mut names = BTreeSet::new();
+        for (index, condition) in conditions.iter().enumerate() {
+            let path = path.clone().index(index);
+            let expression = path.clone().name("expression");
+            match condition.expression.trim() {
+                "" => self.errors.push(FieldError::required(expression, "")),
+                trimmed => {
+                    if let Err(detail) = self.tolerance.check(&condition.expression, trimmed) {
+                        self.errors.push(FieldError::invalid(expression, trimmed, &detail));
+                    }
+                }
+            }
+            let (path, name) = (path.name("name"), condition.name.as_str());
+            if name.is_empty() {
+                self.errors.push(FieldError::required(path, ""));
+                continue;
+            }
+            push_invalid(self.errors, &path, name, &qualified_name(name));
+            if !names.insert(name) {
+                self.errors.push(FieldError::duplicate(path, name));
+            }
+        }
+    }
+
+    /// WCF-80 to WCF-83.
+    fn review_versions(&mut self) {
+        let path = self.at("admissionReviewVersions");
+        let versions = self.webhook.admission_review_versions.as_deref().unwrap_or_default();
+        if versions.is_empty() {
+            let detail = format!("must specify one of {}", RECOGNISED_VERSIONS.join(", "));
+            self.errors.push(FieldError::required(path, &detail));
+            return;
+        }
+        let mut seen = BTreeSet::new();
+        for (index, version) in versions.iter().enumerate() {
+            let path = path.clone().index(index);
+            let version = version.as_str();
+            if seen.insert(version) {
+                push_invalid(self.errors, &path, version, &dns1035_label(version));
+            } else {
+                self.errors.push(FieldError::invalid(path, version, "duplicate version"));
+            }
+        }
+        let is_known = RECOGNISED_VERSIONS.iter().any(|version| seen.contains(version));
+        if !is_known && !self.tolerance.unknown_review_versions {
+            let detail = format!("must include at least one of {}", RECOGNISED_VERSIONS.join(", "));
+            self.errors.push(FieldError::invalid(path, versions.to_vec(), &detail));
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The operation on CustomResourceDefinitions: reading them strictly, create and update.
+
+use std::path::Path;
+
+use billhook::{CrdManifest, read_manifests};
+use billhook_schema::value::{DeepValue, deep_clone};
+use serde_json::{Value, json};
+
+use super::Outcome;
+use super::ops::{Input, Run, field_error, object, ok};
+
+pub(super) fn run(input: Input<'_>) -> Run {
+    match input {
+        Input::Inline(input) => {
+            let absent = &Value::Null;
+            let old = input.get("oldCrd").filter(|old| !old.is_null());
+            check(input.get("crd").unwrap_or(absent), old)
+        }
+        Input::Files { vector, directory } => {
+            let file = vector.get("crd").and_then(Value::as_str).unwrap_or_default();
+            let mut definition = read(&directory.join(file))?;
+            if let Value::Object(members) = &mut *definition {
+                members.remove("status");
+            }
+            check(&definition, None)
+        }
+    }
+}
+
+fn read(file: &Path) -> Result<DeepValue, String> {
+    let text = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let manifests = read_manifests(&text).map_err(|error| error.to_string())?;
+    let manifest = manifests.into_iter().next().ok_or("an empty definition")?;
+    Ok(manifest.into_value())
+}
+
+fn check(definition: &Value, old: Option<&Value>) -> Run {
+    let old = match old.map(CrdManifest::from_value).transpose() {
+        Ok(old) => old,
+        Err(error) => return Ok(refused(&error.to_string())),
+    };
+    let manifest = match CrdManifest::from_value(definition) {
+        Ok(manifest) => manifest,
+        Err(error) => return Ok(refused(&error.to_string())),
+    };
+    let verdict = match &old {
+        Some(old) => manifest.update(old),
+        None => manifest.create(),
+    };
+    let members = [
+        ("valid", Value::from(verdict.is_valid())),
+        ("strict_errors", Value::from(manifest.unknown_fields())),
+        ("warnings", Value::from(verdict.warnings())),
+    ];
+    Ok(Outcome {
+        errors: verdict.errors().iter().map(|error| field_error(error, None)).collect(),
+        pending: verdict.not_evaluated().iter().map(ToString::to_string).collect(),
+        ..ok(object(members))
+    })
+}
+
+fn refused(error: &str) -> Outcome {
+    let error = json!({"error": error, "source": "decode"});
+    Outcome { errors: vec![DeepValue::from(error)], ..Outcome::default() }
+}
+
+/// An expectation without what depends on rules, which are not compiled.
+pub(super) fn without_pending(expect: &Value, pending: &[String]) -> DeepValue {
+    let mut expect = DeepValue::from(deep_clone(expect));
+    if let Some(Value::Array(errors)) = expect.get_mut("errors") {
+        errors.retain(|error| !is_of_rules(error, pending));
+    }
+    if let Some(Value::Object(ok)) = expect.get_mut("ok") {
+        ok.remove("valid");
+    }
+    expect
+}
+
+/// The server meets the properties of a schema in random order, and so it warns.
+pub(super) fn sorted_warnings(op: &str, ok: &Value) -> DeepValue {
+    let mut ok = DeepValue::from(deep_clone(ok));
+    if let (true, Some(Value::Array(warnings))) = (op == "crd", ok.get_mut("warnings")) {
+        warnings.sort_by_key(ToString::to_string);
+    }
+    ok
+}
+
+fn is_of_rules(error: &Value, pending: &[String]) -> bool {
+    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
+    let field = text("field");
+    let is_at_rule = pending.iter().any(|rule| {
+        field
+            .strip_prefix(rule.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+            || rule.rsplit_once('[').is_some_and(|(rules, _)| rules == field)
+    });
+    is_at_rule || text("detail").starts_with("x-kubernetes-validations estimated rule cost total")
+}

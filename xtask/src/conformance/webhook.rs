@@ -1,0 +1,197 @@
+//! The operations on webhook configurations: selectors, validation, matching.
+
+use std::collections::BTreeMap;
+
+use billhook::webhook::selector::{LabelSelector, Selector};
+use billhook::webhook::{
+    AdmissionAttributes, Decision, EquivalenceRegistry, GroupVersionKind, GroupVersionResource,
+    Hook, Match, MatchContext, NamespaceLabels, WebhookConfiguration, WebhookSet,
+};
+use billhook::{ErrorType, FieldPath};
+use billhook_schema::value::{DeepValue, deep_clone};
+use serde_json::{Map, Value, json};
+
+use super::Outcome;
+use super::ops::{Run, field_error, object, ok};
+
+/// `label_selector`.
+pub(super) fn label_selector(input: &Value) -> Run {
+    let written = input.get("selector").unwrap_or(&Value::Null);
+    let document = LabelSelector::from_value(written).map_err(|error| error.to_string())?;
+    let mut errors = Vec::new();
+    let selector = match written {
+        Value::Null => Ok(Selector::nothing()),
+        _ => document.parse(),
+    };
+    if let Err(error) = &selector {
+        let error = json!({"error": error.to_string(), "source": "selector"});
+        errors.push(DeepValue::from(error));
+    }
+    let invalid = document.validate(&FieldPath::default());
+    errors.extend(invalid.iter().map(|error| field_error(error, Some("validation"))));
+    match selector {
+        Ok(selector) if errors.is_empty() => {
+            let none = Map::new();
+            let labels = input.get("labels").and_then(Value::as_object).unwrap_or(&none);
+            Ok(ok(json!({
+                "matches": selector.matches(labels),
+                "empty": selector.is_everything(),
+                "selector": selector.to_string(),
+            })))
+        }
+        _ => Ok(Outcome { errors, ..Outcome::default() }),
+    }
+}
+
+/// `webhook_config`.
+pub(super) fn webhook_config(input: &Value) -> Run {
+    let written = input.get("configuration").unwrap_or(&Value::Null);
+    let (configuration, unknown) =
+        WebhookConfiguration::from_value_reporting(written).map_err(|error| error.to_string())?;
+    let errors = configuration.validate();
+    let mut pending = Vec::new();
+    for (index, webhook) in configuration.webhooks.iter().enumerate() {
+        for (number, condition) in webhook.match_conditions.iter().enumerate() {
+            if !condition.expression.trim().is_empty() {
+                let field = format!("webhooks[{index}].matchConditions[{number}].expression");
+                pending.push(field);
+            }
+        }
+    }
+    Ok(Outcome {
+        errors: errors.iter().map(|error| field_error(error, None)).collect(),
+        pending,
+        ..ok(object([
+            ("configuration", configuration.to_value().into_inner()),
+            ("valid", Value::from(errors.is_empty())),
+            ("strict_errors", Value::from(unknown)),
+        ]))
+    })
+}
+
+/// `webhook_match`: every webhook is decided for, whether or not the kind is exempt.
+pub(super) fn webhook_match(input: &Value) -> Run {
+    let part = |name: &str| input.get(name).unwrap_or(&Value::Null);
+    let configuration = WebhookConfiguration::from_value(part("configuration"))
+        .map_err(|error| error.to_string())?;
+    let set = WebhookSet::new(configuration.kind, [configuration]);
+    let attributes = request(part("request"))?;
+    let namespaces = namespaces(part("namespaces"))?;
+    let registry = registry(part("equivalentResources"))?;
+    let context = MatchContext::new(&namespaces, &registry);
+    let candidates = set.candidates(&attributes, &registry);
+    let (mut hooks, mut pending) = (Vec::new(), Vec::new());
+    for (position, hook) in set.hooks().iter().enumerate() {
+        let decision = hook.decide(&attributes, &context);
+        if hook.explain(&attributes, &context).decision() != &decision {
+            return Err("the decisions with and without a trace differ".to_owned());
+        }
+        if !decision.is_skipped() && !candidates.contains(&position) {
+            return Err("the index leaves out a webhook".to_owned());
+        }
+        if let Decision::NotEvaluated(_) = decision {
+            pending.push(hook.key().to_owned());
+        }
+        hooks.push(decided(hook, &decision));
+    }
+    let exempt = Value::from(attributes.is_exempt());
+    let members = object([("exempt", exempt), ("hooks", Value::from(hooks))]);
+    Ok(Outcome { pending, ..ok(members) })
+}
+
+/// A request in the form of the vectors, which spell one field of a review differently.
+fn request(written: &Value) -> Result<AdmissionAttributes, String> {
+    let mut review = DeepValue::from(deep_clone(written));
+    if let Value::Object(members) = &mut *review
+        && let Some(subresource) = members.remove("subresource")
+    {
+        members.insert("subResource".to_owned(), subresource);
+    }
+    AdmissionAttributes::from_review_request(&review).map_err(|error| error.to_string())
+}
+
+fn namespaces(written: &Value) -> Result<BTreeMap<String, NamespaceLabels>, String> {
+    let mut namespaces = BTreeMap::new();
+    for (name, labels) in written.as_object().into_iter().flatten() {
+        let labels = json!({"matchLabels": labels});
+        let read = LabelSelector::from_value(&labels).map_err(|error| error.to_string())?;
+        namespaces.insert(name.clone(), read.match_labels);
+    }
+    Ok(namespaces)
+}
+
+fn registry(written: &Value) -> Result<EquivalenceRegistry, String> {
+    let mut registry = EquivalenceRegistry::new();
+    let sets = || written.as_array().into_iter().flatten().filter_map(Value::as_array);
+    let text = |entry: &Value, name: &str| {
+        entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    for set in sets() {
+        let Some(first) = set.first() else { continue };
+        for entry in set {
+            let (group, resource) = (text(entry, "group"), text(entry, "resource"));
+            let (stored_group, stored) = (text(first, "group"), text(first, "resource"));
+            registry.share_storage((&group, &resource), (&stored_group, &stored));
+        }
+    }
+    for entry in sets().flatten() {
+        let (group, version) = (text(entry, "group"), text(entry, "version"));
+        let kind = match entry.get("kind") {
+            Some(Value::Object(_)) => return Err("a kind with a group of its own".to_owned()),
+            _ => GroupVersionKind::new(group.clone(), version.clone(), text(entry, "kind")),
+        };
+        let resource = GroupVersionResource::new(group, version, text(entry, "resource"));
+        registry.register(resource, &text(entry, "subresource"), kind);
+    }
+    Ok(registry)
+}
+
+fn decided(hook: &Hook, decision: &Decision) -> Value {
+    let mut members = Map::new();
+    let mut set = |name: &str, value: Value| {
+        members.insert(name.to_owned(), value);
+    };
+    set("config", Value::from(hook.configuration()));
+    set("name", Value::from(hook.name()));
+    set("uid", Value::from(hook.key()));
+    set("call", Value::from(matches!(decision, Decision::Called(_))));
+    match decision {
+        Decision::Called(Match { resource, subresource, kind, .. }) => {
+            let GroupVersionKind { group, version, kind } = kind;
+            set("kind", json!({"group": group, "version": version, "kind": kind}));
+            let GroupVersionResource { group, version, resource } = resource;
+            set("resource", json!({"group": group, "version": version, "resource": resource}));
+            set("subresource", Value::from(subresource.as_str()));
+        }
+        Decision::Rejected(_, status) => {
+            let (code, message, reason) = (status.code, &status.message, &status.reason);
+            let status = json!({"code": code, "message": message, "reason": reason});
+            set("status_error", status);
+        }
+        _ => {}
+    }
+    Value::Object(members)
+}
+
+/// An expectation without what depends on match conditions, which are not evaluated: errors of
+/// expressions, and webhooks that have conditions.
+pub(super) fn without_pending(expect: &Value, pending: &[String]) -> DeepValue {
+    let mut expect = DeepValue::from(deep_clone(expect));
+    let is_pending = |part: &Value, name: &str| {
+        let name = part.get(name).and_then(Value::as_str);
+        name.is_some_and(|name| pending.iter().any(|pending| pending == name))
+    };
+    if let Some(Value::Array(errors)) = expect.get_mut("errors") {
+        let invalid = Some(ErrorType::Invalid.reason());
+        errors.retain(|error| {
+            !is_pending(error, "field") || error.get("type").and_then(Value::as_str) != invalid
+        });
+    }
+    if let Some(Value::Object(ok)) = expect.get_mut("ok") {
+        ok.remove("valid");
+        if let Some(Value::Array(hooks)) = ok.get_mut("hooks") {
+            hooks.retain(|hook| !is_pending(hook, "uid"));
+        }
+    }
+    expect
+}
