@@ -35,7 +35,7 @@ pub use compiled::{
     CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, NodeId, NodeRef,
     PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
-pub use error::{ErrorType, FieldError};
+pub use error::{ErrorType, FieldError, aggregate};
 pub use hash::hash_name;
 pub use path::{FieldPath, Location, Segment};
 pub use props::JsonSchemaProps;
