@@ -35,6 +35,11 @@ impl GroupVersionResource {
         }
     }
 
+    /// The resource with a subresource that may be empty: `apps/v1 deployments/scale`.
+    pub fn with_subresource(&self, subresource: &str) -> String {
+        if subresource.is_empty() { self.to_string() } else { format!("{self}/{subresource}") }
+    }
+
     /// Whether this is the resource of Namespace objects (WM-37).
     pub(crate) fn is_namespaces(&self) -> bool {
         self.group.is_empty() && self.version == "v1" && self.resource == "namespaces"
