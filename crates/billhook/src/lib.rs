@@ -62,6 +62,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+pub mod admission;
 mod base64;
 mod clean;
 mod crd;

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
 /// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupVersionResource {
     /// The API group.
     pub group: String,
@@ -54,7 +55,8 @@ impl fmt::Display for GroupVersionResource {
 }
 
 /// Group, version and name of a kind, e.g. `apps`, `v1`, `Deployment`. The core group is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupVersionKind {
     /// The API group.
     pub group: String,
