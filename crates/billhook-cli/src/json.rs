@@ -8,9 +8,9 @@ use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::args::Command;
-use crate::problem::{Problem, Status};
+use crate::problem::{Place, Problem, Status};
 use crate::report;
-use crate::run::Outcome;
+use crate::run::{Identity, Outcome};
 
 /// Collects outcomes.
 #[derive(Debug)]
@@ -33,14 +33,7 @@ impl JsonReport {
     /// Adds an outcome. Warnings about definitions and errors go to standard error too.
     pub(crate) fn add(&mut self, outcome: Outcome) {
         report::notes(&outcome);
-        let mut item = Fields::default();
-        item.text("file", Some(outcome.place.file));
-        item.number("document", outcome.place.document);
-        item.number("item", outcome.place.item);
-        item.text("apiVersion", outcome.identity.api_version);
-        item.text("kind", outcome.identity.kind);
-        item.text("namespace", outcome.identity.namespace);
-        item.text("name", outcome.identity.name);
+        let mut item = Fields::of_object(outcome.place, outcome.identity);
         match outcome.result {
             Ok(done) => {
                 item.value("changes", Value::from_iter(done.changes.iter().map(change)));
@@ -61,17 +54,22 @@ impl JsonReport {
 
     /// Prints the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let mut document = Fields::default();
-        document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
-        document.text("kind", Some(self.kind.to_owned()));
-        let items = self.items.into_iter().map(DeepValue::into_inner);
-        document.value("items", Value::from_iter(items));
-        let document = DeepValue::from(document.into_value());
-        let mut out = io::stdout().lock();
-        out.write_all(billhook::to_json_pretty(&document).as_bytes())?;
-        out.write_all(b"\n")?;
-        out.flush()
+        print_document(self.kind, self.items)
     }
+}
+
+/// Prints a document of some kind that holds items.
+pub(crate) fn print_document(kind: &str, items: Vec<DeepValue>) -> io::Result<()> {
+    let mut document = Fields::default();
+    document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
+    document.text("kind", Some(kind.to_owned()));
+    let items = items.into_iter().map(DeepValue::into_inner);
+    document.value("items", Value::from_iter(items));
+    let document = DeepValue::from(document.into_value());
+    let mut out = io::stdout().lock();
+    out.write_all(billhook::to_json_pretty(&document).as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn change(change: &Change) -> Value {
@@ -102,7 +100,7 @@ fn kind(kind: ChangeKind) -> String {
     }
 }
 
-fn error(problem: Problem) -> Value {
+pub(crate) fn error(problem: Problem) -> Value {
     let reason = if problem.status == Status::Refused { "refused" } else { "unusable" };
     let mut fields = Fields::default();
     fields.text("reason", Some(reason.to_owned()));
@@ -115,26 +113,39 @@ fn error(problem: Problem) -> Value {
 
 /// An object in the making.
 #[derive(Default)]
-struct Fields(Map<String, Value>);
+pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    fn value(&mut self, name: &str, value: Value) {
+    /// Where an object is and what it says it is.
+    pub(crate) fn of_object(place: Place, identity: Identity) -> Self {
+        let mut item = Fields::default();
+        item.text("file", Some(place.file));
+        item.number("document", place.document);
+        item.number("item", place.item);
+        item.text("apiVersion", identity.api_version);
+        item.text("kind", identity.kind);
+        item.text("namespace", identity.namespace);
+        item.text("name", identity.name);
+        item
+    }
+
+    pub(crate) fn value(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
     }
 
-    fn text(&mut self, name: &str, text: Option<String>) {
+    pub(crate) fn text(&mut self, name: &str, text: Option<String>) {
         if let Some(text) = text {
             self.value(name, Value::from(text));
         }
     }
 
-    fn number(&mut self, name: &str, number: Option<usize>) {
+    pub(crate) fn number(&mut self, name: &str, number: Option<usize>) {
         if let Some(number) = number {
             self.value(name, Value::from(number));
         }
     }
 
-    fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         Value::Object(self.0)
     }
 }

@@ -3,12 +3,14 @@
 
 mod args;
 mod crds;
+mod findings;
 mod input;
 mod json;
 mod ndjson;
 mod problem;
 mod report;
 mod run;
+mod validate;
 
 use std::io;
 use std::process::ExitCode;
@@ -22,7 +24,11 @@ fn main() -> ExitCode {
     if let Err(conflict) = command.check() {
         conflict.exit();
     }
-    let status = match run::run(&command) {
+    let run = match &command {
+        args::Subcommands::Clean(command) => run::run(command),
+        args::Subcommands::Validate(command) => validate::run(command),
+    };
+    let status = match run {
         Ok(status) => status,
         // Whoever read the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,

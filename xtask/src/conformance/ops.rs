@@ -42,12 +42,12 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("prune_defaults", Input::Inline(input)) => prune_defaults(input),
         ("encode_storage", Input::Inline(input)) => encode_storage(input),
         ("objectmeta", Input::Inline(input)) => objectmeta::run(input),
-        ("validate", Input::Inline(input)) => validation::validate(input)?,
-        ("listtype", Input::Inline(input)) => validation::listtype(input),
-        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
+        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("listtype", Input::Inline(input)) => validation::listtype(input),
+        ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         _ => return None,
     };
     Some(outcome.unwrap_or_else(|error| Outcome {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use billhook_schema::{FieldError, JsonSchemaProps, StructuralSchema};
+use billhook_validation::{DefaultChecks, validate_defaults};
 
 use super::model::Container;
 use super::node::{self, Found};
@@ -28,13 +29,19 @@ pub(super) fn check(
     // CV-44.
     let mut conversion_error = None;
     let mut compiles_rules = false;
+    let (mut not_evaluated, mut rewritten) = (Vec::new(), Vec::new());
     if is_structural {
         match structural(container) {
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
                 if found.is_empty() {
-                    found = super::defaults::check(&schema, &base, options.pruned_defaults);
+                    let checks = DefaultChecks::default().base(base.clone());
+                    let checks = checks.require_pruned(options.pruned_defaults);
+                    let mut defaults = validate_defaults(&schema, &checks);
+                    found = defaults.errors;
+                    rewritten = defaults.rewritten;
+                    not_evaluated.append(&mut defaults.not_evaluated);
                 }
                 compiles_rules = found.is_empty();
                 errors.append(&mut found);
@@ -46,10 +53,10 @@ pub(super) fn check(
     if errors.is_empty() {
         errors.extend(conversion_error.map(|error| FieldError::invalid(base, "", &error)));
     }
-    if !compiles_rules {
-        found.rules.clear();
+    if compiles_rules {
+        not_evaluated.append(&mut found.rules);
     }
-    Found { errors, rules: found.rules }
+    Found { errors, rules: not_evaluated, rewritten }
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).

@@ -3,7 +3,6 @@
 mod approval;
 mod container;
 mod conversion;
-mod defaults;
 mod field_path;
 mod lists;
 mod model;
@@ -166,7 +165,7 @@ impl CrdManifest {
         spec::stored_versions(&stored, &model, &mut verdict.errors);
         approval::check(&model, None, &mut verdict.errors);
         check_preserve(&model, &mut verdict.errors);
-        verdict.warnings = warnings::unknown_formats(&model);
+        verdict.warnings = warnings::warnings(&warnings::unknown_formats(&model), &[]);
         verdict
     }
 
@@ -188,10 +187,8 @@ impl CrdManifest {
         if !old.preserve_unknown_fields {
             check_preserve(&model, errors);
         }
-        let known = warnings::unknown_formats(&old);
-        let mut found = warnings::unknown_formats(&model);
-        found.retain(|warning| !known.contains(warning));
-        verdict.warnings = found;
+        let (found, known) = (warnings::unknown_formats(&model), warnings::unknown_formats(&old));
+        verdict.warnings = warnings::warnings(&found, &known);
         verdict
     }
 
@@ -237,22 +234,22 @@ fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut CrdVerdict
     spec::one_of(spec::spec("scope"), model.scope, &["Cluster", "Namespaced"], errors);
     schema_presence(model, options, errors);
     let schemas = || model.versions.iter().filter_map(|version| version.schema);
-    let has = |test: &dyn Fn(&Value) -> bool| schemas().any(|schema| node::any_node(schema, test));
-    let has_default = has(&|schema| record::member(schema, "default").is_some());
+    let has = |test: fn(&Value) -> bool| schemas().flat_map(node::nodes).any(test);
+    let has_default = has(|schema| record::member(schema, "default").is_some());
     // CV-26.
     if has_default && model.preserve_unknown_fields {
         let detail = "must be false in order to use defaults in the schema";
         errors.push(FieldError::invalid(spec::spec("preserveUnknownFields"), true, detail));
     }
     // CV-22.
-    let is_structural = options.structural
-        || !model.preserve_unknown_fields
-        || has_default
-        || has(&uses_extensions);
+    let is_structural =
+        options.structural || !model.preserve_unknown_fields || has_default || has(uses_extensions);
     let mut containers = model.containers().into_iter();
+    let mut rewritten = Vec::new();
     let mut check_schema = |verdict: &mut CrdVerdict| {
         if let Some(container) = containers.next() {
             let mut found = container::check(&container, is_structural, options);
+            rewritten.append(&mut found.rewritten);
             verdict.errors.append(&mut found.errors);
             verdict.not_evaluated.append(&mut found.rules);
         }
@@ -274,11 +271,12 @@ fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut CrdVerdict
             selectable_fields(model, options, Some(index), &path("selectableFields"), errors);
         }
     }
-    spec::all_versions(model, &mut verdict.errors);
-    spec::required_names(&model.names, &mut verdict.errors);
-    spec::names(&model.names, &spec::spec("names"), &mut verdict.errors);
     if model.hoisted.schema {
+        // What is moved to the top comes behind the names.
+        versions_and_names(model, &[], &mut verdict.errors);
         check_schema(verdict);
+    } else {
+        versions_and_names(model, &rewritten, &mut verdict.errors);
     }
     let errors = &mut verdict.errors;
     let first = model.versions.first();
@@ -294,6 +292,16 @@ fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut CrdVerdict
         selectable_fields(model, options, None, &spec::spec("selectableFields"), errors);
     }
     conversion::check(model, options, errors);
+}
+
+fn versions_and_names(
+    model: &Model<'_>,
+    rewritten: &[(FieldPath, DeepValue)],
+    errors: &mut Vec<FieldError>,
+) {
+    spec::all_versions(model, rewritten, errors);
+    spec::required_names(&model.names, errors);
+    spec::names(&model.names, &spec::spec("names"), errors);
 }
 
 /// CV-23, CV-24.

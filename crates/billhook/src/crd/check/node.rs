@@ -1,6 +1,6 @@
 //! The checks of every node of a schema as it is written (CV-46 to CV-54), in the server's order.
 
-use billhook_schema::value::grow;
+use billhook_schema::value::{DeepValue, grow, sorted};
 use billhook_schema::{FieldError, FieldPath, Location};
 use serde_json::Value;
 
@@ -24,6 +24,8 @@ pub(super) struct Found {
     /// The rules that the server would compile: those at nodes without an error at or below them
     /// (CV-75).
     pub(super) rules: Vec<FieldPath>,
+    /// Defaults that are stored in another form (DF-47).
+    pub(super) rewritten: Vec<(FieldPath, DeepValue)>,
 }
 
 /// Checks a schema and everything below it.
@@ -223,34 +225,36 @@ fn is_convertible(schema: &Value) -> bool {
         && member(schema, "x-kubernetes-preserve-unknown-fields") != Some(&Value::Bool(false))
 }
 
-/// Whether some node of a schema, wherever it is, has a property.
-pub(super) fn any_node(schema: &Value, test: &dyn Fn(&Value) -> bool) -> bool {
+/// All nodes of a schema, wherever they are, each before those below it.
+pub(super) fn nodes(schema: &Value) -> impl Iterator<Item = &Value> {
     let mut pending = vec![schema];
-    while let Some(schema) = pending.pop() {
-        if test(schema) {
-            return true;
-        }
-        let Value::Object(members) = schema else { continue };
-        for (keyword, value) in members {
-            match (keyword.as_str(), value) {
-                (
-                    "not" | "additionalProperties" | "additionalItems" | "items",
-                    Value::Object(_),
-                ) => {
-                    pending.push(value);
-                }
-                ("items" | "allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
-                    pending.extend(schemas);
-                }
-                (
-                    "properties" | "patternProperties" | "definitions" | "dependencies",
-                    Value::Object(schemas),
-                ) => pending.extend(schemas.values()),
-                _ => {}
+    std::iter::from_fn(move || {
+        let schema = pending.pop()?;
+        let first = pending.len();
+        if let Value::Object(members) = schema {
+            for (keyword, value) in sorted(members) {
+                push_nodes(keyword, value, &mut pending);
             }
         }
+        if let Some(below) = pending.get_mut(first..) {
+            below.reverse();
+        }
+        Some(schema)
+    })
+}
+
+fn push_nodes<'v>(keyword: &str, value: &'v Value, nodes: &mut Vec<&'v Value>) {
+    match (keyword, value) {
+        ("not" | "additionalProperties" | "additionalItems" | "items", Value::Object(_)) => {
+            nodes.push(value);
+        }
+        ("items" | "allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => nodes.extend(schemas),
+        (
+            "properties" | "patternProperties" | "definitions" | "dependencies",
+            Value::Object(schemas),
+        ) => nodes.extend(sorted(schemas).into_iter().map(|(_, schema)| schema)),
+        _ => {}
     }
-    false
 }
 
 /// What the root of a schema must not have beside a status subresource (CV-41).
