@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use crate::admit::args::Admit;
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -32,6 +33,9 @@ pub(crate) enum Subcommands {
     /// Validate objects as a server does on create, or with --old on update
     #[command(after_help = VALIDATE_EXIT_STATUS)]
     Validate(Validate),
+    /// Send objects through the whole write path of a server, webhooks included
+    #[command(after_help = crate::admit::args::EXIT_STATUS)]
+    Admit(Box<Admit>),
 }
 
 const EXIT_STATUS: &str = "\
@@ -166,7 +170,7 @@ pub(crate) enum From {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Validation {
+pub(crate) enum Validation {
     /// Refuse the object
     Strict,
     /// Drop them with a warning
@@ -241,6 +245,7 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 read_stdin_once("validate", paths)
             }
+            Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
         }
     }
 }
@@ -277,7 +282,7 @@ impl Validate {
     }
 }
 
-fn field_validation(chosen: Option<Validation>) -> FieldValidation {
+pub(crate) fn field_validation(chosen: Option<Validation>) -> FieldValidation {
     match chosen {
         Some(Validation::Strict) => FieldValidation::Strict,
         Some(Validation::Warn) | None => FieldValidation::Warn,

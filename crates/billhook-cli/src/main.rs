@@ -1,6 +1,7 @@
 //! The `billhook` command: shows what a Kubernetes API server makes of custom resources. It reads
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
+mod admit;
 mod args;
 mod crds;
 mod findings;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let run = match &command {
         args::Subcommands::Clean(command) => run::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
+        args::Subcommands::Admit(command) => admit::run(command),
     };
     let status = match run {
         Ok(status) => status,

@@ -259,7 +259,9 @@ impl Chain {
         let before = request.object.clone().filter(|_| record.is_tracing);
         let prepared = prepare(request, &mut record.warnings);
         let took = deadline.now().saturating_duration_since(began);
-        record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        if request.object.is_some() {
+            record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        }
         prepared?;
 
         // The second stage has annotations of its own (DI-04).

@@ -130,6 +130,48 @@ impl ObjectRequest {
             ..Self::default()
         }
     }
+
+    /// The request in a namespace.
+    #[must_use]
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        namespace.clone_into(&mut self.namespace);
+        self
+    }
+
+    /// The request for the `status` subresource.
+    #[must_use]
+    pub fn status_update(mut self) -> Self {
+        self.is_status_update = true;
+        self
+    }
+
+    /// The request with another field validation.
+    #[must_use]
+    pub fn field_validation(mut self, field_validation: FieldValidation) -> Self {
+        self.field_validation = field_validation;
+        self
+    }
+
+    /// The request with or without storing anything.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
+    /// The request of another user.
+    #[must_use]
+    pub fn user(mut self, user: UserInfo) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// The request with other options.
+    #[must_use]
+    pub fn options(mut self, options: RequestOptions) -> Self {
+        self.options = options;
+        self
+    }
 }
 
 /// What became of a request.
@@ -249,10 +291,11 @@ impl Admission {
         outcome.steps.extend(chain.steps);
         outcome.validating_errors = chain.validating_errors;
         outcome.findings = chain.findings;
-        let Some(object) = chain.result?.object else {
+        let Some(mut object) = chain.result?.object else {
             return Ok(Accepted { returned: old, ..Accepted::default() });
         };
         let began = Instant::now();
+        without_revision(&mut object);
         let accepted = store(&version, &object, request)?;
         if request.options.trace {
             let after = accepted.returned.as_ref();
@@ -278,7 +321,12 @@ impl Admission {
             _ => {
                 let old = version.decode_storage(&request.stored, &DecodeOptions::default());
                 let old = old.map_err(|error| Status::internal_error(&error.to_string()))?;
-                Some(DeepValue::from(old.into_object()))
+                let mut old = DeepValue::from(old.into_object());
+                // Storage knows which revision it is; the bytes don't.
+                if let Some(Value::Object(metadata)) = old.get_mut("metadata") {
+                    metadata.entry("resourceVersion").or_insert_with(|| Value::from("1"));
+                }
+                Some(old)
             }
         };
         let resource = ApiResource::of_version(version);
@@ -480,7 +528,19 @@ fn store(version: &Version, object: &Value, request: &ObjectRequest) -> Result<A
 
 /// Whether bytes for storage are what is stored already.
 fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
-    read_json(stored).is_ok_and(|stored| crate::to_json(stored.value()).as_bytes() == bytes)
+    read_json(stored).is_ok_and(|stored| {
+        let mut stored = stored.into_value();
+        without_revision(&mut stored);
+        crate::to_json(&stored).as_bytes() == bytes
+    })
+}
+
+/// Takes away what storage itself knows of an object.
+fn without_revision(object: &mut Value) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("resourceVersion");
+        metadata.remove("selfLink");
+    }
 }
 
 fn server_fields() -> ServerFields {
