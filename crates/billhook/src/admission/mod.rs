@@ -13,6 +13,8 @@ mod diff;
 mod failure;
 mod idempotence;
 mod join;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod model;
 mod mutate;
 mod observe;
