@@ -126,12 +126,12 @@ fn patch_of_m(operations: Value) -> InProcess {
     })
 }
 
-fn body(version: &str, spec: Value) -> Value {
+fn body(version: &str, spec: impl Into<Value>) -> Value {
     json!({
         "apiVersion": format!("example.com/{version}"),
         "kind": "Foo",
         "metadata": {"name": "x"},
-        "spec": spec,
+        "spec": spec.into(),
     })
 }
 

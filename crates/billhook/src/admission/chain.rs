@@ -18,6 +18,7 @@ use super::plugin::{Plugin, PluginRequest};
 use super::record::{Action, Record, Step};
 use super::review::SharedObject;
 use super::status::Status;
+use super::telemetry::request_ended;
 use super::warnings::Warnings;
 use crate::webhook::{
     AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
@@ -237,6 +238,7 @@ impl Chain {
         let deadline = Deadline { at: options.deadline, clock: &*self.clock };
         let result =
             self.stages(&mut request, deadline, prepare, &mut record, &mut validating_errors).await;
+        request_ended(&record, validating_errors.get(1..).unwrap_or_default());
         let Record { warnings, annotations, steps, findings, .. } = record;
         let result = result.map(|()| request);
         ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }

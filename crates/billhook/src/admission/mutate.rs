@@ -17,6 +17,7 @@ use super::patch::JsonPatch;
 use super::record::{Action, Record};
 use super::review::SharedObject;
 use super::status::Status;
+use super::telemetry::{CallSpan, call_ended};
 use super::versioned::{State, mutating_conversion_failed};
 use crate::webhook::{AdmissionAttributes, Hook, Match, Reason};
 
@@ -186,13 +187,22 @@ impl Chain {
             options: place.options.clone(),
             remaining: deadline.remaining(),
         };
-        let mut result = match call.exchange(&*self.caller, (self.uids)()).await {
-            Ok(answer) => self.use_answer(hook, answer, matched, state, record),
+        let uid = (self.uids)();
+        let span = CallSpan::new(&call, &uid);
+        let mut result = match span.run(call.exchange(&*self.caller, uid)).await {
+            Ok(answer) => {
+                span.completed();
+                self.use_answer(hook, answer, matched, state, record)
+            }
             Err(error) => Err(error),
         };
+        if result.as_ref().is_ok_and(|applied| applied.patch.is_some()) {
+            span.patched();
+        }
         let took = deadline.now().saturating_duration_since(began);
         place.annotate(&mut result, record);
         let failure = Failure::of(hook, result.as_ref().err());
+        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result);
         self.observer.call_finished(&CallEnd {
             call: start,
             took,
