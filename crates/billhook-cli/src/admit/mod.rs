@@ -140,9 +140,11 @@ impl Run<'_> {
         let caller = HttpsCaller::default().resolver(resolver);
         let Some(path) = &self.command.admission_config else { return Ok(caller) };
         let place = Place::file(&path.to_string_lossy());
-        caller
-            .admission_configuration(path)
-            .map_err(|error| Problem::unusable(place, error.to_string()))
+        caller.admission_configuration(path).map_err(|error| {
+            let text = error.to_string();
+            let text = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text).to_owned();
+            Problem::unusable(place, text)
+        })
     }
 
     fn print(
