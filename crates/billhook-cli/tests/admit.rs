@@ -92,10 +92,9 @@ fn stable(line: &str) -> String {
         ("creationTimestamp\": \"", '"', "TIME"),
         ("  creationTimestamp: ", '\n', "TIME"),
     ] {
-        if let Some(at) = line.find(start) {
-            let from = at + start.len();
-            let length = line[from..].find(end).unwrap_or(line.len() - from);
-            line.replace_range(from..from + length, shown);
+        if let Some((before, after)) = line.split_once(start) {
+            let rest = after.find(end).and_then(|end| after.get(end..)).unwrap_or_default();
+            line = format!("{before}{start}{shown}{rest}");
         }
     }
     line

@@ -58,6 +58,10 @@ impl WebhookCaller for InProcess {
 }
 
 fn definition() -> CustomResourceDefinition {
+    definition_with("None")
+}
+
+fn definition_with(strategy: &str) -> CustomResourceDefinition {
     let schema = |more: Value| {
         let mut spec = json!({"size": {"type": "integer", "default": 1, "maximum": 9}});
         spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -74,6 +78,7 @@ fn definition() -> CustomResourceDefinition {
             "group": "example.com",
             "scope": "Namespaced",
             "names": {"plural": "foos", "kind": "Foo"},
+            "conversion": {"strategy": strategy},
             "versions": [
                 {"name": "v1", "served": true, "storage": true, "subresources": {"status": {}},
                     "schema": schema(json!({}))},
@@ -338,6 +343,44 @@ fn versions_are_converted() {
     let stored = stored(outcome);
     assert_eq!(stored["apiVersion"], "example.com/v1");
     assert_eq!(stored["spec"], json!({"size": 1}));
+}
+
+/// Where a webhook converts, another converter must stand in for it: on the way to webhooks, to
+/// storage, and back (RP-81, DI-39).
+#[test]
+fn a_converter_stands_in_for_a_conversion_webhook() {
+    let caller = InProcess::new(allow);
+    let configurations = [configuration("Validating", "v")];
+    let admission = || {
+        let chain = Chain::new(caller.clone()).webhooks(&configurations);
+        Admission::new(definition_with("Webhook"), chain)
+    };
+    let request = create("v1beta1", &body("v1beta1", json!({"old": "7"})));
+    let outcome = admission().admit_blocking(&request);
+    assert_eq!(
+        message(&outcome),
+        "Internal error occurred: the conversion webhook of foos.example.com cannot be called, and \
+         there is no other converter"
+    );
+
+    let converter = |object: &Value, to: &str| {
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        let spec = object["spec"].as_object_mut().unwrap();
+        if to == "example.com/v1" {
+            let old = spec.remove("old").unwrap();
+            spec.insert("size".to_owned(), old.as_str().unwrap().parse::<i64>().unwrap().into());
+        } else {
+            let size = spec.remove("size").unwrap();
+            spec.insert("old".to_owned(), size.to_string().into());
+        }
+        Ok(object)
+    };
+    let outcome = admission().converter(Arc::new(converter)).admit_blocking(&request);
+    assert_eq!(caller.asked("v")["object"]["spec"], json!({"size": 7}));
+    let returned = outcome.result.as_ref().unwrap().returned.clone().unwrap();
+    assert_eq!(returned["spec"], json!({"old": "7"}));
+    assert_eq!(stored(outcome)["spec"], json!({"size": 7}));
 }
 
 #[test]

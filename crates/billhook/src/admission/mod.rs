@@ -24,6 +24,7 @@ mod record;
 mod resource;
 mod review;
 mod status;
+mod storage;
 mod telemetry;
 mod validate;
 mod versioned;

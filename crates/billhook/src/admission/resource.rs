@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use billhook_decode::read_json;
 use billhook_schema::value::DeepValue;
 use serde_json::{Map, Value, json};
 
@@ -16,6 +15,7 @@ use super::idempotence::IdempotenceFinding;
 use super::model::{Converter, CustomResources};
 use super::record::{Action, Step};
 use super::status::{Status, StatusCause, StatusDetails};
+use super::storage;
 use super::warnings::Warnings;
 use crate::webhook::{AdmissionAttributes, ApiResource, EquivalenceRegistry, Operation, UserInfo};
 use crate::{
@@ -55,6 +55,7 @@ use crate::{
 /// ```
 pub struct Admission {
     definition: CustomResourceDefinition,
+    model: CustomResources,
     chain: Chain,
     server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
 }
@@ -213,15 +214,15 @@ impl Admission {
         let mut equivalents = EquivalenceRegistry::new();
         equivalents.register_definition(&definition);
         let model = CustomResources::new(definition.clone());
-        let chain = chain.equivalents(equivalents).model(model);
-        Admission { definition, chain, server_fields: Arc::new(server_fields) }
+        let chain = chain.equivalents(equivalents).model(model.clone());
+        Admission { definition, model, chain, server_fields: Arc::new(server_fields) }
     }
 
     /// The write path with objects that are converted by something else than the strategy None.
     #[must_use]
     pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
-        let model = CustomResources::new(self.definition.clone()).converter(converter);
-        self.chain = self.chain.model(model);
+        self.model = self.model.converter(converter);
+        self.chain = self.chain.model(self.model.clone());
         self
     }
 
@@ -295,8 +296,13 @@ impl Admission {
             return Ok(Accepted { returned: old, ..Accepted::default() });
         };
         let began = Instant::now();
-        without_revision(&mut object);
-        let accepted = store(&version, &object, request)?;
+        storage::remove_revision(&mut object);
+        let stored = storage::encode(&self.model, &version, &object)?;
+        let accepted = Accepted {
+            unchanged: storage::is_stored(&stored, &request.stored),
+            returned: Some(storage::decode(&self.model, &version, &stored)?),
+            stored: Some(stored),
+        };
         if request.options.trace {
             let after = accepted.returned.as_ref();
             outcome.steps.push(Step::changing(Action::Store, began.elapsed(), &object, after));
@@ -319,9 +325,7 @@ impl Admission {
         let old = match request.operation {
             Operation::Create => None,
             _ => {
-                let old = version.decode_storage(&request.stored, &DecodeOptions::default());
-                let old = old.map_err(|error| Status::internal_error(&error.to_string()))?;
-                let mut old = DeepValue::from(old.into_object());
+                let mut old = storage::decode(&self.model, version, &request.stored)?;
                 // Storage knows which revision it is; the bytes don't.
                 if let Some(Value::Object(metadata)) = old.get_mut("metadata") {
                     metadata.entry("resourceVersion").or_insert_with(|| Value::from("1"));
@@ -512,35 +516,6 @@ fn invalid(validation: &Validation, version: &Version, name: &str) -> Result<(),
     };
     let details = Some(Box::new(details));
     Err(Status { details, ..Status::failure(422, "Invalid", message) })
-}
-
-/// Encodes the final object for storage, and reads it back as the client gets it (RP-53).
-fn store(version: &Version, object: &Value, request: &ObjectRequest) -> Result<Accepted, Status> {
-    let failed = |error: DecodeError| Status::internal_error(&error.to_string());
-    let stored = version.encode_storage(object).map_err(failed)?;
-    let read = version.decode_storage(&stored, &DecodeOptions::default()).map_err(failed)?;
-    Ok(Accepted {
-        unchanged: is_stored(&stored, &request.stored),
-        stored: Some(stored),
-        returned: Some(DeepValue::from(read.into_object())),
-    })
-}
-
-/// Whether bytes for storage are what is stored already.
-fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
-    read_json(stored).is_ok_and(|stored| {
-        let mut stored = stored.into_value();
-        without_revision(&mut stored);
-        crate::to_json(&stored).as_bytes() == bytes
-    })
-}
-
-/// Takes away what storage itself knows of an object.
-fn without_revision(object: &mut Value) {
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        metadata.remove("resourceVersion");
-        metadata.remove("selfLink");
-    }
 }
 
 fn server_fields() -> ServerFields {

@@ -373,6 +373,71 @@ async fn credentials_come_from_the_kubeconfig() {
     }
 }
 
+/// The file that names the credentials of the stages (CL-10 to CL-13).
+#[tokio::test]
+async fn an_admission_configuration_names_the_credentials() {
+    let directory = std::env::temp_dir().join(format!("billhook-config-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = directory.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let user = |token: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Config, users: [{{name: '*', user: {{token: {token}}}}}]}}"
+        )
+    };
+    let (embedded, beside) = (write("one", &user("one")), write("two", &user("two")));
+    let plugin = |file: &Path| {
+        let file = file.display();
+        format!(
+            "{{apiVersion: apiserver.config.k8s.io/v1, kind: WebhookAdmissionConfiguration, \
+             kubeConfigFile: '{file}'}}"
+        )
+    };
+    write("plugin.yaml", &plugin(&beside));
+    let head = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n";
+    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
+    let token = async |text: &str, stage: &str| -> Result<Option<String>, String> {
+        let caller = world.caller().admission_configuration(&write("config.yaml", text));
+        let caller = caller.map_err(|error| error.to_string())?;
+        let configurations = world.configurations(&[configuration(stage, "a", "")]);
+        run(&chain_of(caller, &configurations)).await.result.unwrap();
+        Ok(world.seen().pop().unwrap().headers.get("authorization").cloned())
+    };
+    let both = format!(
+        "{head}- name: Unknown\n- name: ValidatingAdmissionWebhook\n  path: nowhere\n  configuration: \
+         {}\n- name: ValidatingAdmissionWebhook\n- name: MutatingAdmissionWebhook\n  path: plugin.yaml\n",
+        plugin(&embedded)
+    );
+    let bearer = |token: &str| Ok(Some(format!("Bearer {token}")));
+    assert_eq!(token(&both, "Validating").await, bearer("one"), "what is embedded wins");
+    assert_eq!(token(&both, "Mutating").await, bearer("two"), "relative to the file");
+    assert_eq!(token(head, "Validating").await, Ok(None));
+    let old = head.replace("apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1");
+    assert_eq!(token(&old, "Validating").await, Ok(None));
+
+    let relative = plugin(Path::new("relative"));
+    for (text, expected) in [
+        (
+            format!("{head}- name: ValidatingAdmissionWebhook\n  configuration: {relative}\n"),
+            "couldn't init admission plugin \"ValidatingAdmissionWebhook\": kubeConfigFile: Invalid \
+             value: \"relative\": must be an absolute file path",
+        ),
+        (
+            format!("{head}- name: MutatingAdmissionWebhook\n  path: nowhere\n"),
+            "couldn't init admission plugin \"MutatingAdmissionWebhook\": ",
+        ),
+        (format!("{head}- name: X\n  other: 1\n"), "unknown field \"other\""),
+        (head.replace("/v1", "/v2"), "expected AdmissionConfiguration of "),
+    ] {
+        let error = token(&text, "Validating").await.unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
 /// A token file is read for the calls, a client certificate shown to those who ask (CL-31, CL-44).
 #[tokio::test]
 async fn credentials_may_be_in_files() {
