@@ -42,7 +42,11 @@ impl From<&Change> for Difference {
     }
 }
 
-/// The smallest parts that differ, in the order of paths. Lists are compared item by item.
+/// How many differences are listed; there may be as many as an object has parts, each with a path.
+const MAX_DIFFERENCES: usize = 1_000;
+
+/// The smallest parts that differ, in the order of paths, the first [`MAX_DIFFERENCES`] of them.
+/// Lists are compared item by item.
 pub(super) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(Some(before), Some(after), &Location::TOP, &mut found);
@@ -55,6 +59,9 @@ fn compare(
     at: &Location<'_>,
     found: &mut Vec<Difference>,
 ) {
+    if found.len() >= MAX_DIFFERENCES {
+        return;
+    }
     match (before, after) {
         (Some(Value::Object(old)), Some(Value::Object(new))) => grow(|| {
             let mut keys: Vec<&String> = sorted(old).into_iter().map(|(key, _)| key).collect();

@@ -20,7 +20,7 @@ pub struct Step {
     pub action: Action,
     /// How long it took.
     pub took: Duration,
-    /// What it changed in the object, if a trace was asked for.
+    /// What it changed in the object, if a trace was asked for: the first thousand differences.
     pub changes: Vec<Difference>,
 }
 
