@@ -52,10 +52,14 @@
 //! - [`Version::validate_create`], [`Version::validate_update`], [`Version::validate_status_update`]:
 //!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
 //!   what it does to the object before.
+//! - [`admission`]: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
 //! # Crate features
 //!
+//! - `https`: webhooks over HTTPS (`admission::client`), on tokio.
+//! - `metrics`: the metrics of admission (`admission::metrics`), for prometheus-client.
+//! - `tracing`: spans and log events of admission.
 //! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
 //!
 //! # Not here

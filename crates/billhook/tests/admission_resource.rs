@@ -10,6 +10,8 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod common;
+
 use std::sync::{Arc, Mutex};
 
 use billhook::admission::{
@@ -398,6 +400,11 @@ fn bodies_may_be_refused() {
              field \"spec.typo\"",
         ),
         (create("v1alpha1", &object), 404, "the server could not find the requested resource"),
+        (
+            update("v1alpha1", &object, &object).status_update(),
+            404,
+            "the server could not find the requested resource",
+        ),
         (create("v9", &object), 404, "the server could not find the requested resource"),
         (
             create("v1beta1", &object),
@@ -436,6 +443,65 @@ fn idempotence_is_checked_on_request() {
     assert_eq!((finding.hook.as_str(), finding.configuration.as_str()), ("m", "m"));
     assert_eq!(finding.changes[0].to_string(), "changed spec.size: 2 -> 3");
     assert_eq!(stored(outcome)["spec"]["size"], 2, "the second call leaves nothing");
+}
+
+/// Objects as deep as a server allows go all the way on a small stack; what a webhook makes deeper
+/// than that is refused.
+#[test]
+fn deep_objects_fit_a_small_stack() {
+    common::on_small_stack(|| {
+        let levels = 9_990;
+        let deep = format!("{}1{}", "[".repeat(levels), "]".repeat(levels));
+        let object = format!(
+            r#"{{"apiVersion":"example.com/v1","kind":"Foo","metadata":{{"name":"x"}},"spec":{{"deep":{deep}}}}}"#
+        );
+        let path = format!("/spec/deep{}", "/0".repeat(levels - 1));
+        let value: Value = (0..20).fold(json!(1), |inner, _| json!([inner]));
+        let deeper = json!([{"op": "add", "path": format!("{path}/0"), "value": value}]);
+        let change = json!([{"op": "replace", "path": format!("{path}/0"), "value": 2}]);
+        let definition = CustomResourceDefinition::from_value(&json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "spec": {"group": "example.com", "scope": "Namespaced",
+                "names": {"plural": "foos", "kind": "Foo"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                    "openAPIV3Schema": {"type": "object", "properties": {"spec": {
+                        "type": "object", "x-kubernetes-preserve-unknown-fields": true}}}}}]},
+        }))
+        .unwrap();
+        for (patch, expected) in
+            [(change, None), (deeper, Some("Internal error occurred: exceeded max depth"))]
+        {
+            let caller = Silent(patch);
+            let configurations = [configuration("Mutating", "m"), configuration("Validating", "v")];
+            let chain = Chain::new(caller).webhooks(&configurations);
+            let request = ObjectRequest::create("v1", object.as_bytes())
+                .options(RequestOptions::default().trace(true).check_idempotence(true));
+            let outcome = Admission::new(definition.clone(), chain).admit_blocking(&request);
+            let found = outcome.result.as_ref().err().map(|status| status.message.as_str());
+            assert_eq!(found, expected);
+            assert!(!format!("{outcome:?}").is_empty());
+        }
+    });
+}
+
+/// Patches every object the same way, and remembers nothing.
+struct Silent(Value);
+
+impl WebhookCaller for Silent {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        let sent = call.review.to_json();
+        let review = AdmissionReview::from_slice(&sent).unwrap();
+        let mut response = AdmissionResponse::allow(review.request.as_ref().unwrap());
+        if call.hook == "m" {
+            response = response.patch(&self.0);
+        }
+        let review = AdmissionReview::of_response(ReviewVersion::V1, response);
+        Box::pin(std::future::ready(Ok(WebhookAnswer::of_review(&review))))
+    }
 }
 
 /// A trace tells what each step changed, and by whom.

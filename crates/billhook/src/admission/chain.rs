@@ -22,7 +22,7 @@ use super::telemetry::request_ended;
 use super::warnings::Warnings;
 use crate::webhook::{
     AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
-    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Reason,
+    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Operation, Reason,
     WebhookConfiguration, WebhookSet,
 };
 
@@ -252,6 +252,9 @@ impl Chain {
         record: &mut Record,
         validating_errors: &mut Vec<Status>,
     ) -> Result<(), Status> {
+        if request.operation == Operation::Connect && request.dry_run {
+            return Err(Status::bad_request("dryRun is not supported"));
+        }
         let began = deadline.now();
         let result = self.mutating_stage(request, deadline, record).await;
         self.stage_finished(Stage::Mutating, request, deadline, began, result.is_err());

@@ -1,4 +1,81 @@
 //! Admission: what mutating and validating webhooks make of a request.
+//!
+//! - [`Admission`]: the whole write path of the resources of a definition. A request in; what is
+//!   stored and returned comes out, or the status that the client gets, with warnings, audit
+//!   annotations and a trace.
+//! - [`Chain`]: its middle part, for objects of any kind: plugins of the same process
+//!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
+//! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
+//!   real ones; tests bring their own.
+//! - [`AdmissionReview`], [`JsonPatch`], [`Status`]: what goes over the wire, for both sides.
+//! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
+//!   feature `tracing` there are spans and log events.
+//!
+//! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
+//! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
+//! included.
+//!
+//! # Example
+//!
+//! A webhook in the same process:
+//!
+//! ```
+//! use billhook::CustomResourceDefinition;
+//! use billhook::admission::{
+//!     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest,
+//!     ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+//! };
+//! use billhook::webhook::WebhookConfiguration;
+//! use serde_json::json;
+//!
+//! struct AddOwner;
+//!
+//! impl WebhookCaller for AddOwner {
+//!     fn call<'a>(
+//!         &'a self,
+//!         call: WebhookCall<'a>,
+//!     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+//!         let request = call.review.request.unwrap_or_default();
+//!         let patch = json!([{"op": "add", "path": "/spec/owner", "value": "me"}]);
+//!         let response = AdmissionResponse::allow(&request).patch(&patch);
+//!         let review = AdmissionReview::of_response(ReviewVersion::V1, response);
+//!         Box::pin(std::future::ready(Ok(WebhookAnswer::of_review(&review))))
+//!     }
+//! }
+//!
+//! let configuration = WebhookConfiguration::from_yaml("
+//! apiVersion: admissionregistration.k8s.io/v1
+//! kind: MutatingWebhookConfiguration
+//! metadata: {name: owners}
+//! webhooks:
+//! - name: owners.example.com
+//!   clientConfig: {url: 'https://not-called'}
+//!   rules:
+//!   - {operations: [CREATE], apiGroups: [example.com], apiVersions: ['*'], resources: [foos]}
+//!   sideEffects: None
+//!   admissionReviewVersions: [v1]
+//! ")?;
+//! # let definition = CustomResourceDefinition::from_value(&json!({
+//! #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+//! #   "spec": {"group": "example.com", "scope": "Cluster",
+//! #     "names": {"plural": "foos", "kind": "Foo"},
+//! #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+//! #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+//! #         "properties": {"owner": {"type": "string"}}}}}}}]}}))?;
+//! let admission = Admission::new(definition, Chain::new(AddOwner).webhooks(&[configuration]));
+//! let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+//!     "metadata": {"name": "x"}, "spec": {}}"#;
+//! let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+//! assert_eq!(outcome.result?.returned.unwrap()["spec"]["owner"], "me");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Not here
+//!
+//! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
+//! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
+//! [`Converter`] may stand in for one. Neither credential programs (`exec`), nor proxies of the
+//! environment, nor webhooks from static manifests are supported.
 
 mod annotations;
 mod answer;

@@ -98,6 +98,7 @@ impl Chain {
         let mut view = request.clone();
         let options = request.options.clone().map(Arc::new);
         let mut state = State::new(request, &*self.model);
+        let mut seen = state.revision();
         for (index, hook) in candidates {
             let round = reinvocation.round();
             let skip = |reason| Action::Skipped {
@@ -132,8 +133,11 @@ impl Chain {
             if changed {
                 reinvocation.note_change();
             }
-            if let Some(object) = state.current() {
+            if let Some(object) = state.current()
+                && state.revision() != seen
+            {
                 view.object = Some(object.clone());
+                seen = state.revision();
             }
             if hook.webhook().reinvocation_policy.as_deref() == Some("IfNeeded") {
                 reinvocation.previously_invoked.insert(hook.key().to_owned());

@@ -263,7 +263,9 @@ impl Admission {
         outcome: &mut AdmissionOutcome,
     ) -> Result<Accepted, Status> {
         let version = self.definition.version(&request.version).filter(Version::is_served);
-        let version = version.ok_or_else(Status::resource_not_found)?;
+        let is_served =
+            |version: &Version| !request.is_status_update || version.has_status_subresource();
+        let version = version.filter(is_served).ok_or_else(Status::resource_not_found)?;
         let began = Instant::now();
         let mut step = Step { action: Action::Decode, took: Duration::ZERO, changes: Vec::new() };
         let read = self.read(&version, request, &mut outcome.warnings, &mut step.changes);
