@@ -53,7 +53,7 @@ impl JsonReport {
                 report::problem(&problem);
                 item.value("changes", Value::Array(Vec::new()));
                 item.value("warnings", Value::Array(Vec::new()));
-                item.value("error", error(*problem));
+                item.value("error", error(&problem));
             }
         }
         self.items.push(DeepValue::from(item.into_value()));
@@ -61,17 +61,22 @@ impl JsonReport {
 
     /// Prints the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        let mut document = Fields::default();
-        document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
-        document.text("kind", Some(self.kind.to_owned()));
-        let items = self.items.into_iter().map(DeepValue::into_inner);
-        document.value("items", Value::from_iter(items));
-        let document = DeepValue::from(document.into_value());
-        let mut out = io::stdout().lock();
-        out.write_all(billhook::to_json_pretty(&document).as_bytes())?;
-        out.write_all(b"\n")?;
-        out.flush()
+        print_report(self.kind, self.items)
     }
+}
+
+/// Prints the document of a whole run.
+pub(crate) fn print_report(kind: &str, items: Vec<DeepValue>) -> io::Result<()> {
+    let mut document = Fields::default();
+    document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
+    document.text("kind", Some(kind.to_owned()));
+    let items = items.into_iter().map(DeepValue::into_inner);
+    document.value("items", Value::from_iter(items));
+    let document = DeepValue::from(document.into_value());
+    let mut out = io::stdout().lock();
+    out.write_all(billhook::to_json_pretty(&document).as_bytes())?;
+    out.write_all(b"\n")?;
+    out.flush()
 }
 
 fn change(change: &Change) -> Value {
@@ -102,12 +107,12 @@ fn kind(kind: ChangeKind) -> String {
     }
 }
 
-fn error(problem: Problem) -> Value {
+pub(crate) fn error(problem: &Problem) -> Value {
     let reason = if problem.status == Status::Refused { "refused" } else { "unusable" };
     let mut fields = Fields::default();
     fields.text("reason", Some(reason.to_owned()));
-    fields.text("message", Some(problem.message));
-    fields.text("help", problem.help);
+    fields.text("message", Some(problem.message.clone()));
+    fields.text("help", problem.help.clone());
     fields.number("line", problem.place.text.map(|(line, _)| line));
     fields.number("column", problem.place.text.map(|(_, column)| column));
     fields.into_value()
@@ -115,26 +120,26 @@ fn error(problem: Problem) -> Value {
 
 /// An object in the making.
 #[derive(Default)]
-struct Fields(Map<String, Value>);
+pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
-    fn value(&mut self, name: &str, value: Value) {
+    pub(crate) fn value(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
     }
 
-    fn text(&mut self, name: &str, text: Option<String>) {
+    pub(crate) fn text(&mut self, name: &str, text: Option<String>) {
         if let Some(text) = text {
             self.value(name, Value::from(text));
         }
     }
 
-    fn number(&mut self, name: &str, number: Option<usize>) {
+    pub(crate) fn number(&mut self, name: &str, number: Option<usize>) {
         if let Some(number) = number {
             self.value(name, Value::from(number));
         }
     }
 
-    fn into_value(self) -> Value {
+    pub(crate) fn into_value(self) -> Value {
         Value::Object(self.0)
     }
 }

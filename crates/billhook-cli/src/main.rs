@@ -2,6 +2,7 @@
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
 mod args;
+mod check;
 mod crds;
 mod input;
 mod json;
@@ -15,14 +16,23 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use crate::args::AnyCommand;
 use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
     let command = args::Cli::parse().command;
-    if let Err(conflict) = command.check() {
+    let checked = match &command {
+        AnyCommand::Objects(command) => command.check(),
+        AnyCommand::Check(check) => check.check(),
+    };
+    if let Err(conflict) = checked {
         conflict.exit();
     }
-    let status = match run::run(&command) {
+    let result = match &command {
+        AnyCommand::Objects(command) => run::run(command),
+        AnyCommand::Check(check) => check::run(check),
+    };
+    let status = match result {
         Ok(status) => status,
         // Whoever read the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,

@@ -175,7 +175,7 @@ fn style(kind: ChangeKind) -> Style {
 }
 
 /// Text of the user's files that cannot move the cursor or change colours; line breaks stay.
-fn visible(text: &str) -> String {
+pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '\n' || is_printable(c) {
