@@ -13,6 +13,7 @@ mod rng;
 pub mod shapes;
 mod source;
 mod store;
+pub mod webhooks;
 
 pub use contestant::Contestant;
 pub use corpus::{Definition, corpus_definitions, fixture_definitions};

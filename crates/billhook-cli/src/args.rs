@@ -8,34 +8,44 @@ use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 /// What a Kubernetes API server makes of custom resources: which fields it prunes, which nulls it
-/// removes, which defaults it sets, and why.
+/// removes, which defaults it sets, and why; and what it finds wrong with them.
 #[derive(Debug, Parser)]
 #[command(name = "billhook", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: AnyCommand,
+    pub(crate) command: Subcommands,
 }
 
-/// All subcommands.
+const VALIDATE_EXIT_STATUS: &str = "\
+Rules in CEL (x-kubernetes-validations) are not evaluated. Those that a server would evaluate are
+listed, and an object without other errors is `undecided`.
+
+Exit status:
+  0  no object is refused or invalid; undecided ones do not count
+  1  an object is refused or invalid
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
 #[derive(Debug, Subcommand)]
-pub(crate) enum AnyCommand {
-    /// Those that show what becomes of objects.
+pub(crate) enum Subcommands {
     #[command(flatten)]
-    Objects(Command),
+    Clean(Command),
+    /// Validate objects as a server does on create, or with --old on update
+    #[command(after_help = VALIDATE_EXIT_STATUS)]
+    Validate(Validate),
     /// Check CRDs as a server does when they are created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
 }
 
 const CHECK_EXIT_STATUS: &str = "\
-Exit status:
-  0  every CRD is accepted
-  1  a CRD is refused
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD at all
-
 Errors name places as the server does: what all versions have in common is at `spec.validation`,
-`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`.
-Rules in CEL are not evaluated; where a server would, it is said.";
+`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`. Rules in CEL
+(x-kubernetes-validations) are not evaluated; how many a server would look at is said.
+
+Exit status:
+  0  every CRD is accepted, as far as it is evaluated
+  1  a CRD is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD at all";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -43,9 +53,9 @@ pub(crate) struct Check {
     /// A CRD of the same name is checked as an update, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// What the request does about unknown and duplicate fields
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Validation::Warn)]
-    field_validation: Validation,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
     /// How verdicts are reported: as text, with long values cut, or as one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
@@ -54,23 +64,13 @@ pub(crate) struct Check {
     pub(crate) documents: Vec<PathBuf>,
 }
 
-impl Check {
-    pub(crate) fn validation(&self) -> FieldValidation {
-        self.field_validation.into()
-    }
-
-    /// What no single option can rule out.
-    pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        check_stdin("check", self.old.iter().chain(&self.documents))
-    }
-}
-
 const EXIT_STATUS: &str = "\
 Exit status:
   0  no object is refused; they may have changed
   1  an object is refused or, with --check, would change
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
+/// The steps that change objects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Decode objects as a server decodes a request body or what it has stored
@@ -118,7 +118,45 @@ pub(crate) struct Default {
     common: Common,
 }
 
-/// The options of all subcommands.
+#[derive(Debug, Args)]
+pub(crate) struct Validate {
+    /// CRDs: a file, a directory or `-` for standard input; may be repeated
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) crd: Vec<PathBuf>,
+    /// The objects as the server has them, found by kind and name: a file, a directory or `-`; may
+    /// be repeated. The validation is that of an update then
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// The subresource that is updated
+    #[arg(long, value_enum, value_name = "NAME", requires = "old")]
+    pub(crate) subresource: Option<Subresource>,
+    /// Take the objects as they are, as after admission: nothing is pruned, defaulted or coerced
+    #[arg(long, conflicts_with = "field_validation")]
+    pub(crate) no_decode: bool,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
+    /// Namespace of the request, for objects that name none
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+    /// How the findings are printed: as text, or as one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// Print only objects that are not valid
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Objects: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT", required = true)]
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subresource {
+    /// Only status counts; the rest is that of the old object
+    Status,
+}
+
+/// The options of all steps that change objects.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
@@ -185,7 +223,7 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Report {
-    /// Lines for people
+    /// Text for people
     Text,
     /// One document for the whole run
     Json,
@@ -209,9 +247,9 @@ impl Command {
     }
 
     /// What no single option can rule out.
-    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+    fn check(&self) -> Result<(), clap::Error> {
         let common = self.common();
-        check_stdin(self.name(), common.crd.iter().chain(&common.objects))?;
+        read_stdin_once(self.name(), common.crd.iter().chain(&common.objects))?;
         match self {
             Command::Decode(decode)
                 if decode.from == From::Storage && decode.field_validation.is_some() =>
@@ -224,22 +262,37 @@ impl Command {
     }
 }
 
-/// Standard input can be given once.
-fn check_stdin<'p>(
-    command: &str,
+impl Subcommands {
+    /// What no single option can rule out.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        match self {
+            Subcommands::Clean(command) => command.check(),
+            Subcommands::Validate(validate) => {
+                let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
+                read_stdin_once("validate", paths)
+            }
+            Subcommands::Check(check) => {
+                read_stdin_once("check", check.old.iter().chain(&check.documents))
+            }
+        }
+    }
+}
+
+fn read_stdin_once<'p>(
+    subcommand: &str,
     paths: impl Iterator<Item = &'p PathBuf>,
 ) -> Result<(), clap::Error> {
     match paths.filter(|path| is_stdin(path)).count() {
         0 | 1 => Ok(()),
-        _ => Err(conflict(command, "standard input (`-`) can be read only once")),
+        _ => Err(conflict(subcommand, "standard input (`-`) can be read only once")),
     }
 }
 
-fn conflict(command: &str, text: &str) -> clap::Error {
+fn conflict(subcommand: &str, text: &str) -> clap::Error {
     let mut cli = Cli::command();
     cli.build();
     let kind = clap::error::ErrorKind::ArgumentConflict;
-    match cli.find_subcommand_mut(command) {
+    match cli.find_subcommand_mut(subcommand) {
         Some(subcommand) => subcommand.error(kind, text),
         None => cli.error(kind, text),
     }
@@ -247,17 +300,27 @@ fn conflict(command: &str, text: &str) -> clap::Error {
 
 impl Decode {
     pub(crate) fn field_validation(&self) -> FieldValidation {
-        self.field_validation.unwrap_or(Validation::Warn).into()
+        field_validation(self.field_validation)
     }
 }
 
-impl std::convert::From<Validation> for FieldValidation {
-    fn from(validation: Validation) -> Self {
-        match validation {
-            Validation::Strict => FieldValidation::Strict,
-            Validation::Warn => FieldValidation::Warn,
-            Validation::Ignore => FieldValidation::Ignore,
-        }
+impl Validate {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        field_validation(self.field_validation)
+    }
+}
+
+impl Check {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        field_validation(self.field_validation)
+    }
+}
+
+fn field_validation(chosen: Option<Validation>) -> FieldValidation {
+    match chosen {
+        Some(Validation::Strict) => FieldValidation::Strict,
+        Some(Validation::Warn) | None => FieldValidation::Warn,
+        Some(Validation::Ignore) => FieldValidation::Ignore,
     }
 }
 

@@ -8,9 +8,9 @@ use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::args::Command;
-use crate::problem::{Problem, Status};
+use crate::problem::{Place, Problem, Status};
 use crate::report;
-use crate::run::Outcome;
+use crate::run::{Identity, Outcome};
 
 /// Collects outcomes.
 #[derive(Debug)]
@@ -33,14 +33,7 @@ impl JsonReport {
     /// Adds an outcome. Warnings about definitions and errors go to standard error too.
     pub(crate) fn add(&mut self, outcome: Outcome) {
         report::notes(&outcome);
-        let mut item = Fields::default();
-        item.text("file", Some(outcome.place.file));
-        item.number("document", outcome.place.document);
-        item.number("item", outcome.place.item);
-        item.text("apiVersion", outcome.identity.api_version);
-        item.text("kind", outcome.identity.kind);
-        item.text("namespace", outcome.identity.namespace);
-        item.text("name", outcome.identity.name);
+        let mut item = Fields::of_object(outcome.place, outcome.identity);
         match outcome.result {
             Ok(done) => {
                 item.value("changes", Value::from_iter(done.changes.iter().map(change)));
@@ -53,7 +46,7 @@ impl JsonReport {
                 report::problem(&problem);
                 item.value("changes", Value::Array(Vec::new()));
                 item.value("warnings", Value::Array(Vec::new()));
-                item.value("error", error(&problem));
+                item.value("error", error(*problem));
             }
         }
         self.items.push(DeepValue::from(item.into_value()));
@@ -61,12 +54,12 @@ impl JsonReport {
 
     /// Prints the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        print_report(self.kind, self.items)
+        print_document(self.kind, self.items)
     }
 }
 
-/// Prints the document of a whole run.
-pub(crate) fn print_report(kind: &str, items: Vec<DeepValue>) -> io::Result<()> {
+/// Prints a document of some kind that holds items.
+pub(crate) fn print_document(kind: &str, items: Vec<DeepValue>) -> io::Result<()> {
     let mut document = Fields::default();
     document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
     document.text("kind", Some(kind.to_owned()));
@@ -107,12 +100,12 @@ fn kind(kind: ChangeKind) -> String {
     }
 }
 
-pub(crate) fn error(problem: &Problem) -> Value {
+pub(crate) fn error(problem: Problem) -> Value {
     let reason = if problem.status == Status::Refused { "refused" } else { "unusable" };
     let mut fields = Fields::default();
     fields.text("reason", Some(reason.to_owned()));
-    fields.text("message", Some(problem.message.clone()));
-    fields.text("help", problem.help.clone());
+    fields.text("message", Some(problem.message));
+    fields.text("help", problem.help);
     fields.number("line", problem.place.text.map(|(line, _)| line));
     fields.number("column", problem.place.text.map(|(_, column)| column));
     fields.into_value()
@@ -123,6 +116,19 @@ pub(crate) fn error(problem: &Problem) -> Value {
 pub(crate) struct Fields(Map<String, Value>);
 
 impl Fields {
+    /// Where an object is and what it says it is.
+    pub(crate) fn of_object(place: Place, identity: Identity) -> Self {
+        let mut item = Fields::default();
+        item.text("file", Some(place.file));
+        item.number("document", place.document);
+        item.number("item", place.item);
+        item.text("apiVersion", identity.api_version);
+        item.text("kind", identity.kind);
+        item.text("namespace", identity.namespace);
+        item.text("name", identity.name);
+        item
+    }
+
     pub(crate) fn value(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);
     }

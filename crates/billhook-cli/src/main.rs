@@ -4,35 +4,33 @@
 mod args;
 mod check;
 mod crds;
+mod findings;
 mod input;
 mod json;
 mod ndjson;
 mod problem;
 mod report;
 mod run;
+mod validate;
 
 use std::io;
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::AnyCommand;
 use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
     let command = args::Cli::parse().command;
-    let checked = match &command {
-        AnyCommand::Objects(command) => command.check(),
-        AnyCommand::Check(check) => check.check(),
-    };
-    if let Err(conflict) = checked {
+    if let Err(conflict) = command.check() {
         conflict.exit();
     }
-    let result = match &command {
-        AnyCommand::Objects(command) => run::run(command),
-        AnyCommand::Check(check) => check::run(check),
+    let run = match &command {
+        args::Subcommands::Clean(command) => run::run(command),
+        args::Subcommands::Validate(command) => validate::run(command),
+        args::Subcommands::Check(command) => check::run(command),
     };
-    let status = match result {
+    let status = match run {
         Ok(status) => status,
         // Whoever read the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,

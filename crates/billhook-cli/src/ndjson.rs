@@ -1,7 +1,6 @@
 //! `decode --ndjson`: objects one a line, from files of any size to standard output. The first
 //! object of a file decides which definition and version all of them are decoded with.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Read as _, Write};
 use std::num::NonZeroUsize;
@@ -16,7 +15,7 @@ use crate::crds::Crds;
 use crate::input::Document;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
-use crate::run::{Identity, Run, type_meta};
+use crate::run::{Identity, Run, Used, type_meta};
 
 /// How often the progress line is written.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -32,7 +31,7 @@ pub(crate) fn run(command: &Command, decode: &Decode, crds: &Crds) -> io::Result
     let out = BufWriter::with_capacity(BUFFER, stdout.lock());
     let mut out = Counted { out, count: 0, start: Instant::now(), last: Instant::now(), shows };
     let mut work = Work {
-        run: Run { command, crds, used: BTreeSet::new() },
+        run: Run { command, crds, used: Used::default() },
         options: DecodeOptions::default().field_validation(decode.field_validation()),
         jobs: decode.jobs.unwrap_or(NonZeroUsize::MIN),
         status: Status::Fine,

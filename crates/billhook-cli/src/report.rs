@@ -10,11 +10,11 @@ use billhook_schema::excerpt;
 use billhook_schema::print::is_printable;
 
 use crate::args::{Common, Format};
-use crate::problem::Problem;
-use crate::run::Outcome;
+use crate::problem::{Place, Problem};
+use crate::run::{Identity, Outcome};
 
-const ERROR: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
+pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
+pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HELP: Style = AnsiColor::Cyan.on_default().bold();
 const HEADER: Style = Style::new().bold();
 const REASON: Style = Style::new().dimmed();
@@ -81,8 +81,9 @@ pub(crate) fn problem(problem: &Problem) {
 
 /// Prints the warnings that no change line covers.
 pub(crate) fn notes(outcome: &Outcome) {
+    outcome.notes.iter().for_each(|note| warning(note));
     let warn = |message: &str| labelled(WARNING, "warning", message);
-    let mut text: String = outcome.notes.iter().map(|note| warn(note)).collect();
+    let mut text = String::new();
     if outcome.result.is_ok() {
         for path in &outcome.duplicates {
             text.push_str(&warn(&format!(
@@ -110,8 +111,17 @@ fn labelled(style: Style, label: &str, message: &str) -> String {
 
 /// `file (document 2) Kind namespace/name: 3 changes`.
 fn header(out: &mut String, outcome: &Outcome, count: usize) {
-    let identity = &outcome.identity;
-    let mut title = outcome.place.to_string();
+    let count = match count {
+        0 => "no changes".to_owned(),
+        1 => "1 change".to_owned(),
+        more => format!("{more} changes"),
+    };
+    title(out, &outcome.place, &outcome.identity, &count);
+}
+
+/// `file (document 2) Kind namespace/name: ` and what is to be said.
+pub(crate) fn title(out: &mut String, place: &Place, identity: &Identity, text: &str) {
+    let mut title = place.to_string();
     if let Some(kind) = &identity.kind {
         title.push_str(&format!(" {kind}"));
     }
@@ -120,13 +130,8 @@ fn header(out: &mut String, outcome: &Outcome, count: usize) {
         (None, Some(name)) => title.push_str(&format!(" {name}")),
         (_, None) => {}
     }
-    let count = match count {
-        0 => "no changes".to_owned(),
-        1 => "1 change".to_owned(),
-        more => format!("{more} changes"),
-    };
     // Writing to a `String` cannot fail.
-    let _ = writeln!(out, "{HEADER}{}:{HEADER:#} {count}", visible(&title));
+    let _ = writeln!(out, "{HEADER}{}:{HEADER:#} {text}", visible(&title));
 }
 
 fn change_lines(out: &mut String, changes: &[Change]) {

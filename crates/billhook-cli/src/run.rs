@@ -110,7 +110,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         }
     };
     let mut any = false;
-    let mut run = Run { command, crds: &crds, used: BTreeSet::new() };
+    let mut run = Run { command, crds: &crds, used: Used::default() };
     for source in sources(&common.objects) {
         match source.and_then(|source| source.documents()) {
             Err(problem) => {
@@ -144,8 +144,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
 pub(crate) struct Run<'r> {
     pub(crate) command: &'r Command,
     pub(crate) crds: &'r Crds,
-    /// The versions that were used so far, as `apiVersion` and kind.
-    pub(crate) used: BTreeSet<(String, String)>,
+    pub(crate) used: Used,
 }
 
 impl Run<'_> {
@@ -228,20 +227,45 @@ impl Run<'_> {
         {
             return Ok(stored);
         }
-        let name = wanted.unwrap_or(own);
-        definition.version(name).ok_or_else(|| {
-            let versions: Vec<_> =
-                definition.versions().map(|version| version.name().to_owned()).collect();
-            let message =
-                format!("the CRD for kind `{}` has no version `{name}`", definition.kind());
-            let help = format!("the versions in `{}`: {}", crd.place, list(&versions));
-            Problem::unusable(place.clone(), message).help(help)
-        })
+        version_named(crd, wanted.unwrap_or(own), place)
     }
 
     pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &Version, notes: &mut Vec<String>) {
+        self.used.note(crd, version, matches!(self.command, Command::Decode(_)), notes);
+    }
+}
+
+/// A version of a definition by name; the problem is at `place`, where the object is.
+pub(crate) fn version_named(
+    crd: &Crd<'_>,
+    name: &str,
+    place: &Place,
+) -> Result<Version, Box<Problem>> {
+    let definition = crd.definition;
+    definition.version(name).ok_or_else(|| {
+        let versions: Vec<_> =
+            definition.versions().map(|version| version.name().to_owned()).collect();
+        let message = format!("the CRD for kind `{}` has no version `{name}`", definition.kind());
+        let help = format!("the versions in `{}`: {}", crd.place, list(&versions));
+        Problem::unusable(place.clone(), message).help(help)
+    })
+}
+
+/// The versions that were used so far, as `apiVersion` and kind.
+#[derive(Debug, Default)]
+pub(crate) struct Used(BTreeSet<(String, String)>);
+
+impl Used {
+    /// What is to be said about a version when it is used for the first time.
+    pub(crate) fn note(
+        &mut self,
+        crd: &Crd<'_>,
+        version: &Version,
+        is_request: bool,
+        notes: &mut Vec<String>,
+    ) {
         let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
-        if !self.used.insert((api_version.clone(), kind)) {
+        if !self.0.insert((api_version, kind)) {
             return;
         }
         for ignored in &crd.ignored {
@@ -251,7 +275,7 @@ impl Run<'_> {
                 crd.place
             ));
         }
-        if !version.is_served() && matches!(self.command, Command::Decode(_)) {
+        if !version.is_served() && is_request {
             notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
         }
         let errors = version.structural_errors();
@@ -301,7 +325,7 @@ fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Probl
     }
 }
 
-fn from_request(
+pub(crate) fn from_request(
     version: &Version,
     document: Document,
     options: &DecodeOptions,

@@ -3,56 +3,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails if the command cannot be run at all")]
 
-use std::io::Write as _;
+mod support;
+
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Runs the command; gives all that comes out of it.
-fn run(args: &str, stdin: &str) -> String {
-    run_with(args, stdin.as_bytes(), &[])
-}
-
-fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -> String {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_billhook"))
-        .args(args.split_whitespace())
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
-        .env_remove("NO_COLOR")
-        .env_remove("CLICOLOR_FORCE")
-        .envs(environment.iter().copied())
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut pipe = child.stdin.take().unwrap();
-    // A command that does not read its input may be gone before it is written.
-    let _ = pipe.write_all(stdin);
-    drop(pipe);
-    let output = child.wait_with_output().unwrap();
-    let (stdout, stderr) = (output.stdout, output.stderr);
-    format!(
-        "$ billhook {args}\nexit status: {}\n\n-- standard output\n{}\n-- standard error\n{}",
-        output.status.code().unwrap(),
-        String::from_utf8(stdout).unwrap(),
-        String::from_utf8(stderr).unwrap()
-    )
-}
-
-/// The first line of a snapshot says all that the expression would.
-fn snapshot(name: &str, shown: &str) {
-    insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(name, shown) });
-}
-
-/// One snapshot for each: name, arguments, standard input.
-macro_rules! cases {
-    ($($name:ident: $args:literal $(< $stdin:expr)?;)*) => {
-        $(#[test]
-        fn $name() {
-            let stdin = String::new() $(+ &$stdin[0])?;
-            snapshot(stringify!($name), &run($args, &stdin));
-        })*
-    };
-}
+use support::{cases, run, run_with, snapshot};
 
 cases! {
     decode_clean: "decode --crd fixtures/crds fixtures/objects/backup-clean.json";
@@ -115,20 +71,7 @@ cases! {
     not_text: "decode --crd fixtures/crds --report json -" < ["{\"a\": 1"];
     stdin_twice: "decode --crd - -";
     validation_of_storage: "decode --crd fixtures/crds --from storage --field-validation warn x";
-    check_crds: "check fixtures/crds";
-    check_broken: "check fixtures/broken-crds";
-    check_broken_strict: "check --field-validation strict fixtures/broken-crds/field-in-the-wrong-place.yaml";
-    check_broken_json_report: "check --report json fixtures/broken-crds/default-with-unknown-field.yaml fixtures/broken-crds/keyword-of-another-draft.yaml nope.yaml";
-    check_update: "check --old fixtures/crds -" < [SMALL_CRD.replace("v1\n    served", "v2\n    served").replace("data.example.com\n  scope", "data.example.org\n  scope")];
-    check_accepted_update: "check --old - fixtures/crds/backups.data.example.com.yaml" < [SMALL_CRD];
-    check_update_of_another: "check --old fixtures/crds fixtures/broken-crds/missing-type.yaml";
-    check_rules_and_formats: "check -" < [SMALL_CRD.replace("{type: object}", RULES)];
-    check_twice_written: "check -" < [SMALL_CRD.replace("    served: true", "    served: true\n    served: true")];
-    check_old_version: "check -" < [SMALL_CRD.replace("io/v1", "io/v1beta1")];
-    check_nothing: "check fixtures/objects";
-    check_stdin_twice: "check --old - -";
     help: "--help";
-    help_check: "check --help";
     help_decode: "decode --help";
 }
 
@@ -218,20 +161,17 @@ spec:
           spec: {type: object}
 ";
 
-const RULES: &str = "{type: object, properties: {at: {type: string, format: moment}}, \
-     x-kubernetes-validations: [{rule: 'has(self.at)'}, {rule: 'true'}]}";
-
 #[test]
 fn not_yaml() {
     let text = "apiVersion: v1\nkind: A\n---\nkind: [a\nb: 2\n";
-    snapshot("not_yaml", &run("decode --crd fixtures/crds -", text));
+    snapshot!("not_yaml", run("decode --crd fixtures/crds -", text));
 }
 
 #[test]
 fn colours() {
     let args = "decode --check --crd fixtures/crds fixtures/objects/backup.yaml x.yaml";
     let shown = run_with(args, b"", &[("CLICOLOR_FORCE", "1")]);
-    snapshot("colours", &shown.replace('\x1b', "ESC"));
+    snapshot!("colours", shown.replace('\x1b', "ESC"));
 }
 
 #[test]

@@ -1,13 +1,17 @@
 //! The decoder: a compiled schema prepared for cleaning JSON text.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use billhook_schema::print::plain_json;
+use billhook_schema::value::DeepValue;
 use billhook_schema::{CompiledSchema, Dialect};
+use serde_json::{Map, Value};
 
-use crate::pass::{Expected, Pass};
+use crate::notes::Findings;
+use crate::pass::{Done, Expected, Pass};
 use crate::prepared::PreparedDefaults;
+use crate::read::{read_checked, read_json};
 use crate::rewrite::rewrite;
 use crate::scan::{Step, Stop};
 
@@ -22,6 +26,7 @@ struct Inner {
     schema: CompiledSchema,
     defaults: PreparedDefaults,
     expected: Expected,
+    spare: Spare,
     /// Whether the pass over text knows what to do with this schema at all.
     is_supported: bool,
 }
@@ -45,7 +50,8 @@ impl Decoder {
         let quoted = |text: &str| plain_json(&text.into()).into_bytes();
         let expected = Expected { api_version: quoted(api_version), kind: quoted(kind) };
         let defaults = PreparedDefaults::new(&schema);
-        Decoder(Arc::new(Inner { schema, defaults, expected, is_supported }))
+        let spare = Spare::default();
+        Decoder(Arc::new(Inner { schema, defaults, expected, spare, is_supported }))
     }
 
     /// The schema.
@@ -57,27 +63,104 @@ impl Decoder {
     /// came, except for metadata that was not in normal form. None if the text is refused, or of
     /// another kind or version, or so unusual that only the path over a tree knows what to do.
     pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
-        if !self.0.is_supported {
-            return None;
-        }
-        let first = match std::str::from_utf8(text) {
-            Ok(_) => self.pass(text, false),
-            Err(_) => Err(Stop::Duplicate),
-        };
-        match first {
-            Ok(None) => Some(Cow::Borrowed(text)),
-            Ok(Some(cleaned)) => Some(Cow::Owned(cleaned)),
+        match self.pass::<false>(text, false, Vec::new()) {
+            Ok(done) => Some(done.cleaned(text)),
             Err(Stop::Duplicate) => {
                 let rewritten = rewrite(text).ok()?;
-                let cleaned = self.pass(&rewritten, true).ok()?;
-                Some(Cow::Owned(cleaned.unwrap_or(rewritten)))
+                let done = self.pass::<false>(&rewritten, true, Vec::new()).ok()?;
+                Some(Cow::Owned(if done.changed { done.buffer } else { rewritten }))
             }
             Err(Stop::Invalid | Stop::Tree) => None,
         }
     }
 
-    fn pass(&self, text: &[u8], trusted: bool) -> Step<Option<Vec<u8>>> {
-        let Inner { schema, defaults, expected, .. } = &*self.0;
-        Pass::run(text, schema.root(), defaults, expected, trusted)
+    /// [`Decoder::clean`] with what was found and changed. None also for a text with repeated
+    /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
+    /// the order of changes follows.
+    pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
+        let mut done = self.pass::<true>(text, false, Vec::new()).ok()?;
+        if done.changed && !maps_are_sorted() {
+            return None;
+        }
+        let findings = std::mem::take(&mut done.notes).finish();
+        Some((done.cleaned(text), findings))
     }
+
+    /// [`Decoder::clean`] to a value.
+    pub fn read(&self, text: &[u8]) -> Option<DeepValue> {
+        let done = match self.pass::<false>(text, false, self.0.spare.take()) {
+            Ok(done) => done,
+            Err(Stop::Duplicate) => return Some(read_json(&self.clean(text)?).ok()?.into_value()),
+            Err(Stop::Invalid | Stop::Tree) => return None,
+        };
+        self.read_done(text, done)
+    }
+
+    /// [`Decoder::clean_reporting`] to a value.
+    pub fn read_reporting(&self, text: &[u8]) -> Option<(DeepValue, Findings)> {
+        let mut done = self.pass::<true>(text, false, self.0.spare.take()).ok()?;
+        if done.changed && !maps_are_sorted() {
+            return None;
+        }
+        let findings = std::mem::take(&mut done.notes).finish();
+        Some((self.read_done(text, done)?, findings))
+    }
+
+    fn read_done(&self, text: &[u8], done: Done<'_>) -> Option<DeepValue> {
+        let cleaned = if done.changed { &done.buffer } else { text };
+        let value = std::str::from_utf8(cleaned).ok().and_then(read_checked);
+        self.0.spare.put(done.buffer);
+        value
+    }
+
+    fn pass<const REPORT: bool>(
+        &self,
+        text: &[u8],
+        trusted: bool,
+        buffer: Vec<u8>,
+    ) -> Step<Done<'_>> {
+        if !self.0.is_supported {
+            return Err(Stop::Tree);
+        }
+        if !trusted && std::str::from_utf8(text).is_err() {
+            return Err(Stop::Duplicate);
+        }
+        let Inner { schema, defaults, expected, .. } = &*self.0;
+        Pass::<REPORT>::new(text, buffer, defaults, expected, trusted).run(schema.root())
+    }
+}
+
+impl Done<'_> {
+    fn cleaned(self, text: &[u8]) -> Cow<'_, [u8]> {
+        if self.changed { Cow::Owned(self.buffer) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// A buffer that is kept for the next text that is only an intermediate step: allocating a large
+/// one between many small allocations makes those slower.
+#[derive(Default)]
+struct Spare(Mutex<Vec<u8>>);
+
+impl Spare {
+    /// How much is kept, in bytes.
+    const LIMIT: usize = 4 * 1024 * 1024;
+
+    /// Takes the buffer, or a new one if somebody else has it.
+    fn take(&self) -> Vec<u8> {
+        self.0.try_lock().map(|mut spare| std::mem::take(&mut *spare)).unwrap_or_default()
+    }
+
+    fn put(&self, buffer: Vec<u8>) {
+        if buffer.capacity() <= Self::LIMIT
+            && let Ok(mut spare) = self.0.try_lock()
+            && spare.capacity() < buffer.capacity()
+        {
+            *spare = buffer;
+        }
+    }
+}
+
+fn maps_are_sorted() -> bool {
+    let members = ["b", "a"].map(|key| (key.to_owned(), Value::Null));
+    Map::from_iter(members).keys().is_sorted()
 }

@@ -1,81 +1,105 @@
 //! Finding repeated keys among those that no schema lists.
 
+use std::collections::HashSet;
+
+use billhook_schema::hash_name;
+
 use crate::scan::{Keys, Step, Stop};
 
-/// How many hashes of keys can be open at once without allocating; an object with more goes to
-/// the path for repeated keys, which counts exactly.
-const CAPACITY: usize = 256;
+/// How many hashes can be open at once without allocating.
+const INLINE: usize = 256;
+
+/// How many keys of one object are compared one by one; further ones go to a set.
+const LINEAR: usize = 64;
 
 /// The hashes of the keys of all objects that are open.
 pub(crate) struct OpenKeys {
-    hashes: [u32; CAPACITY],
+    inline: [u64; INLINE],
+    /// Takes over when many objects are open at once.
+    spilled: Vec<u64>,
     len: usize,
+    /// For each open object with many keys where its hashes begin, and those beyond the first.
+    sets: Vec<(usize, HashSet<u64>)>,
     /// Set when the text is known to have no repeated keys.
     trusted: bool,
 }
 
 impl OpenKeys {
     pub(crate) fn new(trusted: bool) -> Self {
-        OpenKeys { hashes: [0; CAPACITY], len: 0, trusted }
+        OpenKeys { inline: [0; INLINE], spilled: Vec::new(), len: 0, sets: Vec::new(), trusted }
     }
-}
 
-impl OpenKeys {
-    /// Forgets the objects that were opened below one and not closed.
-    pub(crate) fn forget_below(&mut self, frame: &KeyFrame) {
-        self.len = frame.base + frame.count;
+    /// What is open now, for [`OpenKeys::forget_since`].
+    pub(crate) fn mark(&self) -> usize {
+        self.len
     }
-}
 
-pub(crate) struct KeyFrame {
-    base: usize,
-    count: usize,
+    /// Forgets the objects that were opened since a mark and not closed.
+    #[inline(always)]
+    pub(crate) fn forget_since(&mut self, mark: usize) {
+        self.len = mark;
+        if !self.sets.is_empty() {
+            self.sets.retain(|(base, _)| *base < mark);
+        }
+    }
+
+    #[inline(always)]
+    fn open_hashes(&self) -> &[u64] {
+        if self.spilled.is_empty() { &self.inline } else { &self.spilled }
+    }
+
+    #[inline(never)]
+    fn spill(&mut self, hash: u64) {
+        if self.spilled.is_empty() {
+            self.spilled.extend_from_slice(&self.inline);
+        }
+        self.spilled.truncate(self.len);
+        self.spilled.push(hash);
+    }
+
+    /// Adds a key of an object that has many; false if it was there.
+    #[inline(never)]
+    fn add_to_set(&mut self, base: usize, hash: u64) -> bool {
+        if self.sets.last().is_none_or(|(of, _)| *of != base) {
+            self.sets.push((base, HashSet::new()));
+        }
+        self.sets.last_mut().is_some_and(|(_, set)| set.insert(hash))
+    }
 }
 
 impl Keys for OpenKeys {
-    type Frame = KeyFrame;
+    /// Where the object's hashes begin.
+    type Frame = usize;
 
-    #[inline]
-    fn open(&mut self) -> KeyFrame {
-        KeyFrame { base: self.len, count: 0 }
+    #[inline(always)]
+    fn open(&mut self) -> usize {
+        self.len
     }
 
     /// An equal hash or an escaped key is taken for a repeated one; what follows is exact.
     #[inline]
-    fn key(&mut self, frame: &mut KeyFrame, key: &[u8], escaped: bool) -> Step {
+    fn key(&mut self, base: &mut usize, key: &[u8], escaped: bool) -> Step<()> {
         if self.trusted {
             return Ok(());
         }
-        let hash = hash(key);
-        let open = self.hashes.get(frame.base..self.len).unwrap_or_default();
+        let hash = hash_name(key);
+        let open = self.open_hashes().get(*base..self.len).unwrap_or_default();
         if escaped || open.contains(&hash) {
             return Err(Stop::Duplicate);
         }
-        let Some(slot) = self.hashes.get_mut(self.len) else { return Err(Stop::Duplicate) };
-        *slot = hash;
+        if open.len() >= LINEAR {
+            return if self.add_to_set(*base, hash) { Ok(()) } else { Err(Stop::Duplicate) };
+        }
+        match self.inline.get_mut(self.len) {
+            Some(slot) if self.spilled.is_empty() => *slot = hash,
+            _ => self.spill(hash),
+        }
         self.len += 1;
-        frame.count += 1;
         Ok(())
     }
 
-    #[inline]
-    fn close(&mut self, frame: KeyFrame) {
-        self.len = frame.base;
+    #[inline(always)]
+    fn close(&mut self, base: usize) {
+        self.forget_since(base);
     }
-}
-
-#[inline]
-fn hash(key: &[u8]) -> u32 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = key.len() as u64;
-    let (chunks, rest) = key.as_chunks::<8>();
-    for chunk in chunks {
-        hash = (hash.rotate_left(5) ^ u64::from_le_bytes(*chunk)).wrapping_mul(FACTOR);
-    }
-    let mut last = 0;
-    for &byte in rest {
-        last = last << 8 | u64::from(byte);
-    }
-    hash = (hash.rotate_left(5) ^ last).wrapping_mul(FACTOR);
-    (hash >> 32) as u32
 }

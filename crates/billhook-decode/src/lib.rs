@@ -19,6 +19,7 @@ mod decoder;
 mod error;
 mod keys;
 mod metadata;
+mod notes;
 mod number;
 mod output;
 mod pass;
@@ -32,6 +33,7 @@ mod tree;
 
 pub use decoder::Decoder;
 pub use error::JsonError;
+pub use notes::Findings;
 pub use read::{Document, MAX_DEPTH, read_json, read_json_to_depth};
 pub use scan::{Checked, check_json};
 pub use tree::prune_and_default;

@@ -9,25 +9,37 @@ use billhook_schema::print::plain_json;
 use billhook_schema::value::{DeepValue, deep_eq};
 
 use crate::keys::OpenKeys;
+use crate::output::Output;
 use crate::read::read_json_to_depth;
-use crate::scan::{Keys, Scan, Step, Stop};
+use crate::scan::{AnyKeys, Keys, Part, Scan, Step, Stop};
 
-/// Passes metadata; gives whether it is in normal form. If it isn't, the scan may stand anywhere
-/// in it.
-pub(crate) fn is_normal(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<bool> {
-    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    record(scan, keys, OBJECT_META, left)
+/// The fast way through metadata: where everything is in normal form, or only unknown fields have
+/// to go.
+pub(crate) struct Fast<'p, 't> {
+    pub(crate) scan: &'p mut Scan<'t>,
+    pub(crate) keys: &'p mut OpenKeys,
+    pub(crate) out: &'p mut Output<'t>,
+    /// Whether unknown fields are cut here; otherwise they are not taken for normal.
+    pub(crate) cuts: bool,
 }
 
-/// What a server makes of metadata at `node`; none if that is what is written already. Nulls are
-/// removed first where the schema lists fields of an embedded resource's metadata, and defaults
-/// applied afterwards.
+/// Metadata as it came and what a server makes of it.
+#[derive(Debug)]
+pub(crate) struct Normal {
+    pub(crate) written: DeepValue,
+    pub(crate) decoded: DeepValue,
+    /// What is to be written; none if that is what is written already.
+    pub(crate) text: Option<String>,
+}
+
+/// Decodes metadata at `node`. Nulls are removed first where the schema lists fields of an embedded
+/// resource's metadata, and defaults applied afterwards.
 pub(crate) fn normalise(
     text: &[u8],
     node: NodeRef<'_>,
     is_root: bool,
     left: usize,
-) -> Step<Option<String>> {
+) -> Step<Normal> {
     let document = read_json_to_depth(text, left).map_err(|_| Stop::Invalid)?;
     if !document.duplicates().is_empty() {
         return Err(Stop::Duplicate);
@@ -42,161 +54,182 @@ pub(crate) fn normalise(
     }
     let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Tree)?;
     apply_defaults_node(node, &mut decoded).map_err(|_| Stop::Tree)?;
-    Ok((!deep_eq(&written, &decoded)).then(|| plain_json(&decoded)))
+    let text = (!deep_eq(&written, &decoded)).then(|| plain_json(&decoded));
+    Ok(Normal { written, decoded, text })
 }
 
-/// A record whose opening brace is next.
-fn record(scan: &mut Scan<'_>, keys: &mut OpenKeys, fields: Record, left: usize) -> Step<bool> {
-    if scan.peek() != Some(b'{') {
-        return Ok(false);
+/// The position behind what was passed; none if only the slower way knows what to do with it.
+type NormalEnd = Step<Option<usize>>;
+
+impl Fast<'_, '_> {
+    /// Passes metadata.
+    pub(crate) fn metadata(&mut self, at: usize, left: usize) -> NormalEnd {
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        self.record(OBJECT_META, at, left)
     }
-    scan.at += 1;
-    scan.skip_space();
-    let mut seen = 0u32;
-    if scan.peek() == Some(b'}') {
-        scan.at += 1;
-        return Ok(has_required(fields, seen));
+
+    /// A record whose opening brace is next.
+    fn record(&mut self, fields: Record, at: usize, left: usize) -> NormalEnd {
+        if self.scan.byte(at) != b'{' {
+            return Ok(None);
+        }
+        let start = at + 1;
+        let mut kept_end = start;
+        let mut seen = 0u32;
+        let mut at = self.scan.skip_space(start);
+        if self.scan.byte(at) == b'}' {
+            return Ok(has_required(fields, seen).then_some(at + 1));
+        }
+        loop {
+            let (end, escaped) = self.scan.skip_key(at)?;
+            let key = self.scan.slice(at + 1, end - 1);
+            at = self.scan.skip_colon(end)?;
+            if escaped {
+                return Ok(None);
+            }
+            let end = match find(fields, key) {
+                Some((position, kind)) => {
+                    if seen & 1 << position != 0 {
+                        return Ok(None);
+                    }
+                    seen |= 1 << position;
+                    let Some(end) = self.field(kind, at, left)? else { return Ok(None) };
+                    kept_end = end;
+                    end
+                }
+                None if self.cuts => {
+                    let end = self.scan.skip_value(at, &mut AnyKeys, left)?;
+                    let next = self.scan.skip_space(end);
+                    let comma_end = (self.scan.byte(next) == b',').then_some(next + 1);
+                    self.out.cut_member((start, kept_end), end, comma_end);
+                    end
+                }
+                None => return Ok(None),
+            };
+            match self.scan.next_part(end, b'}')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
+            }
+        }
     }
-    loop {
-        let (key, escaped) = key(scan)?;
-        let position = fields.iter().position(|(name, _)| name.as_bytes() == key);
-        let Some((position, (_, kind))) =
-            position.and_then(|position| Some((position, fields.get(position)?)))
-        else {
-            return Ok(false);
-        };
-        if escaped || seen & 1 << position != 0 {
-            return Ok(false);
-        }
-        seen |= 1 << position;
-        if !field(scan, keys, *kind, left)? {
-            return Ok(false);
-        }
-        if !scan.more_before(b'}')? {
-            return Ok(has_required(fields, seen));
+
+    fn field(&mut self, kind: Kind, at: usize, left: usize) -> NormalEnd {
+        match kind {
+            Kind::String(_) => self.string(at, |text| !text.is_empty()),
+            Kind::RequiredString(_) => self.string(at, |_| true),
+            Kind::Integer => self.integer(at, |literal| literal != b"0"),
+            Kind::OptionalInteger => self.integer(at, |_| true),
+            Kind::OptionalBool => match self.scan.byte(at) {
+                b't' => self.scan.skip_literal(at, b"true").map(Some),
+                b'f' => self.scan.skip_literal(at, b"false").map(Some),
+                _ => Ok(None),
+            },
+            Kind::Time => self.string(at, is_normal_time),
+            Kind::StringMap => self.string_map(at, left),
+            Kind::StringList => self.list(at, left, |fast, at, _| fast.string(at, |_| true)),
+            Kind::Records { fields, .. } => self.list(at, left, |fast, at, left| {
+                let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+                fast.record(fields, at, left)
+            }),
+            Kind::Any => {
+                if self.scan.byte(at) == b'n' {
+                    return Ok(None);
+                }
+                self.scan.skip_value(at, self.keys, left).map(Some)
+            }
+            _ => Ok(None),
         }
     }
+
+    /// A string with an acceptable spelling.
+    #[inline]
+    fn string(&mut self, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
+        if self.scan.byte(at) != b'"' {
+            return Ok(None);
+        }
+        let end = self.scan.skip_string(at)?;
+        Ok(accepts(self.scan.slice(at + 1, end - 1)).then_some(end))
+    }
+
+    /// A number that is surely written back as it is spelled, if that is acceptable.
+    fn integer(&self, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
+        const SURE_DIGITS: usize = 18;
+        if !matches!(self.scan.byte(at), b'-' | b'0'..=b'9') {
+            return Ok(None);
+        }
+        let end = self.scan.skip_number(at)?;
+        let literal = self.scan.slice(at, end);
+        let digits = literal.strip_prefix(b"-").unwrap_or(literal);
+        let is_plain = digits.iter().all(u8::is_ascii_digit) && digits.len() <= SURE_DIGITS;
+        Ok((is_plain && literal != b"-0" && accepts(literal)).then_some(end))
+    }
+
+    fn string_map(&mut self, at: usize, left: usize) -> NormalEnd {
+        if self.scan.byte(at) != b'{' {
+            return Ok(None);
+        }
+        if left == 0 {
+            return Err(Stop::Invalid);
+        }
+        let mut at = self.scan.skip_space(at + 1);
+        if self.scan.byte(at) == b'}' {
+            return Ok(None);
+        }
+        let mut frame = self.keys.open();
+        loop {
+            let (end, escaped) = self.scan.skip_key(at)?;
+            self.keys.key(&mut frame, self.scan.slice(at + 1, end - 1), escaped)?;
+            at = self.scan.skip_colon(end)?;
+            if self.scan.byte(at) != b'"' {
+                return Ok(None);
+            }
+            let end = self.scan.skip_string(at)?;
+            match self.scan.next_part(end, b'}')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => {
+                    self.keys.close(frame);
+                    return Ok(Some(end));
+                }
+            }
+        }
+    }
+
+    /// A list that is not empty.
+    fn list(
+        &mut self,
+        at: usize,
+        left: usize,
+        mut item: impl FnMut(&mut Self, usize, usize) -> NormalEnd,
+    ) -> NormalEnd {
+        if self.scan.byte(at) != b'[' {
+            return Ok(None);
+        }
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        let mut at = self.scan.skip_space(at + 1);
+        if self.scan.byte(at) == b']' {
+            return Ok(None);
+        }
+        loop {
+            let Some(end) = item(self, at, left)? else { return Ok(None) };
+            match self.scan.next_part(end, b']')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(Some(end)),
+            }
+        }
+    }
+}
+
+#[inline]
+fn find(fields: Record, key: &[u8]) -> Option<(usize, Kind)> {
+    // The first letter tells most names of one length apart without a call.
+    let is_meant =
+        |name: &[u8]| name.len() == key.len() && name.first() == key.first() && name == key;
+    let position = fields.iter().position(|(name, _)| is_meant(name.as_bytes()))?;
+    Some((position, fields.get(position)?.1))
 }
 
 fn has_required(fields: Record, seen: u32) -> bool {
     fields.iter().enumerate().all(|(position, (_, kind))| {
         !matches!(kind, Kind::RequiredString(_)) || seen & 1 << position != 0
     })
-}
-
-/// A key and the colon behind it.
-fn key<'t>(scan: &mut Scan<'t>) -> Step<(&'t [u8], bool)> {
-    if scan.peek() != Some(b'"') {
-        return Err(Stop::Invalid);
-    }
-    let start = scan.at + 1;
-    let escaped = scan.skip_string()?;
-    let key = scan.slice(start, scan.at - 1);
-    scan.skip_space();
-    scan.expect(b':')?;
-    scan.skip_space();
-    Ok((key, escaped))
-}
-
-fn field(scan: &mut Scan<'_>, keys: &mut OpenKeys, kind: Kind, left: usize) -> Step<bool> {
-    match kind {
-        Kind::String(_) => Ok(string(scan)?.is_some_and(|text| !text.is_empty())),
-        Kind::RequiredString(_) => Ok(string(scan)?.is_some()),
-        Kind::Integer => Ok(integer(scan)?.is_some_and(|literal| literal != b"0")),
-        Kind::OptionalInteger => Ok(integer(scan)?.is_some()),
-        Kind::OptionalBool => match scan.peek() {
-            Some(b't') => scan.skip_literal(b"true").map(|()| true),
-            Some(b'f') => scan.skip_literal(b"false").map(|()| true),
-            _ => Ok(false),
-        },
-        Kind::Time => Ok(string(scan)?.is_some_and(is_normal_time)),
-        Kind::StringMap => string_map(scan, keys, left),
-        Kind::StringList => list(scan, left, |scan, _| Ok(string(scan)?.is_some())),
-        Kind::Records { fields, .. } => list(scan, left, |scan, left| {
-            let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-            record(scan, keys, fields, left)
-        }),
-        Kind::Any => {
-            if scan.peek() == Some(b'n') {
-                return Ok(false);
-            }
-            scan.skip_value(keys, left).map(|()| true)
-        }
-        _ => Ok(false),
-    }
-}
-
-/// The spelling of a string, if one is next.
-fn string<'t>(scan: &mut Scan<'t>) -> Step<Option<&'t [u8]>> {
-    if scan.peek() != Some(b'"') {
-        return Ok(None);
-    }
-    let start = scan.at + 1;
-    scan.skip_string()?;
-    Ok(Some(scan.slice(start, scan.at - 1)))
-}
-
-/// The literal of a number, if one is next that is surely written back as it is.
-fn integer<'t>(scan: &mut Scan<'t>) -> Step<Option<&'t [u8]>> {
-    const SURE_DIGITS: usize = 18;
-    if !matches!(scan.peek(), Some(b'-' | b'0'..=b'9')) {
-        return Ok(None);
-    }
-    let start = scan.at;
-    scan.skip_number()?;
-    let literal = scan.slice(start, scan.at);
-    let digits = literal.strip_prefix(b"-").unwrap_or(literal);
-    let is_plain = digits.iter().all(u8::is_ascii_digit) && digits.len() <= SURE_DIGITS;
-    Ok((is_plain && literal != b"-0").then_some(literal))
-}
-
-fn string_map(scan: &mut Scan<'_>, keys: &mut OpenKeys, left: usize) -> Step<bool> {
-    if scan.peek() != Some(b'{') {
-        return Ok(false);
-    }
-    if left == 0 {
-        return Err(Stop::Invalid);
-    }
-    scan.at += 1;
-    scan.skip_space();
-    if scan.peek() == Some(b'}') {
-        return Ok(false);
-    }
-    let mut frame = keys.open();
-    loop {
-        let (key, escaped) = key(scan)?;
-        keys.key(&mut frame, key, escaped)?;
-        if string(scan)?.is_none() {
-            return Ok(false);
-        }
-        if !scan.more_before(b'}')? {
-            keys.close(frame);
-            return Ok(true);
-        }
-    }
-}
-
-/// A list that is not empty.
-fn list<'t>(
-    scan: &mut Scan<'t>,
-    left: usize,
-    mut item: impl FnMut(&mut Scan<'t>, usize) -> Step<bool>,
-) -> Step<bool> {
-    if scan.peek() != Some(b'[') {
-        return Ok(false);
-    }
-    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-    scan.at += 1;
-    scan.skip_space();
-    if scan.peek() == Some(b']') {
-        return Ok(false);
-    }
-    loop {
-        if !item(scan, left)? {
-            return Ok(false);
-        }
-        if !scan.more_before(b']')? {
-            return Ok(true);
-        }
-    }
 }

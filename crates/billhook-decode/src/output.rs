@@ -10,12 +10,21 @@ pub(crate) struct Output<'t> {
     changed: bool,
 }
 
+/// A state of an output.
+pub(crate) struct Mark {
+    written: usize,
+    done: usize,
+    changed: bool,
+}
+
 /// Room for what defaults add to a text, so that most outputs take one allocation.
 const ROOM: usize = 1024;
 
 impl<'t> Output<'t> {
-    pub(crate) fn new(text: &'t [u8]) -> Self {
-        Output { text, out: Vec::new(), done: 0, changed: false }
+    /// An output that is written to a buffer, in place of what is in it.
+    pub(crate) fn new(text: &'t [u8], mut buffer: Vec<u8>) -> Self {
+        buffer.clear();
+        Output { text, out: buffer, done: 0, changed: false }
     }
 
     /// Copies the input up to `at`.
@@ -36,6 +45,33 @@ impl<'t> Output<'t> {
         self.done = self.done.max(range.end);
     }
 
+    /// Leaves out a member of an object that ends at `end`. The object's members begin at `start`,
+    /// those that are kept end at `kept_end`, and a comma behind the member ends at `comma_end`.
+    #[inline(never)]
+    pub(crate) fn cut_member(
+        &mut self,
+        (start, kept_end): (usize, usize),
+        end: usize,
+        comma_end: Option<usize>,
+    ) {
+        // The comma before goes with the member; before the first kept member there is none, so
+        // the one behind goes.
+        let leading = comma_end.filter(|_| kept_end == start);
+        self.cut(kept_end..leading.unwrap_or(end));
+    }
+
+    /// What was written so far, for [`Output::return_to`].
+    pub(crate) fn mark(&self) -> Mark {
+        Mark { written: self.out.len(), done: self.done, changed: self.changed }
+    }
+
+    /// Forgets what was written since a mark.
+    pub(crate) fn return_to(&mut self, mark: &Mark) {
+        self.out.truncate(mark.written);
+        self.done = mark.done;
+        self.changed = mark.changed;
+    }
+
     /// Writes something in place of a stretch of the input.
     pub(crate) fn replace(&mut self, range: Range<usize>, with: &[u8]) {
         self.copy_to(range.start);
@@ -49,12 +85,11 @@ impl<'t> Output<'t> {
         self.out.extend_from_slice(text);
     }
 
-    /// The output; none if it is the input.
-    pub(crate) fn finish(mut self) -> Option<Vec<u8>> {
-        if !self.changed {
-            return None;
+    /// The buffer, and whether the output is there; otherwise it is the input.
+    pub(crate) fn finish(mut self) -> (Vec<u8>, bool) {
+        if self.changed {
+            self.copy_to(self.text.len());
         }
-        self.copy_to(self.text.len());
-        Some(self.out)
+        (self.out, self.changed)
     }
 }

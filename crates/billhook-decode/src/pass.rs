@@ -4,18 +4,22 @@
 //! (PR-10 to PR-23), null removal (DF-10) and defaulting (DF-20) happen while the text is read,
 //! metadata takes the way of `metadata`. Whatever is rare or refused ends the pass, and a slower
 //! path takes over.
+//!
+//! Positions are passed from function to function, so that they stay in registers, and what is not
+//! on the way of expected members is kept out of line.
 
-use billhook_defaulting::MAX_DEFAULTED_VALUES;
+use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
 use billhook_schema::value::grow;
 use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
 
-use crate::keys::{KeyFrame, OpenKeys};
-use crate::metadata;
+use crate::keys::OpenKeys;
+use crate::metadata::{self, Fast};
+use crate::notes::{Notes, Place, Within};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::read::MAX_DEPTH;
-use crate::scan::{Keys, LEVELS, Scan, Step, Stop};
-use crate::seen::{Seen, SeenFrame};
+use crate::scan::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
+use crate::seen::{NARROW, Narrow, Seen, Wide};
 use crate::text;
 
 /// What the top object must say it is, as JSON strings.
@@ -24,389 +28,454 @@ pub(crate) struct Expected {
     pub(crate) kind: Vec<u8>,
 }
 
-pub(crate) struct Pass<'t, 's> {
+/// `REPORT` tells whether changes are noted.
+pub(crate) struct Pass<'t, 's, const REPORT: bool> {
     scan: Scan<'t>,
     out: Output<'t>,
     keys: OpenKeys,
-    seen: Seen,
+    notes: Notes<'s>,
     defaults: &'s PreparedDefaults,
     expected: &'s Expected,
     defaulted_values_left: usize,
+}
+
+/// What a pass gives.
+pub(crate) struct Done<'s> {
+    pub(crate) buffer: Vec<u8>,
+    /// Whether the cleaned text is in the buffer; otherwise nothing changes.
+    pub(crate) changed: bool,
+    pub(crate) notes: Notes<'s>,
 }
 
 /// An object that is being read.
 struct Object<'s> {
     node: NodeRef<'s>,
     is_root: bool,
+    /// How many levels may be opened in it.
     left: usize,
     /// Behind the opening brace.
     start: usize,
-    /// Behind the last member that was kept.
-    kept_end: Option<usize>,
-    previous: Option<PropertyRef<'s>>,
-    /// Whether the node knows more members than `seen` has bits.
-    is_wide: bool,
-    seen: u64,
-    keys: KeyFrame,
+    /// Behind the last member that was kept; the start if none was.
+    kept_end: usize,
+    /// Of the keys that the node does not know.
+    keys: usize,
 }
 
 /// How many expected members are compared before one is looked up.
 const GUESSES: usize = 3;
 
-/// What becomes of a member.
-enum Fate {
-    Keep,
-    Remove,
+/// A member that was not expected.
+enum Found<'s> {
+    /// The node knows it; its value is at the position.
+    Known(PropertyRef<'s>, usize),
+    /// It was passed up to the position.
+    Passed(usize),
+    /// It was passed and is to be removed.
+    Removed(usize),
 }
 
-impl<'t, 's> Pass<'t, 's> {
-    /// Reads a whole document; gives the cleaned text, or none if nothing changes.
-    pub(crate) fn run(
+impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
+    /// For a text that is UTF-8; `trusted` if it is known to have no repeated keys.
+    pub(crate) fn new(
         text: &'t [u8],
-        root: NodeRef<'s>,
+        buffer: Vec<u8>,
         defaults: &'s PreparedDefaults,
         expected: &'s Expected,
         trusted: bool,
-    ) -> Step<Option<Vec<u8>>> {
-        let mut pass = Pass {
+    ) -> Self {
+        Pass {
             scan: Scan::new(text),
-            out: Output::new(text),
+            out: Output::new(text, buffer),
             keys: OpenKeys::new(trusted),
-            seen: Seen::default(),
+            notes: Notes::default(),
             defaults,
             expected,
             defaulted_values_left: MAX_DEFAULTED_VALUES,
-        };
-        pass.scan.skip_space();
-        if pass.scan.peek() != Some(b'{') {
-            return Err(Stop::Tree);
         }
-        pass.scan.at += 1;
-        pass.object(root, true, MAX_DEPTH - 1)?;
-        pass.scan.skip_space();
-        if pass.scan.at != text.len() {
-            return Err(Stop::Invalid);
-        }
-        if pass.scan.lone_surrogate {
-            return Err(Stop::Duplicate);
-        }
-        Ok(pass.out.finish())
     }
 
-    /// A value that is not null, at a node where something can change.
-    #[inline]
-    fn value(&mut self, node: NodeRef<'s>, left: usize) -> Step {
-        let open = self.scan.peek();
-        if !matches!(open, Some(b'{' | b'[')) {
-            return self.scan.skip_scalar();
+    /// Reads the whole text, with `root` for its top object.
+    pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done<'s>> {
+        let start = self.scan.skip_space(0);
+        if self.scan.byte(start) != b'{' {
+            return Err(Stop::Tree);
         }
-        if node.is_passive() {
-            return self.scan.skip_value(&mut self.keys, left);
+        let end = self.object(start, root, MAX_DEPTH, true)?;
+        if self.scan.skip_space(end) != self.scan.text.len() {
+            return Err(Stop::Invalid);
         }
+        if self.scan.lone_surrogate {
+            return Err(Stop::Duplicate);
+        }
+        let (buffer, changed) = self.out.finish();
+        Ok(Done { buffer, changed, notes: self.notes })
+    }
+
+    /// A value that is not null, at a node where something may change.
+    #[inline(always)]
+    fn value(&mut self, at: usize, edge: Edge<'s>, left: usize, place: Place<'_, 's>) -> Step {
+        let node = edge.node();
+        match self.scan.byte(at) {
+            b'{' if node.is_passive() => self.scan.skip_object(at, &mut self.keys, left),
+            b'[' if node.is_passive() => self.scan.skip_array(at, &mut self.keys, left),
+            b'{' => self.noting(place, |pass| pass.object(at, node, left, false)),
+            b'[' => self.noting(place, |pass| pass.array(at, node, left)),
+            _ => self.scan.skip_scalar(at),
+        }
+    }
+
+    /// Tells the notes that are made by `pass` where they belong.
+    #[inline(always)]
+    fn noting<T>(
+        &mut self,
+        place: Place<'_, 's>,
+        pass: impl FnOnce(&mut Self) -> Step<T>,
+    ) -> Step<T> {
+        if !REPORT {
+            return pass(self);
+        }
+        let mark = self.notes.mark();
+        let result = pass(self)?;
+        self.notes.were_at(mark, place);
+        Ok(result)
+    }
+
+    fn array(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        self.scan.at += 1;
-        let walk = |pass: &mut Self| match open {
-            Some(b'{') => pass.object(node, false, left),
-            _ => pass.array(node, left),
-        };
-        if left % LEVELS == 0 { grow(|| walk(self)) } else { walk(self) }
+        if left % LEVELS == 0 {
+            return grow(|| self.elements(at + 1, node, left));
+        }
+        self.elements(at + 1, node, left)
     }
 
     /// The elements of a list whose opening bracket was read.
-    fn array(&mut self, node: NodeRef<'s>, left: usize) -> Step {
-        self.scan.skip_space();
-        if self.scan.peek() == Some(b']') {
-            self.scan.at += 1;
-            return Ok(());
+    #[inline(always)]
+    fn elements(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
+        let mut at = self.scan.skip_space(at);
+        if self.scan.byte(at) == b']' {
+            return Ok(at + 1);
         }
         let edge = node.items();
-        let node = edge.node();
+        let mut index = 0;
         loop {
-            if self.scan.peek() == Some(b'n') {
-                self.null_element(edge)?;
-            } else {
-                self.value(node, left)?;
-            }
-            if !self.scan.more_before(b']')? {
-                return Ok(());
+            let place = Place { node, part: Within::Element(index) };
+            at = match self.scan.byte(at) {
+                b'n' => self.null_element(at, edge, place)?,
+                _ => self.value(at, edge, left, place)?,
+            };
+            index += 1;
+            match self.scan.next_part(at, b']')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(end),
             }
         }
     }
 
-    fn null_element(&mut self, edge: Edge<'s>) -> Step {
-        let start = self.scan.at;
-        self.scan.skip_literal(b"null")?;
+    #[inline(never)]
+    fn null_element(&mut self, at: usize, edge: Edge<'s>, place: Place<'_, 's>) -> Step {
+        let end = self.scan.skip_literal(at, b"null")?;
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
-            self.out.replace(start..self.scan.at, default.value());
+            self.out.replace(at..end, default.value());
+            self.noting(place, |pass| pass.note_default(edge, Cause::NullElement))?;
         }
-        Ok(())
+        Ok(end)
+    }
+
+    #[inline(always)]
+    fn object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        if left % LEVELS == 0 || node.property_count() > NARROW {
+            return self.rare_object(at, node, left, is_root);
+        }
+        self.members::<Narrow>(at + 1, node, left, is_root)
+    }
+
+    #[inline(never)]
+    fn rare_object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
+        grow(|| {
+            if node.property_count() > NARROW {
+                self.members::<Wide>(at + 1, node, left, is_root)
+            } else {
+                self.members::<Narrow>(at + 1, node, left, is_root)
+            }
+        })
     }
 
     /// The members of an object whose opening brace was read.
-    fn object(&mut self, node: NodeRef<'s>, is_root: bool, left: usize) -> Step {
-        let mut object = Object {
-            node,
-            is_root,
-            left,
-            start: self.scan.at,
-            kept_end: None,
-            previous: None,
-            is_wide: node.property_count() > 64,
-            seen: 0,
-            keys: self.keys.open(),
-        };
-        let wide_count = if object.is_wide { node.property_count() } else { 0 };
-        let seen = self.seen.open(wide_count);
-        self.scan.skip_space();
-        if self.scan.peek() == Some(b'}') {
-            self.insert_missing(&mut object, &seen)?;
-        } else {
-            self.members(&mut object, &seen)?;
+    #[inline(never)]
+    fn members<S: Seen>(
+        &mut self,
+        start: usize,
+        node: NodeRef<'s>,
+        left: usize,
+        is_root: bool,
+    ) -> Step {
+        let mut object =
+            Object { node, is_root, left, start, kept_end: start, keys: self.keys.open() };
+        let mut seen = S::new(node.property_count());
+        let mut previous = None;
+        let mut at = self.scan.skip_space(start);
+        while self.scan.byte(at) != b'}' {
+            let found = match self.expected(node, previous, at) {
+                Some((property, value)) => Found::Known(property, value),
+                None => self.look_up(&mut object, previous, at)?,
+            };
+            let (end, is_kept) = match found {
+                Found::Known(property, value) => {
+                    if !seen.insert(property.position()) {
+                        return Err(Stop::Duplicate);
+                    }
+                    previous = Some(property);
+                    self.known(&object, property, value)?
+                }
+                Found::Passed(end) => (end, true),
+                Found::Removed(end) => (end, false),
+            };
+            let next = self.scan.skip_space(end);
+            let byte = self.scan.byte(next);
+            if is_kept {
+                object.kept_end = end;
+            } else {
+                let comma_end = (byte == b',').then_some(next + 1);
+                self.out.cut_member((start, object.kept_end), end, comma_end);
+            }
+            if byte == b'}' {
+                at = next;
+                break;
+            }
+            if byte != b',' {
+                return Err(Stop::Invalid);
+            }
+            at = self.scan.skip_space(next + 1);
+            // A comma promises a member.
+            if self.scan.byte(at) != b'"' {
+                return Err(Stop::Invalid);
+            }
+        }
+        if seen.lacks_defaulted(node) {
+            self.insert_missing(&mut object, &seen, at)?;
         }
         if is_root {
-            self.check_root(&object, &seen)?;
+            self.check_root(node, &seen)?;
         }
-        self.scan.at += 1;
-        self.seen.close(&seen);
         self.keys.close(object.keys);
-        Ok(())
+        Ok(at + 1)
     }
 
-    /// Reads members up to the closing brace.
-    #[inline]
-    fn members(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
-        loop {
-            let fate = self.member(object, seen)?;
-            let end = self.scan.at;
-            let mut next = self.scan.peek();
-            if !matches!(next, Some(b',' | b'}')) {
-                self.scan.skip_space();
-                next = self.scan.peek();
-            }
-            match fate {
-                Fate::Keep => object.kept_end = Some(end),
-                Fate::Remove => {
-                    // The comma before goes with the member; before the first kept member there
-                    // is none, so the one behind goes.
-                    let leading = object.kept_end.is_none() && next == Some(b',');
-                    let from = object.kept_end.unwrap_or(object.start);
-                    self.out.cut(from..if leading { self.scan.at + 1 } else { end });
-                }
-            }
-            match next {
-                Some(b',') => self.scan.at += 1,
-                Some(b'}') => return self.insert_missing(object, seen),
-                _ => return Err(Stop::Invalid),
-            }
-            if self.scan.peek() != Some(b'"') {
-                self.scan.skip_space();
-            }
-        }
-    }
-
-    #[inline]
-    fn member(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
-        let node = object.node;
+    /// The member at a position if it is one of those that are expected, with the position of
+    /// its value.
+    #[inline(always)]
+    fn expected(
+        &self,
+        node: NodeRef<'s>,
+        previous: Option<PropertyRef<'s>>,
+        at: usize,
+    ) -> Option<(PropertyRef<'s>, usize)> {
         // What followed last time may be missing this time; then what followed that is likely.
-        let mut expected = node.expected_after(object.previous);
+        let mut previous = previous;
         for _ in 0..GUESSES {
-            let Some(property) = expected else { break };
-            if let Some(length) = property.spelled_at(self.scan.text, self.scan.at) {
-                self.scan.at += length;
-                return self.known(object, property, seen);
+            let property = node.expected_after(previous)?;
+            if let Some(length) = property.spelled_at(self.scan.text, at) {
+                return Some((property, self.scan.skip_space(at + length)));
             }
-            expected = node.expected_after(expected);
+            previous = Some(property);
         }
-        self.looked_up(object, seen)
+        None
     }
 
-    /// A member that was not expected. This and what else is not on the way of expected members
-    /// is kept out of line, so that the way itself stays short.
     #[inline(never)]
-    fn looked_up(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step<Fate> {
-        let node = object.node;
-        if self.scan.peek() != Some(b'"') {
-            return Err(Stop::Invalid);
-        }
-        let start = self.scan.at + 1;
-        let escaped = self.scan.skip_string()?;
-        let key = self.scan.slice(start, self.scan.at - 1);
-        let property = if escaped {
-            let content = text::string(self.scan.text, start).map_err(|_| Stop::Invalid)?.0;
-            node.property(&content)
-        } else {
-            node.property_named(key)
-        };
-        match property {
-            Some(property) => {
-                node.learn(object.previous, property);
-                self.known(object, property, seen)
-            }
-            None => self.unlisted(object, key, escaped),
-        }
-    }
-
-    #[inline]
-    fn colon(&mut self) -> Step {
-        if self.scan.peek() != Some(b':') {
-            self.scan.skip_space();
-        }
-        self.scan.expect(b':')?;
-        if self.scan.peek().is_none_or(|byte| byte <= b' ') {
-            self.scan.skip_space();
-        }
-        Ok(())
-    }
-
-    /// The value of a member that the node knows by name.
-    #[inline]
-    fn known(
+    fn look_up(
         &mut self,
         object: &mut Object<'s>,
-        property: PropertyRef<'s>,
-        seen: &SeenFrame,
-    ) -> Step<Fate> {
-        let position = object.node.position(property);
-        if object.is_wide {
-            if !self.seen.insert(seen, position) {
-                return Err(Stop::Duplicate);
-            }
+        previous: Option<PropertyRef<'s>>,
+        at: usize,
+    ) -> Step<Found<'s>> {
+        let node = object.node;
+        let (end, escaped) = self.scan.skip_key(at)?;
+        let key = self.scan.slice(at + 1, end - 1);
+        let value = self.scan.skip_colon(end)?;
+        let content;
+        let name = if escaped {
+            content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
+            content.as_bytes()
         } else {
-            let bit = 1 << (position % 64);
-            if object.seen & bit != 0 {
-                return Err(Stop::Duplicate);
+            key
+        };
+        if node.property_count() > 0
+            && let Some(property) = node.property_named(name)
+        {
+            node.learn(previous, property);
+            return Ok(Found::Known(property, value));
+        }
+        let place = Place { node, part: Within::Unlisted(name) };
+        match node.unlisted() {
+            Unlisted::Remove if REPORT => {
+                // Repeated keys are reported even in what is removed.
+                self.keys.key(&mut object.keys, key, escaped)?;
+                let end = self.scan.skip_value(value, &mut self.keys, object.left)?;
+                let removed = self.scan.slice(value, end);
+                self.noting(place, |pass| pass.notes.pruned(node, removed))?;
+                Ok(Found::Removed(end))
             }
-            object.seen |= bit;
-        }
-        object.previous = Some(property);
-        self.colon()?;
-        if let Some(field) = property.resource_field() {
-            return self.resource_field(object, field, property.edge()).map(|()| Fate::Keep);
-        }
-        self.member_value(property.edge(), object.left)
-    }
-
-    fn unlisted(&mut self, object: &mut Object<'s>, key: &[u8], escaped: bool) -> Step<Fate> {
-        self.colon()?;
-        match object.node.unlisted() {
             Unlisted::Remove => {
-                self.scan.skip_value(&mut crate::scan::AnyKeys, object.left)?;
-                Ok(Fate::Remove)
+                Ok(Found::Removed(self.scan.skip_value(value, &mut AnyKeys, object.left)?))
             }
             Unlisted::Keep => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                self.scan.skip_value(&mut self.keys, object.left)?;
-                Ok(Fate::Keep)
+                Ok(Found::Passed(self.scan.skip_value(value, &mut self.keys, object.left)?))
             }
             Unlisted::Descend(edge) => {
                 self.keys.key(&mut object.keys, key, escaped)?;
-                self.member_value(edge, object.left)
+                let (end, is_kept) = self.member_value(value, edge, object.left, place)?;
+                Ok(if is_kept { Found::Passed(end) } else { Found::Removed(end) })
             }
         }
     }
 
-    #[inline]
-    fn member_value(&mut self, edge: Edge<'s>, left: usize) -> Step<Fate> {
-        match self.scan.peek() {
-            Some(b'"') => self.scan.skip_string().map(|_| Fate::Keep),
-            Some(b'n') => self.null_member(edge),
-            _ => self.value(edge.node(), left).map(|()| Fate::Keep),
+    /// The value of a member that the node knows by name; gives the position behind it and
+    /// whether it is kept.
+    #[inline(always)]
+    fn known(
+        &mut self,
+        object: &Object<'s>,
+        property: PropertyRef<'s>,
+        at: usize,
+    ) -> Step<(usize, bool)> {
+        let place = Place { node: object.node, part: Within::Known(property) };
+        match property.resource_field() {
+            None => self.member_value(at, property.edge(), object.left, place),
+            Some(field) => {
+                Ok((self.resource_field(at, object, field, property.edge(), place)?, true))
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn member_value(
+        &mut self,
+        at: usize,
+        edge: Edge<'s>,
+        left: usize,
+        place: Place<'_, 's>,
+    ) -> Step<(usize, bool)> {
+        match self.scan.byte(at) {
+            b'"' => Ok((self.scan.skip_string(at)?, true)),
+            b'n' => self.null_member(at, edge, place),
+            _ => Ok((self.value(at, edge, left, place)?, true)),
         }
     }
 
     #[inline(never)]
-    fn null_member(&mut self, edge: Edge<'s>) -> Step<Fate> {
-        let start = self.scan.at;
-        self.scan.skip_literal(b"null")?;
+    fn null_member(
+        &mut self,
+        at: usize,
+        edge: Edge<'s>,
+        place: Place<'_, 's>,
+    ) -> Step<(usize, bool)> {
+        let end = self.scan.skip_literal(at, b"null")?;
         if edge.is_nullable() {
-            return Ok(Fate::Keep);
+            return Ok((end, true));
         }
         if edge.default().is_none() {
-            return Ok(Fate::Remove);
+            if REPORT {
+                let mark = self.notes.mark();
+                self.notes.null_removed(edge);
+                self.notes.were_at(mark, place);
+            }
+            return Ok((end, false));
         }
         let default = self.prepared(edge)?;
-        self.out.replace(start..self.scan.at, default.value());
-        Ok(Fate::Keep)
+        self.out.replace(at..end, default.value());
+        let cause = if place.is_listed() { Cause::NullField } else { Cause::NullMember };
+        self.noting(place, |pass| pass.note_default(edge, cause))?;
+        Ok((end, true))
+    }
+
+    fn note_default(&mut self, edge: Edge<'s>, cause: Cause) -> Step<()> {
+        if REPORT { self.notes.defaulted(edge, cause) } else { Ok(()) }
     }
 
     #[inline(never)]
     fn resource_field(
         &mut self,
+        at: usize,
         object: &Object<'s>,
         field: ResourceField,
         edge: Edge<'s>,
+        place: Place<'_, 's>,
     ) -> Step {
-        let start = self.scan.at;
         let expected = match field {
             ResourceField::ApiVersion => &self.expected.api_version,
             ResourceField::Kind => &self.expected.kind,
-            ResourceField::Metadata => return self.metadata(object, edge),
+            ResourceField::Metadata => {
+                return self.metadata(at, object, edge.node(), place);
+            }
         };
-        if self.scan.peek() != Some(b'"') {
+        if self.scan.byte(at) != b'"' {
             return Err(Stop::Tree);
         }
-        self.scan.skip_string()?;
-        if object.is_root && self.scan.slice(start, self.scan.at) != expected {
+        let end = self.scan.skip_string(at)?;
+        if object.is_root && self.scan.slice(at, end) != expected {
             return Err(Stop::Tree);
         }
-        Ok(())
+        Ok(end)
     }
 
-    fn metadata(&mut self, object: &Object<'s>, edge: Edge<'s>) -> Step {
-        let start = self.scan.at;
-        let node = edge.node();
+    fn metadata(
+        &mut self,
+        at: usize,
+        object: &Object<'s>,
+        node: NodeRef<'s>,
+        place: Place<'_, 's>,
+    ) -> Step {
         if node.has_embedded_resource() {
             return Err(Stop::Tree);
         }
-        if !node.can_default() && metadata::is_normal(&mut self.scan, &mut self.keys, object.left)?
-        {
-            return Ok(());
+        if !node.can_default() {
+            let (keys, out) = (self.keys.mark(), self.out.mark());
+            let mut fast = Fast {
+                scan: &mut self.scan,
+                keys: &mut self.keys,
+                out: &mut self.out,
+                cuts: !REPORT,
+            };
+            if let Some(end) = fast.metadata(at, object.left)? {
+                return Ok(end);
+            }
+            self.keys.forget_since(keys);
+            self.out.return_to(&out);
         }
-        self.keys.forget_below(&object.keys);
-        self.scan.at = start;
-        self.scan.skip_value(&mut self.keys, object.left)?;
-        let written = self.scan.slice(start, self.scan.at);
-        if let Some(text) = metadata::normalise(written, node, object.is_root, object.left)? {
-            self.out.replace(start..self.scan.at, text.as_bytes());
+        let end = self.scan.skip_value(at, &mut self.keys, object.left)?;
+        let written = self.scan.slice(at, end);
+        let normal = metadata::normalise(written, node, object.is_root, object.left)?;
+        if let Some(text) = &normal.text {
+            self.out.replace(at..end, text.as_bytes());
         }
-        Ok(())
+        if REPORT && normal.text.is_some() {
+            let is_root = object.is_root;
+            self.noting(place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
+        }
+        Ok(end)
     }
 
     /// Writes the defaults of members that were missing, in front of the closing brace.
-    #[inline]
-    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &SeenFrame) -> Step {
-        let node = object.node;
-        if !object.is_wide {
-            let mut missing = node.defaulted_mask() & !object.seen;
-            while missing != 0 {
-                let position = missing.trailing_zeros() as usize;
-                missing &= missing - 1;
-                if let Some(property) = node.property_at(position) {
-                    self.insert(object, property)?;
-                }
+    #[inline(never)]
+    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &impl Seen, at: usize) -> Step<()> {
+        let mut is_first = object.kept_end == object.start;
+        for property in object.node.defaulted_properties() {
+            if seen.contains(property.position()) || property.edge().default().is_none() {
+                continue;
             }
-            return Ok(());
-        }
-        for property in node.defaulted_properties() {
-            if !self.seen.contains(seen, node.position(property)) {
-                self.insert(object, property)?;
+            let default = self.prepared(property.edge())?;
+            if !is_first {
+                self.out.insert(at, b",");
             }
+            self.out.insert(at, default.member());
+            is_first = false;
+            let place = Place { node: object.node, part: Within::Known(property) };
+            self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
         }
-        Ok(())
-    }
-
-    fn insert(&mut self, object: &mut Object<'s>, property: PropertyRef<'s>) -> Step {
-        if property.edge().default().is_none() {
-            return Ok(());
-        }
-        let default = self.prepared(property.edge())?;
-        let at = self.scan.at;
-        if object.kept_end.is_some() {
-            self.out.insert(at, b",");
-        }
-        self.out.insert(at, default.member());
-        object.kept_end = Some(at);
         Ok(())
     }
 
@@ -418,17 +487,9 @@ impl<'t, 's> Pass<'t, 's> {
     }
 
     /// Without these two the object is another one than the schema is for.
-    fn check_root(&self, object: &Object<'s>, seen: &SeenFrame) -> Step {
-        let node = object.node;
+    fn check_root(&self, node: NodeRef<'s>, seen: &impl Seen) -> Step<()> {
         let has = |name: &str| {
-            node.property(name).is_some_and(|property| {
-                let position = node.position(property);
-                if object.is_wide {
-                    self.seen.contains(seen, position)
-                } else {
-                    object.seen & 1 << position != 0
-                }
-            })
+            node.property(name).is_some_and(|property| seen.contains(property.position()))
         };
         if has("apiVersion") && has("kind") { Ok(()) } else { Err(Stop::Tree) }
     }

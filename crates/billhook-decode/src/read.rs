@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::JsonError;
 use crate::number;
 use crate::scan::{LEVELS, end_of_plain};
-use crate::text::{self, Failure, character};
+use crate::text::{self, Failure, character, failure};
 
 /// How deep lists and objects may be nested.
 pub const MAX_DEPTH: usize = 10_000;
@@ -48,28 +48,22 @@ pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
 
 /// [`read_json`] with another limit for nesting, for documents that wrap objects.
 pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
-    let mut reader = Reader {
-        bytes: text,
-        unicode: std::str::from_utf8(text).ok(),
-        at: 0,
-        left: max_depth,
-        out_of_range: None,
-        duplicates: Vec::new(),
-        seen: HashSet::new(),
-    };
-    let failed = |(offset, message)| JsonError::new(text, offset, message);
-    reader.skip_space();
-    let value = DeepValue::from(reader.value(&Location::TOP).map_err(failed)?);
-    reader.skip_space();
-    if reader.at < text.len() {
-        return Err(failed(reader.invalid("after top-level value")));
-    }
+    let mut reader = Reader::new(text, std::str::from_utf8(text).ok(), max_depth);
+    let failed = |failure: Failure| JsonError::new(text, failure.0, failure.1);
+    let value = DeepValue::from(reader.document().map_err(failed)?);
     if let Some((offset, literal)) = reader.out_of_range {
         let message =
             format!("json: cannot unmarshal number {literal} into Go value of type float64");
         return Err(JsonError::new(text, offset, message).with_partial(value));
     }
     Ok(Document { value, duplicates: reader.duplicates })
+}
+
+/// Reads text that is known to be JSON without repeated keys.
+pub(crate) fn read_checked(text: &str) -> Option<DeepValue> {
+    let mut reader = Reader::new(text.as_bytes(), Some(text), MAX_DEPTH);
+    reader.has_unique_keys = true;
+    reader.document().ok().map(DeepValue::from)
 }
 
 /// What was read of a container before an error may be deep.
@@ -92,11 +86,38 @@ struct Reader<'t> {
     left: usize,
     /// The first number beyond float64. The text around it must be well-formed before it counts.
     out_of_range: Option<(usize, &'t str)>,
+    /// Whether the text is known to repeat no keys.
+    has_unique_keys: bool,
     duplicates: Vec<String>,
     seen: HashSet<String>,
 }
 
 impl<'t> Reader<'t> {
+    fn new(bytes: &'t [u8], unicode: Option<&'t str>, max_depth: usize) -> Self {
+        Reader {
+            bytes,
+            unicode,
+            at: 0,
+            left: max_depth,
+            out_of_range: None,
+            has_unique_keys: false,
+            duplicates: Vec::new(),
+            seen: HashSet::new(),
+        }
+    }
+
+    fn document(&mut self) -> Result<Value, Failure> {
+        self.skip_space();
+        let value = self.value(&Location::TOP)?;
+        self.skip_space();
+        if self.at < self.bytes.len() {
+            let failure = self.invalid("after top-level value");
+            dismantle(value);
+            return Err(failure);
+        }
+        Ok(value)
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }
@@ -110,7 +131,10 @@ impl<'t> Reader<'t> {
     fn invalid(&self, context: &str) -> Failure {
         match self.bytes.get(self.at..) {
             None | Some([]) => text::end_of_input(self.bytes),
-            Some(rest) => (self.at, format!("invalid character {} {context}", character(rest))),
+            Some(rest) => {
+                let shown = character(rest);
+                failure(self.at, format!("invalid character {shown} {context}"))
+            }
         }
     }
 
@@ -140,7 +164,7 @@ impl<'t> Reader<'t> {
         read: impl FnOnce(&mut Self) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if self.left == 0 {
-            return Err((self.at, "exceeded max depth".to_owned()));
+            return Err(failure(self.at, "exceeded max depth".to_owned()));
         }
         self.left -= 1;
         self.at += 1;
@@ -169,9 +193,11 @@ impl<'t> Reader<'t> {
             }
             let start = self.at;
             let key = self.string()?;
-            let spelled = self.bytes.get(start..self.at).unwrap_or_default();
-            let is_plain = spelled.len() == key.len() + 2;
-            ascending = ascending.filter(|last| is_plain && *last < spelled).map(|_| spelled);
+            if !self.has_unique_keys {
+                let spelled = self.bytes.get(start..self.at).unwrap_or_default();
+                let is_plain = spelled.len() == key.len() + 2;
+                ascending = ascending.filter(|last| is_plain && *last < spelled).map(|_| spelled);
+            }
             self.skip_space();
             if self.peek() != Some(b':') {
                 return Err(self.invalid("after object key"));
@@ -236,7 +262,7 @@ impl<'t> Reader<'t> {
             self.at = end + 1;
             return Ok(text.to_owned());
         }
-        let (text, end) = text::string(self.bytes, start)?;
+        let (text, end) = text::string(self.bytes, self.unicode, start)?;
         self.at = end;
         Ok(text)
     }

@@ -6,8 +6,10 @@ use billhook_schema::value::grow;
 use crate::error::JsonError;
 use crate::read::{MAX_DEPTH, read_json};
 
-/// Why a pass over text ended early.
+/// Why a pass over text ended early. As wide as a position, so that a result with either stays in
+/// registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(usize)]
 pub(crate) enum Stop {
     /// The text is not JSON, or a number is beyond float64.
     Invalid,
@@ -17,7 +19,8 @@ pub(crate) enum Stop {
     Tree,
 }
 
-pub(crate) type Step<T = ()> = Result<T, Stop>;
+/// What passes a part of the text gives the position behind it.
+pub(crate) type Step<T = usize> = Result<T, Stop>;
 
 /// What a check of JSON text found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +36,8 @@ pub struct Checked {
 pub fn check_json(text: &[u8]) -> Result<Checked, JsonError> {
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let mut scan = Scan::new(text);
-    let mut check = || {
-        scan.skip_space();
-        scan.skip_value(&mut AnyKeys, MAX_DEPTH)?;
-        scan.skip_space();
-        if scan.at == text.len() { Ok(scan.lone_surrogate) } else { Err(Stop::Invalid) }
-    };
-    match check() {
-        Ok(lone_surrogate) => Ok(Checked { is_unicode: is_utf8 && !lone_surrogate }),
+    match scan.whole(|scan, at| scan.skip_value(at, &mut AnyKeys, MAX_DEPTH)) {
+        Ok(()) => Ok(Checked { is_unicode: is_utf8 && !scan.lone_surrogate }),
         // The reader finds the same error and words it.
         Err(_) => read_json(text).map(|_| Checked { is_unicode: false }),
     }
@@ -53,7 +50,7 @@ pub(crate) trait Keys {
     /// Begins an object.
     fn open(&mut self) -> Self::Frame;
     /// A key, without its quotation marks.
-    fn key(&mut self, frame: &mut Self::Frame, key: &[u8], escaped: bool) -> Step;
+    fn key(&mut self, frame: &mut Self::Frame, key: &[u8], escaped: bool) -> Step<()>;
     /// Ends an object.
     fn close(&mut self, frame: Self::Frame);
 }
@@ -68,7 +65,7 @@ impl Keys for AnyKeys {
     fn open(&mut self) {}
 
     #[inline]
-    fn key(&mut self, (): &mut (), _: &[u8], _: bool) -> Step {
+    fn key(&mut self, (): &mut (), _: &[u8], _: bool) -> Step<()> {
         Ok(())
     }
 
@@ -76,23 +73,31 @@ impl Keys for AnyKeys {
     fn close(&mut self, (): ()) {}
 }
 
+/// Text with functions that pass its parts. They take a position and give the one behind, which so
+/// stays in a register.
 pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
-    pub(crate) at: usize,
     pub(crate) lone_surrogate: bool,
 }
 
 /// Levels that are walked between two looks at how much stack is left.
-pub(crate) const LEVELS: usize = 32;
+pub(crate) const LEVELS: usize = 8;
 
 impl<'t> Scan<'t> {
     pub(crate) fn new(text: &'t [u8]) -> Self {
-        Scan { text, at: 0, lone_surrogate: false }
+        Scan { text, lone_surrogate: false }
     }
 
-    #[inline]
-    pub(crate) fn peek(&self) -> Option<u8> {
-        self.text.get(self.at).copied()
+    /// Passes a text that is one value with nothing but space around it.
+    pub(crate) fn whole(&mut self, value: impl FnOnce(&mut Self, usize) -> Step) -> Step<()> {
+        let end = value(self, self.skip_space(0))?;
+        if self.skip_space(end) == self.text.len() { Ok(()) } else { Err(Stop::Invalid) }
+    }
+
+    /// The byte at a position; behind the end of the text zero, which is nowhere valid.
+    #[inline(always)]
+    pub(crate) fn byte(&self, at: usize) -> u8 {
+        self.text.get(at).copied().unwrap_or(0)
     }
 
     #[inline]
@@ -100,89 +105,79 @@ impl<'t> Scan<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    #[inline]
-    pub(crate) fn skip_space(&mut self) {
-        while let Some(b' ' | b'\n' | b'\r' | b'\t') = self.peek() {
-            self.at += 1;
-        }
+    #[inline(always)]
+    pub(crate) fn skip_space(&self, at: usize) -> usize {
+        if self.byte(at) > b' ' { at } else { self.skip_more_space(at) }
     }
 
-    #[inline]
-    pub(crate) fn expect(&mut self, byte: u8) -> Step {
-        if self.peek() != Some(byte) {
-            return Err(Stop::Invalid);
-        }
-        self.at += 1;
-        Ok(())
-    }
-
-    /// Passes what stands between the parts of a list or an object; gives whether another part
-    /// follows, or the end, which is passed too.
-    #[inline]
-    pub(crate) fn more_before(&mut self, end: u8) -> Step<bool> {
-        self.skip_space();
-        let next = self.peek();
-        if next != Some(b',') && next != Some(end) {
-            return Err(Stop::Invalid);
-        }
-        self.at += 1;
-        if next == Some(b',') {
-            self.skip_space();
-        }
-        Ok(next == Some(b','))
-    }
-
-    /// Passes a string; gives whether it has escapes.
-    #[inline]
-    pub(crate) fn skip_string(&mut self) -> Step<bool> {
-        let mut at = self.at + 1;
-        while let Some(chunk) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-            let special = special_bytes(u64::from_le_bytes(*chunk));
-            if special == 0 {
-                at += 8;
-                continue;
-            }
-            at += special.trailing_zeros() as usize / 8;
-            if self.text.get(at) == Some(&b'"') {
-                self.at = at + 1;
-                return Ok(false);
-            }
-            break;
-        }
-        self.skip_string_slowly(at)
-    }
-
-    /// The rest of a string, which has escapes or is near the end of the text.
     #[inline(never)]
-    fn skip_string_slowly(&mut self, mut at: usize) -> Step<bool> {
-        let mut escaped = false;
-        loop {
-            match self.text.get(at) {
-                Some(b'"') => {
-                    self.at = at + 1;
-                    return Ok(escaped);
-                }
-                Some(b'\\') => {
-                    escaped = true;
-                    at = self.skip_escape(at)?;
-                }
-                Some(0..=0x1f) | None => return Err(Stop::Invalid),
-                Some(_) => at += 1,
-            }
-            while let Some(chunk) = self.text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
-                let special = special_bytes(u64::from_le_bytes(*chunk));
-                at += special.trailing_zeros() as usize / 8;
-                if special != 0 {
-                    break;
-                }
-            }
+    fn skip_more_space(&self, mut at: usize) -> usize {
+        while let b' ' | b'\n' | b'\r' | b'\t' = self.byte(at) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Passes the colon behind a key, and the space around it.
+    #[inline(always)]
+    pub(crate) fn skip_colon(&self, at: usize) -> Step {
+        let at = self.skip_space(at);
+        if self.byte(at) != b':' {
+            return Err(Stop::Invalid);
+        }
+        Ok(self.skip_space(at + 1))
+    }
+
+    /// Passes what stands between the parts of a list or an object; gives the position of the
+    /// next part, or the one behind the end if that is there.
+    #[inline(always)]
+    pub(crate) fn next_part(&self, at: usize, end: u8) -> Step<Part> {
+        let at = self.skip_space(at);
+        match self.byte(at) {
+            b',' => Ok(Part::Next(self.skip_space(at + 1))),
+            found if found == end => Ok(Part::End(at + 1)),
+            _ => Err(Stop::Invalid),
         }
     }
 
-    fn skip_escape(&mut self, at: usize) -> Step<usize> {
-        match self.text.get(at + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-            Some(b'u') => {
+    /// Passes the string whose quotation mark is at a position.
+    #[inline(always)]
+    pub(crate) fn skip_string(&mut self, at: usize) -> Step {
+        let end = end_of_plain(self.text, at + 1);
+        if self.byte(end) == b'"' { Ok(end + 1) } else { self.skip_escaped(end) }
+    }
+
+    /// The rest of a string from its first escape on.
+    #[inline(never)]
+    fn skip_escaped(&mut self, mut at: usize) -> Step {
+        loop {
+            match self.byte(at) {
+                b'"' => return Ok(at + 1),
+                b'\\' => at = self.skip_escape(at)?,
+                _ => return Err(Stop::Invalid),
+            }
+            at = end_of_plain(self.text, at);
+        }
+    }
+
+    /// Passes the key whose quotation mark should be at a position; gives the position behind
+    /// it, and whether it has escapes.
+    #[inline(always)]
+    pub(crate) fn skip_key(&mut self, at: usize) -> Step<(usize, bool)> {
+        if self.byte(at) != b'"' {
+            return Err(Stop::Invalid);
+        }
+        let end = end_of_plain(self.text, at + 1);
+        if self.byte(end) == b'"' {
+            return Ok((end + 1, false));
+        }
+        self.skip_escaped(end).map(|end| (end, true))
+    }
+
+    fn skip_escape(&mut self, at: usize) -> Step {
+        match self.byte(at + 1) {
+            b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Ok(at + 2),
+            b'u' => {
                 let unit = self.code_unit(at)?;
                 if !(0xd800..0xe000).contains(&unit) {
                     return Ok(at + 6);
@@ -207,139 +202,162 @@ impl<'t> Scan<'t> {
     }
 
     #[inline]
-    pub(crate) fn skip_literal(&mut self, literal: &[u8]) -> Step {
-        if self.text.get(self.at..).is_some_and(|rest| rest.starts_with(literal)) {
-            self.at += literal.len();
-            return Ok(());
+    pub(crate) fn skip_literal(&self, at: usize, literal: &[u8]) -> Step {
+        let end = at + literal.len();
+        if self.text.get(at..end) == Some(literal) { Ok(end) } else { Err(Stop::Invalid) }
+    }
+
+    #[inline(always)]
+    fn digits_end(&self, mut at: usize) -> usize {
+        while self.byte(at).is_ascii_digit() {
+            at += 1;
         }
-        Err(Stop::Invalid)
+        at
     }
 
     #[inline]
-    fn skip_digits(&mut self) -> Step {
-        let start = self.at;
-        while let Some(b'0'..=b'9') = self.peek() {
-            self.at += 1;
-        }
-        if self.at == start { Err(Stop::Invalid) } else { Ok(()) }
+    fn skip_digits(&self, at: usize) -> Step {
+        let end = self.digits_end(at);
+        if end == at { Err(Stop::Invalid) } else { Ok(end) }
     }
 
-    pub(crate) fn skip_number(&mut self) -> Step {
-        let start = self.at;
-        if self.peek() == Some(b'-') {
-            self.at += 1;
+    #[inline]
+    pub(crate) fn skip_number(&self, at: usize) -> Step {
+        let first = self.byte(at);
+        let end = self.digits_end(at + 1);
+        let is_plain = matches!(first, b'1'..=b'9') || first == b'0' && end == at + 1;
+        if is_plain && end - at <= MAX_PLAIN_DIGITS && !matches!(self.byte(end), b'.' | b'e' | b'E')
+        {
+            return Ok(end);
         }
-        match self.peek() {
-            Some(b'0') => self.at += 1,
-            _ => self.skip_digits()?,
+        self.skip_any_number(at)
+    }
+
+    #[inline(never)]
+    fn skip_any_number(&self, start: usize) -> Step {
+        let mut at = start + usize::from(self.byte(start) == b'-');
+        at = if self.byte(at) == b'0' { at + 1 } else { self.skip_digits(at)? };
+        if self.byte(at) == b'.' {
+            at = self.skip_digits(at + 1)?;
         }
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            self.skip_digits()?;
+        let has_exponent = matches!(self.byte(at), b'e' | b'E');
+        if has_exponent {
+            at += 1;
+            at = self.skip_digits(at + usize::from(matches!(self.byte(at), b'+' | b'-')))?;
         }
-        let mut has_exponent = false;
-        if let Some(b'e' | b'E') = self.peek() {
-            has_exponent = true;
-            self.at += 1;
-            if let Some(b'+' | b'-') = self.peek() {
-                self.at += 1;
-            }
-            self.skip_digits()?;
-        }
-        // Fewer than 300 digits without exponent are always within float64.
-        if has_exponent || self.at - start > 300 {
-            let literal = std::str::from_utf8(self.slice(start, self.at)).unwrap_or_default();
+        if has_exponent || at - start > MAX_PLAIN_DIGITS {
+            let literal = std::str::from_utf8(self.slice(start, at)).unwrap_or_default();
             if !literal.parse::<f64>().is_ok_and(f64::is_finite) {
                 return Err(Stop::Invalid);
             }
         }
-        Ok(())
+        Ok(at)
     }
 
     /// Passes a scalar; containers are the caller's.
-    #[inline]
-    pub(crate) fn skip_scalar(&mut self) -> Step {
-        match self.peek() {
-            Some(b'"') => self.skip_string().map(|_| ()),
-            Some(b'-' | b'0'..=b'9') => self.skip_number(),
-            Some(b't') => self.skip_literal(b"true"),
-            Some(b'f') => self.skip_literal(b"false"),
-            Some(b'n') => self.skip_literal(b"null"),
+    #[inline(always)]
+    pub(crate) fn skip_scalar(&mut self, at: usize) -> Step {
+        match self.byte(at) {
+            b'"' => self.skip_string(at),
+            b'-' | b'0'..=b'9' => self.skip_number(at),
+            b't' => self.skip_literal(at, b"true"),
+            b'f' => self.skip_literal(at, b"false"),
+            b'n' => self.skip_literal(at, b"null"),
             _ => Err(Stop::Invalid),
         }
     }
 
     /// Passes a value of which nothing can change; `left` is how many levels may be opened.
-    pub(crate) fn skip_value<K: Keys>(&mut self, keys: &mut K, left: usize) -> Step {
-        match self.peek() {
-            Some(b'{') => self.skip_container(keys, left, Self::skip_object::<K>),
-            Some(b'[') => self.skip_container(keys, left, Self::skip_array::<K>),
-            _ => self.skip_scalar(),
+    #[inline(always)]
+    pub(crate) fn skip_value<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
+        match self.byte(at) {
+            b'{' => self.skip_object(at, keys, left),
+            b'[' => self.skip_array(at, keys, left),
+            _ => self.skip_scalar(at),
         }
     }
 
-    #[inline]
-    fn skip_container<K: Keys>(
-        &mut self,
-        keys: &mut K,
-        left: usize,
-        skip: fn(&mut Self, &mut K, usize) -> Step,
-    ) -> Step {
+    pub(crate) fn skip_object<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        self.at += 1;
-        self.skip_space();
-        if left % LEVELS == 0 { grow(|| skip(self, keys, left)) } else { skip(self, keys, left) }
+        if left % LEVELS == 0 {
+            return grow(|| self.skip_members(at + 1, keys, left));
+        }
+        self.skip_members(at + 1, keys, left)
     }
 
-    fn skip_object<K: Keys>(&mut self, keys: &mut K, left: usize) -> Step {
-        if self.peek() == Some(b'}') {
-            self.at += 1;
-            return Ok(());
+    #[inline(always)]
+    fn skip_members<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
+        let mut at = self.skip_space(at);
+        if self.byte(at) == b'}' {
+            return Ok(at + 1);
         }
         let mut frame = keys.open();
         loop {
-            if self.peek() != Some(b'"') {
-                return Err(Stop::Invalid);
-            }
-            let start = self.at + 1;
-            let escaped = self.skip_string()?;
-            keys.key(&mut frame, self.slice(start, self.at - 1), escaped)?;
-            self.skip_space();
-            self.expect(b':')?;
-            self.skip_space();
-            self.skip_value(keys, left)?;
-            if !self.more_before(b'}')? {
-                keys.close(frame);
-                return Ok(());
+            let (end, escaped) = self.skip_key(at)?;
+            keys.key(&mut frame, self.slice(at + 1, end - 1), escaped)?;
+            at = self.skip_colon(end)?;
+            at = self.skip_value(at, keys, left)?;
+            match self.next_part(at, b'}')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => {
+                    keys.close(frame);
+                    return Ok(end);
+                }
             }
         }
     }
 
-    fn skip_array<K: Keys>(&mut self, keys: &mut K, left: usize) -> Step {
-        if self.peek() == Some(b']') {
-            self.at += 1;
-            return Ok(());
+    pub(crate) fn skip_array<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
+        let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+        if left % LEVELS == 0 {
+            return grow(|| self.skip_elements(at + 1, keys, left));
+        }
+        self.skip_elements(at + 1, keys, left)
+    }
+
+    #[inline(always)]
+    fn skip_elements<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
+        let mut at = self.skip_space(at);
+        if self.byte(at) == b']' {
+            return Ok(at + 1);
         }
         loop {
-            self.skip_value(keys, left)?;
-            if !self.more_before(b']')? {
-                return Ok(());
+            at = self.skip_value(at, keys, left)?;
+            match self.next_part(at, b']')? {
+                Part::Next(next) => at = next,
+                Part::End(end) => return Ok(end),
             }
         }
     }
 }
 
+/// What comes behind a part of a list or an object.
+pub(crate) enum Part {
+    /// Another part, at this position.
+    Next(usize),
+    /// The end; this is the position behind it.
+    End(usize),
+}
+
+/// Fewer digits than float64 can take, without exponent.
+const MAX_PLAIN_DIGITS: usize = 300;
+
 /// Where the first quotation mark, backslash or control character is from `at` on; the end of the
 /// text if there is none.
-#[inline]
+#[inline(always)]
 pub(crate) fn end_of_plain(text: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk) {
         let special = special_bytes(u64::from_le_bytes(*chunk));
         if special != 0 {
             return at + special.trailing_zeros() as usize / 8;
         }
-        at += 8;
+        at += chunk.len();
     }
+    end_of_plain_near_end(text, at)
+}
+
+#[inline(never)]
+fn end_of_plain_near_end(text: &[u8], at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     let special = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
     at + special.unwrap_or(rest.len())
@@ -347,13 +365,13 @@ pub(crate) fn end_of_plain(text: &[u8], mut at: usize) -> usize {
 
 /// The high bit of each byte that is a quotation mark, a backslash or a control character; exact
 /// up to the first such byte.
-#[inline]
+#[inline(always)]
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    let zero_bytes = |word: u64| word.wrapping_sub(ONES) & !word;
-    let quote = zero_bytes(word ^ (ONES * b'"' as u64));
-    let backslash = zero_bytes(word ^ (ONES * b'\\' as u64));
-    let control = word.wrapping_sub(ONES * 0x20) & !word;
-    (quote | backslash | control) & HIGH
+    // With this bit turned over the quotation mark, 0x22, joins the control characters below 0x20,
+    // and no other byte comes below 0x21.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
+    (quote_or_control | backslash) & !word & HIGH
 }

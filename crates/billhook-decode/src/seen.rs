@@ -1,78 +1,88 @@
-//! Which members of the open objects were seen, a bit each.
+//! Which members of an object were seen, a bit each.
 
-/// Words that are there without allocating.
-const INLINE: usize = 64;
+use billhook_schema::NodeRef;
 
-/// The bits of all open objects.
-pub(crate) struct Seen {
-    inline: [u64; INLINE],
-    /// Takes over when many wide objects are open at once.
-    spilled: Vec<u64>,
-    len: usize,
-}
-
-impl Default for Seen {
-    fn default() -> Self {
-        Seen { inline: [0; INLINE], spilled: Vec::new(), len: 0 }
-    }
-}
-
-/// The bits of one object.
-pub(crate) struct SeenFrame {
-    base: usize,
-}
-
-impl Seen {
-    fn words(&self) -> &[u64] {
-        if self.spilled.is_empty() { &self.inline } else { &self.spilled }
-    }
-
-    fn words_mut(&mut self) -> &mut [u64] {
-        if self.spilled.is_empty() { &mut self.inline } else { &mut self.spilled }
-    }
-
-    /// Begins an object that knows `count` members by name.
-    #[inline]
-    pub(crate) fn open(&mut self, count: usize) -> SeenFrame {
-        let base = self.len;
-        if count == 0 {
-            return SeenFrame { base };
-        }
-        let end = base + count.div_ceil(64);
-        if end > self.words().len() {
-            if self.spilled.is_empty() {
-                self.spilled.extend_from_slice(&self.inline);
-            }
-            self.spilled.resize(end.next_power_of_two(), 0);
-        }
-        if let Some(words) = self.words_mut().get_mut(base..end) {
-            words.fill(0);
-        }
-        self.len = end;
-        SeenFrame { base }
-    }
-
+/// The members of one object that were seen.
+pub(crate) trait Seen {
+    /// For an object that knows `count` members by name.
+    fn new(count: usize) -> Self;
     /// Notes a member; false if it was there already.
+    fn insert(&mut self, position: usize) -> bool;
+    fn contains(&self, position: usize) -> bool;
+    /// Whether a member with a default was not seen.
+    fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool;
+}
+
+/// How many members a [`Narrow`] set can tell apart.
+pub(crate) const NARROW: usize = 64;
+
+/// For objects that know few members.
+pub(crate) struct Narrow(u64);
+
+impl Seen for Narrow {
+    #[inline(always)]
+    fn new(_: usize) -> Self {
+        Narrow(0)
+    }
+
+    #[inline(always)]
+    fn insert(&mut self, position: usize) -> bool {
+        let bit = 1 << (position % NARROW);
+        let is_new = self.0 & bit == 0;
+        self.0 |= bit;
+        is_new
+    }
+
+    #[inline(always)]
+    fn contains(&self, position: usize) -> bool {
+        self.0 & 1 << (position % NARROW) != 0
+    }
+
+    #[inline(always)]
+    fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool {
+        node.defaulted_mask() & !self.0 != 0
+    }
+}
+
+/// For objects that know many.
+pub(crate) struct Wide {
+    words: [u64; Wide::INLINE],
+    /// Takes the place of `words` if those are too few.
+    more: Vec<u64>,
+}
+
+impl Wide {
+    const INLINE: usize = 32;
+
     #[inline]
-    pub(crate) fn insert(&mut self, frame: &SeenFrame, position: usize) -> bool {
+    fn words(&self) -> &[u64] {
+        if self.more.is_empty() { &self.words } else { &self.more }
+    }
+}
+
+impl Seen for Wide {
+    fn new(count: usize) -> Self {
+        let words = count.div_ceil(64);
+        let more = if words > Wide::INLINE { vec![0; words] } else { Vec::new() };
+        Wide { words: [0; Wide::INLINE], more }
+    }
+
+    #[inline]
+    fn insert(&mut self, position: usize) -> bool {
         let bit = 1 << (position % 64);
-        match self.words_mut().get_mut(frame.base + position / 64) {
-            Some(word) if *word & bit == 0 => {
-                *word |= bit;
-                true
-            }
-            _ => false,
-        }
+        let words = if self.more.is_empty() { &mut self.words[..] } else { &mut self.more };
+        let Some(word) = words.get_mut(position / 64) else { return false };
+        let is_new = *word & bit == 0;
+        *word |= bit;
+        is_new
     }
 
     #[inline]
-    pub(crate) fn contains(&self, frame: &SeenFrame, position: usize) -> bool {
-        let word = self.words().get(frame.base + position / 64);
-        word.is_some_and(|word| word & 1 << (position % 64) != 0)
+    fn contains(&self, position: usize) -> bool {
+        self.words().get(position / 64).is_some_and(|word| word & 1 << (position % 64) != 0)
     }
 
-    #[inline]
-    pub(crate) fn close(&mut self, frame: &SeenFrame) {
-        self.len = frame.base;
+    fn lacks_defaulted(&self, _: NodeRef<'_>) -> bool {
+        true
     }
 }

@@ -1,32 +1,45 @@
 //! The content of JSON strings.
 
-/// Where reading a string failed, and the server's text for it.
-pub(crate) type Failure = (usize, String);
+use crate::scan::end_of_plain;
+
+/// Where reading failed, and the server's text for it; boxed, because results are passed often and
+/// fail rarely.
+pub(crate) type Failure = Box<(usize, String)>;
+
+pub(crate) fn failure(at: usize, text: String) -> Failure {
+    Box::new((at, text))
+}
 
 /// Reads the string that starts behind the quote at `start`; gives the text and the position
-/// behind the closing quote.
-pub(crate) fn string(bytes: &[u8], start: usize) -> Result<(String, usize), Failure> {
+/// behind the closing quote. `unicode` is the whole text, if that is UTF-8.
+pub(crate) fn string(
+    bytes: &[u8],
+    unicode: Option<&str>,
+    start: usize,
+) -> Result<(String, usize), Failure> {
     let mut text = String::new();
     let mut at = start;
     loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let plain = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f));
-        let Some(plain) = plain else { return Err(end_of_input(bytes)) };
-        push_lossy(rest.get(..plain).unwrap_or_default(), &mut text);
-        at += plain;
-        match bytes.get(at) {
-            Some(b'"') => return Ok((text, at + 1)),
-            Some(b'\\') => at = escape(bytes, at, &mut text)?,
-            other => {
-                let shown = other.map_or_else(String::new, |byte| character(&[*byte]));
-                return Err((at, format!("invalid character {shown} in string")));
-            }
+        let end = end_of_plain(bytes, at);
+        match unicode.and_then(|unicode| unicode.get(at..end)) {
+            Some(plain) => text.push_str(plain),
+            None => push_lossy(bytes.get(at..end).unwrap_or_default(), &mut text),
         }
+        at = match bytes.get(end) {
+            Some(b'"') => return Ok((text, end + 1)),
+            Some(b'\\') => escape(bytes, end, &mut text)?,
+            Some(other) => {
+                let shown = character(&[*other]);
+                let text = format!("invalid character {shown} in string");
+                return Err(failure(end, text));
+            }
+            None => return Err(end_of_input(bytes)),
+        };
     }
 }
 
 pub(crate) fn end_of_input(bytes: &[u8]) -> Failure {
-    (bytes.len(), "unexpected end of JSON input".to_owned())
+    failure(bytes.len(), "unexpected end of JSON input".to_owned())
 }
 
 /// Invalid UTF-8 becomes one U+FFFD a byte.
@@ -81,7 +94,7 @@ fn code_unit(bytes: &[u8], at: usize) -> Result<u32, Failure> {
 fn invalid_escape(bytes: &[u8], at: usize, length: usize) -> Failure {
     let sequence = bytes.get(at..(at + length).min(bytes.len())).unwrap_or_default();
     let sequence = String::from_utf8_lossy(sequence);
-    (at, format!("invalid escape sequence `{sequence}` in string"))
+    failure(at, format!("invalid escape sequence `{sequence}` in string"))
 }
 
 /// The first character of `rest` as the server's errors show it.

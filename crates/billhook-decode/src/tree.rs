@@ -94,7 +94,7 @@ impl Walk {
             let fate = match property {
                 Some(property) => {
                     previous = Some(property);
-                    seen |= 1u64.checked_shl(node.position(property) as u32).unwrap_or(0);
+                    seen |= 1u64.checked_shl(property.position() as u32).unwrap_or(0);
                     self.member(property.edge(), member, depth)?
                 }
                 None => match node.unlisted() {

@@ -1,9 +1,11 @@
 //! Applying defaults (DF-20 to DF-28).
 
+use std::sync::Arc;
+
 use billhook_schema::value::{deep_clone, grow};
 use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, Edge, Location, NodeRef, Reason, SchemaPaths,
-    Unlisted,
+    Change, ChangeKind, CompiledSchema, Dialect, Edge, FieldPath, Location, NodeRef, Reason,
+    SchemaPaths, Segment, Unlisted,
 };
 use serde_json::{Map, Value};
 
@@ -34,7 +36,7 @@ pub fn apply_defaults(schema: &CompiledSchema, value: &mut Value) -> Result<(), 
 
 /// [`apply_defaults`] for a value that belongs to some node of a schema.
 pub fn apply_defaults_node(node: NodeRef<'_>, value: &mut Value) -> Result<(), LimitError> {
-    Walk::new(node.dialect(), |_, _, _, _| {}).node(node, value, &Location::TOP)
+    Walk::new(node.dialect(), |_, _, _| {}).node(node, value, &Location::TOP)
 }
 
 /// [`apply_defaults`] with the applied defaults listed: each before those that complete it.
@@ -42,28 +44,85 @@ pub fn apply_defaults_reporting(
     schema: &CompiledSchema,
     value: &mut Value,
 ) -> Result<Vec<Change>, LimitError> {
+    apply_defaults_node_reporting(schema.root(), value)
+}
+
+/// [`apply_defaults_reporting`] for a value that belongs to some node of a schema.
+pub fn apply_defaults_node_reporting(
+    node: NodeRef<'_>,
+    value: &mut Value,
+) -> Result<Vec<Change>, LimitError> {
     let mut changes = Vec::new();
     let mut paths = SchemaPaths::default();
-    let note = |at: Location<'_>, edge: Edge<'_>, was_null: bool, reason: Reason| {
-        changes.push(Change::new(
-            ChangeKind::Defaulted,
-            at.to_path(),
-            (was_null.then_some(Value::Null), edge.default().map(deep_clone)),
-            reason,
-            paths.of(edge.node()),
-        ));
+    let note = |at: Location<'_>, edge: Edge<'_>, cause: Cause| {
+        let schema_path = paths.of(edge.node());
+        changes.push(default_change(at.to_path(), edge, cause, schema_path));
     };
-    Walk::new(schema.dialect(), note).node(schema.root(), value, &Location::TOP)?;
+    Walk::new(node.dialect(), note).node(node, value, &Location::TOP)?;
     Ok(changes)
 }
 
-const MISSING: Reason = Reason::new("DF-20", "missing, so the default is set");
-const NULL_FIELD: Reason =
-    Reason::new("DF-20", "null, but the field is not nullable, so the default is set");
-const NULL_MEMBER: Reason =
-    Reason::new("DF-25", "null, but members are not nullable, so their default is set");
-const NULL_ELEMENT: Reason =
-    Reason::new("DF-25", "null, but elements are not nullable, so their default is set");
+/// Why a default was set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A listed field was missing (DF-20).
+    Missing,
+    /// A listed field was null (DF-20).
+    NullField,
+    /// A member that the schema doesn't list was null (DF-25).
+    NullMember,
+    /// An element was null (DF-25).
+    NullElement,
+}
+
+impl Cause {
+    fn reason(self) -> Reason {
+        match self {
+            Cause::Missing => Reason::new("DF-20", "missing, so the default is set"),
+            Cause::NullField => {
+                Reason::new("DF-20", "null, but the field is not nullable, so the default is set")
+            }
+            Cause::NullMember => {
+                Reason::new("DF-25", "null, but members are not nullable, so their default is set")
+            }
+            Cause::NullElement => {
+                Reason::new("DF-25", "null, but elements are not nullable, so their default is set")
+            }
+        }
+    }
+}
+
+/// The change that setting a default is, for other walks that default; the node of `edge` is
+/// written at `schema_path`.
+pub fn default_change(
+    path: FieldPath,
+    edge: Edge<'_>,
+    cause: Cause,
+    schema_path: Arc<FieldPath>,
+) -> Change {
+    let before = (cause != Cause::Missing).then_some(Value::Null);
+    let values = (before, edge.default().map(deep_clone));
+    Change::new(ChangeKind::Defaulted, path, values, cause.reason(), schema_path)
+}
+
+/// Brings the changes of one object to the order in which [`apply_defaults_reporting`] lists them:
+/// the fields that were set in an object come before what was set in its members.
+pub fn sort_default_changes(changes: &mut [Change]) {
+    let is_own = |change: &Change| {
+        let reason = change.reason();
+        *reason == Cause::Missing.reason() || *reason == Cause::NullField.reason()
+    };
+    changes.sort_by(|one, other| {
+        let (ours, theirs) = (one.path().segments(), other.path().segments());
+        let common = ours.iter().zip(theirs).take_while(|(our, their)| our == their).count();
+        let is_below =
+            |change: &Change, path: &[Segment]| path.len() > common + 1 || !is_own(change);
+        let (Some(our), Some(their)) = (ours.get(common), theirs.get(common)) else {
+            return ours.len().cmp(&theirs.len());
+        };
+        is_below(one, ours).cmp(&is_below(other, theirs)).then_with(|| our.cmp(their))
+    });
+}
 
 struct Walk<F> {
     replaces_null: bool,
@@ -71,7 +130,7 @@ struct Walk<F> {
     note: F,
 }
 
-impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
+impl<F: FnMut(Location<'_>, Edge<'_>, Cause)> Walk<F> {
     fn new(dialect: Dialect, note: F) -> Self {
         // KEP-575 leaves every null to validation (KD-20, KD-21).
         let replaces_null = dialect != Dialect::Kep;
@@ -95,13 +154,13 @@ impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
                     let edge = match node.property(key) {
                         Some(property) => {
                             if !property.is_listed() {
-                                self.replace_null(property.edge(), member, at, NULL_MEMBER)?;
+                                self.replace_null(property.edge(), member, at, Cause::NullMember)?;
                             }
                             property.edge()
                         }
                         None => match node.unlisted() {
                             Unlisted::Descend(edge) => {
-                                self.replace_null(edge, member, at, NULL_MEMBER)?;
+                                self.replace_null(edge, member, at, Cause::NullMember)?;
                                 edge
                             }
                             _ => return Ok(()),
@@ -114,7 +173,7 @@ impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
                 let edge = node.items();
                 items.iter_mut().enumerate().try_for_each(|(index, item)| {
                     let at = at.index(index);
-                    self.replace_null(edge, item, at, NULL_ELEMENT)?;
+                    self.replace_null(edge, item, at, Cause::NullElement)?;
                     self.node(edge.node(), item, &at)
                 })
             }),
@@ -135,11 +194,11 @@ impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
             match (members.get_mut(property.name()), edge.default()) {
                 (None, Some(default)) => {
                     self.spend(edge)?;
-                    (self.note)(at.name(property.name()), edge, false, MISSING);
+                    (self.note)(at.name(property.name()), edge, Cause::Missing);
                     members.insert(property.name().to_owned(), deep_clone(default));
                 }
                 (Some(member), Some(_)) => {
-                    self.replace_null(edge, member, at.name(property.name()), NULL_FIELD)?;
+                    self.replace_null(edge, member, at.name(property.name()), Cause::NullField)?;
                 }
                 _ => {}
             }
@@ -152,7 +211,7 @@ impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
         edge: Edge<'_>,
         value: &mut Value,
         at: Location<'_>,
-        reason: Reason,
+        cause: Cause,
     ) -> Result<(), LimitError> {
         if value.is_null()
             && self.replaces_null
@@ -160,7 +219,7 @@ impl<F: FnMut(Location<'_>, Edge<'_>, bool, Reason)> Walk<F> {
             && let Some(default) = edge.default()
         {
             self.spend(edge)?;
-            (self.note)(at, edge, true, reason);
+            (self.note)(at, edge, cause);
             *value = deep_clone(default);
         }
         Ok(())

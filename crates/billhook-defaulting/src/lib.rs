@@ -23,7 +23,8 @@ mod nulls;
 mod prune;
 
 pub use defaults::{
-    LimitError, MAX_DEFAULTED_VALUES, apply_defaults, apply_defaults_node, apply_defaults_reporting,
+    Cause, LimitError, MAX_DEFAULTED_VALUES, apply_defaults, apply_defaults_node,
+    apply_defaults_node_reporting, apply_defaults_reporting, default_change, sort_default_changes,
 };
-pub use nulls::{remove_nulls, remove_nulls_node, remove_nulls_reporting};
+pub use nulls::{null_change, remove_nulls, remove_nulls_node, remove_nulls_reporting};
 pub use prune::{DefaultPruningError, prune_defaults};

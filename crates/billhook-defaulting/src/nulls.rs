@@ -26,13 +26,15 @@ pub fn remove_nulls_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec
     let mut changes = Vec::new();
     if schema.dialect() != Dialect::Kep {
         walk(schema.root(), value, &Location::TOP, &mut |at, node| {
-            changes.push(removed(at.to_path(), node));
+            changes.push(null_change(at.to_path(), node));
         });
     }
     changes
 }
 
-fn removed(path: FieldPath, node: NodeRef<'_>) -> Change {
+/// The change that the removal of a null is, for other walks that remove nulls; `node` is that of
+/// the field.
+pub fn null_change(path: FieldPath, node: NodeRef<'_>) -> Change {
     Change::new(
         ChangeKind::NullRemoved,
         path,

@@ -23,10 +23,12 @@
 
 mod types;
 
+use std::sync::Arc;
+
 use billhook_schema::value::{dismantle, grow};
 use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, Location, NodeRef, RESOURCE_FIELDS, Reason,
-    SchemaPaths, Segment, Unlisted,
+    Change, ChangeKind, CompiledSchema, Dialect, FieldPath, Location, NodeRef, RESOURCE_FIELDS,
+    Reason, SchemaPaths, Segment, Unlisted,
 };
 use serde_json::Value;
 
@@ -39,8 +41,7 @@ pub fn prune(schema: &CompiledSchema, value: &mut Value) {
 
 /// [`prune`] with the removed fields listed, in the order of the walk.
 pub fn prune_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec<Change> {
-    let mut report =
-        Changes { dialect: schema.dialect(), paths: SchemaPaths::default(), list: Vec::new() };
+    let mut report = Changes { paths: SchemaPaths::default(), list: Vec::new() };
     walk(schema.root(), schema.root(), value, &Location::TOP, &mut report);
     report.list
 }
@@ -95,22 +96,28 @@ impl Report for Silent {
 }
 
 struct Changes {
-    dialect: Dialect,
     paths: SchemaPaths,
     list: Vec<Change>,
 }
 
 impl Report for Changes {
     fn removed(&mut self, place: Removed<'_>, value: Value) {
-        let reason = reason(&place, self.dialect);
-        self.list.push(Change::new(
-            ChangeKind::Pruned,
-            place.at.to_path(),
-            (Some(value), None),
-            reason,
-            self.paths.of(place.written),
-        ));
+        let Removed { at, node, written } = place;
+        let schema_path = self.paths.of(written);
+        self.list.push(pruned_change(at.to_path(), value, (node, written), schema_path));
     }
+}
+
+/// The change that pruning a field is, for other walks that prune: `node` removed it, `written` is
+/// the last node on the way to it that stands for a part of the schema, at `schema_path`.
+pub fn pruned_change(
+    path: FieldPath,
+    value: Value,
+    (node, written): (NodeRef<'_>, NodeRef<'_>),
+    schema_path: Arc<FieldPath>,
+) -> Change {
+    let reason = reason(node, written);
+    Change::new(ChangeKind::Pruned, path, (Some(value), None), reason, schema_path)
 }
 
 const UNSPECIFIED: Reason = Reason::new("PR-12", "not specified in the schema");
@@ -129,9 +136,8 @@ const RESUMED_IN_MEMBER: Reason = Reason::new(
 const BELOW_BOOLEAN: Reason =
     Reason::new("PR-16", "below a boolean additionalProperties nothing is specified");
 
-fn reason(place: &Removed<'_>, dialect: Dialect) -> Reason {
-    let written = place.written;
-    if place.node.specifies_nothing() {
+fn reason(node: NodeRef<'_>, written: NodeRef<'_>) -> Reason {
+    if node.specifies_nothing() {
         return match written.unlisted() {
             Unlisted::Descend(edge) if edge.node().specifies_nothing() => BELOW_BOOLEAN,
             _ if !written.types().admit(&Value::Array(Vec::new())) => mismatch(written, "a list"),
@@ -142,7 +148,7 @@ fn reason(place: &Removed<'_>, dialect: Dialect) -> Reason {
         return mismatch(written, "an object");
     }
     let preserved = written.parent().is_some_and(NodeRef::preserves_unknown_fields);
-    if !preserved || dialect != Dialect::Kubernetes || written.preserves_unknown_fields() {
+    if !preserved || node.dialect() != Dialect::Kubernetes || written.preserves_unknown_fields() {
         return UNSPECIFIED;
     }
     match written.schema_path().segments().last() {

@@ -107,6 +107,15 @@ impl Change {
         Change { path, kind, before, after, reason, schema_path: schema_path.into() }
     }
 
+    /// The same change for an object that is at `place` in a larger one.
+    #[must_use]
+    pub fn below(mut self, place: &FieldPath) -> Self {
+        let mut path = place.clone();
+        path.extend(self.path.segments().iter().cloned());
+        self.path = path;
+        self
+    }
+
     /// Where in the object.
     pub fn path(&self) -> &FieldPath {
         &self.path

@@ -1,5 +1,6 @@
 //! Field errors as the server makes and prints them (SS-03).
 
+use std::collections::HashSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -216,5 +217,26 @@ impl fmt::Display for FieldError {
             write!(f, ": {}", self.detail)?;
         }
         Ok(())
+    }
+}
+
+/// Several errors in one text, as a server's answer has them (VV-65): one alone, several as
+/// `[e1, e2]`; equal texts stand there once.
+///
+/// ```
+/// use billhook_schema::{FieldError, FieldPath, aggregate};
+/// let error = |name: &str| FieldError::required(FieldPath::default().name(name), "");
+/// assert_eq!(aggregate(&[error("a")]), "a: Required value");
+/// let errors = [error("a"), error("b"), error("a")];
+/// assert_eq!(aggregate(&errors), "[a: Required value, b: Required value]");
+/// ```
+pub fn aggregate(errors: &[FieldError]) -> String {
+    let mut seen = HashSet::new();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let distinct: Vec<&str> =
+        texts.iter().map(String::as_str).filter(|text| seen.insert(*text)).collect();
+    match distinct.as_slice() {
+        [text] => (*text).to_owned(),
+        texts => format!("[{}]", texts.join(", ")),
     }
 }

@@ -22,6 +22,7 @@ mod change;
 mod compiled;
 mod error;
 mod errors;
+mod hash;
 mod path;
 pub mod print;
 pub mod props;
@@ -35,8 +36,9 @@ pub use compiled::{
     CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, NodeId, NodeRef,
     PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
-pub use error::{ErrorType, FieldError};
+pub use error::{ErrorType, FieldError, aggregate};
 pub use errors::FieldErrors;
+pub use hash::hash_name;
 pub use path::{FieldPath, Location, Segment};
 pub use props::JsonSchemaProps;
 pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};

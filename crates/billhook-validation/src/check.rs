@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::correlate::Correlation;
 use crate::report::{Errors, Report, Silent};
+use crate::rules::{PendingRule, RuleWalk};
 use crate::validator::Validator;
 use crate::walk::Walk;
 
@@ -84,6 +85,14 @@ impl<'c> Check<'c> {
             list.retain(|error| seen.insert(error.to_string()));
         }
         list
+    }
+
+    /// The rules in CEL that a server would evaluate for the value on top, one entry for each rule
+    /// of the schema, with the members of one object in the order of their keys. Rules that
+    /// compare with an old value count only for an update (CE-40).
+    pub fn pending_rules(&self) -> Vec<PendingRule> {
+        let Validator { arena, root } = self.validator;
+        RuleWalk::run(arena, *root, self.value, self.old.is_some())
     }
 
     fn run<R: Report>(&self, report: &mut R) {

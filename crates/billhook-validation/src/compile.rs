@@ -12,6 +12,7 @@ use billhook_schema::value::{DeepValue, grow};
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
 use crate::numbers::{Bound, Context, Numbers};
+use crate::rules::Rule;
 use crate::types::TypeList;
 
 /// Which form of a schema is compiled.
@@ -35,6 +36,8 @@ pub(crate) struct Arena {
     properties: Vec<(Box<str>, NodeId)>,
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
+    /// The rules in CEL, grouped by node.
+    rules: Vec<Rule>,
     /// A node that demands nothing.
     free: Node,
 }
@@ -62,6 +65,10 @@ pub(crate) struct Node {
     pub(crate) list: ListType,
     /// Whether this node or one below it is a list set or a list map.
     pub(crate) has_list_type: bool,
+    /// The numbers of its rules in CEL.
+    pub(crate) rules: Range<u32>,
+    /// Whether this node or one below it has rules in CEL.
+    pub(crate) has_rules: bool,
 }
 
 /// `allOf`, `anyOf`, `oneOf` and `not`.
@@ -167,6 +174,15 @@ impl Arena {
         self.properties.get(start as usize..end as usize).unwrap_or_default()
     }
 
+    pub(crate) fn rule_count(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// A rule in CEL by its number.
+    pub(crate) fn rule(&self, number: usize) -> Option<&Rule> {
+        self.rules.get(number)
+    }
+
     fn branches(&self, range: &Range<u32>) -> &[NodeId] {
         self.branches.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
@@ -233,10 +249,21 @@ impl Builder {
             properties.push((name.as_str().into(), self.node(property, nested)));
         }
         let list = ListType::of(&schema.extensions);
-        let mut below = items.iter().chain(properties.iter().map(|(_, id)| id)).copied();
-        let has_list_type = list != ListType::None
-            || below.any(|id| self.arena.node(id).has_list_type)
-            || matches!(additional, Additional::Schema(id) if self.arena.node(id).has_list_type);
+        // Under junctors there are no rules (SS-50).
+        let rules = schema.extensions.validations.iter().flatten().filter(|_| !nested);
+        let rules = rules.map(Rule::new).collect();
+        let rules = append(&mut self.arena.rules, rules);
+        let additional_node = match additional {
+            Additional::Schema(id) => Some(id),
+            _ => None,
+        };
+        let below = items.into_iter().chain(additional_node);
+        let below = below.chain(properties.iter().map(|(_, id)| *id));
+        let (mut has_list_type, mut has_rules) = (list != ListType::None, !rules.is_empty());
+        for node in below.map(|id| self.arena.node(id)) {
+            has_list_type |= node.has_list_type;
+            has_rules |= node.has_rules;
+        }
 
         let numbers = Numbers::new(validations, Context::new(&types, written_format));
         Node {
@@ -255,6 +282,8 @@ impl Builder {
             is_array: schema.type_ == "array",
             list,
             has_list_type,
+            rules,
+            has_rules,
             types,
         }
     }

@@ -4,7 +4,7 @@ use billhook_objectmeta::{Invalid, coerce_node, validate_embedded_node};
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow};
 use billhook_schema::{
     CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, Location, NodeRef,
-    RESOURCE_FIELDS, StructuralSchema,
+    RESOURCE_FIELDS, StructuralSchema, aggregate,
 };
 use serde_json::{Map, Value};
 
@@ -251,7 +251,10 @@ impl Walk<'_> {
         let mut object = DeepValue::from(surround(default, around));
         let problem = match coerce_node(resource, true, Invalid::Refuse, &mut object) {
             Err(error) => Some(error.to_string()),
-            Ok(()) => aggregate(&validate_embedded_node(resource, true, &object, &Location::TOP)),
+            Ok(()) => {
+                let errors = validate_embedded_node(resource, true, &object, &Location::TOP);
+                (!errors.is_empty()).then(|| aggregate(&errors))
+            }
         };
         match problem {
             Some(problem) => {
@@ -267,7 +270,7 @@ impl Walk<'_> {
     fn value(&mut self, place: Place<'_>, default: &Value, path: &FieldPath) {
         let validator = self.validator.at(place.id);
         let errors = validator.check(default).at(path.clone()).errors();
-        if errors.is_empty() && has_rules(place.schema) {
+        if errors.is_empty() && validator.has_rules() {
             self.findings.not_evaluated.push(path.clone());
         }
         self.findings.errors.extend(errors);
@@ -297,30 +300,4 @@ fn surround(default: &Value, around: Around<'_>) -> Value {
         }
     }
     value
-}
-
-/// Several errors as one text; equal ones count once (VV-65).
-fn aggregate(errors: &[FieldError]) -> Option<String> {
-    let mut texts: Vec<String> = Vec::new();
-    for error in errors {
-        let text = error.to_string();
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    match texts.as_slice() {
-        [] => None,
-        [text] => Some(text.clone()),
-        _ => Some(format!("[{}]", texts.join(", "))),
-    }
-}
-
-/// Whether a node or one below it has rules in CEL.
-fn has_rules(schema: &JsonSchemaProps) -> bool {
-    grow(|| {
-        schema.extensions.validations.as_ref().is_some_and(|rules| !rules.is_empty())
-            || schema.items_schema().is_some_and(has_rules)
-            || schema.additional_schema().is_some_and(has_rules)
-            || schema.properties.iter().flatten().any(|(_, property)| has_rules(property))
-    })
 }

@@ -34,7 +34,7 @@
 //!
 //! # Not here
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Validator::rules_for`] and
+//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Check::pending_rules`] and
 //! [`DefaultFindings::not_evaluated`] tell where some would have to be.
 
 mod check;
@@ -48,6 +48,7 @@ mod lists;
 mod numbers;
 mod place;
 mod report;
+mod rules;
 mod types;
 mod validator;
 mod walk;
@@ -55,4 +56,5 @@ mod walk;
 pub use check::Check;
 pub use defaults::{DefaultChecks, DefaultFindings, validate_defaults};
 pub use formats::Format;
+pub use rules::PendingRule;
 pub use validator::Validator;

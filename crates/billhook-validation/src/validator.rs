@@ -75,6 +75,11 @@ impl Validator {
         !silent.has_failed()
     }
 
+    /// Whether the schema has rules in CEL, which no verb here evaluates.
+    pub fn has_rules(&self) -> bool {
+        self.arena.node(self.root).has_rules
+    }
+
     /// How many nodes the compiled schema has.
     pub fn node_count(&self) -> usize {
         self.arena.node_count()

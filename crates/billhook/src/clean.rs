@@ -206,7 +206,7 @@ impl Clean<'_> {
     }
 }
 
-fn unknown_field(path: &str) -> String {
+pub(crate) fn unknown_field(path: &str) -> String {
     format!("unknown field \"{path}\"")
 }
 

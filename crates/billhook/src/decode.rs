@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use billhook_decode::{JsonError, read_json};
+use billhook_decode::{Decoder, Findings, JsonError, read_json};
 use billhook_objectmeta::Invalid;
 use billhook_schema::print::quote;
 use billhook_schema::value::DeepValue;
@@ -11,7 +11,9 @@ use billhook_schema::{Change, ChangeKind, FieldPath, Reason};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::clean::{Clean, Report, apply_defaults, set_generation, type_meta, type_meta_of_stored};
+use crate::clean::{
+    Clean, Report, apply_defaults, set_generation, type_meta, type_meta_of_stored, unknown_field,
+};
 use crate::crd::Version;
 use crate::error::DecodeError;
 use crate::manifest::is_json;
@@ -170,11 +172,11 @@ impl Version {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
-        if let Some(text) = self.clean_text(body, options)
-            && let Ok(document) = read_json(&text)
+        if let Some(decoded) =
+            self.in_one_pass(body, options, Decoder::read, Decoder::read_reporting)
         {
-            let object = document.into_value();
-            return Ok(Decoded { object, warnings: Vec::new(), changes: Vec::new() });
+            let (object, warnings, changes) = decoded;
+            return Ok(Decoded { object, warnings, changes });
         }
         self.decode_tree(body, options)
     }
@@ -187,8 +189,8 @@ impl Version {
         body: &'t [u8],
         options: &DecodeOptions,
     ) -> Result<DecodedText<'t>, DecodeError> {
-        if let Some(text) = self.clean_text(body, options) {
-            return Ok(DecodedText { text, warnings: Vec::new(), changes: Vec::new() });
+        if let Some(decoded) = self.clean_text(body, options) {
+            return Ok(decoded);
         }
         let Decoded { object, warnings, changes } = self.decode_tree(body, options)?;
         let text = Cow::Owned(crate::to_json(&object).into_bytes());
@@ -207,19 +209,43 @@ impl Version {
         serde_json::from_slice(decoded.text()).map_err(|error| DecodeError::conversion(&error))
     }
 
-    /// Cleans a body in one pass over its text, where that says all there is to say: nothing was
-    /// asked about changes, or there are none.
     pub(crate) fn clean_text<'t>(
         &self,
         body: &'t [u8],
         options: &DecodeOptions,
-    ) -> Option<Cow<'t, [u8]>> {
+    ) -> Option<DecodedText<'t>> {
+        let decoded = self.in_one_pass(body, options, Decoder::clean, Decoder::clean_reporting)?;
+        let (text, warnings, changes) = decoded;
+        Some(DecodedText { text, warnings, changes })
+    }
+
+    /// Decodes a body in one pass over its text; none where only the path over a tree knows what to
+    /// do, or says why the body is refused.
+    fn in_one_pass<'t, T>(
+        &self,
+        body: &'t [u8],
+        options: &DecodeOptions,
+        silently: impl FnOnce(&Decoder, &'t [u8]) -> Option<T>,
+        reporting: impl FnOnce(&Decoder, &'t [u8]) -> Option<(T, Findings)>,
+    ) -> Option<(T, Vec<String>, Vec<Change>)> {
         if options.format == BodyFormat::Yaml {
             return None;
         }
-        let text = self.decoder()?.clean(body)?;
-        let is_silent = !options.report && options.field_validation == FieldValidation::Ignore;
-        (is_silent || matches!(text, Cow::Borrowed(_))).then_some(text)
+        let decoder = self.decoder()?;
+        let validates = options.field_validation != FieldValidation::Ignore;
+        if !options.report && !validates {
+            return Some((silently(decoder, body)?, Vec::new(), Vec::new()));
+        }
+        let (decoded, findings) = reporting(decoder, body)?;
+        let mut warnings = Vec::new();
+        if validates {
+            if options.field_validation == FieldValidation::Strict && !findings.unknown.is_empty() {
+                return None;
+            }
+            warnings.extend(findings.unknown.iter().map(|path| unknown_field(path)));
+        }
+        let changes = if options.report { findings.changes } else { Vec::new() };
+        Some((decoded, warnings, changes))
     }
 
     pub(crate) fn decode_tree(

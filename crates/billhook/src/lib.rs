@@ -49,6 +49,9 @@
 //! - [`Version::decode_lines`], [`Version::decode_list`]: many objects, from a reader to a writer.
 //! - [`Version::prune`], [`Version::remove_nulls`], [`Version::default`]: the single steps, in
 //!   place on a `serde_json::Value`, each with a `…_reporting` twin.
+//! - [`Version::validate_create`], [`Version::validate_update`], [`Version::validate_status_update`]:
+//!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
+//!   what it does to the object before.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
 //! # Crate features
@@ -59,6 +62,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
+pub mod admission;
 mod base64;
 mod clean;
 mod crd;
@@ -66,6 +70,7 @@ mod decode;
 mod error;
 mod manifest;
 mod stream;
+mod validate;
 pub mod webhook;
 mod yaml;
 
@@ -74,6 +79,7 @@ pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
     JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
 };
+pub use billhook_validation::{Format, PendingRule, Validator};
 pub use crd::{
     CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdVerdict, CustomResourceDefinition,
     Names, Scope, Version,
@@ -82,6 +88,7 @@ pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidatio
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
+pub use validate::{ValidateOptions, Validation, Verdict};
 pub use yaml::to_yaml;
 
 /// The README's example, run as a test.

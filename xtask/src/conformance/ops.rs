@@ -33,6 +33,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("decode", _) => decode(input),
         ("decode_storage", _) => decode_storage(input),
         ("crd", input) => crd::run(input),
+        ("validate_cr", _) => validation::validate_cr(input),
         (_, Input::Files { .. }) => return None,
         ("structural", Input::Inline(input)) => structural(input),
         ("prune", Input::Inline(input)) => prune(input),
@@ -200,7 +201,7 @@ fn prune_defaults(input: &Value) -> Run {
 }
 
 /// A definition that serves the object's own group, version and kind.
-fn definition(input: &Value, object: &Value) -> Result<Version, String> {
+pub(super) fn definition(input: &Value, object: &Value) -> Result<Version, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let api_version = text("apiVersion").unwrap_or_default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -228,7 +229,7 @@ fn object_value(
         "kind": "CustomResourceDefinition",
         "spec": {
             "group": group,
-            "scope": "Namespaced",
+            "scope": if flag(input, "namespaced") { "Namespaced" } else { "Cluster" },
             "names": {"plural": "foos", "kind": kind},
             "preserveUnknownFields": flag(input, "preserveUnknownFields"),
         },
@@ -238,7 +239,7 @@ fn object_value(
 }
 
 /// The version and the bytes of an object.
-fn subject(input: Input<'_>) -> Result<(Version, Vec<u8>), String> {
+pub(super) fn subject(input: Input<'_>) -> Result<(Version, Vec<u8>), String> {
     match input {
         Input::Inline(input) => {
             let body = match input.get("objectText").and_then(Value::as_str) {

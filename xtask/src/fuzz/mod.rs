@@ -3,14 +3,17 @@
 
 mod generate;
 mod random;
+pub mod targets;
 
 use std::process::ExitCode;
 
 use billhook::{
-    CustomResourceDefinition, DecodeOptions, FieldValidation, Version, read_manifests, to_json,
+    Change, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation, Version,
+    read_manifests, to_json,
 };
-use billhook_decode::{check_json, read_json};
-use billhook_schema::value::{DeepValue, Num, grow};
+use billhook_decode::{Document, check_json, read_json};
+use billhook_schema::print::quote;
+use billhook_schema::value::{DeepValue, Num, deep_clone, grow};
 use serde_json::Value;
 
 use random::Random;
@@ -71,36 +74,56 @@ fn check(version: &Version, body: &[u8], stats: &mut Stats) -> Result<(), String
         return Err("the scanner and the reader disagree about the text".to_owned());
     }
     let silent = DecodeOptions::default().field_validation(FieldValidation::Ignore);
-    let tree = version.decode(body, &silent.clone().report(true));
     let value = version.decode(body, &silent);
     let text = version.decode_text(body, &silent);
-    match (&tree, &value, &text) {
-        (Ok(tree), Ok(value), Ok(text)) => {
+    let reported = version.decode_text(body, &DecodeOptions::default().report(true));
+    match (decode_tree(version, read.as_ref().ok()), &value, &text, &reported) {
+        (Some(tree), Ok(value), Ok(text), Ok(reported)) => {
             stats.decoded += 1;
             stats.unchanged += usize::from(text.is_borrowed());
-            let parsed = read_json(text.text())
-                .map_err(|error| format!("the cleaned text is not JSON: {error}"))?;
-            for (name, object) in [("value", value.object()), ("text", parsed.value())] {
-                if !same(tree.object(), object) {
-                    let (tree, object) = (to_json(tree.object()), to_json(object));
+            let read = |text: &DecodedText<'_>| {
+                read_json(text.text()).map_err(|error| format!("cleaned to no JSON: {error}"))
+            };
+            let (parsed, parsed_reported) = (read(text)?, read(reported)?);
+            for (name, object) in [
+                ("value", value.object()),
+                ("text", parsed.value()),
+                ("text with report", parsed_reported.value()),
+            ] {
+                if !same(&tree.object, object) {
+                    let (tree, object) = (to_json(&tree.object), to_json(object));
                     return Err(format!("tree and {name} differ\ntree {tree}\n{name} {object}"));
                 }
             }
             if !parsed.duplicates().is_empty() {
                 return Err("the cleaned text repeats keys".to_owned());
             }
-            if text.is_borrowed() && !tree.changes().is_empty() {
+            if text.is_borrowed() && !tree.changes.is_empty() {
                 return Err("changes were missed".to_owned());
             }
+            if tree.changes != reported.changes() || tree.warnings != reported.warnings() {
+                let lines = |changes: &[Change], warnings: &[String]| {
+                    let changes = changes.iter().map(ToString::to_string);
+                    changes.chain(warnings.iter().cloned()).collect::<Vec<_>>().join("\n  ")
+                };
+                return Err(format!(
+                    "the reports differ\ntree\n  {}\ntext\n  {}",
+                    lines(&tree.changes, &tree.warnings),
+                    lines(reported.changes(), reported.warnings())
+                ));
+            }
         }
-        (Err(tree), Err(value), Err(text)) if tree == value && tree == text => stats.refused += 1,
-        _ => {
+        (None, Err(value), Err(text), Err(reported)) if value == text && text == reported => {
+            stats.refused += 1;
+        }
+        (tree, ..) => {
             let show = |refused: Option<String>| refused.unwrap_or_else(|| "decoded".to_owned());
             return Err(format!(
-                "not refused alike\ntree {}\nvalue {}\ntext {}",
-                show(tree.err().map(|error| error.to_string())),
+                "not refused alike\ntree {}\nvalue {}\ntext {}\ntext with report {}",
+                if tree.is_some() { "decoded" } else { "refused" },
                 show(value.err().map(|error| error.to_string())),
                 show(text.err().map(|error| error.to_string())),
+                show(reported.err().map(|error| error.to_string())),
             ));
         }
     }
@@ -108,6 +131,23 @@ fn check(version: &Version, body: &[u8], stats: &mut Stats) -> Result<(), String
         check_in_place(version, read.into_value())?;
     }
     Ok(())
+}
+
+/// What the single steps over a tree make of a body.
+struct Tree {
+    object: DeepValue,
+    changes: Vec<Change>,
+    warnings: Vec<String>,
+}
+
+fn decode_tree(version: &Version, read: Option<&Document>) -> Option<Tree> {
+    let read = read?;
+    let mut object = DeepValue::from(deep_clone(read.value()));
+    let options = DecodeOptions::default().report(true);
+    let (unknown, changes) = version.decode_value(&mut object, &options).ok()?;
+    let duplicate = |path: &String| format!("duplicate field {}", quote(path));
+    let warnings = read.duplicates().iter().map(duplicate).chain(unknown).collect();
+    Some(Tree { object, changes, warnings })
 }
 
 fn check_in_place(version: &Version, value: DeepValue) -> Result<(), String> {

@@ -121,7 +121,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
         status = status.max(problem.status);
     }
     let mut printer = report::Printer::new(arguments.report);
-    let mut run = Run { old: &old, is_update: false, validation: arguments.validation() };
+    let mut run = Run { old: &old, is_update: false, validation: arguments.field_validation() };
     let mut others = Vec::new();
     let mut any = false;
     for source in sources(&arguments.documents) {
@@ -132,7 +132,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
                 let (place, identity) = (problem.place.clone(), Identity::default());
                 let outcome = Outcome { place, identity, result: Err(problem) };
                 status = status.max(outcome.status());
-                printer.add(&outcome)?;
+                printer.add(outcome)?;
                 continue;
             }
         };
@@ -145,7 +145,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
             any = true;
             let outcome = run.outcome(&document);
             status = status.max(outcome.status());
-            printer.add(&outcome)?;
+            printer.add(outcome)?;
         }
     }
     if !any {

@@ -6,63 +6,48 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::{Arena, NodeRef, PropertyRef};
+use super::{NodeRef, PropertyRef};
 
-#[derive(Default)]
-pub(super) struct Hints {
-    /// For each node the property that came first, in the table of all properties.
-    first: Vec<AtomicU32>,
-    /// For each property the one that followed.
-    next: Vec<AtomicU32>,
-}
+/// A position in the table of all properties, of a property of the node that it is a hint for; or
+/// one behind the table.
+#[derive(Debug)]
+pub(super) struct Hint(AtomicU32);
 
-impl Hints {
-    /// Hints that expect all members in the order of their names.
-    pub(super) fn new(arena: &Arena) -> Self {
-        let first = arena.nodes.iter().map(|node| AtomicU32::new(node.properties.0)).collect();
-        let next = (1..=arena.properties.len()).map(|next| AtomicU32::new(next as u32)).collect();
-        Hints { first, next }
+impl Hint {
+    pub(super) const fn none() -> Self {
+        Hint::new(u32::MAX)
     }
 
-    #[inline]
-    fn after(&self, previous: Option<u32>, node: usize) -> Option<&AtomicU32> {
-        match previous {
-            Some(property) => self.next.get(property as usize),
-            None => self.first.get(node),
-        }
+    pub(super) const fn new(position: u32) -> Self {
+        Hint(AtomicU32::new(position))
     }
 }
 
-impl Clone for Hints {
+impl Clone for Hint {
     fn clone(&self) -> Self {
-        let copy = |hints: &[AtomicU32]| {
-            hints.iter().map(|hint| AtomicU32::new(hint.load(Ordering::Relaxed))).collect()
-        };
-        Hints { first: copy(&self.first), next: copy(&self.next) }
+        Hint::new(self.0.load(Ordering::Relaxed))
     }
 }
 
 impl<'s> NodeRef<'s> {
     /// The member that is expected after `previous`, or first.
-    #[inline]
+    #[inline(always)]
     pub fn expected_after(self, previous: Option<PropertyRef<'s>>) -> Option<PropertyRef<'s>> {
-        let previous = previous.map(|property| property.property.position);
-        let hint = self.arena.hints.after(previous, self.id.0 as usize)?;
-        let position = hint.load(Ordering::Relaxed);
-        let (start, end) = self.node.properties;
-        if !(start..end).contains(&position) {
-            return None;
-        }
+        let hint = previous.map_or(&self.node.first, |previous| &previous.property.next);
+        let position = hint.0.load(Ordering::Relaxed);
         let property = self.arena.properties.get(position as usize)?;
         Some(PropertyRef { arena: self.arena, property })
     }
 
-    /// Notes that `property` came after `previous`, or first.
+    /// Notes that `property` came after `previous`, or first; both are members of this node.
     #[inline]
     pub fn learn(self, previous: Option<PropertyRef<'s>>, property: PropertyRef<'s>) {
-        let previous = previous.map(|property| property.property.position);
-        if let Some(hint) = self.arena.hints.after(previous, self.id.0 as usize) {
-            hint.store(property.property.position, Ordering::Relaxed);
+        let position = property.property.position;
+        let of_node = self.node.properties.0..self.node.properties.1;
+        let is_own = |property: PropertyRef<'_>| of_node.contains(&property.property.position);
+        if is_own(property) && previous.is_none_or(is_own) {
+            let hint = previous.map_or(&self.node.first, |previous| &previous.property.next);
+            hint.0.store(position, Ordering::Relaxed);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Finding a property by name without allocating.
 
 use super::{Arena, Property};
+use crate::hash::hash_name as hash;
 
 /// Up to this many properties are compared one by one.
 const LINEAR: usize = 6;
@@ -75,22 +76,4 @@ impl Lookup {
 
 fn probes(hash: u64, mask: usize) -> impl Iterator<Item = usize> {
     (0..MAX_PROBES).map(move |probe| (hash as usize).wrapping_add(probe) & mask)
-}
-
-/// Multiplies eight bytes at a time; names are short.
-#[inline]
-fn hash(name: &[u8]) -> u64 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut hash = name.len() as u64;
-    let mut chunks = name.chunks_exact(8);
-    for chunk in &mut chunks {
-        let word = chunk.try_into().map_or(0, u64::from_le_bytes);
-        hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    }
-    let mut word = 0;
-    for &byte in chunks.remainder() {
-        word = word << 8 | u64::from(byte);
-    }
-    hash = (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    hash ^ hash >> 32
 }

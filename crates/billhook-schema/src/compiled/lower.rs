@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    ANYTHING, Arena, CompiledSchema, Default, Flags, NOTHING, Node, NodeId, Property, Quoted,
-    RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted, hints::Hints, lookup::Lookup,
+    ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NOTHING, Node, NodeId, Property,
+    RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted, lookup::Lookup,
 };
 use crate::path::FieldPath;
 use crate::props::{JsonSchemaProps, SchemaOrBool};
@@ -66,6 +66,7 @@ enum Mode {
 }
 
 pub(super) static NOTHING_NODE: Node = Node {
+    id: NOTHING,
     parent: NOTHING,
     step: Step::Top,
     flags: Flags(Flags::CAN_PRUNE),
@@ -76,9 +77,11 @@ pub(super) static NOTHING_NODE: Node = Node {
     lookup: Lookup::Linear,
     unlisted: Unlisted::Remove,
     items: Target::to(NOTHING),
+    first: Hint::none(),
 };
 
 static ANYTHING_NODE: Node = Node {
+    id: ANYTHING,
     parent: ANYTHING,
     step: Step::Top,
     flags: Flags(0),
@@ -89,6 +92,7 @@ static ANYTHING_NODE: Node = Node {
     lookup: Lookup::Linear,
     unlisted: Unlisted::Keep,
     items: Target::to(ANYTHING),
+    first: Hint::none(),
 };
 
 impl CompiledSchema {
@@ -117,7 +121,6 @@ impl CompiledSchema {
                 dialect: options.dialect,
                 resource_root: options.resource_root,
                 base: options.base,
-                hints: Hints::default(),
             },
             whole: HashMap::new(),
         };
@@ -131,7 +134,6 @@ impl CompiledSchema {
             None if options.prune => Target::to(NOTHING),
             None => Target::to(ANYTHING),
         };
-        lowering.arena.hints = Hints::new(&lowering.arena);
         CompiledSchema(Arc::new(lowering.arena))
     }
 }
@@ -165,7 +167,7 @@ impl Lowering {
         if inherited == Mode::Whole {
             self.whole.insert(address, id);
         }
-        self.arena.nodes.push(Node { parent, step, ..NOTHING_NODE.clone() });
+        self.arena.nodes.push(Node { id, parent, step, ..NOTHING_NODE.clone() });
         grow(|| {
             let mode = self.mode(schema, inherited);
             let mut flags = Flags(0);
@@ -290,23 +292,40 @@ impl Lowering {
         }
         properties.sort_by_key(|(name, _, _)| *name);
 
-        let start = self.arena.properties.len();
-        for (position, (name, listed, target)) in properties.into_iter().enumerate() {
+        let start = self.arena.properties.len() as u32;
+        let count = properties.len() as u32;
+        for (index, (name, listed, target)) in (0..).zip(properties) {
+            let position = start + index;
             self.inherit(flags, target, true);
             if listed && let Some(node) = self.arena.nodes.get_mut(target.node.0 as usize) {
-                node.step = Step::Property((start + position) as u32);
+                node.step = Step::Property(position);
             }
             let field = if implied.contains(&name) { ResourceField::named(name) } else { None };
-            let quoted = Quoted::new(name);
+            let spelling = Spelling::new(name);
+            // Members are expected in the order of their names until another one is seen.
+            let next = if index + 1 < count { Hint::new(position + 1) } else { Hint::none() };
             self.arena.names.push('"');
             let name_start = self.arena.names.len() as u32;
             self.arena.names.push_str(name);
             let name = (name_start, self.arena.names.len() as u32);
-            self.arena.names.push('"');
-            let position = (start + position) as u32;
-            self.arena.properties.push(Property { name, listed, field, quoted, position, target });
+            self.arena.names.push_str("\":");
+            self.arena.properties.push(Property {
+                spelling,
+                next,
+                target,
+                index,
+                position,
+                field,
+                listed,
+                name,
+            });
         }
-        (start as u32, self.arena.properties.len() as u32)
+        if count > 0
+            && let Some(node) = self.arena.nodes.get_mut(id.0 as usize)
+        {
+            node.first = Hint::new(start);
+        }
+        (start, start + count)
     }
 
     fn defaulted(&mut self, (start, end): (u32, u32)) -> ((u32, u32), u64) {

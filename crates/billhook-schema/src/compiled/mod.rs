@@ -7,6 +7,7 @@ mod hints;
 mod lookup;
 mod lower;
 mod places;
+mod spelling;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,8 +16,10 @@ use serde_json::Value;
 
 use crate::path::{FieldPath, Segment};
 use crate::value::DeepValue;
+use hints::Hint;
 pub use lower::{CompileOptions, Dialect};
 pub use places::{DefaultPlace, DefaultStep};
+use spelling::Spelling;
 
 /// The fields that every resource has besides what its schema lists.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -52,7 +55,7 @@ pub struct CompiledSchema(Arc<Arena>);
 struct Arena {
     nodes: Vec<Node>,
     properties: Vec<Property>,
-    /// The names of the properties, each between quotation marks.
+    /// The names of the properties, each between quotation marks and with a colon.
     names: String,
     slots: Vec<u32>,
     defaults: Vec<Default>,
@@ -62,7 +65,6 @@ struct Arena {
     dialect: Dialect,
     resource_root: bool,
     base: FieldPath,
-    hints: hints::Hints,
 }
 
 #[derive(Clone)]
@@ -85,6 +87,7 @@ const FIRST_REAL_NODE: usize = 2;
 
 #[derive(Clone, Debug)]
 struct Node {
+    id: NodeId,
     parent: NodeId,
     step: Step,
     flags: Flags,
@@ -96,6 +99,8 @@ struct Node {
     lookup: lookup::Lookup,
     unlisted: Unlisted<Target>,
     items: Target,
+    /// The property that came first.
+    first: Hint,
 }
 
 /// How a node is reached from its parent; property names are positions in the property table.
@@ -109,43 +114,17 @@ enum Step {
 
 #[derive(Clone, Debug)]
 struct Property {
-    name: (u32, u32),
-    listed: bool,
-    field: Option<ResourceField>,
-    /// The name as it is spelled in JSON; none if it needs escapes.
-    quoted: Option<Quoted>,
+    spelling: Spelling,
+    /// The property that followed.
+    next: Hint,
+    target: Target,
+    /// The place among the properties of its node.
+    index: u32,
     /// The place in the table of all properties.
     position: u32,
-    target: Target,
-}
-
-/// A name with its quotation marks, for comparing it by words.
-#[derive(Clone, Copy, Debug)]
-struct Quoted {
-    /// Its first bytes, at most eight, and which bytes of a word they take.
-    first: u64,
-    mask: u64,
-    /// Its last eight bytes, if it has more than eight.
-    last: u64,
-    length: u32,
-}
-
-impl Quoted {
-    fn new(name: &str) -> Option<Self> {
-        if name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-            return None;
-        }
-        let quoted = format!("\"{name}\"");
-        let word =
-            |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        let bytes = quoted.as_bytes();
-        let (first, mask) = match bytes.first_chunk::<8>() {
-            Some(first) => (word(first), u64::MAX),
-            None => (word(bytes), (1 << (8 * bytes.len())) - 1),
-        };
-        let last = bytes.last_chunk::<8>().map_or(0, |last| word(last));
-        Some(Quoted { first, mask, last, length: bytes.len() as u32 })
-    }
+    field: Option<ResourceField>,
+    listed: bool,
+    name: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -245,7 +224,6 @@ impl fmt::Display for Types {
 pub struct NodeRef<'s> {
     arena: &'s Arena,
     node: &'s Node,
-    id: NodeId,
 }
 
 /// What a schema says about one place below a node: the schema of a member or of the elements.
@@ -306,10 +284,11 @@ impl fmt::Debug for CompiledSchema {
 }
 
 impl Arena {
+    #[inline]
     fn node(&self, id: NodeId) -> NodeRef<'_> {
         // Ids are only made together with their node.
         let node = self.nodes.get(id.0 as usize).unwrap_or(&lower::NOTHING_NODE);
-        NodeRef { arena: self, node, id }
+        NodeRef { arena: self, node }
     }
 
     fn name(&self, property: &Property) -> &str {
@@ -321,7 +300,7 @@ impl Arena {
 impl<'s> NodeRef<'s> {
     /// The node's id.
     pub fn id(self) -> NodeId {
-        self.id
+        self.node.id
     }
 
     /// The dialect that the schema was compiled for.
@@ -357,14 +336,6 @@ impl<'s> NodeRef<'s> {
         let (start, end) = self.node.properties;
         let properties = self.arena.properties.get(start as usize..end as usize)?;
         Some(PropertyRef { arena: self.arena, property: properties.get(position)? })
-    }
-
-    /// The position of a member of this node in the order of names.
-    #[inline]
-    pub fn position(self, property: PropertyRef<'s>) -> usize {
-        // Properties lie in one table, so the distance between two is their difference.
-        let (start, _) = self.node.properties;
-        property.property.position.wrapping_sub(start) as usize
     }
 
     /// Which of the first 64 members are listed and have a default, a bit for each position.
@@ -420,7 +391,7 @@ impl<'s> NodeRef<'s> {
 
     /// Whether nothing is specified here, so that every member is removed.
     pub fn specifies_nothing(self) -> bool {
-        self.id == NOTHING
+        self.node.id == NOTHING
     }
 
     /// Whether this is an embedded resource (`x-kubernetes-embedded-resource`).
@@ -511,34 +482,10 @@ impl<'s> PropertyRef<'s> {
         self.arena.name(self.property)
     }
 
-    /// If a JSON text has the member's name at a place, spelled without escapes, the length of
-    /// that with its quotation marks.
+    /// The position of the member among those its node knows, in the order of names.
     #[inline]
-    pub fn spelled_at(self, text: &[u8], at: usize) -> Option<usize> {
-        let quoted = self.property.quoted.as_ref()?;
-        let length = quoted.length as usize;
-        let rest = text.get(at..)?;
-        let Some(first) = rest.first_chunk::<8>() else {
-            return self.is_start_of(rest).then_some(length);
-        };
-        if u64::from_le_bytes(*first) & quoted.mask != quoted.first {
-            return None;
-        }
-        if length <= 8 {
-            return Some(length);
-        }
-        if length <= 16
-            && let Some(last) = rest.get(length - 8..)?.first_chunk::<8>()
-        {
-            return (u64::from_le_bytes(*last) == quoted.last).then_some(length);
-        }
-        self.is_start_of(rest).then_some(length)
-    }
-
-    fn is_start_of(self, rest: &[u8]) -> bool {
-        let (start, end) = self.property.name;
-        let quoted = self.arena.names.as_bytes().get(start as usize - 1..end as usize + 1);
-        quoted.is_some_and(|quoted| rest.starts_with(quoted))
+    pub fn position(self) -> usize {
+        self.property.index as usize
     }
 
     /// Which resource field the member is, if its node is a resource.

@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 use billhook_decode::Decoder;
 use billhook_defaulting::DefaultPruningError;
 use billhook_schema::{
-    CompiledSchema, ConversionError, Dialect, SchemaReadError, StructuralSchema,
+    CompiledSchema, ConversionError, Dialect, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };
+use billhook_validation::Validator;
 use serde_json::Value;
 
 pub use check::{CrdManifest, CrdManifestError, CrdVerdict};
@@ -101,10 +102,23 @@ struct VersionData {
     storage: bool,
     deprecation_warning: Option<String>,
     has_status_subresource: bool,
+    scale: Option<Scale>,
+    written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
     /// Made when text is decoded for the first time.
     decoder: OnceLock<Decoder>,
+    /// Made when an object is validated for the first time.
+    validator: OnceLock<Validator>,
+}
+
+/// The paths of the scale subresource, as they are written (RP-75).
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scale {
+    pub(crate) spec_replicas: String,
+    pub(crate) status_replicas: String,
+    /// Empty if there is none.
+    pub(crate) label_selector: String,
 }
 
 /// How a definition is compiled.

@@ -9,7 +9,7 @@ use billhook_schema::{
 };
 use serde_json::Value;
 
-use super::{CrdError, CrdOptions, Definition, Names, Scope, VersionData};
+use super::{CrdError, CrdOptions, Definition, Names, Scale, Scope, VersionData};
 
 pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definition, CrdError> {
     let root = Reader { value, path: FieldPath::default() };
@@ -62,11 +62,12 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
         Some(schema) => schema.path.clone(),
         None => version.path.clone().name("schema").name("openAPIV3Schema"),
     };
+    let mut written = Arc::new(JsonSchemaProps::default());
     let structural = match schema {
         None => None,
         Some(schema) => {
-            let props = JsonSchemaProps::from_value_at(schema.value, &path)?;
-            match StructuralSchema::new(Arc::new(props)) {
+            written = Arc::new(JsonSchemaProps::from_value_at(schema.value, &path)?);
+            match StructuralSchema::new(Arc::clone(&written)) {
                 Ok(structural) => Some(structural),
                 // Old definitions that preserve unknown fields need no structural schema.
                 Err(_) if !compile.prune => None,
@@ -83,8 +84,9 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
     };
     let compiled = with_stored_defaults(&compiled);
     let subresources = version.optional("subresources");
-    let has_status =
-        subresources.is_some_and(|subresources| subresources.optional("status").is_some());
+    let subresource = |name| subresources.as_ref().and_then(|all| all.optional(name));
+    let has_status = subresource("status").is_some();
+    let scale = subresource("scale").map(|scale| read_scale(&scale)).transpose()?;
     let name = version.required_text("name")?;
     let warning = version.text("deprecationWarning")?;
     let deprecated = version.flag("deprecated")?;
@@ -93,10 +95,21 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
         storage: version.flag("storage")?,
         deprecation_warning: deprecated.then_some(warning),
         has_status_subresource: has_status,
+        scale,
+        written,
         structural,
         compiled,
         decoder: OnceLock::new(),
+        validator: OnceLock::new(),
         name,
+    })
+}
+
+fn read_scale(scale: &Reader<'_>) -> Result<Scale, CrdError> {
+    Ok(Scale {
+        spec_replicas: scale.text("specReplicasPath")?,
+        status_replicas: scale.text("statusReplicasPath")?,
+        label_selector: scale.text("labelSelectorPath")?,
     })
 }
 

@@ -3,9 +3,10 @@
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
 use billhook_schema::{Change, CompiledSchema, FieldError, FieldPath, StructuralSchema};
+use billhook_validation::Validator;
 use serde_json::Value;
 
-use super::{CustomResourceDefinition, VersionData};
+use super::{CustomResourceDefinition, Scale, VersionData};
 
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///
@@ -62,6 +63,21 @@ impl Version {
     /// Whether it has the status subresource.
     pub fn has_status_subresource(&self) -> bool {
         self.data().is_some_and(|data| data.has_status_subresource)
+    }
+
+    /// Whether it has the scale subresource.
+    pub fn has_scale_subresource(&self) -> bool {
+        self.scale().is_some()
+    }
+
+    pub(crate) fn scale(&self) -> Option<&Scale> {
+        self.data()?.scale.as_ref()
+    }
+
+    /// The validator of its schema, compiled at the first use.
+    pub fn validator(&self) -> Option<&Validator> {
+        let data = self.data()?;
+        Some(data.validator.get_or_init(|| Validator::new(&data.written)))
     }
 
     /// Its schema in the form that objects are walked with.

@@ -24,12 +24,15 @@ use super::resource::{GroupVersionKind, GroupVersionResource};
 #[derive(Clone, Debug, Default)]
 pub struct EquivalenceRegistry {
     /// Group and resource that others are stored as.
-    identities: BTreeMap<(String, String), (String, String)>,
-    /// By group, resource and subresource of the identity.
-    sets: BTreeMap<(String, String), BTreeMap<String, Vec<GroupVersionResource>>>,
+    identities: ByResource<(String, String)>,
+    /// By subresource, for each identity.
+    sets: ByResource<BTreeMap<String, Vec<GroupVersionResource>>>,
     /// By subresource.
     kinds: BTreeMap<GroupVersionResource, BTreeMap<String, GroupVersionKind>>,
 }
+
+/// By group, then by resource.
+type ByResource<T> = BTreeMap<String, BTreeMap<String, T>>;
 
 impl EquivalenceRegistry {
     /// A registry that knows no resource.
@@ -40,29 +43,33 @@ impl EquivalenceRegistry {
     /// Says that a resource, given as group and name, is stored as another one. To be said before
     /// the first of them is registered.
     pub fn share_storage(&mut self, resource: (&str, &str), stored_as: (&str, &str)) {
-        let owned = |(group, name): (&str, &str)| (group.to_owned(), name.to_owned());
-        self.identities.insert(owned(resource), owned(stored_as));
+        let stored_as = (stored_as.0.to_owned(), stored_as.1.to_owned());
+        let of_group = self.identities.entry(resource.0.to_owned()).or_default();
+        of_group.insert(resource.1.to_owned(), stored_as);
     }
 
-    /// Adds a resource or a subresource of it, and the kind of its objects. The order of
-    /// registration is the order of preference (WM-47).
+    /// Adds a resource or a subresource of it, and the kind of its objects, which is empty if
+    /// nobody knows it. The order of registration is the order of preference (WM-47).
     pub fn register(
         &mut self,
         resource: GroupVersionResource,
         subresource: &str,
         kind: GroupVersionKind,
     ) {
-        let set = self.sets.entry(self.identity(&resource)).or_default();
-        let set = set.entry(subresource.to_owned()).or_default();
+        let (group, name) = self.identity(&resource);
+        let (group, name) = (group.to_owned(), name.to_owned());
+        let sets = self.sets.entry(group).or_default().entry(name).or_default();
+        let set = sets.entry(subresource.to_owned()).or_default();
         if !set.contains(&resource) {
             set.push(resource.clone());
         }
         self.kinds.entry(resource).or_default().insert(subresource.to_owned(), kind);
     }
 
-    fn identity(&self, resource: &GroupVersionResource) -> (String, String) {
-        let own = (resource.group.clone(), resource.resource.clone());
-        self.identities.get(&own).cloned().unwrap_or(own)
+    fn identity<'r>(&'r self, resource: &'r GroupVersionResource) -> (&'r str, &'r str) {
+        let GroupVersionResource { group, resource, .. } = resource;
+        let stored_as = self.identities.get(group).and_then(|names| names.get(resource));
+        stored_as.map_or((group, resource), |(group, resource)| (group, resource))
     }
 
     /// The resources with the same storage, in the order of registration; the resource itself is
@@ -72,16 +79,17 @@ impl EquivalenceRegistry {
         resource: &GroupVersionResource,
         subresource: &str,
     ) -> &[GroupVersionResource] {
-        let set = self.sets.get(&self.identity(resource));
-        set.and_then(|set| set.get(subresource)).map_or(&[], Vec::as_slice)
+        let (group, name) = self.identity(resource);
+        let sets = self.sets.get(group).and_then(|names| names.get(name));
+        sets.and_then(|sets| sets.get(subresource)).map_or(&[], Vec::as_slice)
     }
 
-    /// The kind of the objects of a resource or subresource, if it is registered (WM-51).
+    /// The kind of the objects of a resource or subresource, if it is known (WM-51).
     pub fn kind_for(
         &self,
         resource: &GroupVersionResource,
         subresource: &str,
     ) -> Option<&GroupVersionKind> {
-        self.kinds.get(resource)?.get(subresource)
+        self.kinds.get(resource)?.get(subresource).filter(|kind| !kind.kind.is_empty())
     }
 }

@@ -15,7 +15,7 @@ use super::resource::GroupVersionResource;
 use super::rule::CompiledRule;
 use super::selector::{LabelSelector, Labels, Selector, SelectorError};
 use super::status::Status;
-use super::trace::{Recorder, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+use super::trace::{Recorder, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
 
 /// What decisions need besides webhook and request.
 #[derive(Clone, Copy)]
@@ -122,6 +122,12 @@ impl Hook {
 
     pub(super) fn rules(&self) -> &[CompiledRule] {
         &self.rules
+    }
+
+    /// Whether a rule is for the request's own resource.
+    pub(super) fn may_select(&self, attributes: &AdmissionAttributes) -> bool {
+        let resource = &attributes.resource;
+        self.rules.iter().any(|rule| rule.mismatch(attributes, resource).is_none())
     }
 
     /// Decides whether it is called for a request, which is looked at as it is now: in a chain of
@@ -304,7 +310,16 @@ impl Hook {
         let AdmissionAttributes { resource, subresource, .. } = attributes;
         let mut fits = |index: usize, rule: &CompiledRule, resource: &GroupVersionResource| {
             let failed = rule.mismatch(attributes, resource);
-            recorder.add(|| TraceStep::Rule { index, resource: resource.clone(), failed });
+            recorder.add(|| {
+                let mismatch =
+                    |(dimension, rule)| RuleMismatch::new(dimension, rule, attributes, resource);
+                TraceStep::Rule {
+                    index,
+                    resource: resource.clone(),
+                    subresource: subresource.clone(),
+                    failed: failed.zip(self.webhook.rules.get(index)).map(mismatch),
+                }
+            });
             failed.is_none()
         };
         let numbered = || self.rules.iter().enumerate();
@@ -318,15 +333,19 @@ impl Hook {
         let equivalents = registry.equivalents(resource, subresource);
         let others = || equivalents.iter().filter(|other| *other != resource);
         if !self.webhook.matches_equivalents() {
-            let would_match =
-                |rule: &CompiledRule| others().any(|it| rule.mismatch(attributes, it).is_none());
-            let missed = self.rules.iter().any(would_match);
-            let reason = if missed { Reason::EquivalentNotTried } else { Reason::NoRuleMatched };
+            let would_match = |other: &&GroupVersionResource| {
+                self.rules.iter().any(|rule| rule.mismatch(attributes, other).is_none())
+            };
+            let missed = others().find(would_match);
             recorder.add(|| TraceStep::Equivalents {
                 tried: false,
                 resources: others().cloned().collect(),
+                missed: missed.cloned(),
             });
-            return Selected::No(reason);
+            return Selected::No(match missed {
+                Some(_) => Reason::EquivalentNotTried,
+                None => Reason::NoRuleMatched,
+            });
         }
         let mut pairs =
             numbered().flat_map(|(index, rule)| others().map(move |other| (index, rule, other)));
@@ -336,6 +355,7 @@ impl Hook {
             recorder.add(|| TraceStep::Equivalents {
                 tried: true,
                 resources: others().cloned().collect(),
+                missed: None,
             });
             return Selected::No(match none {
                 true => Reason::NoRuleMatched,

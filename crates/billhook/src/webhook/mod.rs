@@ -6,7 +6,10 @@
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
 mod aggregate;
+mod api;
 mod attributes;
+mod built_in;
+mod check;
 mod conditions;
 mod configuration;
 mod decision;
@@ -16,6 +19,7 @@ mod encode;
 mod equivalence;
 mod hook;
 mod index;
+mod lints;
 mod namespaces;
 mod read;
 mod resource;
@@ -26,7 +30,9 @@ mod status;
 mod trace;
 pub(crate) mod validation;
 
+pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
+pub use check::ConfigurationCheck;
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
 pub use configuration::{
     ClientConfig, ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, ServiceReference,
@@ -36,11 +42,14 @@ pub use decision::{Decision, Match, Reason};
 pub use decode::ConfigurationError;
 pub use equivalence::EquivalenceRegistry;
 pub use hook::{Hook, MatchContext};
+pub use lints::{Lint, LintCode, Severity, lint_together};
 pub use namespaces::{NamespaceLabels, Namespaces};
 pub use read::ReadError;
 pub use resource::{GroupVersionKind, GroupVersionResource};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use status::Status;
-pub use trace::{ConditionTrace, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+pub use trace::{
+    ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict,
+};
 pub use validation::{CelEnvironment, ExpressionChecker, ValidationOptions};

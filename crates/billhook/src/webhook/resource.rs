@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
 /// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupVersionResource {
     /// The API group.
     pub group: String,
@@ -35,6 +36,11 @@ impl GroupVersionResource {
         }
     }
 
+    /// The resource with a subresource that may be empty: `apps/v1 deployments/scale`.
+    pub fn with_subresource(&self, subresource: &str) -> String {
+        if subresource.is_empty() { self.to_string() } else { format!("{self}/{subresource}") }
+    }
+
     /// Whether this is the resource of Namespace objects (WM-37).
     pub(crate) fn is_namespaces(&self) -> bool {
         self.group.is_empty() && self.version == "v1" && self.resource == "namespaces"
@@ -49,7 +55,8 @@ impl fmt::Display for GroupVersionResource {
 }
 
 /// Group, version and name of a kind, e.g. `apps`, `v1`, `Deployment`. The core group is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GroupVersionKind {
     /// The API group.
     pub group: String,

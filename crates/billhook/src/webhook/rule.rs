@@ -36,6 +36,16 @@ impl Dimension {
             Dimension::Resource => "resources",
         }
     }
+
+    /// The rule of the specification about it.
+    pub(super) fn rule(self) -> &'static str {
+        match self {
+            Dimension::Scope => "WM-37",
+            Dimension::Operation => "WM-32",
+            Dimension::Group | Dimension::Version => "WM-33",
+            Dimension::Resource => "WM-34",
+        }
+    }
 }
 
 impl fmt::Display for Dimension {

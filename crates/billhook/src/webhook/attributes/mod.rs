@@ -7,17 +7,20 @@ use std::fmt;
 use std::str::FromStr;
 
 use billhook_schema::value::DeepValue;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::webhook::configuration::GROUP;
 use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 
 /// What a request does (WM-02).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Operation {
     /// Creates an object.
+    #[default]
     Create,
     /// Changes an object; patches do this too.
     Update,
@@ -64,16 +67,21 @@ impl FromStr for Operation {
 }
 
 /// Who makes a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct UserInfo {
     /// The name.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub username: String,
     /// What tells apart users of the same name at different times.
+    #[serde(skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// The groups that the user is in.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// What else authentication found out.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::attributes::AdmissionAttributes;
 use super::conditions::{ConditionResult, text as condition_text};
-use super::configuration::MatchCondition;
+use super::configuration::{MatchCondition, Rule};
 use super::decision::Decision;
 use super::resource::{GroupVersionKind, GroupVersionResource};
 use super::rule::Dimension;
@@ -35,7 +36,8 @@ impl Trace {
         &self.decision
     }
 
-    /// The step that decided against the webhook, in a few words; none if it is called.
+    /// What decided against the webhook, in one line; none if it is called. If no rule fits, the
+    /// one that fits best is named.
     pub fn summary(&self) -> Option<String> {
         text::summary(self)
     }
@@ -77,8 +79,10 @@ pub enum TraceStep {
         index: usize,
         /// The resource it was tried for: the request's own or an equivalent.
         resource: GroupVersionResource,
+        /// The subresource of the request.
+        subresource: String,
         /// The first part that does not fit; none if all do.
-        failed: Option<Dimension>,
+        failed: Option<RuleMismatch>,
     },
     /// No rule fits the request's own resource, nor an equivalent if those were tried (WM-45).
     Equivalents {
@@ -86,6 +90,9 @@ pub enum TraceStep {
         tried: bool,
         /// The equivalents.
         resources: Vec<GroupVersionResource>,
+        /// The first of them that a rule would have fitted if it had been tried.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        missed: Option<GroupVersionResource>,
     },
     /// The match conditions were evaluated (WM-72).
     MatchConditions {
@@ -120,6 +127,46 @@ impl TraceStep {
         };
         let conditions = conditions.iter().zip(results).map(trace).collect();
         TraceStep::MatchConditions { conditions, error }
+    }
+}
+
+/// The part of a rule that does not fit a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct RuleMismatch {
+    /// Which part.
+    pub dimension: Dimension,
+    /// What the rule has there.
+    pub wanted: Vec<String>,
+    /// What the request has; for the scope, its namespace.
+    pub found: String,
+}
+
+impl RuleMismatch {
+    pub(super) fn new(
+        dimension: Dimension,
+        rule: &Rule,
+        attributes: &AdmissionAttributes,
+        resource: &GroupVersionResource,
+    ) -> Self {
+        let (wanted, found) = match dimension {
+            Dimension::Scope => {
+                let namespace = match resource.is_namespaces() {
+                    true => "",
+                    false => attributes.namespace.as_str(),
+                };
+                (rule.scope.iter().cloned().collect(), namespace)
+            }
+            Dimension::Operation => (rule.operations.clone(), attributes.operation.name()),
+            Dimension::Group => (rule.api_groups.clone(), resource.group.as_str()),
+            Dimension::Version => (rule.api_versions.clone(), resource.version.as_str()),
+            Dimension::Resource => (rule.resources.clone(), resource.resource.as_str()),
+        };
+        let mut found = found.to_owned();
+        if dimension == Dimension::Resource && !attributes.subresource.is_empty() {
+            found = format!("{found}/{}", attributes.subresource);
+        }
+        RuleMismatch { dimension, wanted, found }
     }
 }
 

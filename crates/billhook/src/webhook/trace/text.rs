@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
-use crate::webhook::decision::Decision;
+use super::{RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+use crate::webhook::decision::{Decision, Match, Reason};
+use crate::webhook::rule::Dimension;
 
 /// How many labels or resources a line lists.
 const LISTED: usize = 12;
@@ -15,12 +16,8 @@ impl fmt::Display for Trace {
             writeln!(f, "{step}")?;
         }
         match &self.decision {
-            Decision::Called(matched) => {
-                write!(f, "called with {} for {}", matched.kind, matched.resource)?;
-                match matched.subresource.as_str() {
-                    "" => Ok(()),
-                    subresource => write!(f, "/{subresource}"),
-                }
+            Decision::Called(Match { resource, subresource, kind }) => {
+                write!(f, "called with {kind} for {}", resource.with_subresource(subresource))
             }
             Decision::NotEvaluated(_) => f.write_str("called if its match conditions hold"),
             Decision::Skipped(reason) => write!(f, "not called: {reason}"),
@@ -53,30 +50,26 @@ impl fmt::Display for TraceStep {
                     }
                 }
             }
-            TraceStep::Rule { index, resource, failed: None } => {
-                write!(f, "rules[{index}] for {resource}: passed (WM-30)")
+            TraceStep::Rule { index, resource, subresource, failed } => {
+                write!(f, "rules[{index}] for {}: ", resource.with_subresource(subresource))?;
+                match failed {
+                    None => f.write_str("passed (WM-30)"),
+                    Some(mismatch) => write!(f, "failed, {mismatch}"),
+                }
             }
-            TraceStep::Rule { index, resource, failed: Some(dimension) } => {
-                write!(
-                    f,
-                    "rules[{index}] for {resource}: failed, its {dimension} don't fit (WM-30)"
-                )
-            }
-            TraceStep::Equivalents { tried, resources } => {
+            TraceStep::Equivalents { tried, resources, missed } => {
                 let list = listed(resources.iter().map(|resource| resource.to_string()));
-                match (tried, resources.is_empty()) {
-                    (true, true) => f.write_str(
-                        "matchPolicy Equivalent: failed, there are no equivalents (WM-46)",
-                    ),
-                    (true, false) => {
-                        write!(f, "matchPolicy Equivalent: failed, tried {list} (WM-50)")
+                let policy = if *tried { "Equivalent" } else { "Exact" };
+                write!(f, "matchPolicy {policy}: ")?;
+                match (missed, tried) {
+                    _ if resources.is_empty() => {
+                        f.write_str("the resource has no equivalents (WM-46)")
                     }
-                    (false, true) => {
-                        f.write_str("matchPolicy Exact: there are no equivalents anyway (WM-45)")
+                    (Some(missed), _) => {
+                        write!(f, "failed, a rule fits the equivalent {missed} only (WM-45)")
                     }
-                    (false, false) => {
-                        write!(f, "matchPolicy Exact: not tried are {list} (WM-45)")
-                    }
+                    (None, true) => write!(f, "failed, no rule fits {list} either (WM-50)"),
+                    (None, false) => write!(f, "no rule fits {list} either (WM-45)"),
                 }
             }
             TraceStep::MatchConditions { conditions, error } => {
@@ -99,6 +92,29 @@ impl fmt::Display for TraceStep {
                 let list = listed(conditions.iter().map(|name| format!("`{name}`")));
                 write!(f, "matchConditions: not evaluated: {list}")
             }
+        }
+    }
+}
+
+/// `its operations are `CREATE`, not `UPDATE` (WM-32)`.
+impl fmt::Display for RuleMismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (field, rule) = (self.dimension.field(), self.dimension.rule());
+        let quoted =
+            |text: &String| if text.is_empty() { "\"\"".to_owned() } else { format!("`{text}`") };
+        let wanted = listed(self.wanted.iter().map(quoted));
+        match (self.dimension, self.found.as_str()) {
+            (Dimension::Scope, "") => {
+                write!(f, "its scope is {wanted}, but the request is outside namespaces ({rule})")
+            }
+            (Dimension::Scope, namespace) => {
+                write!(
+                    f,
+                    "its scope is {wanted}, but the request is in namespace `{namespace}` ({rule})"
+                )
+            }
+            _ if self.wanted.is_empty() => write!(f, "it has no {field} ({rule})"),
+            _ => write!(f, "its {field} are {wanted}, not {} ({rule})", quoted(&self.found)),
         }
     }
 }
@@ -179,11 +195,28 @@ fn listed(items: impl ExactSizeIterator<Item = String>) -> String {
 
 /// The step that decided, without what came before it.
 pub(super) fn summary(trace: &Trace) -> Option<String> {
-    if let Decision::Called(_) = trace.decision {
-        return None;
+    let last = || trace.steps.last().map(TraceStep::to_string);
+    match &trace.decision {
+        Decision::Called(_) => None,
+        Decision::Rejected(_, status) => {
+            Some(format!("the request is refused with {}: {}", status.code, status.message))
+        }
+        Decision::Skipped(Reason::NoRuleMatched | Reason::NoEquivalentMatched) => {
+            Some(best_rule(&trace.steps).unwrap_or_else(|| "there are no rules (WM-39)".to_owned()))
+        }
+        Decision::Skipped(_) | Decision::NotEvaluated(_) => last(),
     }
-    if let Decision::Rejected(_, status) = &trace.decision {
-        return Some(format!("refused with {}: {}", status.code, status.message));
+}
+
+/// The rule that fits a request best: the first of those that fail in the latest part.
+fn best_rule(steps: &[TraceStep]) -> Option<String> {
+    let mut best: Option<(usize, &RuleMismatch)> = None;
+    for step in steps {
+        if let TraceStep::Rule { index, failed: Some(failed), .. } = step
+            && best.is_none_or(|(_, best)| failed.dimension > best.dimension)
+        {
+            best = Some((*index, failed));
+        }
     }
-    trace.steps.last().map(TraceStep::to_string)
+    best.map(|(index, failed)| format!("rules[{index}]: {failed}"))
 }

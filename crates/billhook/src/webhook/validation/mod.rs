@@ -11,11 +11,14 @@ use std::collections::BTreeSet;
 use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
 use billhook_objectmeta::{validate_create, validate_update};
 use billhook_schema::print::compact_json;
-use billhook_schema::{FieldError, FieldPath};
+use billhook_schema::{ErrorType, FieldError, FieldPath};
+use serde_json::Value;
 
 pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
 
-use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
+use super::aggregate::aggregate;
+use super::configuration::{ConfigurationKind, GROUP, Webhook, WebhookConfiguration};
+use super::status::Status;
 use options::Tolerance;
 
 /// The classes of side effects that are accepted today (WCF-49).
@@ -36,7 +39,7 @@ impl WebhookConfiguration {
 
     /// [`WebhookConfiguration::validate`] with options.
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
-        let mut errors = validate_create(&self.metadata, false);
+        let mut errors = self.validate_metadata();
         if let Some(stored) = options.stored {
             errors.extend(validate_update(&self.metadata, &stored.metadata));
         }
@@ -53,6 +56,29 @@ impl WebhookConfiguration {
             }
         }
         errors
+    }
+
+    /// A server makes a name from `generateName` before it validates (WCF-27).
+    fn validate_metadata(&self) -> Vec<FieldError> {
+        let mut errors = validate_create(&self.metadata, false);
+        let prefix = self.metadata.get("generateName").and_then(Value::as_str);
+        if prefix.is_some_and(|prefix| !prefix.is_empty()) {
+            let name = FieldPath::default().name("metadata").name("name");
+            errors.retain(|it| it.error_type() != ErrorType::Required || *it.field() != name);
+        }
+        errors
+    }
+
+    /// The server's answer to a configuration with these errors: 422, and all errors in the
+    /// message (WCF-25).
+    pub fn refusal(&self, errors: &[FieldError]) -> Status {
+        let message = format!(
+            "{}.{GROUP} \"{}\" is invalid: {}",
+            self.kind.name(),
+            self.name(),
+            aggregate(errors)
+        );
+        Status::new(422, "Invalid", message)
     }
 }
 

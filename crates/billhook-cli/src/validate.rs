@@ -1,0 +1,226 @@
+//! `billhook validate`: every object finds its definition, version and, for updates, the object it
+//! replaces, and goes through the library as a write goes through a server.
+
+use std::io;
+
+use billhook::{
+    CustomResourceDefinition, DecodeOptions, Dialect, ValidateOptions, Validation, Verdict, Version,
+};
+use billhook_schema::value::{DeepValue, deep_clone};
+use serde_json::{Map, Value};
+
+use crate::args::Validate;
+use crate::crds::Crds;
+use crate::findings::Printer;
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem, Status};
+use crate::report;
+use crate::run::{Identity, Used, from_request, type_meta, version_named};
+
+/// What a server says about an object.
+#[derive(Debug)]
+pub(crate) struct Finding {
+    pub(crate) place: Place,
+    pub(crate) identity: Identity,
+    /// What is to be said about the definition, the first time it is used.
+    pub(crate) notes: Vec<String>,
+    pub(crate) result: Result<Checked, Box<Problem>>,
+}
+
+/// An object that was decoded and validated.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    /// What the server would warn of.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) validation: Validation,
+}
+
+impl Finding {
+    fn failed(problem: Box<Problem>) -> Self {
+        let place = problem.place.clone();
+        Finding { place, identity: Identity::default(), notes: Vec::new(), result: Err(problem) }
+    }
+
+    fn status(&self) -> Status {
+        match &self.result {
+            Err(problem) => problem.status,
+            Ok(checked) if checked.validation.verdict() == Verdict::Invalid => Status::Refused,
+            Ok(_) => Status::Fine,
+        }
+    }
+}
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Validate) -> io::Result<Status> {
+    let mut status = Status::Fine;
+    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let mut old = Vec::new();
+    for source in sources(&command.old) {
+        match source.and_then(|source| source.documents()) {
+            Ok(documents) => old.extend(documents),
+            Err(problem) => problems.push(*problem),
+        }
+    }
+    for problem in problems {
+        report::problem(&problem);
+        status = status.max(problem.status);
+    }
+    if crds.is_empty() {
+        return Ok(Status::Unusable);
+    }
+    let mut printer = Printer::new(command);
+    let mut run = Run { command, crds: &crds, old: &old, used: Used::default() };
+    let mut any = false;
+    let mut print = |finding: Finding| {
+        status = status.max(finding.status());
+        printer.add(finding)
+    };
+    for source in sources(&command.objects) {
+        match source.and_then(|source| source.documents()) {
+            Err(problem) => {
+                print(Finding::failed(problem))?;
+                any = true;
+            }
+            Ok(documents) => {
+                for document in documents {
+                    // Manifests are often kept beside their definitions.
+                    if !CustomResourceDefinition::is_definition(&document.value) {
+                        print(run.finding(document))?;
+                        any = true;
+                    }
+                }
+            }
+        }
+    }
+    if !any {
+        let names: Vec<_> = command.objects.iter().map(|path| path.to_string_lossy()).collect();
+        let problem = Problem::unusable(Place::file(&names.join(", ")), "no objects here");
+        let help = "CRDs themselves and empty documents do not count";
+        print(Finding::failed(problem.help(help)))?;
+    }
+    printer.finish()?;
+    Ok(status)
+}
+
+/// What the objects of a run have in common.
+struct Run<'r> {
+    command: &'r Validate,
+    crds: &'r Crds,
+    old: &'r [Document],
+    used: Used,
+}
+
+impl Run<'_> {
+    fn finding(&mut self, document: Document) -> Finding {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let mut notes = Vec::new();
+        let result = self.check(document, &identity, &mut notes);
+        Finding { place, identity, notes, result }
+    }
+
+    fn check(
+        &mut self,
+        document: Document,
+        identity: &Identity,
+        notes: &mut Vec<String>,
+    ) -> Result<Checked, Box<Problem>> {
+        let place = document.place.clone();
+        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, &place)?;
+        let version = version_named(&crd, own, &place)?;
+        self.used.note(&crd, &version, true, notes);
+        let old = match self.command.old.is_empty() {
+            true => None,
+            false => Some(self.old_object(&version, identity, &place)?),
+        };
+        let (mut object, mut warnings) = if self.command.no_decode {
+            (document.value, Vec::new())
+        } else {
+            let options =
+                DecodeOptions::default().field_validation(self.command.field_validation());
+            let done = from_request(&version, document, &options)?;
+            (done.object, done.warnings)
+        };
+        let options = ValidateOptions::default();
+        let validation = match old {
+            None => {
+                version.prepare_create(&mut object, &self.command.namespace);
+                version.validate_create(&object, &options)
+            }
+            Some(mut old) => {
+                complete(&mut object, &mut old, &self.command.namespace, &version);
+                match self.command.subresource {
+                    None => {
+                        version.prepare_update(&mut object, &old);
+                        version.validate_update(&object, &old, &options)
+                    }
+                    Some(_) => {
+                        version.prepare_status_update(&mut object, &old);
+                        version.validate_status_update(&object, &old, &options)
+                    }
+                }
+            }
+        };
+        warnings.extend(validation.warnings().iter().cloned());
+        Ok(Checked { warnings, validation })
+    }
+
+    /// The old object of the same group, kind, namespace and name, as a read gives it.
+    fn old_object(
+        &self,
+        version: &Version,
+        identity: &Identity,
+        place: &Place,
+    ) -> Result<DeepValue, Box<Problem>> {
+        let group = |identity: &Identity| {
+            let api_version = identity.api_version.as_deref().unwrap_or_default();
+            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
+        };
+        let namespace = |identity: &Identity| {
+            identity.namespace.clone().unwrap_or_else(|| self.command.namespace.clone())
+        };
+        let is_same = |document: &&Document| {
+            let other = Identity::of(&document.value);
+            other.kind == identity.kind
+                && other.name == identity.name
+                && group(&other) == group(identity)
+                && namespace(&other) == namespace(identity)
+        };
+        let Some(document) = self.old.iter().find(is_same) else {
+            let name = identity.name.as_deref().unwrap_or_default();
+            let message = format!("no old object of this kind with the name `{name}`");
+            let help = "without `--old` the object is validated as a new one";
+            return Err(Problem::unusable(place.clone(), message).help(help));
+        };
+        let mut old = document.value.clone();
+        version
+            .decode_storage_value(&mut old, &DecodeOptions::default())
+            .map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+        Ok(old)
+    }
+}
+
+/// Gives both objects what a server and a client that has read the old object have put there:
+/// without it, nothing but an update without a resource version could be shown.
+fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &Version) {
+    if let Some(metadata) = metadata(old) {
+        if version.definition().scope() == billhook::Scope::Namespaced {
+            metadata.entry("namespace").or_insert_with(|| Value::from(namespace));
+        }
+        metadata.entry("resourceVersion").or_insert_with(|| Value::from("1"));
+    }
+    let (Some(new), Some(old)) = (metadata(object), old.get("metadata")) else { return };
+    for name in ["namespace", "resourceVersion", "uid", "creationTimestamp"] {
+        if let (None, Some(value)) = (new.get(name), old.get(name)) {
+            new.insert(name.to_owned(), deep_clone(value));
+        }
+    }
+}
+
+/// The metadata of an object, made if there is none.
+fn metadata(object: &mut Value) -> Option<&mut Map<String, Value>> {
+    let metadata = object.as_object_mut()?.entry("metadata");
+    metadata.or_insert_with(|| Value::Object(Map::new())).as_object_mut()
+}

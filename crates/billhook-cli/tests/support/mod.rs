@@ -1,0 +1,57 @@
+//! Runs the built command and compares all that comes out of it with snapshots.
+
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Runs the command; gives all that comes out of it.
+pub(crate) fn run(args: &str, stdin: &str) -> String {
+    run_with(args, stdin.as_bytes(), &[])
+}
+
+pub(crate) fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -> String {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_billhook"))
+        .args(args.split_whitespace())
+        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .env_remove("NO_COLOR")
+        .env_remove("CLICOLOR_FORCE")
+        .envs(environment.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    // A command that does not read its input may be gone before it is written.
+    let _ = pipe.write_all(stdin);
+    drop(pipe);
+    let output = child.wait_with_output().unwrap();
+    let (stdout, stderr) = (output.stdout, output.stderr);
+    format!(
+        "$ billhook {args}\nexit status: {}\n\n-- standard output\n{}\n-- standard error\n{}",
+        output.status.code().unwrap(),
+        String::from_utf8(stdout).unwrap(),
+        String::from_utf8(stderr).unwrap()
+    )
+}
+
+/// Compares with a snapshot beside the test file; its first line says all that the expression
+/// would.
+macro_rules! snapshot {
+    ($name:expr, $shown:expr) => {
+        insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!($name, $shown) })
+    };
+}
+
+/// One snapshot for each: name, arguments, standard input.
+macro_rules! cases {
+    ($($name:ident: $args:literal $(< $stdin:expr)?;)*) => {
+        $(#[test]
+        fn $name() {
+            let stdin = String::new() $(+ &$stdin[0])?;
+            snapshot!(stringify!($name), run($args, &stdin));
+        })*
+    };
+}
+
+pub(crate) use {cases, snapshot};

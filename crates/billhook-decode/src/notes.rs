@@ -1,0 +1,260 @@
+//! What a pass changed, with paths that are only put together for what did change: a note begins
+//! at its place, and every object and list on the way back adds a step to it.
+
+use billhook_defaulting::{
+    Cause, apply_defaults_node_reporting, default_change, null_change, sort_default_changes,
+};
+use billhook_objectmeta::{metadata_changes, unknown_metadata_fields};
+use billhook_pruning::{pruned_change, unknown_fields};
+use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_schema::{Change, Edge, FieldPath, Location, NodeRef, PropertyRef, SchemaPaths};
+
+use crate::metadata::Normal;
+use crate::read::read_json;
+use crate::scan::{self, Stop};
+
+/// A place in an object or a list at `node`.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p, 's> {
+    pub(crate) node: NodeRef<'s>,
+    pub(crate) part: Within<'p, 's>,
+}
+
+/// What is in an object or a list.
+#[derive(Clone, Copy)]
+pub(crate) enum Within<'p, 's> {
+    /// A member that the schema knows by name.
+    Known(PropertyRef<'s>),
+    /// Any other member.
+    Unlisted(&'p [u8]),
+    Element(usize),
+}
+
+impl Place<'_, '_> {
+    pub(crate) fn is_listed(self) -> bool {
+        matches!(self.part, Within::Known(property) if property.is_listed())
+    }
+}
+
+/// A step from an object or a list to what is in it.
+enum Step<'s> {
+    Known(&'s str),
+    Unlisted(String),
+    Element(usize),
+}
+
+impl Step<'_> {
+    /// Steps from the same place come in this order.
+    fn order(&self) -> (&str, usize) {
+        match self {
+            Step::Known(name) => (name, 0),
+            Step::Unlisted(name) => (name, 0),
+            Step::Element(index) => ("", *index),
+        }
+    }
+}
+
+enum What<'s> {
+    Pruned {
+        /// The node that removed it.
+        node: NodeRef<'s>,
+        /// The last node on the way that stands for a part of the schema.
+        written: Option<NodeRef<'s>>,
+        value: DeepValue,
+    },
+    NullRemoved(Edge<'s>),
+    Defaulted {
+        edge: Edge<'s>,
+        cause: Cause,
+        /// The defaults that complete it, with paths from its place.
+        completed: Vec<Change>,
+    },
+    Metadata {
+        is_root: bool,
+        schema_path: FieldPath,
+        normal: Normal,
+    },
+}
+
+struct Note<'s> {
+    /// From the place to the root.
+    steps: Vec<Step<'s>>,
+    what: What<'s>,
+}
+
+/// The notes of a pass.
+#[derive(Default)]
+pub(crate) struct Notes<'s>(Vec<Note<'s>>);
+
+/// What a report says about a text.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// What was changed, in the order in which the steps over a tree list it: root metadata, what
+    /// was pruned, removed nulls, metadata of embedded resources, defaults.
+    pub changes: Vec<Change>,
+    /// The paths of unknown fields, in the order in which field validation lists them (RP-20).
+    pub unknown: Vec<String>,
+}
+
+impl<'s> Notes<'s> {
+    #[inline(always)]
+    pub(crate) fn mark(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Adds a step to the notes that were made since a mark.
+    #[inline(always)]
+    pub(crate) fn were_at(&mut self, mark: usize, place: Place<'_, 's>) {
+        if self.0.len() > mark {
+            self.add_step(mark, place);
+        }
+    }
+
+    #[inline(never)]
+    fn add_step(&mut self, mark: usize, Place { node, part }: Place<'_, 's>) {
+        for note in self.0.iter_mut().skip(mark) {
+            if let What::Pruned { written: written @ None, .. } = &mut note.what
+                && !node.specifies_nothing()
+            {
+                *written = Some(node);
+            }
+            note.steps.push(match part {
+                Within::Known(property) => Step::Known(property.name()),
+                Within::Unlisted(name) => {
+                    Step::Unlisted(String::from_utf8_lossy(name).into_owned())
+                }
+                Within::Element(index) => Step::Element(index),
+            });
+        }
+    }
+
+    fn push(&mut self, what: What<'s>) {
+        self.0.push(Note { steps: Vec::new(), what });
+    }
+
+    /// A member of `node` was removed; `text` is its value.
+    pub(crate) fn pruned(&mut self, node: NodeRef<'s>, text: &[u8]) -> scan::Step<()> {
+        let document = read_json(text).map_err(|_| Stop::Tree)?;
+        if !document.duplicates().is_empty() {
+            return Err(Stop::Duplicate);
+        }
+        self.push(What::Pruned { node, written: None, value: document.into_value() });
+        Ok(())
+    }
+
+    pub(crate) fn null_removed(&mut self, edge: Edge<'s>) {
+        self.push(What::NullRemoved(edge));
+    }
+
+    pub(crate) fn defaulted(&mut self, edge: Edge<'s>, cause: Cause) -> scan::Step<()> {
+        let mut value = edge.default().map(|default| DeepValue::from(deep_clone(default)));
+        let completed = match &mut value {
+            Some(value) => apply_defaults_node_reporting(edge.node(), value),
+            None => return Ok(()),
+        };
+        let completed = completed.map_err(|_| Stop::Tree)?;
+        self.push(What::Defaulted { edge, cause, completed });
+        Ok(())
+    }
+
+    /// The metadata of the resource at `resource`, whose own schema is at `node`, was not in
+    /// normal form.
+    pub(crate) fn metadata(
+        &mut self,
+        resource: NodeRef<'s>,
+        node: NodeRef<'s>,
+        is_root: bool,
+        normal: Normal,
+    ) -> scan::Step<()> {
+        // Nulls and defaults of listed fields would be changes of their own.
+        if node.can_default() || !is_root && node.can_remove_null() {
+            return Err(Stop::Tree);
+        }
+        let schema_path = resource.schema_path();
+        self.push(What::Metadata { is_root, schema_path, normal });
+        Ok(())
+    }
+
+    /// Puts the notes into the order of the steps over a tree.
+    pub(crate) fn finish(self) -> Findings {
+        let mut findings = Findings::default();
+        let mut paths = SchemaPaths::default();
+        let (mut pruned, mut nulls, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
+        let mut embedded = Vec::new();
+        for Note { steps, what } in self.0 {
+            let path = || path(&steps, false);
+            match what {
+                What::Pruned { node, written, value } => {
+                    let written = written.unwrap_or(node);
+                    let schema_path = paths.of(written);
+                    let value = value.into_inner();
+                    pruned.push(pruned_change(path(), value, (node, written), schema_path));
+                }
+                What::NullRemoved(edge) => nulls.push(null_change(path(), edge.node())),
+                What::Defaulted { edge, cause, completed } => {
+                    let place = path();
+                    let schema_path = paths.of(edge.node());
+                    defaults.push(default_change(place.clone(), edge, cause, schema_path));
+                    defaults.extend(completed.into_iter().map(|change| change.below(&place)));
+                }
+                What::Metadata { is_root: true, schema_path, normal } => {
+                    let at = Location::TOP.name("metadata");
+                    findings.unknown = unknown_metadata_fields(&normal.written, &at);
+                    findings.changes =
+                        metadata_changes(&normal.written, &normal.decoded, &at, &schema_path);
+                }
+                What::Metadata { is_root: false, schema_path, normal } => {
+                    embedded.push((steps, schema_path, normal));
+                }
+            }
+        }
+        pruned.sort_by(|one, other| one.path().cmp(other.path()));
+        nulls.sort_by(|one, other| one.path().cmp(other.path()));
+        sort_default_changes(&mut defaults);
+        findings.unknown.extend(unknown_fields(&pruned));
+        findings.changes.extend(pruned);
+        findings.changes.extend(nulls);
+        findings.add_embedded(embedded);
+        findings.changes.extend(defaults);
+        findings
+    }
+}
+
+impl Findings {
+    /// Adds what was found in the metadata of embedded resources; the steps lead to it.
+    fn add_embedded(&mut self, mut found: Vec<(Vec<Step<'_>>, FieldPath, Normal)>) {
+        // A resource comes before those in it.
+        found.sort_by(|(one, ..), (other, ..)| {
+            let resource = |steps: &[Step<'_>]| steps.len().saturating_sub(1);
+            let ours = one.iter().rev().take(resource(one));
+            let theirs = other.iter().rev().take(resource(other));
+            ours.map(Step::order).cmp(theirs.map(Step::order))
+        });
+        let mut all_unknown = Vec::new();
+        for (steps, schema_path, normal) in found {
+            let resource = path(steps.get(1..).unwrap_or_default(), true);
+            let at = Location::at(&resource);
+            let at = at.name("metadata");
+            all_unknown.extend(unknown_metadata_fields(&normal.written, &at));
+            self.changes.extend(metadata_changes(
+                &normal.written,
+                &normal.decoded,
+                &at,
+                &schema_path,
+            ));
+        }
+        all_unknown.sort_unstable();
+        self.unknown.extend(all_unknown);
+    }
+}
+
+/// The path of a place; `by_key` writes members that the schema doesn't list by name as keys.
+fn path(steps: &[Step<'_>], by_key: bool) -> FieldPath {
+    steps.iter().rev().fold(FieldPath::default(), |path, step| match step {
+        Step::Element(index) => path.index(*index),
+        Step::Unlisted(name) if by_key => path.key(name),
+        Step::Unlisted(name) => path.name(name),
+        Step::Known(name) => path.name(*name),
+    })
+}

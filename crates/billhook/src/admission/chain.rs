@@ -1,0 +1,461 @@
+//! The chain: plugins and webhooks in their order, twice if a webhook changed the object, then
+//! validation (DI-01 to DI-09, DI-40 to DI-49).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::annotations::{AuditAnnotations, AuditLevel};
+use super::answer::{Stage, Verified};
+use super::call::Deadline;
+use super::caller::WebhookCaller;
+use super::model::{ObjectModel, UnknownObjects};
+use super::mutate::Reinvocation;
+use super::observe::{CallStart, Observer, StepEnd};
+use super::plugin::{Plugin, PluginRequest};
+use super::record::{Action, Record, Step};
+use super::review::SharedObject;
+use super::status::Status;
+use super::warnings::Warnings;
+use crate::webhook::{
+    AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
+    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Reason,
+    WebhookConfiguration, WebhookSet,
+};
+
+/// An admission chain: plugins of the same process and webhooks, through which requests go.
+///
+/// It knows nothing of the objects themselves but what its [`ObjectModel`] tells; the
+/// [`Admission`](super::Admission) of a definition puts decoding before it and storage behind it.
+pub struct Chain {
+    pub(super) caller: Arc<dyn WebhookCaller>,
+    pub(super) model: Arc<dyn ObjectModel>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(super) errors_in_hook_order: bool,
+    clock: Arc<dyn Fn() -> Instant + Send + Sync>,
+    /// In order; the webhook stages stand between those before and those behind them.
+    plugins: Vec<Arc<dyn Plugin>>,
+    late_plugins: Vec<Arc<dyn Plugin>>,
+    mutating: Option<WebhookSet>,
+    validating: Option<WebhookSet>,
+    namespaces: Arc<dyn Namespaces + Send + Sync>,
+    equivalents: EquivalenceRegistry,
+    conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
+}
+
+impl fmt::Debug for Chain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Chain").finish_non_exhaustive()
+    }
+}
+
+struct Unobserved;
+
+impl Observer for Unobserved {}
+
+/// What a request brings along besides what it is about.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct RequestOptions {
+    /// When the request must be over (DI-53).
+    pub deadline: Option<Instant>,
+    /// Whether the steps of the request are listed, with what each of them changed.
+    pub trace: bool,
+}
+
+impl RequestOptions {
+    /// The options with a deadline.
+    #[must_use]
+    pub fn deadline(mut self, deadline: Instant) -> Self {
+        self.deadline = Some(deadline);
+        self
+    }
+
+    /// The options with or without a trace.
+    #[must_use]
+    pub fn trace(mut self, trace: bool) -> Self {
+        self.trace = trace;
+        self
+    }
+}
+
+/// What became of a request in the chain.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ChainOutcome {
+    /// The request with its final object, or the status the client gets.
+    pub result: Result<AdmissionAttributes, Status>,
+    /// The warnings for the client.
+    pub warnings: Warnings,
+    /// What goes to the audit log.
+    pub annotations: AuditAnnotations,
+    /// What was done, if a trace was asked for.
+    pub steps: Vec<Step>,
+    /// All errors of the validating webhooks, of which the client gets the first (DI-66).
+    pub validating_errors: Vec<Status>,
+}
+
+impl Chain {
+    /// A chain without webhooks and plugins, which reaches webhooks by a caller.
+    pub fn new(caller: impl WebhookCaller + 'static) -> Self {
+        Chain {
+            caller: Arc::new(caller),
+            model: Arc::new(UnknownObjects),
+            observer: Arc::new(Unobserved),
+            uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
+            errors_in_hook_order: false,
+            clock: Arc::new(Instant::now),
+            plugins: Vec::new(),
+            late_plugins: Vec::new(),
+            mutating: None,
+            validating: None,
+            namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
+            equivalents: EquivalenceRegistry::new(),
+            conditions: None,
+        }
+    }
+
+    /// The chain with the webhooks of both stages; those it had are replaced.
+    #[must_use]
+    pub fn webhooks(mut self, configurations: &[WebhookConfiguration]) -> Self {
+        let set = |kind| WebhookSet::new(kind, configurations.iter().cloned());
+        self.mutating = Some(set(ConfigurationKind::Mutating));
+        self.validating = Some(set(ConfigurationKind::Validating));
+        self
+    }
+
+    /// The chain without the webhooks of a stage (DI-02).
+    #[must_use]
+    pub fn without(mut self, stage: Stage) -> Self {
+        match stage {
+            Stage::Mutating => self.mutating = None,
+            Stage::Validating => self.validating = None,
+        }
+        self
+    }
+
+    /// The chain with one more plugin before the webhooks.
+    #[must_use]
+    pub fn plugin(mut self, plugin: impl Plugin + 'static) -> Self {
+        self.plugins.push(Arc::new(plugin));
+        self
+    }
+
+    /// The chain with one more plugin behind the webhooks, such as a quota.
+    #[must_use]
+    pub fn late_plugin(mut self, plugin: impl Plugin + 'static) -> Self {
+        self.late_plugins.push(Arc::new(plugin));
+        self
+    }
+
+    /// The chain for objects of which it knows versions and defaults.
+    #[must_use]
+    pub fn model(mut self, model: impl ObjectModel + 'static) -> Self {
+        self.model = Arc::new(model);
+        self
+    }
+
+    /// The chain with the namespaces that there are; none by default.
+    #[must_use]
+    pub fn namespaces(mut self, namespaces: impl Namespaces + Send + Sync + 'static) -> Self {
+        self.namespaces = Arc::new(namespaces);
+        self
+    }
+
+    /// The chain with the resources that are equivalent.
+    #[must_use]
+    pub fn equivalents(mut self, equivalents: EquivalenceRegistry) -> Self {
+        self.equivalents = equivalents;
+        self
+    }
+
+    /// The chain with an evaluator of match conditions. Without one, a webhook with match
+    /// conditions that its rules select makes the request fail.
+    #[must_use]
+    pub fn conditions(mut self, conditions: impl MatchConditions + Send + Sync + 'static) -> Self {
+        self.conditions = Some(Arc::new(conditions));
+        self
+    }
+
+    /// The chain with somebody who watches.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
+    /// The chain with another clock, for tests.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Instant + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// The chain with another source for the UIDs of calls, for tests; random by default (AR-10).
+    #[must_use]
+    pub fn uids(mut self, uids: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.uids = Arc::new(uids);
+        self
+    }
+
+    /// The chain that answers with the error of the first webhook in their order, not of the
+    /// first in time, where several validating webhooks refuse a request (DI-66).
+    #[must_use]
+    pub fn errors_in_hook_order(mut self, in_order: bool) -> Self {
+        self.errors_in_hook_order = in_order;
+        self
+    }
+
+    /// Takes a request through both stages. Between them `prepare` finishes the object: it may
+    /// generate a name, set what the server sets, and validate.
+    pub async fn run(
+        &self,
+        mut request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        let mut record = Record { is_tracing: options.trace, ..Record::default() };
+        let mut validating_errors = Vec::new();
+        let deadline = Deadline { at: options.deadline, clock: &*self.clock };
+        let result =
+            self.stages(&mut request, deadline, prepare, &mut record, &mut validating_errors).await;
+        let Record { warnings, annotations, steps, .. } = record;
+        let result = result.map(|()| request);
+        ChainOutcome { result, warnings, annotations, steps, validating_errors }
+    }
+
+    async fn stages(
+        &self,
+        request: &mut AdmissionAttributes,
+        deadline: Deadline<'_>,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+        record: &mut Record,
+        validating_errors: &mut Vec<Status>,
+    ) -> Result<(), Status> {
+        let began = deadline.now();
+        let result = self.mutating_stage(request, deadline, record).await;
+        self.stage_finished(Stage::Mutating, request, deadline, began, result.is_err());
+        result?;
+
+        let began = deadline.now();
+        let before = request.object.clone().filter(|_| record.is_tracing);
+        let prepared = prepare(request, &mut record.warnings);
+        let took = deadline.now().saturating_duration_since(began);
+        record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        prepared?;
+
+        // The second stage has annotations of its own (DI-04).
+        let mutating_annotations = std::mem::take(&mut record.annotations);
+        let began = deadline.now();
+        let result = self.validating_stage(request, deadline, record, validating_errors).await;
+        self.stage_finished(Stage::Validating, request, deadline, began, result.is_err());
+        let validating_annotations =
+            std::mem::replace(&mut record.annotations, mutating_annotations);
+        record.annotations.merge(validating_annotations);
+        result
+    }
+
+    fn stage_finished(
+        &self,
+        stage: Stage,
+        request: &AdmissionAttributes,
+        deadline: Deadline<'_>,
+        began: Instant,
+        rejected: bool,
+    ) {
+        let took = deadline.now().saturating_duration_since(began);
+        let end = StepEnd { stage, operation: request.operation, took, rejected };
+        self.observer.stage_finished(&end);
+    }
+
+    /// All that may change the object, and once more if a webhook did (DI-40).
+    async fn mutating_stage(
+        &self,
+        request: &mut AdmissionAttributes,
+        deadline: Deadline<'_>,
+        record: &mut Record,
+    ) -> Result<(), Status> {
+        let mut reinvocation = Reinvocation::default();
+        self.mutating_chain(request, &mut reinvocation, deadline, record).await?;
+        if reinvocation.is_requested {
+            reinvocation.is_repetition = true;
+            self.mutating_chain(request, &mut reinvocation, deadline, record).await?;
+        }
+        Ok(())
+    }
+
+    async fn mutating_chain(
+        &self,
+        request: &mut AdmissionAttributes,
+        reinvocation: &mut Reinvocation,
+        deadline: Deadline<'_>,
+        record: &mut Record,
+    ) -> Result<(), Status> {
+        for plugin in &self.plugins {
+            self.run_plugin(
+                &**plugin,
+                Stage::Mutating,
+                request,
+                reinvocation.round(),
+                deadline,
+                record,
+            )?;
+        }
+        self.mutating_webhooks(request, reinvocation, deadline, record).await?;
+        for plugin in &self.late_plugins {
+            self.run_plugin(
+                &**plugin,
+                Stage::Mutating,
+                request,
+                reinvocation.round(),
+                deadline,
+                record,
+            )?;
+        }
+        Ok(())
+    }
+
+    async fn validating_stage(
+        &self,
+        request: &mut AdmissionAttributes,
+        deadline: Deadline<'_>,
+        record: &mut Record,
+        errors: &mut Vec<Status>,
+    ) -> Result<(), Status> {
+        for plugin in &self.plugins {
+            self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
+        }
+        if let Err(found) = self.validating_webhooks(request, deadline, record).await {
+            errors.extend(found);
+            if let Some(first) = errors.first() {
+                return Err(first.clone());
+            }
+        }
+        for plugin in &self.late_plugins {
+            self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
+        }
+        Ok(())
+    }
+
+    fn run_plugin(
+        &self,
+        plugin: &dyn Plugin,
+        stage: Stage,
+        request: &mut AdmissionAttributes,
+        round: u8,
+        deadline: Deadline<'_>,
+        record: &mut Record,
+    ) -> Result<(), Status> {
+        if !plugin.handles(request.operation) {
+            return Ok(());
+        }
+        let began = deadline.now();
+        let mut seen = PluginRequest {
+            attributes: request,
+            changed: None,
+            is_reinvocation: round > 0,
+            warnings: &mut record.warnings,
+            annotations: &mut record.annotations,
+        };
+        let result = match stage {
+            Stage::Mutating => plugin.mutate(&mut seen),
+            Stage::Validating => plugin.validate(&mut seen),
+        };
+        let changed = seen.changed.filter(|_| stage == Stage::Mutating);
+        let took = deadline.now().saturating_duration_since(began);
+        let end = StepEnd { stage, operation: request.operation, took, rejected: result.is_err() };
+        self.observer.plugin_finished(plugin.name(), &end);
+        let error = result.as_ref().err().map(|status| status.message.clone());
+        let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
+        record.step_with(
+            action,
+            took,
+            request.object.as_ref().filter(|_| changed.is_some()),
+            changed.as_ref(),
+        );
+        if changed.is_some() {
+            request.object = changed;
+        }
+        result
+    }
+
+    /// The webhooks of a stage that may be called, with their positions; all of them if nothing
+    /// is to be left unsaid.
+    pub(super) fn candidates(
+        &self,
+        stage: Stage,
+        request: &AdmissionAttributes,
+        all: bool,
+    ) -> Vec<(usize, &Hook)> {
+        let set = match stage {
+            Stage::Mutating => &self.mutating,
+            Stage::Validating => &self.validating,
+        };
+        let Some(set) = set.as_ref().filter(|_| !request.is_exempt()) else { return Vec::new() };
+        if all {
+            return set.hooks().iter().enumerate().collect();
+        }
+        let positions = set.candidates(request, &self.equivalents);
+        let hook = |position: usize| Some((position, set.hooks().get(position)?));
+        positions.into_iter().filter_map(hook).collect()
+    }
+
+    /// Whether a webhook is called for a request, with the objects that `convert` gives for its
+    /// match conditions; the reason if it is not (WM-05, WM-71).
+    pub(super) fn decide(
+        &self,
+        hook: &Hook,
+        request: &AdmissionAttributes,
+        stage: Stage,
+        convert: impl FnOnce(&Match) -> Result<(Option<SharedObject>, Option<SharedObject>), Status>,
+    ) -> Result<Result<Match, Reason>, Status> {
+        let context = MatchContext::new(&*self.namespaces, &self.equivalents);
+        let mut decision = hook.decide(request, &context);
+        if let Decision::NotEvaluated(matched) = decision {
+            let Some(conditions) = &self.conditions else {
+                return Err(Status::internal_error(&format!(
+                    "the match conditions of webhook \"{}\" cannot be evaluated: there is no \
+                     evaluator",
+                    hook.name()
+                )));
+            };
+            let (object, old_object) = convert(&matched)?;
+            let input = ConditionInput::new(request, &matched).converted(
+                object.as_ref().map(|object| &***object),
+                old_object.as_ref().map(|object| &***object),
+            );
+            decision = hook.decide_conditions(&**conditions, &input);
+        }
+        match decision {
+            Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
+            Decision::Rejected(_, status) => Err(status.into()),
+            Decision::Skipped(reason) => {
+                if matches!(
+                    reason,
+                    Reason::MatchConditionFalse | Reason::MatchConditionErrorIgnored
+                ) {
+                    self.observer.excluded_by_conditions(&CallStart {
+                        hook: hook.name(),
+                        configuration: hook.configuration(),
+                        stage,
+                        operation: request.operation,
+                    });
+                }
+                Ok(Err(reason))
+            }
+        }
+    }
+
+    /// The audit annotations and warnings of an answer, whether it allows or denies (AR-93).
+    pub(super) fn note_answer(&self, hook: &Hook, answer: &Verified, record: &mut Record) {
+        for (key, value) in &answer.audit_annotations {
+            let key = format!("{}/{key}", hook.name());
+            record.annotations.add(&key, value, AuditLevel::Metadata);
+        }
+        for warning in &answer.warnings {
+            record.warnings.add(warning);
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Connections to one webhook, kept for the next call (CL-45, CL-70).
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use http_body_util::Full;
+use hyper::Request;
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::ClientConfig;
+use tokio_rustls::rustls::pki_types::ServerName;
+
+use super::resolve::ServiceResolver;
+use super::target::Target;
+use super::tls::handshake_error;
+
+const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
+const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
+const MAX_IDLE: usize = 25;
+
+type Body = Full<Bytes>;
+
+/// The connections to one target.
+pub(super) struct Pool {
+    target: Target,
+    resolver: Arc<dyn ServiceResolver>,
+    tls: TlsConnector,
+    server_name: ServerName<'static>,
+    /// The ones that wait for the next call, the one that waits longest first.
+    idle: Mutex<VecDeque<(SendRequest<Body>, Instant)>>,
+}
+
+/// An answer, and the connection it came by, which can be used again once the body is read.
+pub(super) struct Exchange {
+    pub(super) response: hyper::Response<Incoming>,
+    pub(super) connection: SendRequest<Body>,
+}
+
+impl Pool {
+    pub(super) fn new(
+        target: Target,
+        resolver: Arc<dyn ServiceResolver>,
+        tls: Arc<ClientConfig>,
+    ) -> Result<Self, String> {
+        let server_name = ServerName::try_from(target.host.clone())
+            .map_err(|_| format!("invalid server name \"{}\"", target.host))?;
+        let idle = Mutex::new(VecDeque::new());
+        Ok(Pool { target, resolver, tls: TlsConnector::from(tls), server_name, idle })
+    }
+
+    pub(super) fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Sends a request, by a connection that waits for one if possible. If the webhook closed
+    /// that before anything was sent, by another.
+    pub(super) async fn send(&self, mut request: Request<Body>) -> Result<Exchange, String> {
+        while let Some(mut connection) = self.take() {
+            if connection.ready().await.is_err() {
+                continue;
+            }
+            match connection.try_send_request(request).await {
+                Ok(response) => return Ok(Exchange { response, connection }),
+                Err(mut refused) => match refused.take_message() {
+                    Some(unsent) => request = unsent,
+                    None => return Err(exchange_error(refused.error())),
+                },
+            }
+        }
+        let mut connection = self.connect().await?;
+        let response = connection.send_request(request).await;
+        let response = response.map_err(|error| exchange_error(&error))?;
+        Ok(Exchange { response, connection })
+    }
+
+    /// Keeps a connection for the next call.
+    pub(super) fn put(&self, connection: SendRequest<Body>) {
+        if connection.is_closed() {
+            return;
+        }
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.retain(|(connection, since)| {
+            !connection.is_closed() && since.elapsed() < IDLE_TIMEOUT
+        });
+        if idle.len() < MAX_IDLE {
+            idle.push_back((connection, Instant::now()));
+        }
+    }
+
+    fn take(&self) -> Option<SendRequest<Body>> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some((connection, since)) = idle.pop_back() {
+            if !connection.is_closed() && since.elapsed() < IDLE_TIMEOUT {
+                return Some(connection);
+            }
+        }
+        None
+    }
+
+    async fn connect(&self) -> Result<SendRequest<Body>, String> {
+        let address = match &self.target.service {
+            Some(service) => self.resolver.resolve(service)?,
+            None if self.target.host.contains(':') => {
+                format!("[{}]:{}", self.target.host, self.target.port)
+            }
+            None => format!("{}:{}", self.target.host, self.target.port),
+        };
+        let dial = |error: &str| format!("dial tcp {address}: {error}");
+        let stream = timeout(DIAL_TIMEOUT, TcpStream::connect(&address)).await;
+        let stream = stream
+            .map_err(|_| dial("i/o timeout"))?
+            .map_err(|error| dial(&connection_error(&error)))?;
+        // A call is one small write; waiting for more to send would only delay it.
+        stream.set_nodelay(true).map_err(|error| dial(&connection_error(&error)))?;
+        let handshake = self.tls.connect(self.server_name.clone(), stream);
+        let stream = timeout(HANDSHAKE_TIMEOUT, handshake)
+            .await
+            .map_err(|_| "net/http: TLS handshake timeout".to_owned())?
+            .map_err(|error| handshake_error(&error))?;
+        let (connection, driver) =
+            http1::handshake(TokioIo::new(stream)).await.map_err(|error| exchange_error(&error))?;
+        // It ends when the sending half is dropped or the webhook closes the connection; what
+        // goes wrong is told to whoever waits for an answer.
+        tokio::spawn(async move {
+            let _ = driver.await;
+        });
+        Ok(connection)
+    }
+}
+
+/// Why an exchange failed, in words like the server's.
+pub(super) fn exchange_error(error: &hyper::Error) -> String {
+    if error.is_incomplete_message() {
+        return "EOF".to_owned();
+    }
+    if error.is_parse() {
+        return format!("net/http: HTTP/1.x transport connection broken: {error}");
+    }
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if let Some(error) = inner.downcast_ref::<io::Error>() {
+            return handshake_error(error);
+        }
+        source = inner.source();
+    }
+    error.to_string()
+}
+
+/// An error of the network, in words like the server's.
+pub(super) fn connection_error(error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
+        io::ErrorKind::ConnectionReset => "read: connection reset by peer".to_owned(),
+        io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
+        io::ErrorKind::BrokenPipe => "write: broken pipe".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,165 @@
+//! Webhooks over HTTPS: addresses, credentials, TLS and the exchange itself (CL-01 to CL-72).
+
+mod connect;
+mod credentials;
+mod exchange;
+mod resolve;
+mod target;
+mod tls;
+mod users;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use connect::{Pool, connection_error};
+use credentials::Credentials;
+use exchange::Endpoint;
+use target::Target;
+
+use super::answer::Stage;
+use super::caller::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use crate::webhook::ClientConfig;
+
+pub use resolve::{DnsResolver, ServiceAddress, ServiceResolver, StaticResolver};
+pub use users::{Kubeconfig, KubeconfigError};
+
+/// How many clients of a stage are kept (CL-70).
+const MAX_CLIENTS: usize = 200;
+/// The largest answer by default: what a server stores, and room for its encoding (CL-59).
+const MAX_RESPONSE: usize = 4 * 1024 * 1024;
+
+/// Calls webhooks over HTTPS. It must be used inside a tokio runtime with its timers and its
+/// network switched on; connections are kept and belong to that runtime.
+///
+/// ```
+/// use billhook::admission::client::{HttpsCaller, StaticResolver};
+///
+/// let caller = HttpsCaller::default()
+///     .resolver(StaticResolver::default().with("shop", "guard", "127.0.0.1:8443"))
+///     .max_response(1024 * 1024);
+/// ```
+///
+/// Redirects are not followed (CL-61), and proxies of the environment are not used.
+pub struct HttpsCaller {
+    resolver: Arc<dyn ServiceResolver>,
+    mutating: Clients,
+    validating: Clients,
+    user_agent: String,
+    max_response: usize,
+}
+
+/// The clients of a stage, and the credentials it has (CL-11, CL-70).
+#[derive(Default)]
+struct Clients {
+    kubeconfig: Kubeconfig,
+    /// The ones used last are at the end.
+    used: Mutex<Vec<(ClientConfig, Arc<Client>)>>,
+}
+
+/// What is kept for a webhook.
+struct Client {
+    pool: Pool,
+    credentials: Credentials,
+}
+
+impl Default for HttpsCaller {
+    fn default() -> Self {
+        HttpsCaller {
+            resolver: Arc::new(DnsResolver),
+            mutating: Clients::default(),
+            validating: Clients::default(),
+            user_agent: concat!("billhook/", env!("CARGO_PKG_VERSION")).to_owned(),
+            max_response: MAX_RESPONSE,
+        }
+    }
+}
+
+impl fmt::Debug for HttpsCaller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpsCaller").finish_non_exhaustive()
+    }
+}
+
+impl HttpsCaller {
+    /// The caller with another way from services to addresses; the domain name system by default.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl ServiceResolver + 'static) -> Self {
+        self.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// The caller with the credentials of a stage; none by default.
+    #[must_use]
+    pub fn credentials(mut self, stage: Stage, kubeconfig: Kubeconfig) -> Self {
+        match stage {
+            Stage::Mutating => self.mutating.kubeconfig = kubeconfig,
+            Stage::Validating => self.validating.kubeconfig = kubeconfig,
+        }
+        self
+    }
+
+    /// The caller with another `User-Agent` (CL-33).
+    #[must_use]
+    pub fn user_agent(mut self, user_agent: &str) -> Self {
+        user_agent.clone_into(&mut self.user_agent);
+        self
+    }
+
+    /// The caller with another limit for the body of an answer, in bytes; 4 MiB by default.
+    #[must_use]
+    pub fn max_response(mut self, bytes: usize) -> Self {
+        self.max_response = bytes;
+        self
+    }
+
+    fn clients(&self, stage: Stage) -> &Clients {
+        match stage {
+            Stage::Mutating => &self.mutating,
+            Stage::Validating => &self.validating,
+        }
+    }
+
+    /// The client of a webhook, made if there is none or a file of its credentials changed.
+    /// Failures are not kept (CL-71).
+    fn client(&self, call: &WebhookCall<'_>) -> Result<Arc<Client>, String> {
+        let clients = self.clients(call.stage);
+        let mut used = clients.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = used.iter().position(|(config, _)| config == call.client_config);
+        if let Some(position) = known {
+            let (config, client) = used.remove(position);
+            if client.credentials.are_fresh() {
+                used.push((config, Arc::clone(&client)));
+                return Ok(client);
+            }
+        }
+        let target = Target::new(call.hook, call.client_config)?;
+        let user = clients.kubeconfig.user(&target.user_key());
+        let credentials = Credentials::new(user)?;
+        let tls = tls::settings(&call.client_config.ca_bundle, user)?;
+        let pool = Pool::new(target, Arc::clone(&self.resolver), tls)?;
+        let client = Arc::new(Client { pool, credentials });
+        if used.len() >= MAX_CLIENTS {
+            used.remove(0);
+        }
+        used.push((call.client_config.clone(), Arc::clone(&client)));
+        Ok(client)
+    }
+
+    async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
+        let client = self.client(&call).map_err(CallerError::Client)?;
+        let headers = client.credentials.headers(&self.user_agent).map_err(CallerError::Client)?;
+        let endpoint = Endpoint { pool: &client.pool, headers, max_response: self.max_response };
+        let body = call.review.to_json();
+        drop(call.review);
+        Ok(endpoint.post(body, call.timeout).await?)
+    }
+}
+
+impl WebhookCaller for HttpsCaller {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        Box::pin(self.exchange(call))
+    }
+}

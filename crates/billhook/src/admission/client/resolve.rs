@@ -1,0 +1,59 @@
+//! From the service of a webhook to the address that is dialled (CL-04).
+
+use std::collections::BTreeMap;
+
+/// A service and its port.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServiceAddress {
+    /// The namespace of the service.
+    pub namespace: String,
+    /// The name of the service.
+    pub name: String,
+    /// The port of the service.
+    pub port: u16,
+}
+
+/// Knows where services are.
+pub trait ServiceResolver: Send + Sync {
+    /// The `host:port` to dial for a service.
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, String>;
+}
+
+/// Leaves services to the domain name system, as inside a cluster.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DnsResolver;
+
+impl ServiceResolver for DnsResolver {
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, String> {
+        let ServiceAddress { namespace, name, port } = service;
+        if namespace.is_empty() || name.is_empty() || *port == 0 {
+            return Err("cannot resolve an empty service name or namespace or port".to_owned());
+        }
+        Ok(format!("{name}.{namespace}.svc:{port}"))
+    }
+}
+
+/// Knows some services by name, whatever their port, and leaves the others to [`DnsResolver`].
+#[derive(Clone, Debug, Default)]
+pub struct StaticResolver {
+    addresses: BTreeMap<(String, String), String>,
+}
+
+impl StaticResolver {
+    /// The resolver with the `host:port` of one more service.
+    #[must_use]
+    pub fn with(mut self, namespace: &str, name: &str, address: &str) -> Self {
+        self.addresses.insert((namespace.to_owned(), name.to_owned()), address.to_owned());
+        self
+    }
+}
+
+impl ServiceResolver for StaticResolver {
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, String> {
+        let key = (service.namespace.clone(), service.name.clone());
+        match self.addresses.get(&key) {
+            Some(address) => Ok(address.clone()),
+            None => DnsResolver.resolve(service),
+        }
+    }
+}

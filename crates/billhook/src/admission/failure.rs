@@ -1,0 +1,65 @@
+//! What a failed call means for the request (DI-13, DI-67, DI-70, OB-17).
+
+use super::call::HookError;
+use super::observe::CallOutcome;
+use super::record::HookResult;
+use super::status::Status;
+use crate::webhook::Hook;
+
+/// The consequences of a call.
+pub(super) struct Failure {
+    pub(super) outcome: CallOutcome,
+    pub(super) code: i32,
+    /// What the request fails with; none if it goes on.
+    pub(super) status: Option<Status>,
+    pub(super) result: HookResult,
+}
+
+impl Failure {
+    /// The consequences of an error; of none if the call succeeded.
+    pub(super) fn of(hook: &Hook, error: Option<&HookError>) -> Self {
+        let is_ignored = hook.webhook().ignores_failures();
+        let failed = |reason: &str, code: i32, status: Status| match is_ignored {
+            true => Failure {
+                outcome: CallOutcome::FailedOpen,
+                code,
+                status: None,
+                result: HookResult::FailedOpen(reason.to_owned()),
+            },
+            false => Failure {
+                outcome: CallOutcome::FailedClosed,
+                code,
+                result: HookResult::FailedClosed(reason.to_owned()),
+                status: Some(status),
+            },
+        };
+        match error {
+            None => Failure {
+                outcome: CallOutcome::Allowed,
+                code: 200,
+                status: None,
+                result: HookResult::Allowed,
+            },
+            Some(HookError::Calling { reason, code }) => {
+                failed(reason, *code, Status::webhook_failed(hook.name(), reason))
+            }
+            Some(HookError::Panicked(text)) => {
+                let text =
+                    format!("ValidatingAdmissionWebhook/{} has panicked: {text}", hook.name());
+                failed(&text, 500, Status::internal_error(&text))
+            }
+            Some(HookError::Rejected(status)) => Failure {
+                outcome: CallOutcome::Rejected,
+                code: status.code,
+                result: HookResult::Rejected(status.message.clone()),
+                status: Some(status.clone()),
+            },
+            Some(HookError::Engine(status)) => Failure {
+                outcome: CallOutcome::EngineError,
+                code: 0,
+                result: HookResult::Unusable(status.message.clone()),
+                status: Some(status.clone()),
+            },
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! What can be watched while a request goes through the chain: the events behind the metrics
+//! (OB-02 to OB-23).
+
+use std::time::Duration;
+
+use super::answer::Stage;
+use crate::webhook::Operation;
+
+/// Watches requests on their way. Metrics are one observer, the progress display of a command is
+/// another.
+pub trait Observer: Send + Sync {
+    /// A webhook is about to be called.
+    fn call_started(&self, call: &CallStart<'_>) {
+        let _ = call;
+    }
+
+    /// A call is over (OB-17).
+    fn call_finished(&self, call: &CallEnd<'_>) {
+        let _ = call;
+    }
+
+    /// A webhook was left out because of its match conditions (OB-07).
+    fn excluded_by_conditions(&self, call: &CallStart<'_>) {
+        let _ = call;
+    }
+
+    /// A plugin has run in a stage (OB-11).
+    fn plugin_finished(&self, plugin: &str, end: &StepEnd) {
+        let _ = (plugin, end);
+    }
+
+    /// A whole stage is over, with the repetition if there was one (OB-09).
+    fn stage_finished(&self, end: &StepEnd) {
+        let _ = end;
+    }
+}
+
+/// A call that begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallStart<'c> {
+    /// The name of the webhook.
+    pub hook: &'c str,
+    /// The name of its configuration.
+    pub configuration: &'c str,
+    /// The stage.
+    pub stage: Stage,
+    /// What the request does.
+    pub operation: Operation,
+}
+
+/// A call that is over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallEnd<'c> {
+    /// What was called.
+    pub call: CallStart<'c>,
+    /// How long it took, from building the review to the applied patch.
+    pub took: Duration,
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// The status code: 200 if it was allowed, that of the refusal or failure, 0 for an error of
+    /// the chain itself (OB-17).
+    pub code: i32,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallOutcome {
+    /// The webhook lets the request go on.
+    Allowed,
+    /// The webhook refuses the request.
+    Rejected,
+    /// The webhook could not be asked, and the request fails for that.
+    FailedClosed,
+    /// The webhook could not be asked, and the request goes on.
+    FailedOpen,
+    /// The chain itself failed, for instance because a patch does not apply.
+    EngineError,
+}
+
+impl CallOutcome {
+    /// Whether the request fails (OB-17).
+    pub fn is_rejected(self) -> bool {
+        !matches!(self, CallOutcome::Allowed | CallOutcome::FailedOpen)
+    }
+}
+
+/// A plugin or a stage that is over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StepEnd {
+    /// The stage.
+    pub stage: Stage,
+    /// What the request does.
+    pub operation: Operation,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it refused the request.
+    pub rejected: bool,
+}

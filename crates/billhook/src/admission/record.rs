@@ -1,0 +1,122 @@
+//! What a request leaves behind on its way: warnings, audit annotations and the steps it took.
+
+use std::time::Duration;
+
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use super::annotations::AuditAnnotations;
+use super::answer::Stage;
+use super::diff::{Difference, differences};
+use super::warnings::Warnings;
+use crate::webhook::Reason;
+
+/// One step on the way of a request, in the order they were taken.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// What was done.
+    pub action: Action,
+    /// How long it took.
+    pub took: Duration,
+    /// What it changed in the object, if a trace was asked for.
+    pub changes: Vec<Difference>,
+}
+
+/// What was done in a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// The body was decoded (RP-10).
+    Decode,
+    /// A plugin ran.
+    Plugin {
+        /// The name of the plugin.
+        name: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// Why it refused the request.
+        error: Option<String>,
+    },
+    /// A webhook was called.
+    Webhook {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// What came of it.
+        result: HookResult,
+    },
+    /// A webhook was left out.
+    Skipped {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// Why.
+        reason: Reason,
+    },
+    /// The object was prepared and validated (DI-03).
+    Validate,
+    /// The object was encoded for storage.
+    Store,
+}
+
+/// What came of calling a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HookResult {
+    /// It lets the request go on.
+    Allowed,
+    /// It refuses the request; the message.
+    Rejected(String),
+    /// It could not be asked, which is ignored; why.
+    FailedOpen(String),
+    /// It could not be asked, which refuses the request; why.
+    FailedClosed(String),
+    /// What it answered cannot be used; why.
+    Unusable(String),
+}
+
+/// Everything a request leaves behind.
+#[derive(Debug, Default)]
+pub(super) struct Record {
+    pub(super) warnings: Warnings,
+    pub(super) annotations: AuditAnnotations,
+    pub(super) steps: Vec<Step>,
+    /// Whether steps are wanted.
+    pub(super) is_tracing: bool,
+}
+
+impl Record {
+    pub(super) fn step(&mut self, action: Action, took: Duration) {
+        self.step_with(action, took, None, None);
+    }
+
+    /// Adds a step that may have changed the object.
+    pub(super) fn step_with(
+        &mut self,
+        action: Action,
+        took: Duration,
+        before: Option<&DeepValue>,
+        after: Option<&DeepValue>,
+    ) {
+        if !self.is_tracing {
+            return;
+        }
+        let changes = match (before, after) {
+            (Some(before), Some(after)) => differences(before as &Value, after),
+            _ => Vec::new(),
+        };
+        self.steps.push(Step { action, took, changes });
+    }
+}

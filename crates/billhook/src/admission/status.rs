@@ -1,0 +1,167 @@
+//! The status a client gets when its request fails, and how the outcome of a call maps to it
+//! (AR-71 to AR-76).
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// An API error: the `Status` object of API version `v1`.
+///
+/// It prints as its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Status {
+    /// `Failure` or `Success`; a webhook may send anything.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// What happened, for people.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// What happened, for programs: one word such as `Forbidden`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// More for programs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<StatusDetails>>,
+    /// The HTTP status code.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    pub code: i32,
+}
+
+/// What a [`Status`] says for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StatusDetails {
+    /// The name of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The group of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The kind or resource of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The UID of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// The single things that are wrong.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<StatusCause>,
+    /// After how many seconds a client may try again.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    pub retry_after_seconds: i32,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StatusCause {
+    /// What is wrong, for programs.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What is wrong, for people.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Where in the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+/// As the server reads a null: it leaves the field at its zero value.
+pub(super) fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Default + Deserialize<'de>,
+{
+    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
+}
+
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Status {}
+
+/// What the matching of webhooks refuses a request with.
+impl From<crate::webhook::Status> for Status {
+    fn from(status: crate::webhook::Status) -> Self {
+        let cause = status.message.strip_prefix("Internal error occurred: ");
+        match cause.filter(|_| status.reason == "InternalError") {
+            Some(error) => Self::internal_error(error),
+            None => Self::failure(i32::from(status.code), &status.reason, status.message),
+        }
+    }
+}
+
+impl Status {
+    /// A failure with a code, a reason and a message.
+    pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {
+        Status {
+            status: "Failure".to_owned(),
+            message: message.into(),
+            reason: reason.to_owned(),
+            details: None,
+            code,
+        }
+    }
+
+    /// 500: something that is not the client's fault (AR-75).
+    pub fn internal_error(error: &str) -> Self {
+        let cause = StatusCause { message: error.to_owned(), ..StatusCause::default() };
+        Status {
+            details: Some(Box::new(StatusDetails {
+                causes: vec![cause],
+                ..StatusDetails::default()
+            })),
+            ..Self::failure(500, "InternalError", format!("Internal error occurred: {error}"))
+        }
+    }
+
+    /// 400: the request cannot be served as it is.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::failure(400, "BadRequest", message)
+    }
+
+    /// 504: the request's deadline is over (AR-76).
+    pub fn timeout() -> Self {
+        let message = "Timeout: request did not complete within requested timeout";
+        Self::failure(504, "Timeout", message)
+    }
+
+    /// 500: a webhook could not be asked, and its failure policy is to fail (AR-73).
+    pub(super) fn webhook_failed(hook: &str, reason: &str) -> Self {
+        Self::internal_error(&format!("failed calling webhook \"{hook}\": {reason}"))
+    }
+
+    /// 400: a webhook that may have side effects would have to be called for a dry run (AR-74).
+    pub(super) fn dry_run_unsupported(hook: &str) -> Self {
+        Self::bad_request(format!("admission webhook \"{hook}\" does not support dry run"))
+    }
+
+    /// What becomes of the status in an answer that denies the request (AR-71).
+    pub(super) fn denied(hook: &str, answer: Option<Status>) -> Self {
+        let mut status = answer.unwrap_or_default();
+        if status.code < 400 {
+            status.code = 400;
+        }
+        if status.status.is_empty() || status.status == "Success" {
+            status.status = "Failure".to_owned();
+        }
+        let why = match (status.message.as_str(), status.reason.as_str()) {
+            ("", "") => " without explanation".to_owned(),
+            ("", reason) => format!(": {reason}"),
+            (message, _) => format!(": {message}"),
+        };
+        status.message = format!("admission webhook \"{hook}\" denied the request{why}");
+        status
+    }
+}

@@ -1,0 +1,172 @@
+//! The webhooks of the validating stage, all at the same time (DI-60 to DI-69).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::annotations::AuditLevel;
+use super::answer::{Stage, Verified};
+use super::call::{Call, Deadline, HookError};
+use super::caller::BoxFuture;
+use super::chain::Chain;
+use super::failure::Failure;
+use super::join::Running;
+use super::observe::{CallEnd, CallOutcome, CallStart};
+use super::record::{Action, Record};
+use super::status::Status;
+use super::versioned::Versioned;
+use crate::webhook::{AdmissionAttributes, GroupVersionKind, Hook, Match};
+
+/// A webhook that is to be called.
+struct Matched<'h> {
+    hook: &'h Hook,
+    matched: Match,
+}
+
+/// What came of a call, and how long it took.
+type Called = (Result<Verified, HookError>, Duration);
+
+impl Chain {
+    /// Runs the validating webhooks over the final object. The errors are in the order they
+    /// arrived; the first one is the request's.
+    pub(super) async fn validating_webhooks(
+        &self,
+        request: &AdmissionAttributes,
+        deadline: Deadline<'_>,
+        record: &mut Record,
+    ) -> Result<(), Vec<Status>> {
+        let mut versions = BTreeMap::new();
+        let matched = self.match_validating(request, &mut versions, record).map_err(|e| vec![e])?;
+        if matched.is_empty() {
+            return Ok(());
+        }
+        if deadline.is_over() {
+            return Err(vec![Status::timeout()]);
+        }
+        let options = request.options.clone().map(Arc::new);
+        let mut calls: Vec<BoxFuture<'_, Called>> = Vec::with_capacity(matched.len());
+        for each in &matched {
+            let versioned = versions.get(&each.matched.kind);
+            let call = Call {
+                stage: Stage::Validating,
+                hook: each.hook,
+                matched: &each.matched,
+                request,
+                object: versioned.and_then(|versioned| versioned.object.clone()),
+                old_object: versioned.and_then(|versioned| versioned.old_object.clone()),
+                options: options.clone(),
+                remaining: deadline.remaining(),
+            };
+            self.observer.call_started(&each.start(request));
+            let uid = (self.uids)();
+            calls.push(Box::pin(async move {
+                let began = deadline.now();
+                let result = call.exchange(&*self.caller, uid).await;
+                (result, deadline.now().saturating_duration_since(began))
+            }));
+        }
+        let mut running = Running::new(calls);
+        let mut errors: Vec<(usize, Status)> = Vec::new();
+        while let Some((position, output)) = running.next().await {
+            let Some(each) = matched.get(position) else { continue };
+            let (result, took) =
+                output.unwrap_or_else(|panic| (Err(HookError::Panicked(panic)), Duration::ZERO));
+            if let Some(status) =
+                self.finish_validating(each, position, result, took, request, record)
+            {
+                errors.push((position, status));
+            }
+        }
+        if self.errors_in_hook_order {
+            errors.sort_by_key(|(position, _)| *position);
+        }
+        let errors: Vec<Status> = errors.into_iter().map(|(_, status)| status).collect();
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// Phase 1: which webhooks are called, and the objects in all versions they want (DI-60).
+    fn match_validating<'h>(
+        &'h self,
+        request: &AdmissionAttributes,
+        versions: &mut BTreeMap<GroupVersionKind, Versioned>,
+        record: &mut Record,
+    ) -> Result<Vec<Matched<'h>>, Status> {
+        let mut found = Vec::new();
+        for (_, hook) in self.candidates(Stage::Validating, request, record.is_tracing) {
+            let mut convert = |matched: &Match| -> Result<_, Status> {
+                if !versions.contains_key(&matched.kind) {
+                    let versioned = Versioned::of(request, &matched.kind, &*self.model)
+                        .map_err(|error| Status::internal_error(&error))?;
+                    versions.insert(matched.kind.clone(), versioned);
+                }
+                let versioned = versions.get(&matched.kind);
+                Ok(versioned.map(|v| (v.object.clone(), v.old_object.clone())).unwrap_or_default())
+            };
+            match self.decide(hook, request, Stage::Validating, &mut convert)? {
+                Ok(matched) => {
+                    convert(&matched)?;
+                    found.push(Matched { hook, matched });
+                }
+                Err(reason) => record.step(
+                    Action::Skipped {
+                        configuration: hook.configuration().to_owned(),
+                        hook: hook.name().to_owned(),
+                        stage: Stage::Validating,
+                        round: 0,
+                        reason,
+                    },
+                    Duration::ZERO,
+                ),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Takes the result of one call; the error if the request fails for it (DI-67).
+    fn finish_validating(
+        &self,
+        each: &Matched<'_>,
+        position: usize,
+        result: Result<Verified, HookError>,
+        took: Duration,
+        request: &AdmissionAttributes,
+        record: &mut Record,
+    ) -> Option<Status> {
+        let hook = each.hook;
+        let result = result.and_then(|answer| {
+            self.note_answer(hook, &answer, record);
+            if answer.allowed {
+                return Ok(());
+            }
+            Err(HookError::Rejected(Status::denied(hook.name(), answer.status)))
+        });
+        let failure = Failure::of(hook, result.as_ref().err());
+        let (outcome, code) = (failure.outcome, failure.code);
+        self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
+        if outcome == CallOutcome::FailedOpen {
+            let key =
+                format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{position}");
+            record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
+        }
+        let action = Action::Webhook {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage: Stage::Validating,
+            round: 0,
+            result: failure.result,
+        };
+        record.step(action, took);
+        failure.status
+    }
+}
+
+impl Matched<'_> {
+    fn start(&self, request: &AdmissionAttributes) -> CallStart<'_> {
+        CallStart {
+            hook: self.hook.name(),
+            configuration: self.hook.configuration(),
+            stage: Stage::Validating,
+            operation: request.operation,
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Validation of whole objects, as the server's create and update run it (RP-40 to RP-46, RP-70 to
+//! RP-75).
+
+mod prepare;
+mod scale;
+
+use std::borrow::Cow;
+
+use billhook_objectmeta::{
+    Invalid, decode_metadata, finalizer_warnings, validate_create, validate_embedded,
+    validate_generic, validate_update,
+};
+use billhook_schema::print::quote;
+use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_schema::{ErrorType, FieldError, FieldPath, aggregate};
+use billhook_validation::PendingRule;
+use serde_json::{Map, Value};
+
+use crate::crd::{Scope, Version};
+
+/// How an object is validated.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ValidateOptions {
+    /// Whether an update goes through the metadata checks that a server runs for objects of any
+    /// kind, too. They repeat errors of the resource's own checks (OM-41).
+    pub generic_checks: bool,
+}
+
+impl Default for ValidateOptions {
+    fn default() -> Self {
+        ValidateOptions { generic_checks: true }
+    }
+}
+
+impl ValidateOptions {
+    /// The options with or without the checks for objects of any kind.
+    #[must_use]
+    pub fn generic_checks(mut self, generic_checks: bool) -> Self {
+        self.generic_checks = generic_checks;
+        self
+    }
+}
+
+/// What a validation comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Verdict {
+    /// A server accepts the object.
+    Valid,
+    /// A server refuses the object.
+    Invalid,
+    /// Nothing is wrong so far, but there are rules in CEL that were not evaluated.
+    Undecided,
+}
+
+/// What a server says about an object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Validation {
+    errors: Vec<FieldError>,
+    warnings: Vec<String>,
+    not_evaluated: Vec<PendingRule>,
+    subject: String,
+}
+
+impl Validation {
+    /// Whether the object is valid, as far as that is known.
+    pub fn verdict(&self) -> Verdict {
+        match (self.errors.is_empty(), self.not_evaluated.is_empty()) {
+            (false, _) => Verdict::Invalid,
+            (true, false) => Verdict::Undecided,
+            (true, true) => Verdict::Valid,
+        }
+    }
+
+    /// What is wrong, in the server's order. These are the causes that its answer lists; an error
+    /// that two steps found is there twice (VV-65).
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What the server would warn of (OM-60).
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The rules in CEL that a server would have evaluated on top. Each may add errors.
+    pub fn not_evaluated(&self) -> &[PendingRule] {
+        &self.not_evaluated
+    }
+
+    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
+    /// nothing is wrong (VV-64).
+    pub fn status_message(&self) -> Option<String> {
+        let subject = &self.subject;
+        let is_invalid = !self.errors.is_empty();
+        is_invalid.then(|| format!("{subject} is invalid: {}", aggregate(&self.errors)))
+    }
+}
+
+/// The write that an object is validated for.
+#[derive(Clone, Copy)]
+enum Write<'w> {
+    Create,
+    Update(&'w Value),
+    StatusUpdate(&'w Value),
+}
+
+impl<'w> Write<'w> {
+    fn old(self) -> Option<&'w Value> {
+        match self {
+            Write::Create => None,
+            Write::Update(old) | Write::StatusUpdate(old) => Some(old),
+        }
+    }
+}
+
+impl Version {
+    /// Validates a new object as the server's create does (RP-41). The object is taken as it is;
+    /// [`Version::decode`] and [`Version::prepare_create`] come before in a server.
+    ///
+    /// ```
+    /// # use billhook::{CustomResourceDefinition, ValidateOptions, Verdict};
+    /// # let crd = CustomResourceDefinition::from_value(&serde_json::json!({
+    /// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    /// #   "spec": {"group": "example.com", "scope": "Cluster",
+    /// #     "names": {"plural": "foos", "kind": "Foo"},
+    /// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+    /// #       {"openAPIV3Schema": {"type": "object", "properties": {"spec":
+    /// #         {"type": "object", "required": ["size"]}}}}}]}}))?;
+    /// let v1 = crd.version("v1").unwrap();
+    /// let object = serde_json::json!({
+    ///     "apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}, "spec": {},
+    /// });
+    /// let validation = v1.validate_create(&object, &ValidateOptions::default());
+    /// assert_eq!(validation.verdict(), Verdict::Invalid);
+    /// assert_eq!(
+    ///     validation.status_message().unwrap(),
+    ///     "Foo.example.com \"x\" is invalid: spec.size: Required value",
+    /// );
+    /// # Ok::<(), billhook::CrdError>(())
+    /// ```
+    pub fn validate_create(&self, object: &Value, options: &ValidateOptions) -> Validation {
+        self.validate(object, Write::Create, options)
+    }
+
+    /// Validates an object that replaces another one, as the server's update does (RP-42): what
+    /// was wrong before and has not changed is forgiven in many places (VV-80). The old object is
+    /// what a read gives, [`Version::decode_storage`]; for the new one, [`Version::decode`] and
+    /// [`Version::prepare_update`] come before.
+    pub fn validate_update(
+        &self,
+        object: &Value,
+        old: &Value,
+        options: &ValidateOptions,
+    ) -> Validation {
+        self.validate(object, Write::Update(old), options)
+    }
+
+    /// Validates an object as the update of the status subresource does (RP-70);
+    /// [`Version::prepare_status_update`] comes before.
+    pub fn validate_status_update(
+        &self,
+        object: &Value,
+        old: &Value,
+        options: &ValidateOptions,
+    ) -> Validation {
+        self.validate(object, Write::StatusUpdate(old), options)
+    }
+
+    fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
+        let metadata = metadata(object);
+        let old_metadata = write.old().map(self::metadata);
+        let is_namespaced = self.definition().scope() == Scope::Namespaced;
+        let mut errors = Vec::new();
+        if let Some(old) = old_metadata.as_deref().filter(|_| options.generic_checks) {
+            errors.extend(validate_generic(&metadata, is_namespaced));
+            errors.extend(validate_update(&metadata, old));
+        }
+        let type_errors = self.type_errors(object);
+        if type_errors.is_empty() {
+            errors.extend(match old_metadata.as_deref() {
+                None => validate_create(&metadata, is_namespaced),
+                Some(old) => validate_update(&metadata, old),
+            });
+            errors.extend(self.value_errors(object, write));
+            if let Some(scale) = self.scale() {
+                errors.extend(scale.errors(object, matches!(write, Write::StatusUpdate(_))));
+            }
+        }
+        errors.extend(type_errors);
+        let is_status = matches!(write, Write::StatusUpdate(_));
+        // The rest needs a structural schema.
+        let validator = self.validator().filter(|_| self.structural_schema().is_some());
+        let mut not_evaluated = Vec::new();
+        if let Some(validator) = validator {
+            if !is_status {
+                errors.extend(validate_embedded(self.schema(), false, object));
+            }
+            // One old violation anywhere turns the check off (RP-43).
+            if write.old().is_none_or(|old| validator.has_valid_lists(old)) {
+                errors.extend(validator.list_errors(object));
+            }
+            if validator.has_rules() {
+                if errors.iter().any(|error| blocks_rules(error.error_type())) {
+                    errors.push(rules_not_checked());
+                } else {
+                    let check = validator.check(object);
+                    not_evaluated = match write.old() {
+                        Some(old) => check.update_of(old).pending_rules(),
+                        None => check.pending_rules(),
+                    };
+                }
+            }
+        }
+        let warnings = match write {
+            Write::StatusUpdate(_) => Vec::new(),
+            _ => finalizer_warnings(&metadata, old_metadata.as_deref()),
+        };
+        Validation { errors, warnings, not_evaluated, subject: self.subject(&metadata) }
+    }
+
+    /// RP-40.
+    fn type_errors(&self, object: &Value) -> Vec<FieldError> {
+        let expected = [
+            ("kind", Cow::from(self.definition().kind())),
+            ("apiVersion", self.api_version().into()),
+        ];
+        let mut errors = Vec::new();
+        for (name, expected) in expected {
+            let found = object.get(name).and_then(Value::as_str).unwrap_or_default();
+            if found != expected {
+                let path = FieldPath::default().name(name);
+                errors.push(FieldError::invalid(path, found, &format!("must be {expected}")));
+            }
+        }
+        errors
+    }
+
+    /// The value validation: of the whole object, or of its status taken for itself (RP-71).
+    fn value_errors(&self, object: &Value, write: Write<'_>) -> Vec<FieldError> {
+        let Some(validator) = self.validator() else { return Vec::new() };
+        let Write::StatusUpdate(old) = write else {
+            let check = validator.check(object);
+            return match write.old() {
+                Some(old) => check.update_of(old).errors(),
+                None => check.errors(),
+            };
+        };
+        let (Some(validator), Some(status)) = (validator.property(STATUS), object.get(STATUS))
+        else {
+            return Vec::new();
+        };
+        let check = validator.check(status).at(FieldPath::default().name(STATUS));
+        match old.get(STATUS) {
+            Some(old) => check.update_of(old).errors(),
+            None => check.errors(),
+        }
+    }
+
+    /// The object as the server's answer names it.
+    fn subject(&self, metadata: &Value) -> String {
+        let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
+        let (kind, group) = (self.definition().kind(), self.definition().group());
+        let dot = if group.is_empty() { "" } else { "." };
+        format!("{kind}{dot}{group} {}", quote(name))
+    }
+}
+
+const STATUS: &str = "status";
+
+/// The metadata of an object in normal form. Decoding refuses fields of a wrong type, but what came
+/// after it may have put them there; they count as absent, in owner references each for itself.
+fn metadata(object: &Value) -> DeepValue {
+    let empty = || DeepValue::from(Value::Object(Map::new()));
+    let Some(metadata) = object.get("metadata") else { return empty() };
+    decode_metadata(metadata, Invalid::Refuse).unwrap_or_else(|_| {
+        let mut readable = DeepValue::from(deep_clone(metadata));
+        if let Some(Value::Array(references)) = readable.get_mut("ownerReferences") {
+            references.iter_mut().filter_map(Value::as_object_mut).for_each(keep_readable);
+        }
+        decode_metadata(&readable, Invalid::Drop).unwrap_or_else(|_| empty())
+    })
+}
+
+/// Removes what has no place in an owner reference for its type.
+fn keep_readable(reference: &mut Map<String, Value>) {
+    for name in ["apiVersion", "kind", "name", "uid"] {
+        if reference.get(name).is_some_and(|value| !value.is_string()) {
+            prepare::remove(reference, name);
+        }
+    }
+    for name in ["controller", "blockOwnerDeletion"] {
+        if reference.get(name).is_some_and(|value| !value.is_boolean()) {
+            prepare::remove(reference, name);
+        }
+    }
+}
+
+/// Whether an error keeps the server from evaluating rules (RP-44).
+fn blocks_rules(error_type: ErrorType) -> bool {
+    matches!(
+        error_type,
+        ErrorType::Required
+            | ErrorType::NotSupported
+            | ErrorType::TooLong
+            | ErrorType::TooMany
+            | ErrorType::TypeInvalid
+    )
+}
+
+fn rules_not_checked() -> FieldError {
+    let detail = "some validation rules were not checked because the object was invalid; correct \
+                  the existing errors to complete validation";
+    FieldError::invalid(FieldPath::default(), Value::Null, detail)
+}

@@ -1,0 +1,106 @@
+//! What a server does to a decoded object before it validates it (RP-45, RP-70).
+
+use billhook_schema::value::{DeepValue, deep_clone, deep_eq, dismantle};
+use serde_json::{Map, Value};
+
+use super::STATUS;
+use crate::crd::{Scope, Version};
+
+/// What only the server writes.
+const SERVER_FIELDS: [&str; 5] =
+    ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+
+impl Version {
+    /// What a create does to a decoded object (RP-45): status goes if there is a status
+    /// subresource, the generation is 1, and what only the server writes is taken away; its own
+    /// `uid` and `creationTimestamp` are not made up. An object without a namespace gets that of
+    /// the request; one that can have none loses it.
+    pub fn prepare_create(&self, object: &mut Value, namespace: &str) {
+        let Value::Object(members) = object else { return };
+        if self.has_status_subresource() {
+            remove(members, STATUS);
+        }
+        let Some(metadata) = metadata_mut(members) else { return };
+        for name in SERVER_FIELDS {
+            remove(metadata, name);
+        }
+        metadata.insert("generation".to_owned(), Value::from(1));
+        self.set_namespace(metadata, namespace);
+    }
+
+    /// What an update does to a decoded object (RP-45): if there is a status subresource, status is
+    /// that of the old object; the generation is the old one, plus one if anything but metadata
+    /// changes.
+    pub fn prepare_update(&self, object: &mut Value, old: &Value) {
+        let Value::Object(members) = object else { return };
+        if self.has_status_subresource() {
+            copy(members, old, STATUS);
+        }
+        let changed = !equal_but_metadata(members, old);
+        let generation = old.pointer("/metadata/generation").and_then(Value::as_i64);
+        let Some(metadata) = metadata_mut(members) else { return };
+        match generation.unwrap_or(0).saturating_add(i64::from(changed)) {
+            0 => remove(metadata, "generation"),
+            generation => {
+                metadata.insert("generation".to_owned(), Value::from(generation));
+            }
+        }
+    }
+
+    /// What an update of the status subresource does to a decoded object (RP-70): of the new object
+    /// only status and `managedFields` count.
+    pub fn prepare_status_update(&self, object: &mut Value, old: &Value) {
+        let new = DeepValue::from(std::mem::replace(object, deep_clone(old)));
+        let Value::Object(members) = object else { return };
+        copy(members, &new, STATUS);
+        let empty = Value::Null;
+        if let Some(metadata) = metadata_mut(members) {
+            copy(metadata, new.get("metadata").unwrap_or(&empty), "managedFields");
+        }
+    }
+
+    fn set_namespace(&self, metadata: &mut Map<String, Value>, namespace: &str) {
+        match self.definition().scope() {
+            Scope::Cluster => remove(metadata, "namespace"),
+            Scope::Namespaced if !metadata.contains_key("namespace") && !namespace.is_empty() => {
+                metadata.insert("namespace".to_owned(), Value::from(namespace));
+            }
+            Scope::Namespaced => {}
+        }
+    }
+}
+
+/// The metadata, made if there is none; nothing if it is no object.
+fn metadata_mut(members: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
+    let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+    metadata.as_object_mut()
+}
+
+/// Makes a member what it is in another object, or takes it away.
+fn copy(members: &mut Map<String, Value>, from: &Value, name: &str) {
+    match from.get(name) {
+        None => remove(members, name),
+        Some(value) => {
+            if let Some(before) = members.insert(name.to_owned(), deep_clone(value)) {
+                dismantle(before);
+            }
+        }
+    }
+}
+
+pub(super) fn remove(members: &mut Map<String, Value>, name: &str) {
+    if let Some(value) = members.remove(name) {
+        dismantle(value);
+    }
+}
+
+fn equal_but_metadata(members: &Map<String, Value>, old: &Value) -> bool {
+    let Value::Object(old) = old else { return false };
+    let others = |members: &Map<String, Value>| {
+        members.len() - usize::from(members.contains_key("metadata"))
+    };
+    others(members) == others(old)
+        && members.iter().all(|(key, value)| {
+            key == "metadata" || old.get(key).is_some_and(|old| deep_eq(value, old))
+        })
+}

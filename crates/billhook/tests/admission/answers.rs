@@ -1,0 +1,649 @@
+//! What an answer means: the tables of response verification, of status mapping and of the failure
+//! policy (AR-50 to AR-76, DI-20 to DI-28, DI-70).
+
+use std::sync::{Arc, Mutex};
+
+use billhook::admission::{
+    AdmissionRequest, AdmissionResponse, CallEnd, CallOutcome, ChainOutcome, Observer,
+    RequestOptions, Status,
+};
+use billhook::webhook::AdmissionAttributes;
+use serde_json::{Value, json};
+
+use crate::server::Reply;
+use crate::world::{
+    Act, Script, World, allow, answer, configuration, create, json_answer, kind, object, resource,
+};
+
+/// Remembers how calls ended: outcome and code.
+#[derive(Default)]
+struct Calls(Mutex<Vec<(CallOutcome, i32)>>);
+
+impl Observer for Calls {
+    fn call_finished(&self, call: &CallEnd<'_>) {
+        self.0.lock().unwrap().push((call.outcome, call.code));
+    }
+}
+
+/// One webhook of a stage asked about a request.
+async fn ask(
+    stage: &str,
+    more: &str,
+    script: Script,
+    request: AdmissionAttributes,
+) -> (ChainOutcome, Vec<(CallOutcome, i32)>, World) {
+    let world = World::new(vec![("a", script)]).await;
+    let calls = Arc::new(Calls::default());
+    let chain = world.chain(&[configuration(stage, "a", more)]).observer(calls.clone());
+    let outcome = chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await;
+    let ended = calls.0.lock().unwrap().clone();
+    (outcome, ended, world)
+}
+
+/// What the request fails with.
+fn message(outcome: &ChainOutcome) -> Option<&str> {
+    outcome.result.as_ref().err().map(|status| status.message.as_str())
+}
+
+const V1BETA1: &str = "admissionReviewVersions: [v1beta1]";
+const PREFIX: &str = "Internal error occurred: failed calling webhook \"a.example.com\": ";
+
+/// One row: stage, review version, the answer, and why it is unusable (none if it is fine).
+#[tokio::test]
+async fn answers_are_verified() {
+    let v1 = |response: Value| json!({"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response});
+    let beta = |response: Value| {
+        json!({
+            "apiVersion": "admission.k8s.io/v1beta1",
+            "kind": "AdmissionReview",
+            "response": response,
+        })
+    };
+    // The text `[]`.
+    let empty_patch = "W10=";
+    let (mutating, validating) = ("Mutating", "Validating");
+    let table: Vec<(&str, &str, Value, Option<&str>)> = vec![
+        (mutating, "", json!({}), Some("webhook response was absent")),
+        (validating, "", json!({}), Some("webhook response was absent")),
+        (validating, "", json!(null), Some("webhook response was absent")),
+        (mutating, V1BETA1, json!({}), Some("webhook response was absent")),
+        (mutating, "", v1(json!({"uid": "UID", "allowed": true})), None),
+        (validating, "", v1(json!({"uid": "UID", "allowed": true, "unknown": [1]})), None),
+        (
+            validating,
+            "",
+            v1(json!({"uid": "u2", "allowed": true})),
+            Some(r#"expected response.uid="UID", got "u2""#),
+        ),
+        (
+            validating,
+            "",
+            v1(json!({"uid": "u2", "allowed": false})),
+            Some(r#"expected response.uid="UID", got "u2""#),
+        ),
+        (
+            mutating,
+            "",
+            json!({"response": {"uid": "UID", "allowed": true}}),
+            Some(
+                "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got /, \
+                 Kind=",
+            ),
+        ),
+        (
+            mutating,
+            "",
+            json!({"apiVersion": "admission.k8s.io/v1", "response": {"uid": "UID", "allowed": true}}),
+            Some(
+                "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got \
+                 admission.k8s.io/v1, Kind=",
+            ),
+        ),
+        (mutating, V1BETA1, json!({"response": {"allowed": true}}), None),
+        (validating, V1BETA1, beta(json!({"uid": "other", "allowed": true})), None),
+        (mutating, V1BETA1, json!({"response": {"allowed": true, "patch": empty_patch}}), None),
+        (
+            mutating,
+            V1BETA1,
+            json!({"response": {"allowed": true, "patch": empty_patch, "patchType": "other"}}),
+            None,
+        ),
+        (
+            validating,
+            V1BETA1,
+            json!({"response": {"allowed": true, "patch": empty_patch, "patchType": "other"}}),
+            None,
+        ),
+        (
+            mutating,
+            "",
+            v1(
+                json!({"uid": "UID", "allowed": true, "patch": empty_patch, "patchType": "JSONPatch"}),
+            ),
+            None,
+        ),
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patch": empty_patch})),
+            Some("webhook returned response.patch but not response.patchType"),
+        ),
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patchType": "JSONPatch"})),
+            Some("webhook returned response.patchType but not response.patch"),
+        ),
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patch": "", "patchType": ""})),
+            Some("webhook returned response.patchType but not response.patch"),
+        ),
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patch": empty_patch, "patchType": ""})),
+            Some(r#"webhook returned invalid response.patchType of """#),
+        ),
+        (
+            validating,
+            "",
+            v1(
+                json!({"uid": "UID", "allowed": true, "patch": empty_patch, "patchType": "JSONPatch"}),
+            ),
+            Some("validating webhook may not return response.patch"),
+        ),
+        (
+            validating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patchType": "JSONPatch"})),
+            Some("validating webhook may not return response.patchType"),
+        ),
+    ];
+    for (stage, more, reply, expected) in table {
+        let case = format!("{stage} {more} {reply}");
+        let script: Script = Box::new(move |request, _| json_answer(request, &reply));
+        let (outcome, ended, world) = ask(stage, more, script, create()).await;
+        let uid = world.seen()[0].review["request"]["uid"].as_str().unwrap().to_owned();
+        let expected = expected.map(|text| {
+            format!("{PREFIX}received invalid webhook response: {}", text.replace("UID", &uid))
+        });
+        assert_eq!(message(&outcome), expected.as_deref(), "{case}");
+        let end = match expected {
+            None => (CallOutcome::Allowed, 200),
+            Some(_) => (CallOutcome::FailedClosed, 503),
+        };
+        assert_eq!(ended, [end], "{case}");
+    }
+}
+
+/// Answers that cannot be read (AR-51 to AR-56).
+#[tokio::test]
+async fn unreadable_answers_are_failed_calls() {
+    let json = "application/json";
+    let ok = r#"{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"UID","allowed":true}}"#;
+    let beta = ok.replace("k8s.io/v1", "k8s.io/v1beta1");
+    let other = ok.replace("AdmissionReview", "Other");
+    let status =
+        r#"{"apiVersion":"v1","kind":"Status","status":"Failure","message":"go away","code":418}"#;
+    let twice = ok.replace(r#""allowed":true"#, r#""allowed":false,"allowed":true"#);
+    let case = ok.replace("allowed", "Allowed");
+    let table: Vec<(&str, &str, &str, i32, &str)> = vec![
+        ("plain text is fine", "text/plain", ok, 200, ""),
+        ("the last of several keys counts", json, &twice, 200, ""),
+        (
+            "names are case-sensitive",
+            json,
+            &case,
+            400,
+            "admission webhook \"a.example.com\" denied the request without explanation",
+        ),
+        (
+            "nothing",
+            json,
+            "",
+            503,
+            "0-length response with status code: 200 and content type: application/json",
+        ),
+        ("no JSON", json, "garbage", 503, "couldn't get version/kind; json parse error: "),
+        ("a list", json, "[]", 503, "couldn't get version/kind; json parse error: "),
+        ("a wrong type", json, r#"{"response":{"allowed":"yes"}}"#, 503, ""),
+        ("no media type", "a b", ok, 503, "mime: "),
+        (
+            "the other version",
+            json,
+            &beta,
+            503,
+            "converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion",
+        ),
+        (
+            "another kind",
+            json,
+            &other,
+            503,
+            r#"no kind "Other" is registered for version "admission.k8s.io/v1""#,
+        ),
+        ("an API status", json, status, 418, "go away"),
+    ];
+    for (name, content_type, body, code, text) in table {
+        let (content_type, body) = (content_type.to_owned(), body.to_owned());
+        let script: Script = Box::new(move |request, _| {
+            let body = body.replace("UID", &request.uid);
+            Act::Reply(Reply::new(200, vec![("content-type", content_type.clone())], body))
+        });
+        let (outcome, ended, _) = ask("Validating", "", script, create()).await;
+        assert_eq!(ended[0].1, code, "{name}");
+        match (message(&outcome), code) {
+            (None, 200) => {}
+            (Some(found), 400) => assert_eq!(found, text, "{name}"),
+            (Some(found), _) => {
+                let start = format!("{PREFIX}failed to call webhook: {text}");
+                assert!(found.starts_with(&start), "{name}: {found}");
+            }
+            (None, _) => panic!("{name}: allowed"),
+        }
+    }
+}
+
+/// The status of a denial (AR-71).
+#[tokio::test]
+async fn denials_carry_the_webhooks_status() {
+    let table = [
+        (json!(null), 400, "Failure", "", " without explanation"),
+        (json!({}), 400, "Failure", "", " without explanation"),
+        (json!({"message": "no"}), 400, "Failure", "", ": no"),
+        (json!({"reason": "Forbidden"}), 400, "Failure", "Forbidden", ": Forbidden"),
+        (json!({"message": "no", "reason": "Forbidden"}), 400, "Failure", "Forbidden", ": no"),
+        (json!({"code": 403, "message": "Tuesday"}), 403, "Failure", "", ": Tuesday"),
+        (json!({"code": 200}), 400, "Failure", "", " without explanation"),
+        (json!({"code": 399}), 400, "Failure", "", " without explanation"),
+        (json!({"code": 500}), 500, "Failure", "", " without explanation"),
+        (json!({"code": 700}), 700, "Failure", "", " without explanation"),
+        (json!({"status": "Success"}), 400, "Failure", "", " without explanation"),
+        (json!({"status": "custom"}), 400, "custom", "", " without explanation"),
+    ];
+    for stage in ["Mutating", "Validating"] {
+        for policy in ["Fail", "Ignore"] {
+            for (sent, code, status, reason, suffix) in &table {
+                let answer = json!({
+                    "apiVersion": "admission.k8s.io/v1",
+                    "kind": "AdmissionReview",
+                    "response": {"uid": "UID", "allowed": false, "status": sent},
+                });
+                let script: Script = Box::new(move |request, _| json_answer(request, &answer));
+                let more = format!("failurePolicy: {policy}");
+                let (outcome, ended, _) = ask(stage, &more, script, create()).await;
+                let found = outcome.result.unwrap_err();
+                let expected =
+                    format!("admission webhook \"a.example.com\" denied the request{suffix}");
+                assert_eq!(found.message, expected, "{sent}");
+                assert_eq!((found.code, &*found.status, &*found.reason), (*code, *status, *reason));
+                assert_eq!(ended, [(CallOutcome::Rejected, *code)], "{sent}");
+            }
+        }
+    }
+}
+
+/// Details are kept as they were sent, and an allowed request has no status (AR-70, AR-71).
+#[tokio::test]
+async fn details_of_a_denial_are_kept() {
+    let response = |allowed: bool| {
+        json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "response": {"uid": "UID", "allowed": allowed, "status": {
+                "code": 409,
+                "details": {"name": "n", "causes": [{"field": "spec", "message": "m"}]},
+            }},
+        })
+    };
+    let (yes, no) = (response(true), response(false));
+    let script: Script = Box::new(move |request, _| json_answer(request, &no));
+    let (outcome, ..) = ask("Validating", "", script, create()).await;
+    let details = outcome.result.unwrap_err().details.unwrap();
+    assert_eq!((details.name.as_str(), details.causes[0].field.as_str()), ("n", "spec"));
+    let script: Script = Box::new(move |request, _| json_answer(request, &yes));
+    let (outcome, ..) = ask("Validating", "", script, create()).await;
+    assert!(outcome.result.is_ok());
+}
+
+/// How a row of the failure policy table ends: nothing, or code and message.
+type End = Option<(i32, &'static str)>;
+
+struct Row {
+    name: &'static str,
+    stages: &'static [&'static str],
+    more: &'static str,
+    script: fn(&AdmissionRequest) -> Act,
+    request: fn() -> AdmissionAttributes,
+    fail: End,
+    ignore: End,
+    /// The metric code (OB-17).
+    code: i32,
+}
+
+const BOTH: &[&str] = &["Mutating", "Validating"];
+const MUTATING: &[&str] = &["Mutating"];
+
+fn patch(request: &AdmissionRequest, operations: &Value) -> Act {
+    answer(AdmissionResponse::allow(request).patch(operations))
+}
+
+/// The table of DI-70, but for matching and conversion, which have tests of their own.
+#[tokio::test]
+async fn failure_policies() {
+    let dry = || create().dry_run(true);
+    let delete = || AdmissionAttributes::delete(kind(), resource(), object());
+    let rows = [
+        Row {
+            name: "the connection is closed",
+            stages: BOTH,
+            more: "",
+            script: |_| Act::Close,
+            request: create,
+            fail: Some((500, "Post \"https://a.hooks.svc:443/a?timeout=5s\": EOF")),
+            ignore: None,
+            code: 503,
+        },
+        Row {
+            name: "an HTTP error",
+            stages: BOTH,
+            more: "",
+            script: |_| Act::Reply(Reply::new(404, Vec::new(), "")),
+            request: create,
+            fail: Some((
+                500,
+                "failed to call webhook: the server could not find the requested resource",
+            )),
+            ignore: None,
+            code: 404,
+        },
+        Row {
+            name: "the time is over",
+            stages: BOTH,
+            more: "timeoutSeconds: 1",
+            script: |_| Act::Never,
+            request: create,
+            fail: Some((
+                500,
+                "failed to call webhook: Post \"https://a.hooks.svc:443/a?timeout=1s\": context deadline exceeded",
+            )),
+            ignore: None,
+            code: 503,
+        },
+        Row {
+            name: "an unreadable body",
+            stages: BOTH,
+            more: "",
+            script: |_| Act::Reply(Reply::json("garbage")),
+            request: create,
+            fail: Some((
+                500,
+                "failed to call webhook: couldn't get version/kind; json parse error",
+            )),
+            ignore: None,
+            code: 503,
+        },
+        Row {
+            name: "another UID",
+            stages: BOTH,
+            more: "",
+            script: |_| answer(AdmissionResponse::allow(&AdmissionRequest::default())),
+            request: create,
+            fail: Some((500, "received invalid webhook response: expected response.uid=")),
+            ignore: None,
+            code: 503,
+        },
+        Row {
+            name: "an undecodable patch",
+            stages: MUTATING,
+            more: "",
+            script: |request| patch(request, &json!({})),
+            request: create,
+            fail: Some((
+                500,
+                "received undecodable patch in webhook response: json: cannot unmarshal object",
+            )),
+            ignore: None,
+            code: 503,
+        },
+        Row {
+            name: "an unsupported patch type",
+            stages: MUTATING,
+            more: "",
+            script: |request| {
+                json_answer(
+                    request,
+                    &json!({
+                        "apiVersion": "admission.k8s.io/v1",
+                        "kind": "AdmissionReview",
+                        // The text `[{"op":"add","path":"/spec/x","value":1}]`.
+                        "response": {"uid": "UID", "allowed": true, "patchType": "Other",
+                            "patch": "W3sib3AiOiJhZGQiLCJwYXRoIjoiL3NwZWMveCIsInZhbHVlIjoxfV0="},
+                    }),
+                )
+            },
+            request: create,
+            fail: Some((500, "unsupported patch type \"Other\"")),
+            ignore: None,
+            code: 400,
+        },
+        Row {
+            name: "no known review version",
+            stages: BOTH,
+            more: "admissionReviewVersions: [v2]",
+            script: allow,
+            request: create,
+            fail: Some((
+                500,
+                "could not create admission objects: webhook does not accept known \
+                 AdmissionReview versions (v1, v1beta1)",
+            )),
+            ignore: None,
+            code: 400,
+        },
+        Row {
+            name: "no side effects named, and a dry run",
+            stages: BOTH,
+            more: "sideEffects:",
+            script: allow,
+            request: dry,
+            fail: Some((
+                500,
+                "failed calling webhook \"a.example.com\": Webhook SideEffects is nil",
+            )),
+            ignore: None,
+            code: 400,
+        },
+        Row {
+            name: "denied",
+            stages: BOTH,
+            more: "",
+            script: |request| answer(AdmissionResponse::deny(request, "no")),
+            request: create,
+            fail: Some((400, "admission webhook \"a.example.com\" denied the request: no")),
+            ignore: Some((400, "admission webhook \"a.example.com\" denied the request: no")),
+            code: 400,
+        },
+        Row {
+            name: "side effects, and a dry run",
+            stages: BOTH,
+            more: "sideEffects: Some",
+            script: allow,
+            request: dry,
+            fail: Some((400, "admission webhook \"a.example.com\" does not support dry run")),
+            ignore: Some((400, "admission webhook \"a.example.com\" does not support dry run")),
+            code: 0,
+        },
+        Row {
+            name: "a patch that does not apply",
+            stages: MUTATING,
+            more: "",
+            script: |request| patch(request, &json!([{"op": "remove", "path": "/nothing"}])),
+            request: create,
+            fail: Some((
+                500,
+                "Internal error occurred: error in remove for path: '/nothing': Unable to remove \
+                 nonexistent key: nothing: missing value",
+            )),
+            ignore: Some((500, "Internal error occurred: error in remove for path: '/nothing'")),
+            code: 0,
+        },
+        Row {
+            name: "a patch that takes the kind away",
+            stages: MUTATING,
+            more: "",
+            script: |request| patch(request, &json!([{"op": "remove", "path": "/kind"}])),
+            request: create,
+            fail: Some((500, "Internal error occurred: Object 'Kind' is missing in")),
+            ignore: Some((500, "Internal error occurred: Object 'Kind' is missing in")),
+            code: 0,
+        },
+        Row {
+            name: "a patch that changes the version",
+            stages: MUTATING,
+            more: "",
+            script: |request| {
+                let version = json!({"op": "replace", "path": "/apiVersion", "value": "a.b/v1"});
+                patch(request, &json!([version]))
+            },
+            request: create,
+            fail: Some((500, "Internal error occurred: the patch changed the object from")),
+            ignore: Some((500, "Internal error occurred: the patch changed the object from")),
+            code: 0,
+        },
+        Row {
+            name: "a patch for a deletion",
+            stages: MUTATING,
+            more: "",
+            script: |request| patch(request, &json!([{"op": "add", "path": "/x", "value": 1}])),
+            request: delete,
+            fail: Some((
+                500,
+                "Internal error occurred: admission webhook \"a.example.com\" attempted to modify \
+                 the object, which is not supported for this operation",
+            )),
+            ignore: Some((
+                500,
+                "Internal error occurred: admission webhook \"a.example.com\" attempted to modify",
+            )),
+            code: 0,
+        },
+        Row {
+            name: "an empty patch for a deletion",
+            stages: MUTATING,
+            more: "",
+            script: |request| patch(request, &json!([])),
+            request: delete,
+            fail: None,
+            ignore: None,
+            code: 200,
+        },
+    ];
+    for row in &rows {
+        for stage in row.stages {
+            for (policy, expected) in [("Fail", &row.fail), ("Ignore", &row.ignore)] {
+                let name = format!("{}, {stage}, {policy}", row.name);
+                let script = row.script;
+                let script: Script = Box::new(move |request, _| script(request));
+                let more = format!("{}\nfailurePolicy: {policy}", row.more);
+                let (outcome, ended, _) = ask(stage, &more, script, (row.request)()).await;
+                let key = match *stage {
+                    "Mutating" => "failed-open.mutation.webhook.admission.k8s.io/round_0_index_0",
+                    _ => "failed-open.validating.webhook.admission.k8s.io/round_0_index_0",
+                };
+                let failed_open = outcome.annotations.get(key);
+                match (&outcome.result, expected) {
+                    (Ok(_), None) => {
+                        let expects_open = policy == "Ignore" && row.fail.is_some();
+                        assert_eq!(failed_open.is_some(), expects_open, "{name}");
+                    }
+                    (Err(status), Some((code, text))) => {
+                        assert_eq!(status.code, *code, "{name}");
+                        assert!(status.message.contains(text), "{name}: {}", status.message);
+                        assert!(failed_open.is_none(), "{name}");
+                    }
+                    (found, expected) => panic!("{name}: {found:?}, expected {expected:?}"),
+                }
+                assert_eq!(ended[0].1, row.code, "{name}");
+            }
+        }
+    }
+}
+
+/// The error of a call that fails closed names the webhook, and repeats its text as the cause
+/// (AR-73).
+#[tokio::test]
+async fn a_failed_call_is_an_internal_error() {
+    let script: Script = Box::new(|_, _| Act::Reply(Reply::new(503, Vec::new(), "busy")));
+    let (outcome, ..) = ask("Validating", "", script, create()).await;
+    let reason = "failed calling webhook \"a.example.com\": failed to call webhook: the server is \
+                  currently unable to handle the request";
+    let status = outcome.result.unwrap_err();
+    assert_eq!(status.message, format!("Internal error occurred: {reason}"));
+    assert_eq!((status.code, status.reason.as_str()), (500, "InternalError"));
+    assert_eq!(status.details.unwrap().causes[0].message, reason);
+}
+
+/// A dry-run request never reaches a webhook that may have side effects, and says what it is to
+/// one that has none (DI-22, DI-23).
+#[tokio::test]
+async fn dry_runs() {
+    let dry = || create().dry_run(true);
+    for (side_effects, calls) in [("None", 1), ("NoneOnDryRun", 1), ("Some", 0), ("Unknown", 0)] {
+        let more = format!("sideEffects: {side_effects}");
+        let (outcome, _, world) = ask("Mutating", &more, Box::new(|r, _| allow(r)), dry()).await;
+        assert_eq!(world.calls("a"), calls, "{side_effects}");
+        assert_eq!(outcome.result.is_ok(), calls == 1, "{side_effects}");
+        for seen in world.seen() {
+            assert_eq!(seen.review["request"]["dryRun"], true);
+        }
+    }
+    let (outcome, ..) =
+        ask("Validating", "sideEffects: Some", Box::new(|r, _| allow(r)), dry()).await;
+    let expected =
+        Status::bad_request("admission webhook \"a.example.com\" does not support dry run");
+    assert_eq!(outcome.result.unwrap_err(), expected);
+}
+
+/// Warnings and annotations of an answer count whether it allows or denies (AR-80, AR-90 to AR-93).
+#[tokio::test]
+async fn answers_leave_warnings_and_annotations() {
+    for allowed in [true, false] {
+        let reply = json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "response": {
+                "uid": "UID",
+                "allowed": allowed,
+                "warnings": ["old field", "old field", "", "a\nb", "\"quoted\""],
+                "auditAnnotations": {"why": "because", "not/good": "x", "-": "y"},
+            },
+        });
+        let script: Script = Box::new(move |request, _| json_answer(request, &reply));
+        let (outcome, ..) = ask("Validating", "", script, create()).await;
+        assert_eq!(outcome.warnings.texts(), ["old field", "\"quoted\""]);
+        assert_eq!(outcome.warnings.headers(), ["299 - \"old field\"", "299 - \"\\\"quoted\\\"\""]);
+        let annotations: Vec<_> =
+            outcome.annotations.iter().map(|(key, value)| (key, value.value.as_str())).collect();
+        assert_eq!(annotations, [("a.example.com/why", "because")]);
+        assert_eq!(outcome.annotations.refused().len(), 2);
+    }
+}
+
+/// One that is refused by verification leaves nothing.
+#[tokio::test]
+async fn invalid_answers_leave_nothing() {
+    let reply = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "response": {"uid": "wrong", "allowed": true, "warnings": ["w"], "auditAnnotations": {"k": "v"}},
+    });
+    let script: Script = Box::new(move |request, _| json_answer(request, &reply));
+    let (outcome, ..) = ask("Validating", "failurePolicy: Ignore", script, create()).await;
+    assert!(outcome.result.is_ok());
+    assert!(outcome.warnings.raw().is_empty());
+    let keys: Vec<_> = outcome.annotations.iter().map(|(key, _)| key).collect();
+    assert_eq!(keys, ["failed-open.validating.webhook.admission.k8s.io/round_0_index_0"]);
+}

@@ -1,0 +1,18 @@
+//! The admission chain against real webhooks: over HTTPS, on the loopback interface.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod answers;
+mod client;
+mod reviews;
+mod scenarios;
+#[path = "../../examples/webhook_server/server.rs"]
+mod server;
+mod world;

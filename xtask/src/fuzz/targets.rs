@@ -1,0 +1,92 @@
+//! Fuzz targets: what is checked on any bytes, one function for each path. The coverage-guided
+//! runs in `fuzz/` and the tests that replay their corpora both call them.
+
+use std::sync::LazyLock;
+
+use billhook::{CustomResourceDefinition, DecodeOptions, Version};
+use billhook_decode::read_json;
+
+use super::{check, definition};
+
+/// A target: any bytes must come through it without a difference or a panic.
+pub type Target = fn(&[u8]) -> Result<(), String>;
+
+/// All targets, by the name of their directory in `fuzz/corpus`.
+pub const TARGETS: [(&str, Target); 5] = [
+    ("definition_and_text", definition_and_text),
+    ("pattern", pattern),
+    ("stored", stored),
+    ("text", text),
+    ("yaml", yaml),
+];
+
+static VERSIONS: LazyLock<Vec<Version>> = LazyLock::new(|| {
+    [
+        include_str!("../../../fixtures/crds/backups.data.example.com.yaml"),
+        include_str!("../../../fixtures/crds/stacks.platform.example.com.yaml"),
+    ]
+    .iter()
+    .map(|text| CustomResourceDefinition::from_yaml(text).unwrap().version("v1").unwrap())
+    .collect()
+});
+
+/// All ways to clean a body of the fixtures' kinds agree.
+pub fn text(data: &[u8]) -> Result<(), String> {
+    VERSIONS.iter().try_for_each(|version| check(version, data, &mut Default::default()))
+}
+
+/// The same for any schema: the first line is the schema, the rest the body.
+pub fn definition_and_text(data: &[u8]) -> Result<(), String> {
+    let Some(end) = data.iter().position(|byte| *byte == b'\n') else { return Ok(()) };
+    let (schema, body) = (&data[..end], &data[end + 1..]);
+    let Ok(schema) = read_json(schema) else { return Ok(()) };
+    match definition(schema.value()) {
+        Ok(version) => check(&version, body, &mut Default::default()),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Reading from storage never panics, and what was read is read back unchanged.
+pub fn stored(data: &[u8]) -> Result<(), String> {
+    let options = DecodeOptions::default().report(true);
+    for version in VERSIONS.iter() {
+        let Ok(decoded) = version.decode_storage(data, &options) else { continue };
+        let again =
+            version.decode_storage(billhook::to_json(decoded.object()).as_bytes(), &options);
+        let again = again.map_err(|error| format!("not read back: {error}"))?;
+        if again.object() != decoded.object() {
+            return Err("reading twice makes a difference".to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// Any YAML is read or refused, and what is written is read back as it was.
+pub fn yaml(data: &[u8]) -> Result<(), String> {
+    let Ok(document) = billhook_yaml::read_document(data) else { return Ok(()) };
+    let written = billhook::to_yaml(document.value());
+    let again = billhook_yaml::read_document(written.as_bytes())
+        .map_err(|error| format!("not read back: {error}\n{written}"))?;
+    if super::same(again.value(), document.value()) {
+        return Ok(());
+    }
+    Err(format!("written and read differ\n{written}"))
+}
+
+/// Any pattern compiles or is refused, and matches in bounded time.
+pub fn pattern(data: &[u8]) -> Result<(), String> {
+    let Ok(text) = std::str::from_utf8(data) else { return Ok(()) };
+    let (pattern, text) = text.split_once('\n').unwrap_or((text, "aaaaaaaaaaaaaaaaaaaaaaaaaaa!"));
+    let checked = billhook_regex::check(pattern);
+    let compiled = billhook_regex::Pattern::new(pattern);
+    if checked.is_err() && compiled.is_ok() {
+        return Err(format!("`{pattern}` is refused by the check only"));
+    }
+    if let Ok(compiled) = compiled {
+        let first = compiled.is_match(text);
+        if first != compiled.is_match(text) {
+            return Err(format!("`{pattern}` matches differently the second time"));
+        }
+    }
+    Ok(())
+}
