@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 
 use billhook::{
-    CrdManifest, CrdManifestError, CrdVerdict, CustomResourceDefinition, FieldError,
+    CrdManifest, CrdManifestError, CrdValidation, CustomResourceDefinition, FieldError,
     FieldValidation,
 };
 use billhook_schema::print::quote;
@@ -35,6 +35,8 @@ struct Findings {
     warnings: Vec<String>,
     /// Where something was left out that a server would look at.
     not_evaluated: Vec<String>,
+    /// What the server's answer says.
+    message: Option<String>,
 }
 
 impl Outcome {
@@ -71,7 +73,7 @@ impl Subject {
 
     fn create(&self) -> Findings {
         match self {
-            Subject::Definition(manifest) => manifest.create().into(),
+            Subject::Definition(manifest) => manifest.validate_create().into(),
         }
     }
 
@@ -79,18 +81,19 @@ impl Subject {
     fn update(&self, old: &Subject) -> Findings {
         match (self, old) {
             (Subject::Definition(manifest), Subject::Definition(old)) => {
-                manifest.update(old).into()
+                manifest.validate_update(old).into()
             }
         }
     }
 }
 
-impl From<CrdVerdict> for Findings {
-    fn from(verdict: CrdVerdict) -> Self {
+impl From<CrdValidation> for Findings {
+    fn from(validation: CrdValidation) -> Self {
         Findings {
-            errors: verdict.errors().to_vec(),
-            warnings: verdict.warnings().to_vec(),
-            not_evaluated: verdict.not_evaluated().iter().map(ToString::to_string).collect(),
+            errors: validation.errors().to_vec(),
+            warnings: validation.warnings().to_vec(),
+            not_evaluated: validation.not_evaluated().iter().map(ToString::to_string).collect(),
+            message: validation.status_message(),
         }
     }
 }

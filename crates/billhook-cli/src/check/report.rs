@@ -114,6 +114,7 @@ fn item(outcome: Outcome) -> DeepValue {
     item.value("errors", findings.errors.iter().map(findings::error).collect());
     item.value("warnings", Value::from(findings.warnings));
     item.value("notEvaluated", Value::from(findings.not_evaluated));
+    item.text("message", findings.message);
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));
     }
