@@ -110,6 +110,10 @@ impl Report for Errors {
     }
 
     fn absorb(&mut self, branch: Self) {
-        self.list.extend(branch.list);
+        if self.list.is_empty() {
+            self.list = branch.list;
+        } else {
+            self.list.extend(branch.list);
+        }
     }
 }

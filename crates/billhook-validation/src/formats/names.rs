@@ -1,14 +1,66 @@
 //! Names of hosts and of Kubernetes objects (VV-71).
 
-/// What a host name looks like.
-pub(super) const HOSTNAME: &str = concat!(
-    r"^([a-zA-Z0-9\p{S}\p{L}]((-?[a-zA-Z0-9\p{S}\p{L}]{0,62})?)",
-    r"|([a-zA-Z0-9\p{S}\p{L}](([a-zA-Z0-9-\p{S}\p{L}]{0,61}[a-zA-Z0-9\p{S}\p{L}])?)(\.)){1,}",
-    r"([a-zA-Z\p{L}]){2,63})$",
-);
+use billhook_regex::Pattern;
 
-pub(super) fn has_hostname_lengths(text: &str) -> bool {
-    text.len() <= 255 && text.split('.').all(|part| part.len() <= 63)
+/// Host names: one label, or several with a last one of letters. Besides ASCII letters and digits,
+/// labels may have symbols and letters of any script.
+#[derive(Clone, Debug)]
+pub(crate) struct Hostnames {
+    /// Symbols and letters only; none if there is no such pattern.
+    symbols_and_letters: Option<Pattern>,
+    letters: Option<Pattern>,
+}
+
+impl Hostnames {
+    pub(super) fn new() -> Self {
+        Hostnames {
+            symbols_and_letters: Pattern::new(r"^[\p{S}\p{L}]*$").ok(),
+            letters: Pattern::new(r"^\p{L}*$").ok(),
+        }
+    }
+
+    pub(super) fn admit(&self, text: &str) -> bool {
+        if text.len() > 255 || !text.split('.').all(|part| part.len() <= 63) {
+            return false;
+        }
+        match text.rsplit_once('.') {
+            None => self.is_single_label(text),
+            Some((labels, last)) => {
+                (2..=63).contains(&last.chars().count())
+                    && !last.contains(|c: char| c.is_ascii_digit())
+                    && fits(&self.letters, last)
+                    && labels.split('.').all(|label| self.is_label(label))
+            }
+        }
+    }
+
+    /// A hyphen may only be its second character, be it the last one, too.
+    fn is_single_label(&self, text: &str) -> bool {
+        let mut characters = text.chars();
+        let first = characters.next();
+        let rest = characters.as_str();
+        let rest = rest.strip_prefix('-').unwrap_or(rest);
+        let first = first.map(String::from).unwrap_or_default();
+        !first.is_empty()
+            && rest.chars().count() <= 62
+            && fits(&self.symbols_and_letters, &first)
+            && fits(&self.symbols_and_letters, rest)
+    }
+
+    /// Hyphens may be anywhere but at the ends.
+    fn is_label(&self, text: &str) -> bool {
+        !text.is_empty()
+            && text.chars().count() <= 63
+            && !text.starts_with('-')
+            && !text.ends_with('-')
+            && fits(&self.symbols_and_letters, &text.replace('-', ""))
+    }
+}
+
+/// Whether what is neither ASCII letter nor digit matches a pattern.
+fn fits(pattern: &Option<Pattern>, text: &str) -> bool {
+    let others: String = text.chars().filter(|c| !c.is_ascii_alphanumeric()).collect();
+    others.is_empty() || pattern.as_ref().is_some_and(|pattern| pattern.is_match(&others))
 }
 
 pub(super) fn is_short_name(text: &str) -> bool {
