@@ -13,8 +13,32 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 #[command(name = "billhook", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
-    pub(crate) command: Subcommands,
+    pub(crate) command: AnyCommand,
 }
+
+/// All subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum AnyCommand {
+    /// Those that show what becomes of objects.
+    #[command(flatten)]
+    Objects(Command),
+    /// Check CRDs as a server does when they are created or updated
+    #[command(after_help = CHECK_EXIT_STATUS)]
+    Check(Check),
+    /// Validate objects as a server does on create, or with --old on update
+    #[command(after_help = VALIDATE_EXIT_STATUS)]
+    Validate(Validate),
+}
+
+const CHECK_EXIT_STATUS: &str = "\
+Exit status:
+  0  every CRD is accepted
+  1  a CRD is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD at all
+
+Errors name places as the server does: what all versions have in common is at `spec.validation`,
+`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`.
+Rules in CEL are not evaluated; where a server would, it is said.";
 
 const VALIDATE_EXIT_STATUS: &str = "\
 Rules in CEL (x-kubernetes-validations) are not evaluated. Those that a server would evaluate are
@@ -25,13 +49,32 @@ Exit status:
   1  an object is refused or invalid
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
-#[derive(Debug, Subcommand)]
-pub(crate) enum Subcommands {
-    #[command(flatten)]
-    Clean(Command),
-    /// Validate objects as a server does on create, or with --old on update
-    #[command(after_help = VALIDATE_EXIT_STATUS)]
-    Validate(Validate),
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// CRDs as they are stored now: a file, a directory or `-` for standard input; may be repeated.
+    /// A CRD of the same name is checked as an update, all others as new ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// What the request does about unknown and duplicate fields
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Validation::Warn)]
+    field_validation: Validation,
+    /// How verdicts are reported: as text, with long values cut, or as one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// CRDs: files, directories or `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub(crate) documents: Vec<PathBuf>,
+}
+
+impl Check {
+    pub(crate) fn validation(&self) -> FieldValidation {
+        self.field_validation.into()
+    }
+
+    /// What no single option can rule out.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        check_stdin("check", self.old.iter().chain(&self.documents))
+    }
 }
 
 const EXIT_STATUS: &str = "\
@@ -193,7 +236,7 @@ pub(crate) enum Format {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Report {
-    /// Text for people
+    /// Lines for people
     Text,
     /// One document for the whole run
     Json,
@@ -217,9 +260,9 @@ impl Command {
     }
 
     /// What no single option can rule out.
-    fn check(&self) -> Result<(), clap::Error> {
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
         let common = self.common();
-        read_stdin_once(self.name(), common.crd.iter().chain(&common.objects))?;
+        check_stdin(self.name(), common.crd.iter().chain(&common.objects))?;
         match self {
             Command::Decode(decode)
                 if decode.from == From::Storage && decode.field_validation.is_some() =>
@@ -232,34 +275,22 @@ impl Command {
     }
 }
 
-impl Subcommands {
-    /// What no single option can rule out.
-    pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        match self {
-            Subcommands::Clean(command) => command.check(),
-            Subcommands::Validate(validate) => {
-                let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
-                read_stdin_once("validate", paths)
-            }
-        }
-    }
-}
-
-fn read_stdin_once<'p>(
-    subcommand: &str,
+/// Standard input can be given once.
+fn check_stdin<'p>(
+    command: &str,
     paths: impl Iterator<Item = &'p PathBuf>,
 ) -> Result<(), clap::Error> {
     match paths.filter(|path| is_stdin(path)).count() {
         0 | 1 => Ok(()),
-        _ => Err(conflict(subcommand, "standard input (`-`) can be read only once")),
+        _ => Err(conflict(command, "standard input (`-`) can be read only once")),
     }
 }
 
-fn conflict(subcommand: &str, text: &str) -> clap::Error {
+fn conflict(command: &str, text: &str) -> clap::Error {
     let mut cli = Cli::command();
     cli.build();
     let kind = clap::error::ErrorKind::ArgumentConflict;
-    match cli.find_subcommand_mut(subcommand) {
+    match cli.find_subcommand_mut(command) {
         Some(subcommand) => subcommand.error(kind, text),
         None => cli.error(kind, text),
     }
@@ -267,21 +298,28 @@ fn conflict(subcommand: &str, text: &str) -> clap::Error {
 
 impl Decode {
     pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
+        self.field_validation.unwrap_or(Validation::Warn).into()
     }
 }
 
 impl Validate {
     pub(crate) fn field_validation(&self) -> FieldValidation {
-        field_validation(self.field_validation)
+        self.field_validation.unwrap_or(Validation::Warn).into()
+    }
+
+    /// What no single option can rule out.
+    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+        check_stdin("validate", self.crd.iter().chain(&self.old).chain(&self.objects))
     }
 }
 
-fn field_validation(chosen: Option<Validation>) -> FieldValidation {
-    match chosen {
-        Some(Validation::Strict) => FieldValidation::Strict,
-        Some(Validation::Warn) | None => FieldValidation::Warn,
-        Some(Validation::Ignore) => FieldValidation::Ignore,
+impl std::convert::From<Validation> for FieldValidation {
+    fn from(validation: Validation) -> Self {
+        match validation {
+            Validation::Strict => FieldValidation::Strict,
+            Validation::Warn => FieldValidation::Warn,
+            Validation::Ignore => FieldValidation::Ignore,
+        }
     }
 }
 

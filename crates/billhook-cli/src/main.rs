@@ -2,6 +2,7 @@
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
 mod args;
+mod check;
 mod crds;
 mod findings;
 mod input;
@@ -17,18 +18,25 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
+use crate::args::AnyCommand;
 use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
     let command = args::Cli::parse().command;
-    if let Err(conflict) = command.check() {
+    let checked = match &command {
+        AnyCommand::Objects(command) => command.check(),
+        AnyCommand::Check(check) => check.check(),
+        AnyCommand::Validate(validate) => validate.check(),
+    };
+    if let Err(conflict) = checked {
         conflict.exit();
     }
-    let run = match &command {
-        args::Subcommands::Clean(command) => run::run(command),
-        args::Subcommands::Validate(command) => validate::run(command),
+    let result = match &command {
+        AnyCommand::Objects(command) => run::run(command),
+        AnyCommand::Check(check) => check::run(check),
+        AnyCommand::Validate(validate) => validate::run(validate),
     };
-    let status = match run {
+    let status = match result {
         Ok(status) => status,
         // Whoever read the output has seen enough.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,

@@ -21,6 +21,7 @@
 mod change;
 mod compiled;
 mod error;
+mod errors;
 mod path;
 pub mod print;
 pub mod props;
@@ -35,6 +36,7 @@ pub use compiled::{
     PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
 pub use error::{ErrorType, FieldError, aggregate};
+pub use errors::FieldErrors;
 pub use path::{FieldPath, Location, Segment};
 pub use props::JsonSchemaProps;
 pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};

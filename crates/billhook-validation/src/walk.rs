@@ -12,6 +12,7 @@ use serde_json::{Map, Value};
 use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings};
 use crate::correlate::{Correlation, OldElements};
 use crate::enums;
+use crate::formats::Format;
 use crate::identity::Identity;
 use crate::numbers::NumberError;
 use crate::place;
@@ -304,9 +305,14 @@ impl Walk<'_> {
             report.add(|| match error {
                 NumberError::Range(which) => {
                     let types = node.types.names();
+                    // Defaults keep formats that say nothing about their type; here they don't
+                    // count.
+                    let type_ = node.types.single().unwrap_or_default();
                     let format = match &*node.format {
-                        "" => "(default format)".to_owned(),
-                        format => format!("with format {format}"),
+                        format if Format::has_effect(type_, format) => {
+                            format!("with format {format}")
+                        }
+                        _ => "(default format)".to_owned(),
                     };
                     let name = place::name(at);
                     self.general_error(&format!(

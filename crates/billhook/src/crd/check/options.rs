@@ -1,12 +1,12 @@
 //! What an update relaxes because the old definition already violates it (CV-82 to CV-89).
 
-use billhook_schema::{CompileOptions, CompiledSchema, Location};
+use billhook_schema::{CompileOptions, CompiledSchema, FieldErrors, Location};
 use serde_json::Value;
 
 use super::container::structural;
 use super::lists;
 use super::model::Model;
-use super::node::{NodeOptions, any_node};
+use super::node::{NodeOptions, nodes};
 use super::record::text;
 use super::selectable;
 
@@ -41,18 +41,15 @@ impl<'m> Options<'m> {
     }
 
     pub(super) fn update(old: &'m Model<'m>) -> Self {
-        let any = |test: &dyn Fn(&Value) -> bool| {
-            old.versions
-                .iter()
-                .filter_map(|version| version.schema)
-                .any(|schema| any_node(schema, test))
+        let any = |test: fn(&Value) -> bool| {
+            old.versions.iter().filter_map(|version| version.schema).flat_map(nodes).any(test)
         };
         Options {
             node: NodeOptions {
-                known_types: !any(&|schema| !is_known_type(text(schema, "type"))),
-                atomic_sets: !any(&|schema| lists::set_item(schema, &Location::TOP).is_some()),
-                map_keys: !any(&|schema| {
-                    let mut errors = Vec::new();
+                known_types: !any(|schema| !is_known_type(text(schema, "type"))),
+                atomic_sets: !any(|schema| lists::set_item(schema, &Location::TOP).is_some()),
+                map_keys: !any(|schema| {
+                    let mut errors = FieldErrors::default();
                     lists::list_items(schema, &Location::TOP, &mut errors);
                     !errors.is_empty()
                 }),

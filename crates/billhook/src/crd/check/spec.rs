@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 
 use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, kind};
 use billhook_schema::print::is_printable;
+use billhook_schema::value::{DeepValue, deep_clone, dismantle};
 use billhook_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::model::{Model, NamesModel, VersionModel, version_path};
 use super::record::Field;
-use super::record::{invalid, member, show, text};
+use super::record::{member, text};
+use super::show::{invalid, show};
 use super::types::VERSION;
 
 type Errors = Vec<FieldError>;
@@ -74,12 +76,16 @@ fn label(path: FieldPath, value: &str, errors: &mut Errors) {
     }
 }
 
-/// CV-32.
-pub(super) fn all_versions(model: &Model<'_>, errors: &mut Errors) {
+/// CV-32. The defaults that have been `rewritten` are shown so.
+pub(super) fn all_versions(
+    model: &Model<'_>,
+    rewritten: &[(FieldPath, DeepValue)],
+    errors: &mut Errors,
+) {
     let names: BTreeSet<&str> = model.versions.iter().map(|version| version.name).collect();
     let storage = model.versions.iter().filter(|version| version.storage).count();
     let mut refuse = |detail: &str| {
-        errors.push(invalid(spec("versions"), show_versions(model), detail));
+        errors.push(invalid(spec("versions"), show_versions(model, rewritten), detail));
     };
     if names.len() < model.versions.len() {
         refuse("must contain unique version names");
@@ -90,22 +96,33 @@ pub(super) fn all_versions(model: &Model<'_>, errors: &mut Errors) {
 }
 
 /// The versions in the internal form, without what has been moved to the top (CV-06).
-fn show_versions(model: &Model<'_>) -> String {
+fn show_versions(model: &Model<'_>, rewritten: &[(FieldPath, DeepValue)]) -> String {
     if model.written_versions.is_none() {
         return "null".to_owned();
     }
-    let mut out = String::from("[");
+    let rewritten: Vec<(String, &DeepValue)> =
+        rewritten.iter().map(|(path, default)| (path.to_json_pointer(), default)).collect();
+    let mut versions: Vec<String> = Vec::new();
     for (index, version) in model.versions.iter().enumerate() {
-        out.push_str(if index > 0 { "," } else { "" });
-        for (index, Field(name, shown, type_)) in VERSION.fields.iter().enumerate() {
-            let part = version.written.get(name).filter(|_| !model.hoisted.has(name));
-            let separator = if index > 0 { ',' } else { '{' };
-            out.push_str(&format!("{separator}\"{shown}\":{}", show(part, *type_)));
+        let mut version = DeepValue::from(deep_clone(version.written));
+        let start = version_path(index).to_json_pointer();
+        for (path, default) in &rewritten {
+            let path = path.strip_prefix(&start).filter(|path| path.starts_with('/'));
+            if let Some(place) = path.and_then(|path| version.pointer_mut(path)) {
+                dismantle(std::mem::replace(place, deep_clone(default)));
+            }
         }
-        out.push('}');
+        let fields: Vec<String> = VERSION
+            .fields
+            .iter()
+            .map(|Field(name, shown, type_)| {
+                let part = version.get(name).filter(|_| !model.hoisted.has(name));
+                format!("\"{shown}\":{}", show(part, *type_))
+            })
+            .collect();
+        versions.push(format!("{{{}}}", fields.join(",")));
     }
-    out.push(']');
-    out
+    format!("[{}]", versions.join(","))
 }
 
 /// CV-100.

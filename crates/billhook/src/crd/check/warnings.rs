@@ -1,5 +1,32 @@
 //! Warnings about formats that a server does not know (CV-90).
 
-pub(super) fn unknown_formats(_: &super::model::Model<'_>) -> Vec<String> {
-    Vec::new()
+use std::collections::BTreeSet;
+
+use billhook_validation::Format;
+
+use super::model::Model;
+use super::node::nodes;
+use super::record::{flag, text};
+
+/// The formats in all schemas that have no effect, one for each occurrence.
+pub(super) fn unknown_formats<'v>(model: &Model<'v>) -> Vec<&'v str> {
+    let mut formats = Vec::new();
+    for container in model.containers() {
+        for node in nodes(container.schema) {
+            let format = text(node, "format");
+            let is_int_or_string = flag(node, "x-kubernetes-int-or-string");
+            let type_ = if is_int_or_string { "" } else { text(node, "type") };
+            if !format.is_empty() && !Format::has_effect(type_, format) {
+                formats.push(format);
+            }
+        }
+    }
+    formats
+}
+
+/// The warnings about formats that are not `known` already.
+pub(super) fn warnings(formats: &[&str], known: &[&str]) -> Vec<String> {
+    let known: BTreeSet<&str> = known.iter().copied().collect();
+    let new = formats.iter().filter(|format| !known.contains(*format));
+    new.map(|format| format!("unrecognized format \"{format}\"")).collect()
 }
