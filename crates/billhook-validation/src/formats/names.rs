@@ -6,16 +6,16 @@ use billhook_regex::Pattern;
 /// labels may have symbols and letters of any script.
 #[derive(Clone, Debug)]
 pub(crate) struct Hostnames {
-    /// Symbols and letters only; none if there is no such pattern.
-    symbols_and_letters: Option<Pattern>,
-    letters: Option<Pattern>,
+    /// For single characters; none if there is no such pattern.
+    symbol_or_letter: Option<Pattern>,
+    letter: Option<Pattern>,
 }
 
 impl Hostnames {
     pub(super) fn new() -> Self {
         Hostnames {
-            symbols_and_letters: Pattern::new(r"^[\p{S}\p{L}]*$").ok(),
-            letters: Pattern::new(r"^\p{L}*$").ok(),
+            symbol_or_letter: Pattern::new(r"^[\p{S}\p{L}]$").ok(),
+            letter: Pattern::new(r"^\p{L}$").ok(),
         }
     }
 
@@ -27,8 +27,7 @@ impl Hostnames {
             None => self.is_single_label(text),
             Some((labels, last)) => {
                 (2..=63).contains(&last.chars().count())
-                    && !last.contains(|c: char| c.is_ascii_digit())
-                    && fits(&self.letters, last)
+                    && last.chars().all(|c| self.is_letter(c))
                     && labels.split('.').all(|label| self.is_label(label))
             }
         }
@@ -37,14 +36,10 @@ impl Hostnames {
     /// A hyphen may only be its second character, be it the last one, too.
     fn is_single_label(&self, text: &str) -> bool {
         let mut characters = text.chars();
-        let first = characters.next();
+        let Some(first) = characters.next() else { return false };
         let rest = characters.as_str();
         let rest = rest.strip_prefix('-').unwrap_or(rest);
-        let first = first.map(String::from).unwrap_or_default();
-        !first.is_empty()
-            && rest.chars().count() <= 62
-            && fits(&self.symbols_and_letters, &first)
-            && fits(&self.symbols_and_letters, rest)
+        rest.chars().count() <= 62 && self.is_inner(first) && rest.chars().all(|c| self.is_inner(c))
     }
 
     /// Hyphens may be anywhere but at the ends.
@@ -53,14 +48,22 @@ impl Hostnames {
             && text.chars().count() <= 63
             && !text.starts_with('-')
             && !text.ends_with('-')
-            && fits(&self.symbols_and_letters, &text.replace('-', ""))
+            && text.chars().all(|c| c == '-' || self.is_inner(c))
+    }
+
+    fn is_inner(&self, c: char) -> bool {
+        c.is_ascii_alphanumeric() || matches(&self.symbol_or_letter, c)
+    }
+
+    fn is_letter(&self, c: char) -> bool {
+        c.is_ascii_alphabetic() || matches(&self.letter, c)
     }
 }
 
-/// Whether what is neither ASCII letter nor digit matches a pattern.
-fn fits(pattern: &Option<Pattern>, text: &str) -> bool {
-    let others: String = text.chars().filter(|c| !c.is_ascii_alphanumeric()).collect();
-    others.is_empty() || pattern.as_ref().is_some_and(|pattern| pattern.is_match(&others))
+fn matches(pattern: &Option<Pattern>, c: char) -> bool {
+    let mut buffer = [0; 4];
+    let text = c.encode_utf8(&mut buffer);
+    pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
 }
 
 pub(super) fn is_short_name(text: &str) -> bool {
