@@ -36,6 +36,36 @@ pub(crate) enum Subcommands {
     /// Send objects through the whole write path of a server, webhooks included
     #[command(after_help = crate::admit::args::EXIT_STATUS)]
     Admit(Box<Admit>),
+    /// Check CRDs as a server does when they are created or updated
+    #[command(after_help = CHECK_EXIT_STATUS)]
+    Check(Check),
+}
+
+const CHECK_EXIT_STATUS: &str = "\
+Errors name places as the server does: what all versions have in common is at `spec.validation`,
+`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`. Rules in CEL
+(x-kubernetes-validations) are not evaluated; how many a server would look at is said.
+
+Exit status:
+  0  every CRD is accepted, as far as it is evaluated
+  1  a CRD is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD at all";
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// CRDs as they are stored now: a file, a directory or `-` for standard input; may be repeated.
+    /// A CRD of the same name is checked as an update, all others as new ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
+    /// How verdicts are reported: as text, with long values cut, or as one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// CRDs: files, directories or `-` for standard input
+    #[arg(value_name = "CRD", required = true)]
+    pub(crate) documents: Vec<PathBuf>,
 }
 
 const EXIT_STATUS: &str = "\
@@ -245,6 +275,9 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 read_stdin_once("validate", paths)
             }
+            Subcommands::Check(check) => {
+                read_stdin_once("check", check.old.iter().chain(&check.documents))
+            }
             Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
         }
     }
@@ -277,6 +310,12 @@ impl Decode {
 }
 
 impl Validate {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        field_validation(self.field_validation)
+    }
+}
+
+impl Check {
     pub(crate) fn field_validation(&self) -> FieldValidation {
         field_validation(self.field_validation)
     }
