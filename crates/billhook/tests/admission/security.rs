@@ -34,6 +34,11 @@ async fn certificates_are_verified() {
         let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
         configurations[0].webhooks[0].client_config.ca_bundle = bundle.into_bytes();
         let chain = world.chain(&[]).webhooks(&configurations);
+        for webhook in &mut configurations[0].webhooks {
+            webhook.failure_policy = Some("Ignore".to_owned());
+        }
+        let ignoring = world.chain(&[]).webhooks(&configurations);
+        assert_eq!(reason(&run(&ignoring).await), None, "the failure policy decides");
         match (reason(&run(&chain).await), expected) {
             (None, None) => {}
             (Some(found), Some(expected)) => {
