@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::exec::Program;
+
 /// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
 #[derive(Clone, Debug, Default)]
 pub struct Kubeconfig {
@@ -31,6 +33,8 @@ pub(super) struct User {
     pub(super) certificate: Option<Source>,
     pub(super) key: Option<Source>,
     pub(super) impersonate: Option<Impersonate>,
+    /// A program that gives token and certificate.
+    pub(super) program: Option<Program>,
     /// Why the entry cannot be used.
     pub(super) unusable: Option<&'static str>,
 }
@@ -162,13 +166,8 @@ impl User {
             })
         });
         let is_set = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
-        let unusable = if is_set("auth-provider") {
-            Some("auth provider not supported")
-        } else if is_set("exec") {
-            Some("credentials from a program (`exec`) are not supported")
-        } else {
-            None
-        };
+        let unusable = is_set("auth-provider").then_some("auth provider not supported");
+        let program = value.get("exec").filter(|exec| !exec.is_null());
         Ok(User {
             token: text("token")?,
             token_file: file("tokenFile")?,
@@ -177,6 +176,7 @@ impl User {
             certificate: source("client-certificate")?,
             key: source("client-key")?,
             impersonate: impersonate.transpose()?,
+            program: program.map(|exec| Program::of_value(exec, directory)).transpose()?,
             unusable,
         })
     }
