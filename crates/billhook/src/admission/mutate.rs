@@ -201,7 +201,7 @@ impl Chain {
         let took = deadline.now().saturating_duration_since(began);
         place.annotate(&result, record);
         let failure = Failure::of(hook, result.as_ref().err());
-        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result);
+        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result, took);
         self.observer.call_finished(&CallEnd {
             call: start,
             took,

@@ -141,7 +141,7 @@ impl Chain {
         });
         let failure = Failure::of(hook, result.as_ref().err());
         let (outcome, code) = (failure.outcome, failure.code);
-        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result);
+        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result, took);
         self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
         if outcome == CallOutcome::FailedOpen {
             let key =

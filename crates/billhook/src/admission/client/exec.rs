@@ -134,15 +134,11 @@ impl Program {
 }
 
 impl Given {
-    /// The user with what the program gave.
-    pub(super) fn complete(&self, user: &User) -> User {
-        let data = |text: &String| Source::Data(text.clone().into_bytes());
-        User {
-            program: None,
-            token: self.token.clone(),
-            certificate: self.certificate.as_ref().map(data),
-            key: self.key.as_ref().map(data),
-            ..user.clone()
-        }
+    /// Gives it to the user whose program it is.
+    pub(super) fn complete(self, user: &mut User) {
+        let data = |text: String| Source::Data(text.into_bytes());
+        user.token = self.token;
+        user.certificate = self.certificate.map(data);
+        user.key = self.key.map(data);
     }
 }

@@ -10,7 +10,6 @@ mod target;
 mod tls;
 mod users;
 
-use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -164,17 +163,17 @@ impl HttpsCaller {
             return Ok(client);
         }
         let target = Target::new(call.hook, call.client_config)?;
-        let mut user = clients.kubeconfig.user(&target.user_key()).map(Cow::Borrowed);
+        let mut user = clients.kubeconfig.user(&target.user_key());
         let mut expires = None;
-        if let Some(known) = &user
-            && let Some(program) = &known.program
+        if let Some(known) = &mut user
+            && let Some(program) = known.program.take()
         {
             let given = program.run().await?;
             expires = given.expires.clone();
-            user = Some(Cow::Owned(given.complete(known)));
+            given.complete(known);
         }
-        let credentials = Credentials::new(user.as_deref(), expires)?;
-        let tls = tls::settings(&call.client_config.ca_bundle, user.as_deref())?;
+        let credentials = Credentials::new(user.as_ref(), expires)?;
+        let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;
         let pool = Pool::new(target, Arc::clone(&self.resolver), tls)?;
         let client = Arc::new(Client { pool, credentials });
         clients.put(call.client_config, &client);
