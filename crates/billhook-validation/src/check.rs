@@ -69,7 +69,7 @@ impl<'c> Check<'c> {
         }
         let mut errors = Errors::up_to(1);
         self.run(&mut errors);
-        errors.list.into_iter().next().map_or(Ok(()), Err)
+        errors.into_vec().into_iter().next().map_or(Ok(()), Err)
     }
 
     /// All errors, in the order of [`Validator::errors`]; equal texts are there once (VV-06).
@@ -79,7 +79,7 @@ impl<'c> Check<'c> {
         }
         let mut errors = Errors::up_to(usize::MAX);
         self.run(&mut errors);
-        let mut list = errors.list;
+        let mut list = errors.into_vec();
         if list.len() > 1 {
             let mut seen = HashSet::new();
             list.retain(|error| seen.insert(error.to_string()));
