@@ -6,6 +6,7 @@ mod crds;
 mod findings;
 mod input;
 mod json;
+mod matching;
 mod ndjson;
 mod problem;
 mod report;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let run = match &command {
         args::Subcommands::Clean(command) => run::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
+        args::Subcommands::Match(command) => matching::run(command),
     };
     let status = match run {
         Ok(status) => status,
