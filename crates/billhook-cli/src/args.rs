@@ -32,9 +32,51 @@ pub(crate) enum Subcommands {
     /// Validate objects as a server does on create, or with --old on update
     #[command(after_help = VALIDATE_EXIT_STATUS)]
     Validate(Validate),
+    /// Check CRDs and webhook configurations as a server does when they are created or updated
+    #[command(after_help = CHECK_EXIT_STATUS)]
+    Check(Check),
     /// Show which webhooks a request goes to, and why it does not go to the others
     #[command(after_help = MATCH_HELP)]
     Match(Box<Match>),
+}
+
+const CHECK_EXIT_STATUS: &str = "\
+Exit status:
+  0  everything is accepted; advice does not count
+  1  a document is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check
+
+Errors in CRDs name places as the server does: what all versions have in common is at `spec.validation`,
+`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`.
+Rules and conditions in CEL are not evaluated; where a server would, it is said.
+Webhook configurations get advice besides: `lint` for what is likely to be wrong, `note` for what
+to keep in mind.";
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// Documents as they are stored now: a file, a directory or `-` for standard input; may be
+    /// repeated. One of the same kind and name is checked as an update, all others as new ones
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// What the request does about unknown and duplicate fields
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = Validation::Warn)]
+    field_validation: Validation,
+    /// How verdicts are reported: as text, with long values cut, or as one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// CRDs and webhook configurations: files, directories or `-` for standard input
+    #[arg(value_name = "DOCUMENT", required = true)]
+    pub(crate) documents: Vec<PathBuf>,
+}
+
+impl Check {
+    pub(crate) fn validation(&self) -> FieldValidation {
+        field_validation(Some(self.field_validation))
+    }
+
+    fn check(&self) -> Result<(), clap::Error> {
+        read_stdin_once("check", self.old.iter().chain(&self.documents))
+    }
 }
 
 const EXIT_STATUS: &str = "\
@@ -314,6 +356,7 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 read_stdin_once("validate", paths)
             }
+            Subcommands::Check(command) => command.check(),
             Subcommands::Match(command) => command.check(),
         }
     }

@@ -142,7 +142,7 @@ fn item(finding: Finding) -> DeepValue {
             item.value("errors", Value::Array(Vec::new()));
             item.value("warnings", Value::Array(Vec::new()));
             item.value("notEvaluated", Value::Array(Vec::new()));
-            item.value("error", json::error(*problem));
+            item.value("error", json::error(&problem));
         }
     }
     DeepValue::from(item.into_value())

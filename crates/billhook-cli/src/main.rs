@@ -2,6 +2,7 @@
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
 mod args;
+mod check;
 mod crds;
 mod findings;
 mod input;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     let run = match &command {
         args::Subcommands::Clean(command) => run::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
+        args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
     };
     let status = match run {

@@ -21,6 +21,7 @@
 mod change;
 mod compiled;
 mod error;
+mod errors;
 mod hash;
 mod path;
 pub mod print;
@@ -36,6 +37,7 @@ pub use compiled::{
     PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
 pub use error::{ErrorType, FieldError, aggregate};
+pub use errors::FieldErrors;
 pub use hash::hash_name;
 pub use path::{FieldPath, Location, Segment};
 pub use props::JsonSchemaProps;

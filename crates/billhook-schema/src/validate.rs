@@ -1,6 +1,7 @@
 //! The rules a structural schema must obey (SS-40 to SS-71).
 
 use crate::error::FieldError;
+use crate::errors::FieldErrors;
 use crate::path::{FieldPath, Location};
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
@@ -10,7 +11,7 @@ impl StructuralSchema {
     /// All violations of the structural rules, sorted by their printed text (SS-40). `base` is
     /// the path of the schema itself, e.g. `spec.validation.openAPIV3Schema`.
     pub fn validate(&self, base: &FieldPath) -> Vec<FieldError> {
-        let mut errors = Vec::new();
+        let mut errors = FieldErrors::default();
         let at = Location::at(base);
         let root = self.root();
         check_structure(root, Level::Root, &at, &mut errors);
@@ -19,7 +20,7 @@ impl StructuralSchema {
             check_completeness(nested, Some(root), &step(&written, index), &at, &mut errors);
         }
         let mut printed: Vec<(String, FieldError)> =
-            errors.into_iter().map(|error| (error.to_string(), error)).collect();
+            errors.into_vec().into_iter().map(|error| (error.to_string(), error)).collect();
         printed.sort_by(|left, right| left.0.cmp(&right.0));
         printed.into_iter().map(|(_, error)| error).collect()
     }
@@ -54,8 +55,11 @@ fn check_structure(
     schema: &JsonSchemaProps,
     level: Level,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
+    if errors.is_full() {
+        return;
+    }
     grow(|| {
         check_invariants(schema, level, at, errors);
         if level == Level::Root || schema.extensions.embedded_resource {
@@ -81,7 +85,7 @@ fn check_invariants(
     schema: &JsonSchemaProps,
     level: Level,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
     let extensions = &schema.extensions;
     let embedded = extensions.embedded_resource;
@@ -142,7 +146,7 @@ fn check_resource(
     schema: &JsonSchemaProps,
     level: Level,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
     let properties = at.name("properties");
     for (name, expected, detail) in [
@@ -170,7 +174,7 @@ fn check_resource(
 }
 
 /// SS-51.
-fn check_pattern(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn check_pattern(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldErrors) {
     let pattern = &schema.value_validations().pattern;
     if pattern.is_empty() {
         return;
@@ -185,7 +189,7 @@ fn check_pattern(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut Vec<F
 }
 
 /// The junctors of a structural node, with the int-or-string patterns of SS-41 left out.
-fn check_junctors(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn check_junctors(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldErrors) {
     let skips_any_of = schema.has_int_or_string_any_of();
     for (keyword, index, nested) in schema.junctors() {
         if skips_any_of && keyword == "anyOf" {
@@ -203,8 +207,11 @@ fn check_nested(
     schema: &JsonSchemaProps,
     skip_any_of: bool,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
+    if errors.is_full() {
+        return;
+    }
     let extensions = &schema.extensions;
     let forbidden = [
         ("type", !schema.type_.is_empty(), "must be empty to be structural"),
@@ -289,10 +296,15 @@ fn check_completeness(
     structural: Option<&JsonSchemaProps>,
     written: &Location<'_>,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
+    if errors.is_full() {
+        return;
+    }
     let Some(structural) = structural else {
-        let detail = format!("because it is defined in {}", written.to_path());
+        let written = written.to_path();
+        errors.note(&written);
+        let detail = format!("because it is defined in {written}");
         errors.push(FieldError::required(at.to_path(), &detail));
         return;
     };

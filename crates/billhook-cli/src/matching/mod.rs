@@ -8,8 +8,8 @@ use std::io;
 
 use billhook::Dialect;
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationCheck, ConfigurationKind, EquivalenceRegistry, Hook,
-    MatchContext, Trace, ValidationOptions, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, Hook, MatchContext, Trace,
+    ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
 use crate::args::Match;
@@ -117,10 +117,10 @@ fn configurations(command: &Match, problems: &mut Vec<Problem>) -> Vec<WebhookCo
             Ok(documents) => {
                 let is_one = |it: &Document| WebhookConfiguration::is_configuration(&it.value);
                 for document in documents.iter().filter(|document| is_one(document)) {
-                    match ConfigurationCheck::new(&document.value, &ValidationOptions::default()) {
-                        Ok(check) => {
-                            warn(&document.place, &check);
-                            found.push(check.configuration);
+                    match WebhookConfiguration::from_value_reporting(&document.value) {
+                        Ok((configuration, unknown)) => {
+                            warn(&document.place, &configuration, &unknown);
+                            found.push(configuration);
                         }
                         Err(error) => {
                             let place = document.place.clone();
@@ -139,8 +139,9 @@ fn configurations(command: &Match, problems: &mut Vec<Problem>) -> Vec<WebhookCo
     found
 }
 
-fn warn(place: &Place, check: &ConfigurationCheck) {
-    for text in &check.warnings {
+fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String]) {
+    let check = configuration.check(&ValidationOptions::default());
+    for text in unknown.iter().chain(&check.warnings) {
         warning(&format!("{place}: {text}"));
     }
     if let Some(error) = check.errors.first() {

@@ -2,20 +2,31 @@
 
 use std::sync::Arc;
 
-use billhook_schema::{FieldError, JsonSchemaProps, StructuralSchema};
+use billhook_schema::value::DeepValue;
+use billhook_schema::{FieldError, FieldPath, JsonSchemaProps, StructuralSchema};
 use billhook_validation::{DefaultChecks, validate_defaults};
 
 use super::model::Container;
-use super::node::{self, Found};
+use super::node;
 use super::options::Options;
 use super::record::flag;
+
+/// What was found in a schema and its defaults.
+#[derive(Debug, Default)]
+pub(super) struct Checked {
+    pub(super) errors: Vec<FieldError>,
+    /// Rules, and defaults under rules, that the server would look at (CV-75, DF-45).
+    pub(super) not_evaluated: Vec<FieldPath>,
+    /// Defaults that are stored in another form (DF-47).
+    pub(super) rewritten: Vec<(FieldPath, DeepValue)>,
+}
 
 /// Checks a schema. `is_structural` tells that it must be structural (CV-22).
 pub(super) fn check(
     container: &Container<'_>,
     is_structural: bool,
     options: &Options<'_>,
-) -> Found {
+) -> Checked {
     let base = container.path.clone().name("openAPIV3Schema");
     let mut errors = Vec::new();
     if container.has_status {
@@ -49,14 +60,14 @@ pub(super) fn check(
         }
     }
     let mut found = node::check(container.schema, &base, options.node);
-    errors.append(&mut found.errors);
+    errors.append(&mut found.errors.into_vec());
     if errors.is_empty() {
         errors.extend(conversion_error.map(|error| FieldError::invalid(base, "", &error)));
     }
     if compiles_rules {
         not_evaluated.append(&mut found.rules);
     }
-    Found { errors, rules: not_evaluated, rewritten }
+    Checked { errors, not_evaluated, rewritten }
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).

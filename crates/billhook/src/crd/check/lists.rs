@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use billhook_schema::value::deep_clone;
-use billhook_schema::{FieldError, Location};
+use billhook_schema::{FieldError, FieldErrors, Location};
 use serde_json::Value;
 
 use super::node::NodeOptions;
-use super::record::{self, Type, flag, list, member, text, texts};
+use super::record::{Type, flag, list, member, text, texts};
+use super::show;
 use super::types::SCHEMA;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
@@ -18,7 +19,7 @@ pub(super) fn check(
     schema: &Value,
     at: &Location<'_>,
     options: NodeOptions,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
     // CV-60.
     if let Some(map_type) = optional_text(schema, MAP_TYPE) {
@@ -67,7 +68,7 @@ fn needs_type(
     needed: &str,
     keyword: &str,
     at: &Location<'_>,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) -> bool {
     let type_ = text(schema, "type");
     if type_ != needed {
@@ -101,7 +102,7 @@ pub(super) fn set_item(schema: &Value, at: &Location<'_>) -> Option<FieldError> 
 }
 
 /// CV-65.
-fn list_map(schema: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
     let keys = texts(schema, LIST_MAP_KEYS);
     if keys.is_empty() {
         let detail = "must not be empty if x-kubernetes-list-type is map";
@@ -114,9 +115,9 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
         return;
     };
     let Some(items) = items(schema) else {
-        let shown = record::show(Some(written), Type::RecordOrList(&SCHEMA));
+        let shown = show::show(Some(written), Type::RecordOrList(&SCHEMA));
         let detail = "must only have a single schema if x-kubernetes-list-type is map";
-        errors.push(record::invalid(items_at.to_path(), shown, detail));
+        errors.push(show::invalid(items_at.to_path(), shown, detail));
         return;
     };
     let type_ = text(items, "type");
@@ -149,7 +150,7 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
 }
 
 /// CV-66.
-pub(super) fn list_items(schema: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+pub(super) fn list_items(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
     let (Some(items), Some(list_type @ ("set" | "map"))) =
         (items(schema), optional_text(schema, LIST_TYPE))
     else {

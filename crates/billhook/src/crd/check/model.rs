@@ -7,7 +7,8 @@ use billhook_schema::FieldPath;
 use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
-use super::record::{Type, flag, list, member, same, text, texts};
+use super::equal::same;
+use super::record::{Type, flag, list, member, text, texts};
 use super::types::{COLUMNS, SCHEMA_CONTAINER, SELECTABLE_FIELDS, SUBRESOURCES};
 
 /// A definition; borrows from the document.

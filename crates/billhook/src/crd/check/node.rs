@@ -1,12 +1,13 @@
 //! The checks of every node of a schema as it is written (CV-46 to CV-54), in the server's order.
 
-use billhook_schema::value::{DeepValue, grow, sorted};
-use billhook_schema::{FieldError, FieldPath, Location};
+use billhook_schema::value::{grow, sorted};
+use billhook_schema::{FieldError, FieldErrors, FieldPath, Location};
 use serde_json::Value;
 
 use super::lists;
 use super::record::{self, flag, list, map, member, text};
 use super::rules;
+use super::show;
 use super::types::SCHEMA;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
@@ -20,12 +21,10 @@ pub(super) struct NodeOptions {
 /// What was found in a schema.
 #[derive(Debug, Default)]
 pub(super) struct Found {
-    pub(super) errors: Vec<FieldError>,
+    pub(super) errors: FieldErrors,
     /// The rules that the server would compile: those at nodes without an error at or below them
     /// (CV-75).
     pub(super) rules: Vec<FieldPath>,
-    /// Defaults that are stored in another form (DF-47).
-    pub(super) rewritten: Vec<(FieldPath, DeepValue)>,
 }
 
 /// Checks a schema and everything below it.
@@ -58,6 +57,9 @@ const JUNCTORS: [&str; 3] = ["allOf", "oneOf", "anyOf"];
 impl Walk {
     /// Checks a node; tells whether a structural schema can be made of it (SS-30).
     fn node(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+        if self.found.errors.is_full() {
+            return true;
+        }
         grow(|| {
             let errors_before = self.found.errors.len();
             self.standard(schema, at, context);
@@ -83,7 +85,11 @@ impl Walk {
             if !context.nested && self.found.errors.len() == errors_before {
                 let rules = list(schema, "x-kubernetes-validations");
                 let at = at.name("x-kubernetes-validations");
-                self.found.rules.extend((0..rules.len()).map(|index| at.index(index).to_path()));
+                for index in 0..rules.len() {
+                    let path = at.index(index).to_path();
+                    self.found.errors.note(&path);
+                    self.found.rules.push(path);
+                }
             }
             is_convertible
         })
@@ -300,8 +306,8 @@ pub(super) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
                  is enabled",
                 ALLOWED.join(" ")
             );
-            let shown = record::show(Some(schema), record::Type::Record(&SCHEMA));
-            errors.push(record::invalid(base.clone(), shown, &detail));
+            let shown = show::show(Some(schema), record::Type::Record(&SCHEMA));
+            errors.push(show::invalid(base.clone(), shown, &detail));
             return;
         }
     }

@@ -1,6 +1,6 @@
 //! What an update relaxes because the old definition already violates it (CV-82 to CV-89).
 
-use billhook_schema::{CompileOptions, CompiledSchema, Location};
+use billhook_schema::{CompileOptions, CompiledSchema, FieldErrors, Location};
 use serde_json::Value;
 
 use super::container::structural;
@@ -49,7 +49,7 @@ impl<'m> Options<'m> {
                 known_types: !any(|schema| !is_known_type(text(schema, "type"))),
                 atomic_sets: !any(|schema| lists::set_item(schema, &Location::TOP).is_some()),
                 map_keys: !any(|schema| {
-                    let mut errors = Vec::new();
+                    let mut errors = FieldErrors::default();
                     lists::list_items(schema, &Location::TOP, &mut errors);
                     !errors.is_empty()
                 }),

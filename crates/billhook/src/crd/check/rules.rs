@@ -1,6 +1,6 @@
 //! The parts of CEL rules that can be checked without compiling them (CV-70).
 
-use billhook_schema::{FieldError, Location};
+use billhook_schema::{FieldError, FieldErrors, Location};
 use serde_json::Value;
 
 use super::field_path::{ArrayNotation, resolve};
@@ -15,7 +15,7 @@ pub(super) fn check(
     schema: &Value,
     at: &Location<'_>,
     is_convertible: bool,
-    errors: &mut Vec<FieldError>,
+    errors: &mut FieldErrors,
 ) {
     let at = at.name("x-kubernetes-validations");
     for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {

@@ -11,7 +11,8 @@ use serde_json::Value;
 
 use super::model::{Model, NamesModel, VersionModel, version_path};
 use super::record::Field;
-use super::record::{invalid, member, show, text};
+use super::record::{member, text};
+use super::show::{invalid, show};
 use super::types::VERSION;
 
 type Errors = Vec<FieldError>;

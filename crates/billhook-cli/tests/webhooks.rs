@@ -1,4 +1,4 @@
-//! `billhook match` on the fixtures: exit status, standard output and standard error, compared
+//! `billhook match`, and `billhook check` of webhook configurations, on the fixtures: exit status, standard output and standard error, compared
 //! with snapshots. All paths are relative to the root of the workspace.
 
 #![expect(clippy::unwrap_used, reason = "a test fails if the command cannot be run at all")]
@@ -48,6 +48,15 @@ cases! {
     match_connect_to_nothing: "match --webhooks fixtures/match/webhooks.yaml --operation connect fixtures/match/pod.yaml";
     match_old_on_create: "match --webhooks fixtures/match/webhooks.yaml --old fixtures/match/pod.yaml fixtures/match/pod.yaml";
     help_match: "match --help";
+
+    check_webhooks: "check fixtures/match/webhooks.yaml fixtures/broken-webhooks";
+    check_webhooks_json_report: "check --report json fixtures/match fixtures/broken-webhooks/webhooks.yaml";
+    check_webhooks_strict: "check --field-validation strict fixtures/broken-webhooks";
+    check_webhooks_unreadable: "check -" < [WEBHOOKS.replace("SELECTOR", "[]")];
+    check_webhooks_of_another_version: "check -" < [WEBHOOKS.replace("v1beta1", "v2")];
+    check_webhooks_of_old_version: "check -" < [WEBHOOKS.replace("SELECTOR", "{}")];
+    check_webhooks_update: "check --old - fixtures/broken-webhooks"
+        < [STORED];
 }
 
 const OLD_POD: &str = "\
@@ -70,6 +79,17 @@ webhooks:
   rules:
   - {operations: [CREATE], apiGroups: [''], apiVersions: [v1], resources: [pods]}
   timeout: 5
+";
+
+/// What it has wrong already may stay wrong: the versions and the missing side effects.
+const STORED: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingWebhookConfiguration
+metadata: {name: broken, resourceVersion: '7'}
+webhooks:
+- name: first.example.com
+  clientConfig: {url: 'https://h/'}
+  admissionReviewVersions: [v3]
 ";
 
 /// Names of webhooks and configurations cannot move the cursor.

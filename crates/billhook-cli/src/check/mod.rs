@@ -1,0 +1,305 @@
+//! `billhook check`: what a server says about documents that are applied to it, one verdict for
+//! each. [`Subject`] knows the kinds that can be checked.
+
+mod report;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::PathBuf;
+
+use billhook::webhook::{
+    ConfigurationCheck, ConfigurationError, ConfigurationKind, Lint, ValidationOptions,
+    WebhookConfiguration, lint_together,
+};
+use billhook::{
+    CrdManifest, CrdManifestError, CrdVerdict, CustomResourceDefinition, FieldError,
+    FieldValidation,
+};
+use billhook_schema::print::quote;
+use serde_json::Value;
+
+use crate::args::Check;
+use crate::crds::list;
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem, Status};
+use crate::run::Identity;
+
+/// What became of a document.
+#[derive(Debug)]
+struct Outcome {
+    place: Place,
+    identity: Identity,
+    result: Result<Findings, Box<Problem>>,
+}
+
+/// What a server says about a document.
+#[derive(Debug, Default)]
+struct Findings {
+    errors: Vec<FieldError>,
+    warnings: Vec<String>,
+    /// Where something was left out that a server would look at.
+    not_evaluated: Vec<String>,
+    /// What a server accepts although it is likely to be wrong.
+    lints: Vec<Lint>,
+}
+
+impl Outcome {
+    fn status(&self) -> Status {
+        match &self.result {
+            Ok(findings) if findings.errors.is_empty() => Status::Fine,
+            Ok(_) => Status::Refused,
+            Err(problem) => problem.status,
+        }
+    }
+}
+
+/// A document of a kind that can be checked.
+#[derive(Debug)]
+enum Subject {
+    Definition(Box<CrdManifest>),
+    Webhooks(Box<WebhookConfiguration>),
+}
+
+impl Subject {
+    /// Whether documents of this kind can be checked.
+    fn is_known(value: &Value) -> bool {
+        CustomResourceDefinition::is_definition(value) || has_webhooks(value)
+    }
+
+    /// Reads a document; also gives the fields that its kind does not have.
+    fn read(document: &Document) -> Result<(Self, Vec<String>), Box<Problem>> {
+        if has_webhooks(&document.value) {
+            let read = WebhookConfiguration::from_value_reporting(&document.value);
+            let (configuration, unknown) = read.map_err(|error| match error {
+                ConfigurationError::Kind { .. } => unknown_version(document),
+                error => unreadable(document, &error.to_string()),
+            })?;
+            return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
+        }
+        let manifest = CrdManifest::from_value(&document.value).map_err(|error| match error {
+            CrdManifestError::Kind => unknown_version(document),
+            error => unreadable(document, &error.to_string()),
+        })?;
+        let unknown = manifest.unknown_fields().to_vec();
+        Ok((Subject::Definition(Box::new(manifest)), unknown))
+    }
+
+    fn create(&self) -> Findings {
+        match self {
+            Subject::Definition(manifest) => manifest.create().into(),
+            Subject::Webhooks(new) => new.check(&ValidationOptions::default()).into(),
+        }
+    }
+
+    /// What a server says when this takes the place of `old`.
+    fn update(&self, old: &Subject) -> Findings {
+        match (self, old) {
+            (Subject::Definition(manifest), Subject::Definition(old)) => {
+                manifest.update(old).into()
+            }
+            (Subject::Webhooks(new), Subject::Webhooks(old)) => {
+                new.check(&ValidationOptions::default().stored(old)).into()
+            }
+            // Found by their kinds, both are of the same one.
+            (Subject::Definition(_), _) | (Subject::Webhooks(_), _) => self.create(),
+        }
+    }
+}
+
+/// Whether a document says that it is a webhook configuration, of whatever version.
+fn has_webhooks(value: &Value) -> bool {
+    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
+    text("apiVersion").starts_with("admissionregistration.k8s.io/")
+        && kinds.iter().any(|kind| kind.name() == text("kind"))
+}
+
+impl From<ConfigurationCheck> for Findings {
+    fn from(check: ConfigurationCheck) -> Self {
+        Findings {
+            errors: check.errors,
+            warnings: check.warnings,
+            not_evaluated: check.not_evaluated.iter().map(ToString::to_string).collect(),
+            lints: check.lints,
+        }
+    }
+}
+
+impl From<CrdVerdict> for Findings {
+    fn from(verdict: CrdVerdict) -> Self {
+        Findings {
+            errors: verdict.errors().to_vec(),
+            warnings: verdict.warnings().to_vec(),
+            not_evaluated: verdict.not_evaluated().iter().map(ToString::to_string).collect(),
+            lints: Vec::new(),
+        }
+    }
+}
+
+/// A document that a server refuses before it looks at what it says.
+fn unreadable(document: &Document, error: &str) -> Box<Problem> {
+    let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (kind, api_version) = (text("kind"), text("apiVersion"));
+    let version = api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
+    let message = format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
+    Problem::refused(document.place.clone(), message)
+}
+
+/// A document of a version that no server has had.
+fn unknown_version(document: &Document) -> Box<Problem> {
+    let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
+    let help = match has_webhooks(&document.value) {
+        true => "the versions that are known are `v1` and `v1beta1`",
+        false => "the only version that servers have is `apiextensions.k8s.io/v1`",
+    };
+    Problem::unusable(document.place.clone(), message).help(help)
+}
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
+    let mut status = Status::Fine;
+    let (old, problems) = stored(&arguments.old);
+    for problem in problems {
+        crate::report::problem(&problem);
+        status = status.max(problem.status);
+    }
+    let mut printer = report::Printer::new(arguments.report);
+    let mut run = Run {
+        old: &old,
+        is_update: false,
+        validation: arguments.validation(),
+        configurations: Vec::new(),
+    };
+    let mut others = Vec::new();
+    let mut any = false;
+    for source in sources(&arguments.documents) {
+        let documents = match source.and_then(|source| source.documents()) {
+            Ok(documents) => documents,
+            Err(problem) => {
+                any = true;
+                let (place, identity) = (problem.place.clone(), Identity::default());
+                let outcome = Outcome { place, identity, result: Err(problem) };
+                status = status.max(outcome.status());
+                printer.add(&outcome)?;
+                continue;
+            }
+        };
+        for document in documents {
+            if !Subject::is_known(&document.value) {
+                let kind = document.value.get("kind").and_then(Value::as_str);
+                others.extend(kind.map(str::to_owned).filter(|kind| !others.contains(kind)));
+                continue;
+            }
+            any = true;
+            let outcome = run.outcome(&document);
+            status = status.max(outcome.status());
+            printer.add(&outcome)?;
+        }
+    }
+    if !any {
+        let problem = nothing(&arguments.documents, &others);
+        status = status.max(problem.status);
+        crate::report::problem(&problem);
+    }
+    if !old.is_empty() && !run.is_update {
+        let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
+        let text = format!("nothing that was checked is an update of {}", list(&names));
+        crate::report::warning(&text);
+    }
+    printer.add_together(&lint_together(&run.configurations))?;
+    printer.finish()?;
+    Ok(status)
+}
+
+fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
+    let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
+    let place = Place::file(&names.join(", "));
+    let problem =
+        Problem::unusable(place, "no CustomResourceDefinition or webhook configuration here");
+    if others.is_empty() {
+        return problem;
+    }
+    problem.help(format!("documents of other kinds were found: {}", list(others)))
+}
+
+/// What is stored already, by kind and name.
+type Stored = BTreeMap<String, Subject>;
+
+fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
+    let (mut stored, mut problems) = (Stored::new(), Vec::new());
+    for source in sources(paths) {
+        match source.and_then(|source| source.documents()) {
+            Err(problem) => problems.push(*problem),
+            Ok(documents) => {
+                for document in documents.iter().filter(|found| Subject::is_known(&found.value)) {
+                    match Subject::read(document) {
+                        Ok((subject, _)) => {
+                            stored.insert(key(document), subject);
+                        }
+                        Err(problem) => problems.push(*problem),
+                    }
+                }
+            }
+        }
+    }
+    if !paths.is_empty() && stored.is_empty() && problems.is_empty() {
+        problems.push(*nothing(paths, &[]));
+    }
+    (stored, problems)
+}
+
+/// What tells one document from another on a server.
+fn key(document: &Document) -> String {
+    let identity = Identity::of(&document.value);
+    let (kind, name) = (identity.kind.unwrap_or_default(), identity.name.unwrap_or_default());
+    format!("{kind} {name}")
+}
+
+struct Run<'r> {
+    old: &'r Stored,
+    /// Whether anything that is stored has been replaced.
+    is_update: bool,
+    validation: FieldValidation,
+    /// The webhook configurations that were checked.
+    configurations: Vec<WebhookConfiguration>,
+}
+
+impl Run<'_> {
+    fn outcome(&mut self, document: &Document) -> Outcome {
+        let (place, identity) = (document.place.clone(), Identity::of(&document.value));
+        Outcome { place, identity, result: self.findings(document) }
+    }
+
+    fn findings(&mut self, document: &Document) -> Result<Findings, Box<Problem>> {
+        let (subject, unknown) = Subject::read(document)?;
+        let duplicates = document.duplicates.iter();
+        let mut notes: Vec<String> =
+            duplicates.map(|path| format!("duplicate field {}", quote(path))).collect();
+        notes.extend(unknown);
+        match self.validation {
+            FieldValidation::Ignore => notes.clear(),
+            FieldValidation::Strict if !notes.is_empty() => {
+                let error = format!("strict decoding error: {}", notes.join(", "));
+                return Err(unreadable(document, &error));
+            }
+            _ => {}
+        }
+        let mut findings = match self.old.get(&key(document)) {
+            Some(old) => {
+                self.is_update = true;
+                subject.update(old)
+            }
+            None => subject.create(),
+        };
+        if let Subject::Webhooks(configuration) = subject {
+            self.configurations.push(*configuration);
+        }
+        notes.append(&mut findings.warnings);
+        // A server gives the same warning once.
+        let mut seen = BTreeSet::new();
+        notes.retain(|note| seen.insert(note.clone()));
+        findings.warnings = notes;
+        Ok(findings)
+    }
+}

@@ -1,0 +1,54 @@
+//! A definition that nothing is wrong with, and shorthands for checking others.
+
+#![allow(clippy::allow_attributes, dead_code, reason = "each test uses a part")]
+
+use billhook::{CrdManifest, CrdVerdict};
+use serde_json::{Value, json};
+
+/// The base of the specification's examples.
+pub(crate) fn base() -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.example.com"},
+        "spec": {
+            "group": "example.com",
+            "scope": "Namespaced",
+            "names": {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"},
+            "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+                "openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object"}}},
+            }}],
+        },
+    })
+}
+
+/// The base with another schema.
+pub(crate) fn with_schema(schema: Value) -> Value {
+    let mut definition = base();
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema;
+    definition
+}
+
+pub(crate) fn manifest(definition: &Value) -> CrdManifest {
+    CrdManifest::from_value(definition).unwrap()
+}
+
+pub(crate) fn create(definition: &Value) -> CrdVerdict {
+    manifest(definition).create()
+}
+
+pub(crate) fn update(definition: &Value, old: &Value) -> CrdVerdict {
+    manifest(definition).update(&manifest(old))
+}
+
+pub(crate) fn errors(verdict: &CrdVerdict) -> Vec<String> {
+    verdict.errors().iter().map(ToString::to_string).collect()
+}
+
+/// Why a document is not even read.
+pub(crate) fn refusal(definition: &Value) -> String {
+    match CrdManifest::from_value(definition) {
+        Ok(_) => "accepted".to_owned(),
+        Err(error) => error.to_string(),
+    }
+}
