@@ -171,7 +171,7 @@ fn definition_example(Example { name, head, lines }: &Example) -> bool {
         Ok(manifest) => manifest,
         Err(error) => return compare(name, lines, [error.to_string()]),
     };
-    let verdict = manifest.create();
+    let verdict = manifest.validate_create();
     assert!(manifest.unknown_fields().is_empty(), "{name}");
     // The examples leave warnings out.
     let found: Vec<String> = verdict.errors().iter().map(ToString::to_string).collect();

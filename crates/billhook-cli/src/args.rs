@@ -41,16 +41,18 @@ pub(crate) enum Subcommands {
 }
 
 const CHECK_EXIT_STATUS: &str = "\
-Exit status:
-  0  everything is accepted; advice does not count
-  1  a document is refused
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check
+Errors in CRDs name places as the server does: what all versions have in common is at
+`spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
+`spec.selectableFields`. Rules and match conditions in CEL are not evaluated; how many a server
+would look at is said.
 
-Errors in CRDs name places as the server does: what all versions have in common is at `spec.validation`,
-`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`.
-Rules and conditions in CEL are not evaluated; where a server would, it is said.
-Webhook configurations get advice besides: `lint` for what is likely to be wrong, `note` for what
-to keep in mind.";
+Webhook configurations get advice as well: `lint` is likely to be wrong, `note` is to be kept in
+mind.
+
+Exit status:
+  0  everything is accepted, as far as it is evaluated; advice does not count
+  1  a document is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -58,25 +60,15 @@ pub(crate) struct Check {
     /// repeated. One of the same kind and name is checked as an update, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// What the request does about unknown and duplicate fields
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Validation::Warn)]
-    field_validation: Validation,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
     /// How verdicts are reported: as text, with long values cut, or as one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// CRDs and webhook configurations: files, directories or `-` for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
-}
-
-impl Check {
-    pub(crate) fn validation(&self) -> FieldValidation {
-        field_validation(Some(self.field_validation))
-    }
-
-    fn check(&self) -> Result<(), clap::Error> {
-        read_stdin_once("check", self.old.iter().chain(&self.documents))
-    }
 }
 
 const EXIT_STATUS: &str = "\
@@ -356,7 +348,9 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 read_stdin_once("validate", paths)
             }
-            Subcommands::Check(command) => command.check(),
+            Subcommands::Check(check) => {
+                read_stdin_once("check", check.old.iter().chain(&check.documents))
+            }
             Subcommands::Match(command) => command.check(),
         }
     }
@@ -403,6 +397,12 @@ impl Decode {
 }
 
 impl Validate {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        field_validation(self.field_validation)
+    }
+}
+
+impl Check {
     pub(crate) fn field_validation(&self) -> FieldValidation {
         field_validation(self.field_validation)
     }

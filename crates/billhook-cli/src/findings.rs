@@ -16,7 +16,7 @@ use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible};
 use crate::validate::{Checked, Finding};
 
-const VALID: Style = AnsiColor::Green.on_default().bold();
+pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
 /// Where findings go.
 #[derive(Debug)]
@@ -112,13 +112,13 @@ fn rule_text(rule: &PendingRule) -> String {
     format!("{}{more}: {}", rule.field, rule.rule.trim())
 }
 
-fn line(out: &mut String, label: &str, style: Style, text: &str) {
+pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let text = visible(text).replace('\n', "\\n");
     // Writing to a `String` cannot fail.
     let _ = writeln!(out, "  {style}{label}:{style:#} {text}");
 }
 
-fn write(text: &str) -> io::Result<()> {
+pub(crate) fn write(text: &str) -> io::Result<()> {
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -142,13 +142,13 @@ fn item(finding: Finding) -> DeepValue {
             item.value("errors", Value::Array(Vec::new()));
             item.value("warnings", Value::Array(Vec::new()));
             item.value("notEvaluated", Value::Array(Vec::new()));
-            item.value("error", json::error(&problem));
+            item.value("error", json::error(*problem));
         }
     }
     DeepValue::from(item.into_value())
 }
 
-fn error(error: &FieldError) -> Value {
+pub(crate) fn error(error: &FieldError) -> Value {
     let mut fields = Fields::default();
     fields.text("text", Some(error.to_string()));
     fields.text("type", Some(error.error_type().reason().to_owned()));

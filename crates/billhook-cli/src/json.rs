@@ -46,7 +46,7 @@ impl JsonReport {
                 report::problem(&problem);
                 item.value("changes", Value::Array(Vec::new()));
                 item.value("warnings", Value::Array(Vec::new()));
-                item.value("error", error(&problem));
+                item.value("error", error(*problem));
             }
         }
         self.items.push(DeepValue::from(item.into_value()));
@@ -100,12 +100,12 @@ fn kind(kind: ChangeKind) -> String {
     }
 }
 
-pub(crate) fn error(problem: &Problem) -> Value {
+pub(crate) fn error(problem: Problem) -> Value {
     let reason = if problem.status == Status::Refused { "refused" } else { "unusable" };
     let mut fields = Fields::default();
     fields.text("reason", Some(reason.to_owned()));
-    fields.text("message", Some(problem.message.clone()));
-    fields.text("help", problem.help.clone());
+    fields.text("message", Some(problem.message));
+    fields.text("help", problem.help);
     fields.number("line", problem.place.text.map(|(line, _)| line));
     fields.number("column", problem.place.text.map(|(_, column)| column));
     fields.into_value()

@@ -71,20 +71,7 @@ cases! {
     not_text: "decode --crd fixtures/crds --report json -" < ["{\"a\": 1"];
     stdin_twice: "decode --crd - -";
     validation_of_storage: "decode --crd fixtures/crds --from storage --field-validation warn x";
-    check_crds: "check fixtures/crds";
-    check_broken: "check fixtures/broken-crds";
-    check_broken_strict: "check --field-validation strict fixtures/broken-crds/field-in-the-wrong-place.yaml";
-    check_broken_json_report: "check --report json fixtures/broken-crds/default-with-unknown-field.yaml fixtures/broken-crds/keyword-of-another-draft.yaml nope.yaml";
-    check_update: "check --old fixtures/crds -" < [SMALL_CRD.replace("v1\n    served", "v2\n    served").replace("data.example.com\n  scope", "data.example.org\n  scope")];
-    check_accepted_update: "check --old - fixtures/crds/backups.data.example.com.yaml" < [SMALL_CRD];
-    check_update_of_another: "check --old fixtures/crds fixtures/broken-crds/missing-type.yaml";
-    check_rules_and_formats: "check -" < [SMALL_CRD.replace("{type: object}", RULES)];
-    check_twice_written: "check -" < [SMALL_CRD.replace("    served: true", "    served: true\n    served: true")];
-    check_old_version: "check -" < [SMALL_CRD.replace("io/v1", "io/v1beta1")];
-    check_nothing: "check fixtures/objects";
-    check_stdin_twice: "check --old - -";
     help: "--help";
-    help_check: "check --help";
     help_decode: "decode --help";
 }
 
@@ -173,9 +160,6 @@ spec:
         properties:
           spec: {type: object}
 ";
-
-const RULES: &str = "{type: object, properties: {at: {type: string, format: moment}}, \
-     x-kubernetes-validations: [{rule: 'has(self.at)'}, {rule: 'true'}]}";
 
 #[test]
 fn not_yaml() {

@@ -78,7 +78,7 @@ impl Keys for OpenKeys {
 
     /// An equal hash or an escaped key is taken for a repeated one; what follows is exact.
     #[inline]
-    fn key(&mut self, base: &mut usize, key: &[u8], escaped: bool) -> Step<()> {
+    fn key(&mut self, base: &usize, key: &[u8], escaped: bool) -> Step<()> {
         if self.trusted {
             return Ok(());
         }

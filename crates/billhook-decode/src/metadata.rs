@@ -76,14 +76,14 @@ impl Fast<'_, '_> {
         let start = at + 1;
         let mut kept_end = start;
         let mut seen = 0u32;
-        let mut at = self.scan.skip_space(start);
-        if self.scan.byte(at) == b'}' {
+        let (mut at, mut byte) = self.scan.token(start);
+        if byte == b'}' {
             return Ok(has_required(fields, seen).then_some(at + 1));
         }
         loop {
-            let (end, escaped) = self.scan.skip_key(at)?;
+            let (end, escaped) = self.scan.skip_key(at, byte)?;
             let key = self.scan.slice(at + 1, end - 1);
-            at = self.scan.skip_colon(end)?;
+            (at, byte) = self.scan.skip_colon(end)?;
             if escaped {
                 return Ok(None);
             }
@@ -98,16 +98,16 @@ impl Fast<'_, '_> {
                     end
                 }
                 None if self.cuts => {
-                    let end = self.scan.skip_value(at, &mut AnyKeys, left)?;
-                    let next = self.scan.skip_space(end);
-                    let comma_end = (self.scan.byte(next) == b',').then_some(next + 1);
+                    let end = self.scan.skip_value(at, byte, &mut AnyKeys, left)?;
+                    let (next, byte) = self.scan.token(end);
+                    let comma_end = (byte == b',').then_some(next + 1);
                     self.out.cut_member((start, kept_end), end, comma_end);
                     end
                 }
                 None => return Ok(None),
             };
             match self.scan.next_part(end, b'}')? {
-                Part::Next(next) => at = next,
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
             }
         }
@@ -132,10 +132,11 @@ impl Fast<'_, '_> {
                 fast.record(fields, at, left)
             }),
             Kind::Any => {
-                if self.scan.byte(at) == b'n' {
+                let byte = self.scan.byte(at);
+                if byte == b'n' {
                     return Ok(None);
                 }
-                self.scan.skip_value(at, self.keys, left).map(Some)
+                self.scan.skip_value(at, byte, self.keys, left).map(Some)
             }
             _ => Ok(None),
         }
@@ -171,21 +172,21 @@ impl Fast<'_, '_> {
         if left == 0 {
             return Err(Stop::Invalid);
         }
-        let mut at = self.scan.skip_space(at + 1);
-        if self.scan.byte(at) == b'}' {
+        let (mut at, mut byte) = self.scan.token(at + 1);
+        if byte == b'}' {
             return Ok(None);
         }
-        let mut frame = self.keys.open();
+        let frame = self.keys.open();
         loop {
-            let (end, escaped) = self.scan.skip_key(at)?;
-            self.keys.key(&mut frame, self.scan.slice(at + 1, end - 1), escaped)?;
-            at = self.scan.skip_colon(end)?;
-            if self.scan.byte(at) != b'"' {
+            let (end, escaped) = self.scan.skip_key(at, byte)?;
+            self.keys.key(&frame, self.scan.slice(at + 1, end - 1), escaped)?;
+            (at, byte) = self.scan.skip_colon(end)?;
+            if byte != b'"' {
                 return Ok(None);
             }
             let end = self.scan.skip_string(at)?;
             match self.scan.next_part(end, b'}')? {
-                Part::Next(next) => at = next,
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => {
                     self.keys.close(frame);
                     return Ok(Some(end));
@@ -205,14 +206,14 @@ impl Fast<'_, '_> {
             return Ok(None);
         }
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        let mut at = self.scan.skip_space(at + 1);
-        if self.scan.byte(at) == b']' {
+        let (mut at, byte) = self.scan.token(at + 1);
+        if byte == b']' {
             return Ok(None);
         }
         loop {
             let Some(end) = item(self, at, left)? else { return Ok(None) };
             match self.scan.next_part(end, b']')? {
-                Part::Next(next) => at = next,
+                Part::Next(next, _) => at = next,
                 Part::End(end) => return Ok(Some(end)),
             }
         }

@@ -48,17 +48,12 @@ pub(crate) struct Done<'s> {
 }
 
 /// An object that is being read.
+#[derive(Clone, Copy)]
 struct Object<'s> {
     node: NodeRef<'s>,
     is_root: bool,
     /// How many levels may be opened in it.
     left: usize,
-    /// Behind the opening brace.
-    start: usize,
-    /// Behind the last member that was kept; the start if none was.
-    kept_end: usize,
-    /// Of the keys that the node does not know.
-    keys: usize,
 }
 
 /// How many expected members are compared before one is looked up.
@@ -66,8 +61,8 @@ const GUESSES: usize = 3;
 
 /// A member that was not expected.
 enum Found<'s> {
-    /// The node knows it; its value is at the position.
-    Known(PropertyRef<'s>, usize),
+    /// The node knows it; its value is at the position and begins with the byte.
+    Known(PropertyRef<'s>, usize, u8),
     /// It was passed up to the position.
     Passed(usize),
     /// It was passed and is to be removed.
@@ -96,12 +91,12 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// Reads the whole text, with `root` for its top object.
     pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done<'s>> {
-        let start = self.scan.skip_space(0);
-        if self.scan.byte(start) != b'{' {
+        let (start, byte) = self.scan.token(0);
+        if byte != b'{' {
             return Err(Stop::Tree);
         }
         let end = self.object(start, root, MAX_DEPTH, true)?;
-        if self.scan.skip_space(end) != self.scan.text.len() {
+        if self.scan.token(end).0 != self.scan.text.len() {
             return Err(Stop::Invalid);
         }
         if self.scan.lone_surrogate {
@@ -111,17 +106,31 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         Ok(Done { buffer, changed, notes: self.notes })
     }
 
-    /// A value that is not null, at a node where something may change.
+    /// A value that is not null and begins with `byte`, at a node where something may change.
     #[inline(always)]
-    fn value(&mut self, at: usize, edge: Edge<'s>, left: usize, place: Place<'_, 's>) -> Step {
-        let node = edge.node();
-        match self.scan.byte(at) {
-            b'{' if node.is_passive() => self.scan.skip_object(at, &mut self.keys, left),
-            b'[' if node.is_passive() => self.scan.skip_array(at, &mut self.keys, left),
-            b'{' => self.noting(place, |pass| pass.object(at, node, left, false)),
-            b'[' => self.noting(place, |pass| pass.array(at, node, left)),
-            _ => self.scan.skip_scalar(at),
+    fn value(
+        &mut self,
+        at: usize,
+        byte: u8,
+        edge: Edge<'s>,
+        left: usize,
+        place: Place<'_, 's>,
+    ) -> Step {
+        if byte == b'{' {
+            let node = edge.node();
+            if node.is_passive() {
+                return self.scan.skip_object(at, &mut self.keys, left);
+            }
+            return self.noting(place, |pass| pass.object(at, node, left, false));
         }
+        if byte == b'[' {
+            let node = edge.node();
+            if node.is_passive() {
+                return self.scan.skip_array(at, &mut self.keys, left);
+            }
+            return self.noting(place, |pass| pass.array(at, node, left));
+        }
+        self.scan.skip_scalar(at, byte)
     }
 
     /// Tells the notes that are made by `pass` where they belong.
@@ -151,21 +160,22 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     /// The elements of a list whose opening bracket was read.
     #[inline(always)]
     fn elements(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
-        let mut at = self.scan.skip_space(at);
-        if self.scan.byte(at) == b']' {
+        let (mut at, mut byte) = self.scan.token(at);
+        if byte == b']' {
             return Ok(at + 1);
         }
         let edge = node.items();
         let mut index = 0;
         loop {
             let place = Place { node, part: Within::Element(index) };
-            at = match self.scan.byte(at) {
-                b'n' => self.null_element(at, edge, place)?,
-                _ => self.value(at, edge, left, place)?,
+            let end = if byte == b'n' {
+                self.null_element(at, edge, place)?
+            } else {
+                self.value(at, byte, edge, left, place)?
             };
             index += 1;
-            match self.scan.next_part(at, b']')? {
-                Part::Next(next) => at = next,
+            match self.scan.next_part(end, b']')? {
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => return Ok(end),
             }
         }
@@ -211,73 +221,73 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         left: usize,
         is_root: bool,
     ) -> Step {
-        let mut object =
-            Object { node, is_root, left, start, kept_end: start, keys: self.keys.open() };
+        let object = Object { node, is_root, left };
+        let keys = self.keys.open();
         let mut seen = S::new(node.property_count());
         let mut previous = None;
-        let mut at = self.scan.skip_space(start);
-        while self.scan.byte(at) != b'}' {
+        // Behind the last member that was kept; the start if none was.
+        let mut kept_end = start;
+        let (mut at, mut byte) = self.scan.token(start);
+        while byte != b'}' {
             let found = match self.expected(node, previous, at) {
-                Some((property, value)) => Found::Known(property, value),
-                None => self.look_up(&mut object, previous, at)?,
+                Some((property, value, byte)) => Found::Known(property, value, byte),
+                None => self.look_up(object, &keys, previous, at, byte)?,
             };
             let (end, is_kept) = match found {
-                Found::Known(property, value) => {
+                Found::Known(property, value, byte) => {
                     if !seen.insert(property.position()) {
                         return Err(Stop::Duplicate);
                     }
                     previous = Some(property);
-                    self.known(&object, property, value)?
+                    self.known(object, property, value, byte)?
                 }
                 Found::Passed(end) => (end, true),
                 Found::Removed(end) => (end, false),
             };
-            let next = self.scan.skip_space(end);
-            let byte = self.scan.byte(next);
+            (at, byte) = self.scan.token(end);
             if is_kept {
-                object.kept_end = end;
+                kept_end = end;
             } else {
-                let comma_end = (byte == b',').then_some(next + 1);
-                self.out.cut_member((start, object.kept_end), end, comma_end);
+                let comma_end = (byte == b',').then_some(at + 1);
+                self.out.cut_member((start, kept_end), end, comma_end);
             }
-            if byte == b'}' {
-                at = next;
+            if byte == b',' {
+                (at, byte) = self.scan.token(at + 1);
+                // A comma promises a member.
+                if byte == b'"' {
+                    continue;
+                }
+            } else if byte == b'}' {
                 break;
             }
-            if byte != b',' {
-                return Err(Stop::Invalid);
-            }
-            at = self.scan.skip_space(next + 1);
-            // A comma promises a member.
-            if self.scan.byte(at) != b'"' {
-                return Err(Stop::Invalid);
-            }
+            return Err(Stop::Invalid);
         }
         if seen.lacks_defaulted(node) {
-            self.insert_missing(&mut object, &seen, at)?;
+            self.insert_missing(node, &seen, kept_end == start, at)?;
         }
         if is_root {
             self.check_root(node, &seen)?;
         }
-        self.keys.close(object.keys);
+        self.keys.close(keys);
         Ok(at + 1)
     }
 
-    /// The member at a position if it is one of those that are expected, with the position of
-    /// its value.
+    /// The member at a position if it is one of those that are expected, with the position and the
+    /// first byte of its value.
     #[inline(always)]
     fn expected(
         &self,
         node: NodeRef<'s>,
         previous: Option<PropertyRef<'s>>,
         at: usize,
-    ) -> Option<(PropertyRef<'s>, usize)> {
+    ) -> Option<(PropertyRef<'s>, usize, u8)> {
         // What followed last time may be missing this time; then what followed that is likely.
         let mut previous = previous;
         for _ in 0..GUESSES {
             let property = node.expected_after(previous)?;
             if let Some(length) = property.spelled_at(self.scan.text, at) {
-                return Some((property, self.scan.skip_space(at + length)));
+                let (value, byte) = self.scan.token(at + length);
+                return Some((property, value, byte));
             }
             previous = Some(property);
         }
@@ -287,14 +297,16 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     #[inline(never)]
     fn look_up(
         &mut self,
-        object: &mut Object<'s>,
+        object: Object<'s>,
+        keys: &usize,
         previous: Option<PropertyRef<'s>>,
         at: usize,
+        byte: u8,
     ) -> Step<Found<'s>> {
         let node = object.node;
-        let (end, escaped) = self.scan.skip_key(at)?;
+        let (end, escaped) = self.scan.skip_key(at, byte)?;
         let key = self.scan.slice(at + 1, end - 1);
-        let value = self.scan.skip_colon(end)?;
+        let (value, byte) = self.scan.skip_colon(end)?;
         let content;
         let name = if escaped {
             content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
@@ -306,28 +318,28 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             && let Some(property) = node.property_named(name)
         {
             node.learn(previous, property);
-            return Ok(Found::Known(property, value));
+            return Ok(Found::Known(property, value, byte));
         }
         let place = Place { node, part: Within::Unlisted(name) };
         match node.unlisted() {
             Unlisted::Remove if REPORT => {
                 // Repeated keys are reported even in what is removed.
-                self.keys.key(&mut object.keys, key, escaped)?;
-                let end = self.scan.skip_value(value, &mut self.keys, object.left)?;
+                self.keys.key(keys, key, escaped)?;
+                let end = self.scan.skip_value(value, byte, &mut self.keys, object.left)?;
                 let removed = self.scan.slice(value, end);
                 self.noting(place, |pass| pass.notes.pruned(node, removed))?;
                 Ok(Found::Removed(end))
             }
             Unlisted::Remove => {
-                Ok(Found::Removed(self.scan.skip_value(value, &mut AnyKeys, object.left)?))
+                Ok(Found::Removed(self.scan.skip_value(value, byte, &mut AnyKeys, object.left)?))
             }
             Unlisted::Keep => {
-                self.keys.key(&mut object.keys, key, escaped)?;
-                Ok(Found::Passed(self.scan.skip_value(value, &mut self.keys, object.left)?))
+                self.keys.key(keys, key, escaped)?;
+                Ok(Found::Passed(self.scan.skip_value(value, byte, &mut self.keys, object.left)?))
             }
             Unlisted::Descend(edge) => {
-                self.keys.key(&mut object.keys, key, escaped)?;
-                let (end, is_kept) = self.member_value(value, edge, object.left, place)?;
+                self.keys.key(keys, key, escaped)?;
+                let (end, is_kept) = self.member_value(value, byte, edge, object.left, place)?;
                 Ok(if is_kept { Found::Passed(end) } else { Found::Removed(end) })
             }
         }
@@ -338,13 +350,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     #[inline(always)]
     fn known(
         &mut self,
-        object: &Object<'s>,
+        object: Object<'s>,
         property: PropertyRef<'s>,
         at: usize,
+        byte: u8,
     ) -> Step<(usize, bool)> {
         let place = Place { node: object.node, part: Within::Known(property) };
         match property.resource_field() {
-            None => self.member_value(at, property.edge(), object.left, place),
+            None => self.member_value(at, byte, property.edge(), object.left, place),
             Some(field) => {
                 Ok((self.resource_field(at, object, field, property.edge(), place)?, true))
             }
@@ -355,15 +368,18 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     fn member_value(
         &mut self,
         at: usize,
+        byte: u8,
         edge: Edge<'s>,
         left: usize,
         place: Place<'_, 's>,
     ) -> Step<(usize, bool)> {
-        match self.scan.byte(at) {
-            b'"' => Ok((self.scan.skip_string(at)?, true)),
-            b'n' => self.null_member(at, edge, place),
-            _ => Ok((self.value(at, edge, left, place)?, true)),
+        if byte == b'"' {
+            return Ok((self.scan.skip_string(at)?, true));
         }
+        if byte == b'n' {
+            return self.null_member(at, edge, place);
+        }
+        Ok((self.value(at, byte, edge, left, place)?, true))
     }
 
     #[inline(never)]
@@ -400,7 +416,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     fn resource_field(
         &mut self,
         at: usize,
-        object: &Object<'s>,
+        object: Object<'s>,
         field: ResourceField,
         edge: Edge<'s>,
         place: Place<'_, 's>,
@@ -425,7 +441,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     fn metadata(
         &mut self,
         at: usize,
-        object: &Object<'s>,
+        object: Object<'s>,
         node: NodeRef<'s>,
         place: Place<'_, 's>,
     ) -> Step {
@@ -446,7 +462,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             self.keys.forget_since(keys);
             self.out.return_to(&out);
         }
-        let end = self.scan.skip_value(at, &mut self.keys, object.left)?;
+        let byte = self.scan.byte(at);
+        let end = self.scan.skip_value(at, byte, &mut self.keys, object.left)?;
         let written = self.scan.slice(at, end);
         let normal = metadata::normalise(written, node, object.is_root, object.left)?;
         if let Some(text) = &normal.text {
@@ -461,9 +478,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// Writes the defaults of members that were missing, in front of the closing brace.
     #[inline(never)]
-    fn insert_missing(&mut self, object: &mut Object<'s>, seen: &impl Seen, at: usize) -> Step<()> {
-        let mut is_first = object.kept_end == object.start;
-        for property in object.node.defaulted_properties() {
+    fn insert_missing(
+        &mut self,
+        node: NodeRef<'s>,
+        seen: &impl Seen,
+        mut is_first: bool,
+        at: usize,
+    ) -> Step<()> {
+        for property in node.defaulted_properties() {
             if seen.contains(property.position()) || property.edge().default().is_none() {
                 continue;
             }
@@ -473,7 +495,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             }
             self.out.insert(at, default.member());
             is_first = false;
-            let place = Place { node: object.node, part: Within::Known(property) };
+            let place = Place { node, part: Within::Known(property) };
             self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
         }
         Ok(())

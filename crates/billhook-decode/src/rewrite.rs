@@ -13,7 +13,8 @@ use crate::text;
 /// Writes a text anew; white space between tokens is lost.
 pub(crate) fn rewrite(text: &[u8]) -> Step<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len());
-    Scan::new(text).whole(|scan, at| Rewriter { scan, out: &mut out }.value(at, MAX_DEPTH))?;
+    Scan::new(text)
+        .whole(|scan, at, byte| Rewriter { scan, out: &mut out }.value(at, byte, MAX_DEPTH))?;
     Ok(out)
 }
 
@@ -23,17 +24,18 @@ struct Rewriter<'r, 't> {
 }
 
 impl Rewriter<'_, '_> {
-    fn value(&mut self, at: usize, left: usize) -> Step {
-        let open = self.scan.byte(at);
-        match open {
+    fn value(&mut self, at: usize, byte: u8, left: usize) -> Step {
+        match byte {
             b'{' | b'[' => {
                 let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-                let at = self.scan.skip_space(at + 1);
-                grow(|| if open == b'{' { self.object(at, left) } else { self.array(at, left) })
+                grow(|| match byte {
+                    b'{' => self.object(at + 1, left),
+                    _ => self.array(at + 1, left),
+                })
             }
             b'"' => self.string(at).map(|(end, _)| end),
             _ => {
-                let end = self.scan.skip_scalar(at)?;
+                let end = self.scan.skip_scalar(at, byte)?;
                 self.out.extend_from_slice(self.scan.slice(at, end));
                 Ok(end)
             }
@@ -55,16 +57,17 @@ impl Rewriter<'_, '_> {
         Ok((end, content))
     }
 
-    fn array(&mut self, mut at: usize, left: usize) -> Step {
+    fn array(&mut self, at: usize, left: usize) -> Step {
         self.out.push(b'[');
-        if self.scan.byte(at) == b']' {
+        let (mut at, mut byte) = self.scan.token(at);
+        if byte == b']' {
             self.out.push(b']');
             return Ok(at + 1);
         }
         loop {
-            let end = self.value(at, left)?;
+            let end = self.value(at, byte, left)?;
             match self.scan.next_part(end, b']')? {
-                Part::Next(next) => at = next,
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => {
                     self.out.push(b']');
                     return Ok(end);
@@ -74,10 +77,11 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    fn object(&mut self, mut at: usize, left: usize) -> Step {
+    fn object(&mut self, at: usize, left: usize) -> Step {
         let start = self.out.len();
         self.out.push(b'{');
-        if self.scan.byte(at) == b'}' {
+        let (mut at, mut byte) = self.scan.token(at);
+        if byte == b'}' {
             self.out.push(b'}');
             return Ok(at + 1);
         }
@@ -86,14 +90,14 @@ impl Rewriter<'_, '_> {
         let mut by_key: HashMap<String, usize> = HashMap::new();
         let mut repeated = false;
         let end = loop {
-            if self.scan.byte(at) != b'"' {
+            if byte != b'"' {
                 return Err(Stop::Invalid);
             }
             let member = self.out.len();
             let (end, key) = self.string(at)?;
-            at = self.scan.skip_colon(end)?;
+            (at, byte) = self.scan.skip_colon(end)?;
             self.out.push(b':');
-            let end = self.value(at, left)?;
+            let end = self.value(at, byte, left)?;
             if let Some(old) = by_key.insert(key, members.len()) {
                 repeated = true;
                 if let Some(old) = members.get_mut(old) {
@@ -102,7 +106,7 @@ impl Rewriter<'_, '_> {
             }
             members.push(Some(member..self.out.len()));
             match self.scan.next_part(end, b'}')? {
-                Part::Next(next) => at = next,
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => break end,
             }
             self.out.push(b',');

@@ -36,7 +36,7 @@ pub struct Checked {
 pub fn check_json(text: &[u8]) -> Result<Checked, JsonError> {
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let mut scan = Scan::new(text);
-    match scan.whole(|scan, at| scan.skip_value(at, &mut AnyKeys, MAX_DEPTH)) {
+    match scan.whole(|scan, at, byte| scan.skip_value(at, byte, &mut AnyKeys, MAX_DEPTH)) {
         Ok(()) => Ok(Checked { is_unicode: is_utf8 && !scan.lone_surrogate }),
         // The reader finds the same error and words it.
         Err(_) => read_json(text).map(|_| Checked { is_unicode: false }),
@@ -50,7 +50,7 @@ pub(crate) trait Keys {
     /// Begins an object.
     fn open(&mut self) -> Self::Frame;
     /// A key, without its quotation marks.
-    fn key(&mut self, frame: &mut Self::Frame, key: &[u8], escaped: bool) -> Step<()>;
+    fn key(&mut self, frame: &Self::Frame, key: &[u8], escaped: bool) -> Step<()>;
     /// Ends an object.
     fn close(&mut self, frame: Self::Frame);
 }
@@ -65,7 +65,7 @@ impl Keys for AnyKeys {
     fn open(&mut self) {}
 
     #[inline]
-    fn key(&mut self, (): &mut (), _: &[u8], _: bool) -> Step<()> {
+    fn key(&mut self, (): &(), _: &[u8], _: bool) -> Step<()> {
         Ok(())
     }
 
@@ -89,9 +89,10 @@ impl<'t> Scan<'t> {
     }
 
     /// Passes a text that is one value with nothing but space around it.
-    pub(crate) fn whole(&mut self, value: impl FnOnce(&mut Self, usize) -> Step) -> Step<()> {
-        let end = value(self, self.skip_space(0))?;
-        if self.skip_space(end) == self.text.len() { Ok(()) } else { Err(Stop::Invalid) }
+    pub(crate) fn whole(&mut self, value: impl FnOnce(&mut Self, usize, u8) -> Step) -> Step<()> {
+        let (start, byte) = self.token(0);
+        let end = value(self, start, byte)?;
+        if self.token(end).0 == self.text.len() { Ok(()) } else { Err(Stop::Invalid) }
     }
 
     /// The byte at a position; behind the end of the text zero, which is nowhere valid.
@@ -105,39 +106,39 @@ impl<'t> Scan<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
+    /// What is next behind any space: its position and first byte.
     #[inline(always)]
-    pub(crate) fn skip_space(&self, at: usize) -> usize {
-        if self.byte(at) > b' ' { at } else { self.skip_more_space(at) }
+    pub(crate) fn token(&self, at: usize) -> (usize, u8) {
+        let byte = self.byte(at);
+        if byte > b' ' { (at, byte) } else { self.token_behind_space(at) }
     }
 
     #[inline(never)]
-    fn skip_more_space(&self, mut at: usize) -> usize {
-        while let b' ' | b'\n' | b'\r' | b'\t' = self.byte(at) {
-            at += 1;
+    fn token_behind_space(&self, mut at: usize) -> (usize, u8) {
+        loop {
+            match self.byte(at) {
+                b' ' | b'\n' | b'\r' | b'\t' => at += 1,
+                byte => return (at, byte),
+            }
         }
-        at
     }
 
-    /// Passes the colon behind a key, and the space around it.
+    /// Passes the colon behind a key; gives what is next.
     #[inline(always)]
-    pub(crate) fn skip_colon(&self, at: usize) -> Step {
-        let at = self.skip_space(at);
-        if self.byte(at) != b':' {
-            return Err(Stop::Invalid);
-        }
-        Ok(self.skip_space(at + 1))
+    pub(crate) fn skip_colon(&self, at: usize) -> Step<(usize, u8)> {
+        let (at, byte) = self.token(at);
+        if byte == b':' { Ok(self.token(at + 1)) } else { Err(Stop::Invalid) }
     }
 
-    /// Passes what stands between the parts of a list or an object; gives the position of the
-    /// next part, or the one behind the end if that is there.
+    /// Passes what stands between the parts of a list or an object.
     #[inline(always)]
     pub(crate) fn next_part(&self, at: usize, end: u8) -> Step<Part> {
-        let at = self.skip_space(at);
-        match self.byte(at) {
-            b',' => Ok(Part::Next(self.skip_space(at + 1))),
-            found if found == end => Ok(Part::End(at + 1)),
-            _ => Err(Stop::Invalid),
+        let (at, byte) = self.token(at);
+        if byte == b',' {
+            let (next, byte) = self.token(at + 1);
+            return Ok(Part::Next(next, byte));
         }
+        if byte == end { Ok(Part::End(at + 1)) } else { Err(Stop::Invalid) }
     }
 
     /// Passes the string whose quotation mark is at a position.
@@ -160,11 +161,11 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes the key whose quotation mark should be at a position; gives the position behind
-    /// it, and whether it has escapes.
+    /// Passes the key that should begin at a position with `byte`; gives the position behind it,
+    /// and whether it has escapes.
     #[inline(always)]
-    pub(crate) fn skip_key(&mut self, at: usize) -> Step<(usize, bool)> {
-        if self.byte(at) != b'"' {
+    pub(crate) fn skip_key(&mut self, at: usize, byte: u8) -> Step<(usize, bool)> {
+        if byte != b'"' {
             return Err(Stop::Invalid);
         }
         let end = end_of_plain(self.text, at + 1);
@@ -254,12 +255,21 @@ impl<'t> Scan<'t> {
         Ok(at)
     }
 
-    /// Passes a scalar; containers are the caller's.
+    /// Passes a scalar that begins with `byte`; containers are the caller's.
     #[inline(always)]
-    pub(crate) fn skip_scalar(&mut self, at: usize) -> Step {
-        match self.byte(at) {
-            b'"' => self.skip_string(at),
-            b'-' | b'0'..=b'9' => self.skip_number(at),
+    pub(crate) fn skip_scalar(&mut self, at: usize, byte: u8) -> Step {
+        if byte == b'"' {
+            return self.skip_string(at);
+        }
+        if byte.is_ascii_digit() || byte == b'-' {
+            return self.skip_number(at);
+        }
+        self.skip_word(at, byte)
+    }
+
+    #[inline(never)]
+    fn skip_word(&self, at: usize, byte: u8) -> Step {
+        match byte {
             b't' => self.skip_literal(at, b"true"),
             b'f' => self.skip_literal(at, b"false"),
             b'n' => self.skip_literal(at, b"null"),
@@ -267,14 +277,23 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes a value of which nothing can change; `left` is how many levels may be opened.
+    /// Passes a value of which nothing can change and that begins with `byte`; `left` is how many
+    /// levels may be opened.
     #[inline(always)]
-    pub(crate) fn skip_value<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
-        match self.byte(at) {
-            b'{' => self.skip_object(at, keys, left),
-            b'[' => self.skip_array(at, keys, left),
-            _ => self.skip_scalar(at),
+    pub(crate) fn skip_value<K: Keys>(
+        &mut self,
+        at: usize,
+        byte: u8,
+        keys: &mut K,
+        left: usize,
+    ) -> Step {
+        if byte == b'{' {
+            return self.skip_object(at, keys, left);
         }
+        if byte == b'[' {
+            return self.skip_array(at, keys, left);
+        }
+        self.skip_scalar(at, byte)
     }
 
     pub(crate) fn skip_object<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
@@ -287,18 +306,18 @@ impl<'t> Scan<'t> {
 
     #[inline(always)]
     fn skip_members<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
-        let mut at = self.skip_space(at);
-        if self.byte(at) == b'}' {
+        let (mut at, mut byte) = self.token(at);
+        if byte == b'}' {
             return Ok(at + 1);
         }
-        let mut frame = keys.open();
+        let frame = keys.open();
         loop {
-            let (end, escaped) = self.skip_key(at)?;
-            keys.key(&mut frame, self.slice(at + 1, end - 1), escaped)?;
-            at = self.skip_colon(end)?;
-            at = self.skip_value(at, keys, left)?;
-            match self.next_part(at, b'}')? {
-                Part::Next(next) => at = next,
+            let (end, escaped) = self.skip_key(at, byte)?;
+            keys.key(&frame, self.slice(at + 1, end - 1), escaped)?;
+            (at, byte) = self.skip_colon(end)?;
+            let end = self.skip_value(at, byte, keys, left)?;
+            match self.next_part(end, b'}')? {
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => {
                     keys.close(frame);
                     return Ok(end);
@@ -317,14 +336,14 @@ impl<'t> Scan<'t> {
 
     #[inline(always)]
     fn skip_elements<K: Keys>(&mut self, at: usize, keys: &mut K, left: usize) -> Step {
-        let mut at = self.skip_space(at);
-        if self.byte(at) == b']' {
+        let (mut at, mut byte) = self.token(at);
+        if byte == b']' {
             return Ok(at + 1);
         }
         loop {
-            at = self.skip_value(at, keys, left)?;
-            match self.next_part(at, b']')? {
-                Part::Next(next) => at = next,
+            let end = self.skip_value(at, byte, keys, left)?;
+            match self.next_part(end, b']')? {
+                Part::Next(next, first) => (at, byte) = (next, first),
                 Part::End(end) => return Ok(end),
             }
         }
@@ -333,8 +352,8 @@ impl<'t> Scan<'t> {
 
 /// What comes behind a part of a list or an object.
 pub(crate) enum Part {
-    /// Another part, at this position.
-    Next(usize),
+    /// Another part: its position and first byte.
+    Next(usize, u8),
     /// The end; this is the position behind it.
     End(usize),
 }
@@ -345,15 +364,16 @@ const MAX_PLAIN_DIGITS: usize = 300;
 /// Where the first quotation mark, backslash or control character is from `at` on; the end of the
 /// text if there is none.
 #[inline(always)]
-pub(crate) fn end_of_plain(text: &[u8], mut at: usize) -> usize {
-    while let Some(chunk) = text.get(at..).and_then(<[u8]>::first_chunk) {
+pub(crate) fn end_of_plain(text: &[u8], at: usize) -> usize {
+    let mut rest = text.get(at..).unwrap_or_default();
+    while let Some((chunk, behind)) = rest.split_first_chunk() {
         let special = special_bytes(u64::from_le_bytes(*chunk));
         if special != 0 {
-            return at + special.trailing_zeros() as usize / 8;
+            return text.len() - rest.len() + special.trailing_zeros() as usize / 8;
         }
-        at += chunk.len();
+        rest = behind;
     }
-    end_of_plain_near_end(text, at)
+    end_of_plain_near_end(text, text.len() - rest.len())
 }
 
 #[inline(never)]

@@ -82,7 +82,7 @@ pub use billhook_schema::{
 };
 pub use billhook_validation::{Format, PendingRule, Validator};
 pub use crd::{
-    CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdVerdict, CustomResourceDefinition,
+    CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdValidation, CustomResourceDefinition,
     Names, Scope, Version,
 };
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};

@@ -48,8 +48,8 @@ fn deep_properties() {
         }
         let definition = deep(schema);
         let manifest = CrdManifest::from_value(&definition).unwrap();
-        assert_eq!(manifest.create().errors().len(), 1);
-        assert_eq!(manifest.update(&manifest).errors().len(), 1);
+        assert_eq!(manifest.validate_create().errors().len(), 1);
+        assert_eq!(manifest.validate_update(&manifest).errors().len(), 1);
     });
 }
 
@@ -74,8 +74,8 @@ fn deep_lists_maps_and_junctors() {
             }
             let definition = deep(typed("object", "properties", member("a", schema)));
             let manifest = CrdManifest::from_value(&definition).unwrap();
-            assert_eq!(errors(&manifest.create()), [""; 0], "{keyword}");
-            assert_eq!(errors(&manifest.update(&manifest)), [""; 0], "{keyword}");
+            assert_eq!(errors(&manifest.validate_create()), [""; 0], "{keyword}");
+            assert_eq!(errors(&manifest.validate_update(&manifest)), [""; 0], "{keyword}");
         }
     });
 }
@@ -93,7 +93,7 @@ fn errors_at_every_level() {
             schema = Value::Object(members);
         }
         let definition = deep(schema);
-        let count = CrdManifest::from_value(&definition).unwrap().create().errors().len();
+        let count = CrdManifest::from_value(&definition).unwrap().validate_create().errors().len();
         assert!((500..3_000).contains(&count), "{count}");
     });
 }
@@ -110,7 +110,7 @@ fn deep_internal_form() {
             "schema": {"openAPIV3Schema": {"type": "object"}}});
         definition["spec"]["versions"].as_array_mut().unwrap().push(other);
         let definition = DeepValue::from(definition);
-        let verdict = CrdManifest::from_value(&definition).unwrap().create();
+        let verdict = CrdManifest::from_value(&definition).unwrap().validate_create();
         let unique =
             verdict.errors().iter().find(|error| error.detail().contains("unique")).unwrap();
         assert!(unique.to_string().len() > DEPTH * 500);

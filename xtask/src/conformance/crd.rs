@@ -44,11 +44,11 @@ fn check(definition: &Value, old: Option<&Value>) -> Run {
         Err(error) => return Ok(refused(&error.to_string())),
     };
     let verdict = match &old {
-        Some(old) => manifest.update(old),
-        None => manifest.create(),
+        Some(old) => manifest.validate_update(old),
+        None => manifest.validate_create(),
     };
     let members = [
-        ("valid", Value::from(verdict.is_valid())),
+        ("valid", Value::from(verdict.errors().is_empty())),
         ("strict_errors", Value::from(manifest.unknown_fields())),
         ("warnings", Value::from(verdict.warnings())),
     ];

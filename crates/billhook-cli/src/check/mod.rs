@@ -8,11 +8,11 @@ use std::io;
 use std::path::PathBuf;
 
 use billhook::webhook::{
-    ConfigurationCheck, ConfigurationError, ConfigurationKind, Lint, ValidationOptions,
-    WebhookConfiguration, lint_together,
+    ConfigurationError, ConfigurationKind, Lint, ValidationOptions, WebhookConfiguration,
+    lint_together,
 };
 use billhook::{
-    CrdManifest, CrdManifestError, CrdVerdict, CustomResourceDefinition, FieldError,
+    CrdManifest, CrdManifestError, CrdValidation, CustomResourceDefinition, FieldError,
     FieldValidation,
 };
 use billhook_schema::print::quote;
@@ -39,6 +39,8 @@ struct Findings {
     warnings: Vec<String>,
     /// Where something was left out that a server would look at.
     not_evaluated: Vec<String>,
+    /// What the server's answer says.
+    message: Option<String>,
     /// What a server accepts although it is likely to be wrong.
     lints: Vec<Lint>,
 }
@@ -86,8 +88,8 @@ impl Subject {
 
     fn create(&self) -> Findings {
         match self {
-            Subject::Definition(manifest) => manifest.create().into(),
-            Subject::Webhooks(new) => new.check(&ValidationOptions::default()).into(),
+            Subject::Definition(manifest) => manifest.validate_create().into(),
+            Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
         }
     }
 
@@ -95,10 +97,10 @@ impl Subject {
     fn update(&self, old: &Subject) -> Findings {
         match (self, old) {
             (Subject::Definition(manifest), Subject::Definition(old)) => {
-                manifest.update(old).into()
+                manifest.validate_update(old).into()
             }
             (Subject::Webhooks(new), Subject::Webhooks(old)) => {
-                new.check(&ValidationOptions::default().stored(old)).into()
+                findings(new, &ValidationOptions::default().stored(old))
             }
             // Found by their kinds, both are of the same one.
             (Subject::Definition(_), _) | (Subject::Webhooks(_), _) => self.create(),
@@ -114,23 +116,25 @@ fn has_webhooks(value: &Value) -> bool {
         && kinds.iter().any(|kind| kind.name() == text("kind"))
 }
 
-impl From<ConfigurationCheck> for Findings {
-    fn from(check: ConfigurationCheck) -> Self {
-        Findings {
-            errors: check.errors,
-            warnings: check.warnings,
-            not_evaluated: check.not_evaluated.iter().map(ToString::to_string).collect(),
-            lints: check.lints,
-        }
+fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_>) -> Findings {
+    let check = configuration.check(options);
+    let is_refused = !check.errors.is_empty();
+    Findings {
+        message: is_refused.then(|| configuration.refusal(&check.errors).message),
+        errors: check.errors,
+        warnings: check.warnings,
+        not_evaluated: check.not_evaluated.iter().map(ToString::to_string).collect(),
+        lints: check.lints,
     }
 }
 
-impl From<CrdVerdict> for Findings {
-    fn from(verdict: CrdVerdict) -> Self {
+impl From<CrdValidation> for Findings {
+    fn from(validation: CrdValidation) -> Self {
         Findings {
-            errors: verdict.errors().to_vec(),
-            warnings: verdict.warnings().to_vec(),
-            not_evaluated: verdict.not_evaluated().iter().map(ToString::to_string).collect(),
+            errors: validation.errors().to_vec(),
+            warnings: validation.warnings().to_vec(),
+            not_evaluated: validation.not_evaluated().iter().map(ToString::to_string).collect(),
+            message: validation.status_message(),
             lints: Vec::new(),
         }
     }
@@ -168,7 +172,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let mut run = Run {
         old: &old,
         is_update: false,
-        validation: arguments.validation(),
+        validation: arguments.field_validation(),
         configurations: Vec::new(),
     };
     let mut others = Vec::new();
@@ -181,7 +185,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
                 let (place, identity) = (problem.place.clone(), Identity::default());
                 let outcome = Outcome { place, identity, result: Err(problem) };
                 status = status.max(outcome.status());
-                printer.add(&outcome)?;
+                printer.add(outcome)?;
                 continue;
             }
         };
@@ -194,7 +198,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
             any = true;
             let outcome = run.outcome(&document);
             status = status.max(outcome.status());
-            printer.add(&outcome)?;
+            printer.add(outcome)?;
         }
     }
     if !any {

@@ -1,26 +1,19 @@
 //! Verdicts for people, on standard output as they come, and for programs, as one JSON document.
 
 use std::collections::BTreeSet;
-use std::io::{self, Write as _};
+use std::io;
 
-use anstyle::{AnsiColor, Style};
 use billhook::FieldError;
 use billhook::webhook::{Lint, Severity};
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
 use super::{Findings, Outcome};
 use crate::args::Report;
-use crate::json::{Fields, error, print_document};
+use crate::findings::{self, VALID, line};
+use crate::json::{self, Fields};
 use crate::problem::Status;
-use crate::report::visible;
-
-const ACCEPTED: Style = AnsiColor::Green.on_default().bold();
-const REFUSED: Style = AnsiColor::Red.on_default().bold();
-const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const NOTE: Style = AnsiColor::Cyan.on_default().bold();
-const HELP: Style = AnsiColor::Cyan.on_default().dimmed();
-const HEADER: Style = Style::new().bold();
+use crate::report::{self, ERROR, HEADER, HELP, WARNING};
 
 /// Longer errors are cut where they show a value.
 const MAX_ERROR: usize = 800;
@@ -39,22 +32,20 @@ impl Printer {
         }
     }
 
-    pub(super) fn add(&mut self, outcome: &Outcome) -> io::Result<()> {
+    pub(super) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
         // That nothing could be found out is no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
         if let Some(problem) = no_verdict {
-            crate::report::problem(problem);
+            report::problem(problem);
         }
         match self {
-            Printer::Json(items) => items.push(DeepValue::from(item(outcome))),
-            Printer::Text if no_verdict.is_none() => {
-                let mut out = anstream::stdout().lock();
-                out.write_all(text(outcome).as_bytes())?;
-                out.flush()?;
+            Printer::Text if no_verdict.is_some() => Ok(()),
+            Printer::Text => findings::write(&text(&outcome)),
+            Printer::Json(items) => {
+                items.push(item(outcome));
+                Ok(())
             }
-            Printer::Text => {}
         }
-        Ok(())
     }
 
     /// Adds what several configurations together give rise to.
@@ -63,27 +54,25 @@ impl Printer {
             return Ok(());
         }
         match self {
-            Printer::Json(items) => {
-                let mut item = Fields::default();
-                item.value("lints", Value::from_iter(lints.iter().map(lint)));
-                items.push(DeepValue::from(item.into_value()));
-            }
             Printer::Text => {
                 let mut text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
                 let name = |lint: &Lint| format!("{} {}: ", lint.kind(), lint.configuration());
                 advice(&mut text, lints, name);
-                let mut out = anstream::stdout().lock();
-                out.write_all(text.as_bytes())?;
-                out.flush()?;
+                findings::write(&text)
+            }
+            Printer::Json(items) => {
+                let mut item = Fields::default();
+                item.value("lints", lints.iter().map(lint).collect());
+                items.push(DeepValue::from(item.into_value()));
+                Ok(())
             }
         }
-        Ok(())
     }
 
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text => Ok(()),
-            Printer::Json(items) => print_document("CheckReport", items),
+            Printer::Json(items) => json::print_document("CheckReport", items),
         }
     }
 }
@@ -94,38 +83,23 @@ fn text(outcome: &Outcome) -> String {
         Ok(findings) => (findings, distinct(&findings.errors)),
         Err(problem) => (&none, vec![problem.message.clone()]),
     };
-    let identity = &outcome.identity;
-    let mut title = outcome.place.to_string();
-    for part in [&identity.kind, &identity.name].into_iter().flatten() {
-        title.push(' ');
-        title.push_str(part);
-    }
-    let title = visible(&title).replace('\n', "\\n");
-    let verdict = match errors.len() {
-        0 => format!("{ACCEPTED}accepted{ACCEPTED:#}"),
-        1 => format!("{REFUSED}refused{REFUSED:#}, 1 error"),
-        more => format!("{REFUSED}refused{REFUSED:#}, {more} errors"),
+    let verdict = if !errors.is_empty() {
+        format!("{ERROR}refused{ERROR:#}")
+    } else if findings.not_evaluated.is_empty() {
+        format!("{VALID}accepted{VALID:#}")
+    } else {
+        format!("{VALID}accepted{VALID:#} but for rules in CEL")
     };
-    let mut out = format!("{HEADER}{title}:{HEADER:#} {verdict}\n");
-    let mut line = |style: Style, label: &str, text: &str| {
-        let text = visible(text).replace('\n', "\n    ");
-        out.push_str(&format!("  {style}{label}:{style:#} {text}\n"));
+    let mut out = String::new();
+    report::title(&mut out, &outcome.place, &outcome.identity, &verdict);
+    errors.iter().for_each(|error| line(&mut out, "error", ERROR, error));
+    findings.warnings.iter().for_each(|warning| line(&mut out, "warning", WARNING, warning));
+    let text = match findings.not_evaluated.as_slice() {
+        [] => None,
+        [place] => Some(place.clone()),
+        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
     };
-    for error in errors {
-        line(REFUSED, "error", &error);
-    }
-    for warning in &findings.warnings {
-        line(WARNING, "warning", warning);
-    }
-    match findings.not_evaluated.as_slice() {
-        [] => {}
-        [place] => line(NOTE, "not evaluated", &format!("rules in CEL at {place}")),
-        [first, ..] => {
-            let count = findings.not_evaluated.len();
-            let text = format!("rules in CEL at {count} places, the first is {first}");
-            line(NOTE, "not evaluated", &text);
-        }
-    }
+    text.iter().for_each(|text| line(&mut out, "not evaluated", WARNING, text));
     advice(&mut out, &findings.lints, |_| String::new());
     out
 }
@@ -136,12 +110,11 @@ fn advice(out: &mut String, lints: &[Lint], place: impl Fn(&Lint) -> String) {
     for lint in lints {
         let (style, label) = match lint.severity() {
             Severity::Warning => (WARNING, "lint"),
-            Severity::Note => (NOTE, "note"),
+            Severity::Note => (HELP, "note"),
         };
-        let text = visible(&format!("{}{lint}", place(lint))).replace('\n', "\\n");
-        out.push_str(&format!("  {style}{label}:{style:#} {text}\n"));
+        line(out, label, style, &format!("{}{lint}", place(lint)));
         if explained.insert(lint.code()) {
-            out.push_str(&format!("    {HELP}help:{HELP:#} {}\n", lint.help()));
+            line(out, "  help", HELP, lint.help());
         }
     }
 }
@@ -155,6 +128,7 @@ fn lint(lint: &Lint) -> Value {
     fields.text("configuration", Some(lint.configuration().to_owned()));
     fields.text("configurationKind", Some(lint.kind().name().to_owned()));
     fields.text("field", Some(lint.field().to_string()));
+    fields.text("pointer", Some(lint.field().to_json_pointer()));
     fields.text("message", Some(lint.message().to_owned()));
     fields.text("help", Some(lint.help().to_owned()));
     fields.into_value()
@@ -177,39 +151,28 @@ fn shortened(error: &FieldError) -> String {
     format!("{start} […]: {}", error.detail())
 }
 
-fn item(outcome: &Outcome) -> Value {
-    let (place, identity) = (&outcome.place, &outcome.identity);
-    let mut item = Fields::default();
-    item.text("file", Some(place.file.clone()));
-    item.number("document", place.document);
-    item.number("item", place.item);
-    item.text("apiVersion", identity.api_version.clone());
-    item.text("kind", identity.kind.clone());
-    item.text("name", identity.name.clone());
-    let none = Findings::default();
-    let findings = outcome.result.as_ref().unwrap_or(&none);
-    let is_accepted = outcome.result.is_ok() && findings.errors.is_empty();
-    item.value("accepted", Value::from(is_accepted));
-    item.value("errors", Value::from_iter(findings.errors.iter().map(field_error)));
-    item.value("warnings", Value::from(findings.warnings.as_slice()));
-    item.value("notEvaluated", Value::from(findings.not_evaluated.as_slice()));
+fn item(outcome: Outcome) -> DeepValue {
+    let mut item = Fields::of_object(outcome.place, outcome.identity);
+    let (findings, problem) = match outcome.result {
+        Ok(findings) => (findings, None),
+        Err(problem) => (Findings::default(), Some(problem)),
+    };
+    let verdict = match &problem {
+        Some(problem) => (problem.status == Status::Refused).then_some("refused"),
+        None if !findings.errors.is_empty() => Some("refused"),
+        None if findings.not_evaluated.is_empty() => Some("accepted"),
+        None => Some("undecided"),
+    };
+    item.text("verdict", verdict.map(str::to_owned));
+    item.value("errors", findings.errors.iter().map(findings::error).collect());
+    item.value("warnings", Value::from(findings.warnings));
+    item.value("notEvaluated", Value::from(findings.not_evaluated));
+    item.text("message", findings.message);
     if !findings.lints.is_empty() {
-        item.value("lints", Value::from_iter(findings.lints.iter().map(lint)));
+        item.value("lints", findings.lints.iter().map(lint).collect());
     }
-    if let Err(problem) = &outcome.result {
-        item.value("error", error(problem));
+    if let Some(problem) = problem {
+        item.value("error", json::error(*problem));
     }
-    item.into_value()
-}
-
-fn field_error(error: &FieldError) -> Value {
-    let mut fields = Fields::default();
-    fields.text("type", Some(error.error_type().reason().to_owned()));
-    fields.text("field", Some(error.field().to_string()));
-    fields.text("detail", Some(error.detail().to_owned()));
-    if let Some(value) = error.bad_value() {
-        fields.value("badValue", deep_clone(value));
-    }
-    fields.text("message", Some(error.to_string()));
-    fields.into_value()
+    DeepValue::from(item.into_value())
 }

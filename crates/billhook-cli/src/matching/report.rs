@@ -12,6 +12,7 @@ use super::request::{describe, to_value};
 use super::{Decided, Subject, is_named};
 use crate::args::{Match, Report};
 use crate::json::{Fields, error, print_document};
+use crate::problem::Problem;
 use crate::report::{problem as print_problem, visible};
 
 const HEADER: Style = Style::new().bold();
@@ -134,7 +135,7 @@ fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
             item.value("request", to_value(request));
             item.value("webhooks", decided.iter().map(webhook).collect());
         }
-        Err(problem) => item.value("error", error(problem)),
+        Err(problem) => item.value("error", error(Problem::clone(problem))),
     }
     item.into_value()
 }

@@ -14,7 +14,7 @@ use billhook_schema::{
 use billhook_validation::Validator;
 use serde_json::Value;
 
-pub use check::{CrdManifest, CrdManifestError, CrdVerdict};
+pub use check::{CrdManifest, CrdManifestError, CrdValidation};
 pub use version::Version;
 
 /// Whether the resources of a definition live in namespaces.

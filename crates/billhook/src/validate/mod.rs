@@ -45,12 +45,22 @@ impl ValidateOptions {
 /// What a validation comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// A server accepts the object.
+    /// A server accepts it.
     Valid,
-    /// A server refuses the object.
+    /// A server refuses it.
     Invalid,
     /// Nothing is wrong so far, but there are rules in CEL that were not evaluated.
     Undecided,
+}
+
+impl Verdict {
+    pub(crate) fn of(has_errors: bool, has_rules: bool) -> Self {
+        match (has_errors, has_rules) {
+            (true, _) => Verdict::Invalid,
+            (false, true) => Verdict::Undecided,
+            (false, false) => Verdict::Valid,
+        }
+    }
 }
 
 /// What a server says about an object.
@@ -65,11 +75,7 @@ pub struct Validation {
 impl Validation {
     /// Whether the object is valid, as far as that is known.
     pub fn verdict(&self) -> Verdict {
-        match (self.errors.is_empty(), self.not_evaluated.is_empty()) {
-            (false, _) => Verdict::Invalid,
-            (true, false) => Verdict::Undecided,
-            (true, true) => Verdict::Valid,
-        }
+        Verdict::of(!self.errors.is_empty(), !self.not_evaluated.is_empty())
     }
 
     /// What is wrong, in the server's order. These are the causes that its answer lists; an error

@@ -2,7 +2,7 @@
 
 #![allow(clippy::allow_attributes, dead_code, reason = "each test uses a part")]
 
-use billhook::{CrdManifest, CrdVerdict};
+use billhook::{CrdManifest, CrdValidation};
 use serde_json::{Value, json};
 
 /// The base of the specification's examples.
@@ -33,15 +33,15 @@ pub(crate) fn manifest(definition: &Value) -> CrdManifest {
     CrdManifest::from_value(definition).unwrap()
 }
 
-pub(crate) fn create(definition: &Value) -> CrdVerdict {
-    manifest(definition).create()
+pub(crate) fn create(definition: &Value) -> CrdValidation {
+    manifest(definition).validate_create()
 }
 
-pub(crate) fn update(definition: &Value, old: &Value) -> CrdVerdict {
-    manifest(definition).update(&manifest(old))
+pub(crate) fn update(definition: &Value, old: &Value) -> CrdValidation {
+    manifest(definition).validate_update(&manifest(old))
 }
 
-pub(crate) fn errors(verdict: &CrdVerdict) -> Vec<String> {
+pub(crate) fn errors(verdict: &CrdValidation) -> Vec<String> {
     verdict.errors().iter().map(ToString::to_string).collect()
 }
 

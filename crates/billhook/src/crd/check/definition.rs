@@ -6,11 +6,11 @@ use serde_json::Value;
 
 use super::model::{Model, version_path};
 use super::options::Options;
-use super::{CrdVerdict, container, conversion, node, record, selectable, spec};
+use super::{CrdValidation, container, conversion, node, record, selectable, spec};
 
 /// Sections 3 to 7.
-pub(super) fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut CrdVerdict) {
-    let errors = &mut verdict.errors;
+pub(super) fn check_spec(model: &Model<'_>, options: &Options<'_>, validation: &mut CrdValidation) {
+    let errors = &mut validation.errors;
     spec::group(model.group, errors);
     spec::one_of(spec::spec("scope"), model.scope, &["Cluster", "Namespaced"], errors);
     schema_presence(model, options, errors);
@@ -27,21 +27,21 @@ pub(super) fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut
         options.structural || !model.preserve_unknown_fields || has_default || has(uses_extensions);
     let mut containers = model.containers().into_iter();
     let mut rewritten = Vec::new();
-    let mut check_schema = |verdict: &mut CrdVerdict| {
+    let mut check_schema = |validation: &mut CrdValidation| {
         if let Some(container) = containers.next() {
             let mut found = container::check(&container, is_structural, options);
             rewritten.append(&mut found.rewritten);
-            verdict.errors.append(&mut found.errors);
-            verdict.not_evaluated.append(&mut found.not_evaluated);
+            validation.errors.append(&mut found.errors);
+            validation.not_evaluated.append(&mut found.not_evaluated);
         }
     };
     for (index, version) in model.versions.iter().enumerate() {
-        spec::version_name(index, version, &mut verdict.errors);
+        spec::version_name(index, version, &mut validation.errors);
         if !model.hoisted.schema && version.schema.is_some() {
-            check_schema(verdict);
+            check_schema(validation);
         }
         let path = |name: &str| version_path(index).name(name);
-        let errors = &mut verdict.errors;
+        let errors = &mut validation.errors;
         if !model.hoisted.subresources {
             spec::subresources(version.subresources, &path("subresources"), errors);
         }
@@ -54,12 +54,12 @@ pub(super) fn check_spec(model: &Model<'_>, options: &Options<'_>, verdict: &mut
     }
     if model.hoisted.schema {
         // What is moved to the top comes behind the names.
-        versions_and_names(model, &[], &mut verdict.errors);
-        check_schema(verdict);
+        versions_and_names(model, &[], &mut validation.errors);
+        check_schema(validation);
     } else {
-        versions_and_names(model, &rewritten, &mut verdict.errors);
+        versions_and_names(model, &rewritten, &mut validation.errors);
     }
-    let errors = &mut verdict.errors;
+    let errors = &mut validation.errors;
     let first = model.versions.first();
     if model.hoisted.subresources {
         let subresources = first.and_then(|version| version.subresources);

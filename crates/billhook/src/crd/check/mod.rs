@@ -21,12 +21,13 @@ mod warnings;
 
 use billhook_decode::MAX_DEPTH;
 use billhook_objectmeta::{Invalid, decode_metadata, subdomain_name, validate_create_with};
+use billhook_schema::print::quote;
 use billhook_schema::value::{DeepValue, deep_clone, depth};
-use billhook_schema::{FieldError, FieldPath};
+use billhook_schema::{FieldError, FieldPath, aggregate};
 use serde_json::Value;
 
-use crate::CustomResourceDefinition;
 use crate::metadata::validate_applied;
+use crate::{CustomResourceDefinition, Verdict};
 use definition::{accepted_names, check_preserve, check_spec, immutable};
 use model::Model;
 use options::Options;
@@ -57,9 +58,9 @@ fn repeats(length: usize) -> usize {
 ///         }}],
 ///     },
 /// });
-/// let verdict = CrdManifest::from_value(&written)?.create();
+/// let validation = CrdManifest::from_value(&written)?.validate_create();
 /// assert_eq!(
-///     verdict.errors()[0].to_string(),
+///     validation.errors()[0].to_string(),
 ///     "spec.validation.openAPIV3Schema.properties[spec].items: Required value: must be specified",
 /// );
 /// # Ok::<(), billhook::CrdManifestError>(())
@@ -83,17 +84,18 @@ pub enum CrdManifestError {
 }
 
 /// What a server says about a definition that is created or updated.
-#[derive(Clone, Debug, Default)]
-pub struct CrdVerdict {
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrdValidation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
     not_evaluated: Vec<FieldPath>,
+    name: String,
 }
 
-impl CrdVerdict {
-    /// Whether it is accepted, as far as it was evaluated.
-    pub fn is_valid(&self) -> bool {
-        self.errors.is_empty()
+impl CrdValidation {
+    /// Whether the definition is valid, as far as that is known.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(!self.errors.is_empty(), !self.not_evaluated.is_empty())
     }
 
     /// What is wrong, in the server's order; members of maps in the order of their keys.
@@ -101,15 +103,24 @@ impl CrdVerdict {
         &self.errors
     }
 
-    /// The texts that the server adds to its answer (CV-90).
+    /// What the server would warn of: formats that it does not know, one for each occurrence
+    /// (CV-90).
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The CEL rules that a server would compile and weigh, and that nothing was found out about
-    /// (CV-75).
+    /// The places of rules in CEL that a server would compile and weigh (CV-75), and of defaults
+    /// that it would check against such rules (DF-45). Each may add errors.
     pub fn not_evaluated(&self) -> &[FieldPath] {
         &self.not_evaluated
+    }
+
+    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
+    /// nothing is wrong (VV-64).
+    pub fn status_message(&self) -> Option<String> {
+        let (name, is_invalid) = (quote(&self.name), !self.errors.is_empty());
+        let subject = "CustomResourceDefinition.apiextensions.k8s.io";
+        is_invalid.then(|| format!("{subject} {name} is invalid: {}", aggregate(&self.errors)))
     }
 }
 
@@ -150,8 +161,12 @@ impl CrdManifest {
         Model::new(&self.value)
     }
 
+    fn begin(&self, errors: Vec<FieldError>) -> CrdValidation {
+        CrdValidation { errors, name: self.name().to_owned(), ..CrdValidation::default() }
+    }
+
     /// What a server says when the definition is created (CV-10). Its status is ignored (CV-02).
-    pub fn create(&self) -> CrdVerdict {
+    pub fn validate_create(&self) -> CrdValidation {
         let model = self.model();
         let required = format!("{}.{}", model.names.plural, model.group);
         // CV-11.
@@ -162,28 +177,25 @@ impl CrdManifest {
             }
             messages
         });
-        let mut verdict = CrdVerdict { errors, ..CrdVerdict::default() };
+        let mut validation = self.begin(errors);
         let options = Options::create();
-        check_spec(&model, &options, &mut verdict);
+        check_spec(&model, &options, &mut validation);
         let stored: Vec<&str> = model.storage_version().into_iter().collect();
-        spec::stored_versions(&stored, &model, &mut verdict.errors);
-        approval::check(&model, None, &mut verdict.errors);
-        check_preserve(&model, &mut verdict.errors);
-        verdict.warnings = warnings::warnings(&warnings::unknown_formats(&model), &[]);
-        verdict
+        spec::stored_versions(&stored, &model, &mut validation.errors);
+        approval::check(&model, None, &mut validation.errors);
+        check_preserve(&model, &mut validation.errors);
+        validation.warnings = warnings::warnings(&warnings::unknown_formats(&model), &[]);
+        validation
     }
 
     /// What a server says when the definition takes the place of another one (CV-80). What only
     /// servers write, status included, is the old definition's (CV-02).
-    pub fn update(&self, old: &CrdManifest) -> CrdVerdict {
+    pub fn validate_update(&self, old: &CrdManifest) -> CrdValidation {
         let (model, old) = (self.model(), old.model());
-        let mut verdict = CrdVerdict {
-            errors: validate_applied(&model.metadata, &old.metadata),
-            ..CrdVerdict::default()
-        };
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
         let options = Options::update(&old);
-        check_spec(&model, &options, &mut verdict);
-        let errors = &mut verdict.errors;
+        check_spec(&model, &options, &mut validation);
+        let errors = &mut validation.errors;
         immutable(&model, &old, errors);
         accepted_names(&old, errors);
         let mut stored = old.stored_versions_or_first();
@@ -194,18 +206,15 @@ impl CrdManifest {
             check_preserve(&model, errors);
         }
         let (found, known) = (warnings::unknown_formats(&model), warnings::unknown_formats(&old));
-        verdict.warnings = warnings::warnings(&found, &known);
-        verdict
+        validation.warnings = warnings::warnings(&found, &known);
+        validation
     }
 
     /// What a server says when only the status of a definition is updated (CV-95).
-    pub fn update_status(&self, old: &CrdManifest) -> CrdVerdict {
+    pub fn validate_status_update(&self, old: &CrdManifest) -> CrdValidation {
         let (model, old) = (self.model(), old.model());
-        let mut verdict = CrdVerdict {
-            errors: validate_applied(&model.metadata, &old.metadata),
-            ..CrdVerdict::default()
-        };
-        accepted_names(&model, &mut verdict.errors);
-        verdict
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
+        accepted_names(&model, &mut validation.errors);
+        validation
     }
 }
