@@ -7,6 +7,7 @@ mod crds;
 mod findings;
 mod input;
 mod json;
+mod matching;
 mod ndjson;
 mod problem;
 mod report;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         args::Subcommands::Clean(command) => run::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
+        args::Subcommands::Match(command) => matching::run(command),
     };
     let status = match run {
         Ok(status) => status,

@@ -70,6 +70,7 @@ mod crd;
 mod decode;
 mod error;
 mod manifest;
+mod metadata;
 mod stream;
 mod validate;
 pub mod webhook;

@@ -1,8 +1,8 @@
 //! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
 
+use billhook_schema::aggregate;
 use serde_json::Value;
 
-use super::aggregate::aggregate;
 use super::attributes::AdmissionAttributes;
 use super::configuration::{MatchCondition, Webhook};
 use super::decision::{Decision, Match, Reason};

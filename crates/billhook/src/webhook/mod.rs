@@ -5,7 +5,6 @@
 //! errors. [`WebhookSet`] holds the webhooks of any number of configurations, ready to match an
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
-mod aggregate;
 mod api;
 mod attributes;
 mod built_in;

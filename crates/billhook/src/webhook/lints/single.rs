@@ -216,8 +216,10 @@ fn check_rule(
     }
     for (index, resource) in rule.resources.iter().enumerate() {
         let field = path.clone().name("resources").index(index);
+        let is_listed = |name: &str| rule.resources.iter().any(|it| it == name || it == "*");
         if let Some((name, "*")) = resource.split_once('/')
             && name != "*"
+            && !is_listed(name)
         {
             let message = format!("`{resource}` matches `{name}` too");
             push(LintCode::SubresourceWildcard, field, message);

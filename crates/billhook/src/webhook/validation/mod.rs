@@ -9,16 +9,16 @@ pub(crate) mod url;
 use std::collections::BTreeSet;
 
 use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
-use billhook_objectmeta::{validate_create, validate_update};
+use billhook_objectmeta::validate_create;
 use billhook_schema::print::compact_json;
-use billhook_schema::{ErrorType, FieldError, FieldPath};
+use billhook_schema::{ErrorType, FieldError, FieldPath, aggregate};
 use serde_json::Value;
 
 pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
 
-use super::aggregate::aggregate;
 use super::configuration::{ConfigurationKind, GROUP, Webhook, WebhookConfiguration};
 use super::status::Status;
+use crate::metadata::validate_applied;
 use options::Tolerance;
 
 /// The classes of side effects that are accepted today (WCF-49).
@@ -41,7 +41,7 @@ impl WebhookConfiguration {
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
         let mut errors = self.validate_metadata();
         if let Some(stored) = options.stored {
-            errors.extend(validate_update(&self.metadata, &stored.metadata));
+            errors.extend(validate_applied(&self.metadata, &stored.metadata));
         }
         let tolerance = Tolerance::new(self, options);
         let mut names = BTreeSet::new();
