@@ -80,7 +80,7 @@ pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
     JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
 };
-pub use billhook_validation::{Format, PendingRule, Validator};
+pub use billhook_validation::{PendingRule, Validator};
 pub use crd::{
     CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdValidation, CustomResourceDefinition,
     Names, Scope, Version,
