@@ -52,6 +52,7 @@
 //! - [`Version::validate_create`], [`Version::validate_update`], [`Version::validate_status_update`]:
 //!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
 //!   what it does to the object before.
+//! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
 //! # Crate features

@@ -67,9 +67,7 @@ fn check(kind: ConfigurationKind, webhook: &Webhook, push: Push<'_>) {
     }
     check_client(webhook, push);
     check_namespaces(webhook, push);
-    let has_object_selector =
-        webhook.object_selector.as_ref().is_some_and(|selector| !selector.is_empty());
-    if kind == ConfigurationKind::Validating && has_object_selector {
+    if kind == ConfigurationKind::Validating && selects_objects(webhook) {
         let message = "objects choose by their labels whether they are checked".to_owned();
         push(LintCode::ObjectSelectorOptOut, &["objectSelector"], message);
     }
@@ -97,6 +95,10 @@ fn check(kind: ConfigurationKind, webhook: &Webhook, push: Push<'_>) {
             }
         }
     }
+}
+
+fn selects_objects(webhook: &Webhook) -> bool {
+    webhook.object_selector.as_ref().is_some_and(|selector| !selector.is_empty())
 }
 
 /// WCF-L8, WCF-72.
@@ -134,9 +136,12 @@ fn is_local(host: &str) -> bool {
     is_loopback || host == "localhost" || ends.iter().any(|end| host.ends_with(end))
 }
 
-/// WCF-L3.
+/// WCF-L3; only where neither labels of objects nor conditions may make an exception.
 fn check_namespaces(webhook: &Webhook, push: Push<'_>) {
-    if webhook.ignores_failures() {
+    let mut conditions = webhook.match_conditions.iter();
+    let has_exceptions = selects_objects(webhook)
+        || conditions.any(|condition| condition.expression.contains("namespace"));
+    if webhook.ignores_failures() || has_exceptions {
         return;
     }
     let own = webhook.client_config.service.as_ref().map(|service| service.namespace.as_str());
