@@ -44,6 +44,26 @@ impl FieldErrors {
         self.errors.is_empty()
     }
 
+    /// Takes the errors of another list, if there is room.
+    pub fn append(&mut self, mut other: FieldErrors) {
+        if self.steps + other.steps > MAX_STEPS {
+            return self.extend(other.errors);
+        }
+        self.steps += other.steps;
+        if self.errors.is_empty() {
+            self.errors = other.errors;
+        } else {
+            self.errors.append(&mut other.errors);
+        }
+    }
+
+    /// Forgets all errors but the first `count`.
+    pub fn truncate(&mut self, count: usize) {
+        for error in self.errors.drain(count.min(self.errors.len())..) {
+            self.steps = self.steps.saturating_sub(error.field().segments().len() + 1);
+        }
+    }
+
     /// The errors in the order they were added.
     pub fn into_vec(self) -> Vec<FieldError> {
         self.errors

@@ -69,7 +69,7 @@ impl<'c> Check<'c> {
         }
         let mut errors = Errors::up_to(1);
         self.run(&mut errors);
-        errors.list.into_iter().next().map_or(Ok(()), Err)
+        errors.into_vec().into_iter().next().map_or(Ok(()), Err)
     }
 
     /// All errors, in the order of [`Validator::errors`]; equal texts are there once (VV-06).
@@ -79,7 +79,7 @@ impl<'c> Check<'c> {
         }
         let mut errors = Errors::up_to(usize::MAX);
         self.run(&mut errors);
-        let mut list = errors.list;
+        let mut list = errors.into_vec();
         if list.len() > 1 {
             let mut seen = HashSet::new();
             list.retain(|error| seen.insert(error.to_string()));
@@ -89,10 +89,10 @@ impl<'c> Check<'c> {
 
     /// The rules in CEL that a server would evaluate for the value on top, one entry for each rule
     /// of the schema, with the members of one object in the order of their keys. Rules that
-    /// compare with an old value count only for an update (CE-40).
+    /// compare with an old value count only where there is one (CE-40).
     pub fn pending_rules(&self) -> Vec<PendingRule> {
         let Validator { arena, root } = self.validator;
-        RuleWalk::run(arena, *root, self.value, self.old.is_some())
+        RuleWalk::run(arena, *root, self.value, self.old)
     }
 
     fn run<R: Report>(&self, report: &mut R) {

@@ -1,6 +1,6 @@
 //! Where a walk puts what it finds: nothing but the fact, or the errors themselves.
 
-use billhook_schema::FieldError;
+use billhook_schema::{FieldError, FieldErrors};
 
 /// The receiver of a walk's findings.
 pub(crate) trait Report {
@@ -74,7 +74,7 @@ impl Report for Silent {
 
 /// Keeps the errors.
 pub(crate) struct Errors {
-    pub(crate) list: Vec<FieldError>,
+    list: FieldErrors,
     /// How many errors are wanted.
     limit: usize,
 }
@@ -82,7 +82,11 @@ pub(crate) struct Errors {
 impl Errors {
     /// Keeps errors until there are `limit`.
     pub(crate) fn up_to(limit: usize) -> Self {
-        Errors { list: Vec::new(), limit }
+        Errors { list: FieldErrors::default(), limit }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<FieldError> {
+        self.list.into_vec()
     }
 }
 
@@ -90,11 +94,13 @@ impl Report for Errors {
     const ORDERED: bool = true;
 
     fn add(&mut self, error: impl FnOnce() -> FieldError) {
-        self.list.push(error());
+        if !self.list.is_full() {
+            self.list.push(error());
+        }
     }
 
     fn is_done(&self) -> bool {
-        self.list.len() >= self.limit
+        self.list.len() >= self.limit || self.list.is_full()
     }
 
     fn mark(&self) -> usize {
@@ -110,6 +116,6 @@ impl Report for Errors {
     }
 
     fn absorb(&mut self, branch: Self) {
-        self.list.extend(branch.list);
+        self.list.append(branch.list);
     }
 }

@@ -65,7 +65,7 @@ impl Validator {
     pub fn list_errors(&self, object: &Value) -> Vec<FieldError> {
         let mut errors = Errors::up_to(usize::MAX);
         ListWalk { arena: &self.arena }.root(self.root, object, &mut errors);
-        errors.list
+        errors.into_vec()
     }
 
     /// Whether no list set or list map in an object has a repeated element.

@@ -11,7 +11,7 @@ use allocation_counter::measure;
 use billhook::webhook::{EquivalenceRegistry, MatchContext};
 use billhook::{DecodeOptions, FieldValidation};
 use billhook_benches::webhooks::{namespaces, requests, webhooks};
-use billhook_benches::{Document, Input, Source, Variant, fixture_sources, stack};
+use billhook_benches::{Document, Input, Source, Variant, backup, fixture_sources, stack};
 
 /// How often decoding a document to text allocates.
 fn text_allocations(document: &Document) -> u64 {
@@ -40,6 +40,18 @@ fn clean_values_take_no_memory() {
         let document = only_document(source.input(Variant::Clean));
         let mut value = document.value.clone();
         let taken = measure(|| document.kind.version.prune_and_default(&mut value).unwrap());
+        assert_eq!(taken.count_total, 0, "{}", source.name);
+    }
+}
+
+#[test]
+fn valid_values_take_no_memory() {
+    for source in [backup(), stack("12 KB", 12_000)] {
+        let document = only_document(source.input(Variant::Clean));
+        let validator = document.kind.version.validator().unwrap();
+        // The automata of patterns keep what they have built.
+        assert!(validator.is_valid(&document.value), "{}", source.name);
+        let taken = measure(|| assert!(validator.is_valid(&document.value)));
         assert_eq!(taken.count_total, 0, "{}", source.name);
     }
 }

@@ -11,8 +11,6 @@ mod net;
 mod time;
 mod uri;
 
-use billhook_regex::Pattern;
-
 /// A format of strings that a server knows.
 ///
 /// ```
@@ -135,13 +133,13 @@ impl Format {
 #[derive(Clone, Debug)]
 pub(crate) enum Checker {
     Rule(fn(&str) -> bool),
-    Hostname(Option<Pattern>),
+    Hostname(names::Hostnames),
 }
 
 impl Checker {
     pub(crate) fn new(format: Format) -> Self {
         Checker::Rule(match format {
-            Format::Hostname => return Checker::Hostname(Pattern::new(names::HOSTNAME).ok()),
+            Format::Hostname => return Checker::Hostname(names::Hostnames::new()),
             Format::BsonObjectId => digits::is_object_id,
             Format::Uri => uri::is_request_uri,
             Format::Email => email::is_address,
@@ -174,10 +172,7 @@ impl Checker {
     pub(crate) fn matches(&self, text: &str) -> bool {
         match self {
             Checker::Rule(rule) => rule(text),
-            Checker::Hostname(pattern) => {
-                names::has_hostname_lengths(text)
-                    && pattern.as_ref().is_some_and(|pattern| pattern.is_match(text))
-            }
+            Checker::Hostname(names) => names.admit(text),
         }
     }
 }

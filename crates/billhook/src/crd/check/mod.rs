@@ -110,7 +110,8 @@ impl CrdValidation {
     }
 
     /// The places of rules in CEL that a server would compile and weigh (CV-75), and of defaults
-    /// that it would check against such rules (DF-45). Each may add errors.
+    /// that it would check against such rules (DF-45). Each may add errors. Very many are not all
+    /// listed.
     pub fn not_evaluated(&self) -> &[FieldPath] {
         &self.not_evaluated
     }
