@@ -11,6 +11,7 @@ use crate::webhook::namespaces::NamespaceLabels;
 use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 use crate::webhook::rule::CompiledRule;
 use crate::webhook::selector::LabelSelector;
+use crate::webhook::validation::url::Url;
 
 /// The label that every namespace has, with its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -105,7 +106,7 @@ fn selects_objects(webhook: &Webhook) -> bool {
 fn check_client(webhook: &Webhook, push: Push<'_>) {
     let config = &webhook.client_config;
     if let Some(host) = config.url.as_deref().and_then(host)
-        && is_local(host)
+        && is_local(&host)
     {
         let message = format!("`{host}` means something else to every API server, or nothing");
         push(LintCode::LocalUrl, &["clientConfig", "url"], message);
@@ -119,14 +120,13 @@ fn check_client(webhook: &Webhook, push: Push<'_>) {
 }
 
 /// The host of a URL without its port.
-fn host(url: &str) -> Option<&str> {
-    let rest = url.split_once("://")?.1;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?;
-    match host.strip_prefix('[') {
+fn host(url: &str) -> Option<String> {
+    let host = Url::parse(url).ok()?.host;
+    let bare = match host.strip_prefix('[') {
         Some(address) => address.split(']').next(),
         None => host.split(':').next(),
-    }
+    };
+    bare.map(str::to_owned)
 }
 
 fn is_local(host: &str) -> bool {
