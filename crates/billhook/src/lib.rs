@@ -53,6 +53,7 @@
 //!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
 //!   what it does to the object before.
 //! - [`CrdManifest`]: what the server says about a definition itself, on create and on update.
+//! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
 //! # Crate features

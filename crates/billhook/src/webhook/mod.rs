@@ -47,7 +47,6 @@ pub use read::ReadError;
 pub use resource::{GroupVersionKind, GroupVersionResource};
 pub use rule::Dimension;
 pub use set::WebhookSet;
-pub use status::Status;
 pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict,
 };

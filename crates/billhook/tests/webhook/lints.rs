@@ -176,6 +176,17 @@ fn namespaces_that_the_webhook_needs() {
     for (selector, fields, expected) in [
         (json!({}), json!({}), vec![own, system]),
         (json!({}), json!({"failurePolicy": "Ignore"}), vec![]),
+        (
+            json!({}),
+            json!({"matchConditions": [{"name": "c", "expression": "request.name != ''"}]}),
+            vec![own, system],
+        ),
+        (
+            json!({}),
+            json!({"matchConditions":
+            [{"name": "c", "expression": "request.namespace != 'a'"}]}),
+            vec![],
+        ),
         (json!({}), json!({"clientConfig": {"url": "https://h/"}}), vec![system]),
         (json!({}), json!({"rules": [rule("v1", "leases")]}), vec![]),
         (json!({}), json!({"rules": [rule("v1", "pods")]}), vec![own, system]),

@@ -31,6 +31,7 @@ use billhook_objectmeta::names::{label_value, qualified_name};
 use billhook_schema::{FieldError, FieldPath, aggregate};
 use serde_json::{Map, Value};
 
+pub(super) use document::push_invalid;
 pub use document::{LabelSelector, LabelSelectorRequirement};
 
 /// Something that has labels.
