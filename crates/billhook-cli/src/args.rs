@@ -36,25 +36,32 @@ pub(crate) enum Subcommands {
     /// Send objects through the whole write path of a server, webhooks included
     #[command(after_help = crate::admit::args::EXIT_STATUS)]
     Admit(Box<Admit>),
-    /// Check CRDs as a server does when they are created or updated
+    /// Check CRDs and webhook configurations as a server does when they are created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
+    /// Show which webhooks a request goes to, and why it does not go to the others
+    #[command(after_help = MATCH_HELP)]
+    Match(Box<Match>),
 }
 
 const CHECK_EXIT_STATUS: &str = "\
-Errors name places as the server does: what all versions have in common is at `spec.validation`,
-`spec.subresources`, `spec.additionalPrinterColumns` and `spec.selectableFields`. Rules in CEL
-(x-kubernetes-validations) are not evaluated; how many a server would look at is said.
+Errors in CRDs name places as the server does: what all versions have in common is at
+`spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
+`spec.selectableFields`. Rules and match conditions in CEL are not evaluated; how many a server
+would look at is said.
+
+Webhook configurations get advice as well: `lint` is likely to be wrong, `note` is to be kept in
+mind.
 
 Exit status:
-  0  every CRD is accepted, as far as it is evaluated
-  1  a CRD is refused
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD at all";
+  0  everything is accepted, as far as it is evaluated; advice does not count
+  1  a document is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// CRDs as they are stored now: a file, a directory or `-` for standard input; may be repeated.
-    /// A CRD of the same name is checked as an update, all others as new ones
+    /// Documents as they are stored now: a file, a directory or `-` for standard input; may be
+    /// repeated. One of the same kind and name is checked as an update, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
     /// What the request does about unknown and duplicate fields [default: warn]
@@ -63,8 +70,8 @@ pub(crate) struct Check {
     /// How verdicts are reported: as text, with long values cut, or as one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
-    /// CRDs: files, directories or `-` for standard input
-    #[arg(value_name = "CRD", required = true)]
+    /// CRDs and webhook configurations: files, directories or `-` for standard input
+    #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
 }
 
@@ -152,6 +159,76 @@ pub(crate) struct Validate {
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT", required = true)]
     pub(crate) objects: Vec<PathBuf>,
+}
+
+const MATCH_HELP: &str = "\
+Match conditions, which are in CEL, are not evaluated: a webhook that has some is `undecided` where
+nothing else decides. A namespace that is not given is taken to have the label with its name only.
+
+Exit status:
+  0  decided, whether or not any webhook is called
+  1  matching itself makes a server refuse a request
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, an unknown kind";
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("what").required(true).args(["request", "objects"]))]
+pub(crate) struct Match {
+    /// Webhook configurations: a file, a directory or `-` for standard input; may be repeated
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) webhooks: Vec<PathBuf>,
+    /// CRDs, for objects that are not built-in ones, and for their other versions; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) crd: Vec<PathBuf>,
+    /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
+    /// repeated
+    #[arg(long, value_name = "NAME:LABELS|FILE")]
+    pub(crate) namespace_labels: Vec<String>,
+    /// AdmissionReviews that were captured: a file, a directory or `-`; may be repeated
+    #[arg(long, value_name = "REVIEW", conflicts_with_all = ["operation", "old", "subresource",
+        "user", "group", "dry_run"])]
+    pub(crate) request: Vec<PathBuf>,
+    /// What the request does with the objects
+    #[arg(long, value_enum, value_name = "OPERATION", default_value_t = Operation::Create)]
+    pub(crate) operation: Operation,
+    /// The objects as the server has them, found by kind and name: a file, a directory or `-`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// The subresource of the objects that the request is for, e.g. `status`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) subresource: Option<String>,
+    /// Namespace of the request, for objects that name none
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+    /// Name of the user who makes the request; only match conditions look at it
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
+    /// A group of the user, for match conditions; may be repeated
+    #[arg(long, value_name = "GROUP")]
+    pub(crate) group: Vec<String>,
+    /// The request is a dry run, for match conditions
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Show all that is tried for the webhooks of this name
+    #[arg(long, value_name = "WEBHOOK")]
+    pub(crate) explain: Option<String>,
+    /// How decisions are printed: as text, or as one JSON document with all that is tried
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
+    /// Objects: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT")]
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Operation {
+    /// Create them
+    Create,
+    /// Change them; without --old they are taken to be unchanged
+    Update,
+    /// Delete them
+    Delete,
+    /// Connect to a subresource of them, such as `exec`
+    Connect,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -279,7 +356,22 @@ impl Subcommands {
                 read_stdin_once("check", check.old.iter().chain(&check.documents))
             }
             Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
+            Subcommands::Match(command) => command.check(),
         }
+    }
+}
+
+impl Match {
+    fn check(&self) -> Result<(), clap::Error> {
+        let paths = [&self.webhooks, &self.crd, &self.request, &self.old, &self.objects];
+        read_stdin_once("match", paths.into_iter().flatten())?;
+        if !self.old.is_empty() && self.operation != Operation::Update {
+            return Err(conflict("match", "`--old` is for `--operation update`"));
+        }
+        if self.operation == Operation::Connect && self.subresource.is_none() {
+            return Err(conflict("match", "`--operation connect` needs a `--subresource`"));
+        }
+        Ok(())
     }
 }
 

@@ -33,6 +33,13 @@ struct Entry {
     compiled: OnceCell<Result<CustomResourceDefinition, CrdError>>,
 }
 
+impl Entry {
+    fn compiled(&self, options: &CrdOptions) -> &Result<CustomResourceDefinition, CrdError> {
+        let compile = || CustomResourceDefinition::with_options(&self.value, options);
+        self.compiled.get_or_init(compile)
+    }
+}
+
 /// A definition and where it was found.
 #[derive(Debug)]
 pub(crate) struct Crd<'c> {
@@ -90,6 +97,11 @@ impl Crds {
         self.found.is_empty()
     }
 
+    /// All definitions that are usable.
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = &CustomResourceDefinition> {
+        self.found.iter().filter_map(|entry| entry.compiled(&self.options).as_ref().ok())
+    }
+
     /// The definition of a kind; the problem, if there is one, is at `place`, where the object is.
     /// The first of several definitions counts, but a current one before those of old formats.
     pub(crate) fn find(
@@ -109,8 +121,7 @@ impl Crds {
         let is_other = |other: &&Entry| is_current(other) && other.value != entry.value;
         let others = self.found.iter().filter(fits).filter(is_other);
         let ignored = others.map(|other| &other.place).collect();
-        let compile = || CustomResourceDefinition::with_options(&entry.value, &self.options);
-        match entry.compiled.get_or_init(compile) {
+        match entry.compiled(&self.options) {
             Ok(definition) => Ok(Crd { definition, place: &entry.place, ignored }),
             Err(error) => {
                 let message =

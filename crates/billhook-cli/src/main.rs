@@ -8,6 +8,7 @@ mod crds;
 mod findings;
 mod input;
 mod json;
+mod matching;
 mod ndjson;
 mod problem;
 mod report;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Admit(command) => admit::run(command),
+        args::Subcommands::Match(command) => matching::run(command),
     };
     let status = match run {
         Ok(status) => status,

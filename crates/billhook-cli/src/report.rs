@@ -15,8 +15,8 @@ use crate::run::{Identity, Outcome};
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const WARNING: Style = AnsiColor::Yellow.on_default().bold();
-const HELP: Style = AnsiColor::Cyan.on_default().bold();
-const HEADER: Style = Style::new().bold();
+pub(crate) const HELP: Style = AnsiColor::Cyan.on_default().bold();
+pub(crate) const HEADER: Style = Style::new().bold();
 const REASON: Style = Style::new().dimmed();
 
 /// Prints outcomes as they come.

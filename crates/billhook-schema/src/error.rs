@@ -230,7 +230,7 @@ impl fmt::Display for FieldError {
 /// let errors = [error("a"), error("b"), error("a")];
 /// assert_eq!(aggregate(&errors), "[a: Required value, b: Required value]");
 /// ```
-pub fn aggregate(errors: &[FieldError]) -> String {
+pub fn aggregate<E: fmt::Display>(errors: &[E]) -> String {
     let mut seen = HashSet::new();
     let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
     let distinct: Vec<&str> =

@@ -89,10 +89,10 @@ impl<'c> Check<'c> {
 
     /// The rules in CEL that a server would evaluate for the value on top, one entry for each rule
     /// of the schema, with the members of one object in the order of their keys. Rules that
-    /// compare with an old value count only for an update (CE-40).
+    /// compare with an old value count only where there is one (CE-40).
     pub fn pending_rules(&self) -> Vec<PendingRule> {
         let Validator { arena, root } = self.validator;
-        RuleWalk::run(arena, *root, self.value, self.old.is_some())
+        RuleWalk::run(arena, *root, self.value, self.old)
     }
 
     fn run<R: Report>(&self, report: &mut R) {

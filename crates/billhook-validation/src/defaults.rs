@@ -3,8 +3,8 @@
 use billhook_objectmeta::{Invalid, coerce_node, validate_embedded_node};
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow};
 use billhook_schema::{
-    CompileOptions, CompiledSchema, FieldError, FieldPath, JsonSchemaProps, Location, NodeRef,
-    RESOURCE_FIELDS, StructuralSchema, aggregate,
+    CompileOptions, CompiledSchema, FieldError, FieldErrors, FieldPath, JsonSchemaProps, Location,
+    NodeRef, RESOURCE_FIELDS, StructuralSchema, aggregate,
 };
 use serde_json::{Map, Value};
 
@@ -87,9 +87,8 @@ pub struct DefaultFindings {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> DefaultFindings {
-    let mut findings = DefaultFindings::default();
     if !has_default(schema.root()) {
-        return findings;
+        return DefaultFindings::default();
     }
     let mut options = CompileOptions::default();
     options.resource_root = checks.resource_root;
@@ -98,17 +97,29 @@ pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> D
     let mut walk = Walk {
         validator: &validator,
         require_pruned: checks.require_pruned,
-        findings: &mut findings,
+        errors: FieldErrors::default(),
+        rewritten: Vec::new(),
+        not_evaluated: Vec::new(),
     };
     let root = Place {
-        depends: false,
         schema: schema.root(),
         node: compiled.root(),
         id: validator.root,
         is_resource: checks.resource_root || compiled.root().is_embedded_resource(),
+        depends: false,
     };
     walk.node(root, compiled.root(), Around::Resource, false, &Location::at(&checks.base));
-    findings
+    let Walk { errors, rewritten, not_evaluated, .. } = walk;
+    DefaultFindings { errors: errors.into_vec(), rewritten, not_evaluated }
+}
+
+/// Whether there is anything in a value that pruning could take.
+fn has_content(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => false,
+    }
 }
 
 /// Whether a node that is visited has a default.
@@ -127,7 +138,7 @@ struct Place<'s> {
     node: NodeRef<'s>,
     id: NodeId,
     is_resource: bool,
-    /// Whether what is above decides how the compiled node is pruned, which does not hold for
+    /// Whether what is above may decide how the compiled node is pruned, which does not hold for
     /// defaults: elements in a preserved list, and everything in the metadata of a resource.
     depends: bool,
 }
@@ -143,7 +154,9 @@ enum Around<'a> {
 struct Walk<'w> {
     validator: &'w Validator,
     require_pruned: bool,
-    findings: &'w mut DefaultFindings,
+    errors: FieldErrors,
+    rewritten: Vec<(FieldPath, DeepValue)>,
+    not_evaluated: Vec<FieldPath>,
 }
 
 impl Walk<'_> {
@@ -161,6 +174,9 @@ impl Walk<'_> {
             true => (place.node, Around::Resource, false),
             false => (resource, around, inside),
         };
+        if self.errors.is_full() {
+            return;
+        }
         if let Some(default) = place.schema.default_value() {
             let path = at.name("default").to_path();
             if inside {
@@ -195,7 +211,7 @@ impl Walk<'_> {
                     node: property.edge().node(),
                     id,
                     is_resource: schema.extensions.embedded_resource,
-                    depends: is_meta || place.depends && !place.schema.preserves_unknown_fields(),
+                    depends: is_meta || place.depends,
                 };
                 let around = Around::Property(&around, name);
                 self.node(member, resource, around, inside || is_meta, &at.key(name));
@@ -205,38 +221,37 @@ impl Walk<'_> {
 
     /// DF-43.
     fn outside(&mut self, place: Place<'_>, default: &Value, path: &FieldPath) {
-        let alone;
-        let node = if place.depends {
-            let mut options = CompileOptions::default();
-            options.resource_root = place.is_resource;
-            alone = CompiledSchema::of_part(place.schema, options);
-            alone.root()
-        } else {
-            place.node
-        };
-        if self.require_pruned {
+        let node = place.node;
+        if self.require_pruned && has_content(default) {
             let mut pruned = DeepValue::from(deep_clone(default));
-            billhook_pruning::prune_node(node, &mut pruned);
+            if place.depends {
+                let mut options = CompileOptions::default();
+                options.resource_root = place.is_resource;
+                let alone = CompiledSchema::of_part(place.schema, options);
+                billhook_pruning::prune_node(alone.root(), &mut pruned);
+            } else {
+                billhook_pruning::prune_node(node, &mut pruned);
+            }
             if !deep_eq(&pruned, default) {
                 let detail = "must not have unknown fields";
-                let error = FieldError::invalid(path.clone(), deep_clone(default), detail);
-                self.findings.errors.push(error);
+                self.errors.push(FieldError::invalid(path.clone(), deep_clone(default), detail));
             }
         }
         let mut coerced = DeepValue::from(deep_clone(default));
         if let Err(error) = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced) {
-            self.findings.errors.push(error.below(path));
+            self.errors.push(error.below(path));
             return;
         }
         let embedded =
             validate_embedded_node(node, place.is_resource, &coerced, &Location::at(path));
         let is_valid = embedded.is_empty();
-        self.findings.errors.extend(embedded);
+        self.errors.extend(embedded);
         if is_valid {
             self.value(place, &coerced, path);
         }
         if !deep_eq(&coerced, default) {
-            self.findings.rewritten.push((path.clone(), coerced));
+            self.errors.note(path);
+            self.rewritten.push((path.clone(), coerced));
         }
     }
 
@@ -259,8 +274,7 @@ impl Walk<'_> {
         match problem {
             Some(problem) => {
                 let detail = format!("must result in valid metadata: {problem}");
-                let error = FieldError::invalid(path.clone(), deep_clone(default), &detail);
-                self.findings.errors.push(error);
+                self.errors.push(FieldError::invalid(path.clone(), deep_clone(default), &detail));
             }
             None => self.value(place, default, path),
         }
@@ -271,9 +285,10 @@ impl Walk<'_> {
         let validator = self.validator.at(place.id);
         let errors = validator.check(default).at(path.clone()).errors();
         if errors.is_empty() && validator.has_rules() {
-            self.findings.not_evaluated.push(path.clone());
+            self.errors.note(path);
+            self.not_evaluated.push(path.clone());
         }
-        self.findings.errors.extend(errors);
+        self.errors.extend(errors);
     }
 }
 

@@ -7,6 +7,7 @@ use billhook_schema::{FieldPath, Location};
 use serde_json::Value;
 
 use crate::compile::{Additional, Arena, NodeId};
+use crate::correlate::OldElements;
 
 /// A rule in CEL that applies to an object and was not evaluated.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,27 +93,25 @@ fn string_length(text: &str, is_raw: bool) -> usize {
 /// Collects the rules that apply, one entry for each rule of the schema.
 pub(crate) struct RuleWalk<'w> {
     arena: &'w Arena,
-    replaces: bool,
     found: Vec<PendingRule>,
     /// The position in `found` for each rule of the schema.
     positions: Vec<Option<usize>>,
 }
 
 impl<'w> RuleWalk<'w> {
-    /// `replaces` tells that there is an old object.
     pub(crate) fn run(
         arena: &'w Arena,
         root: NodeId,
         object: &Value,
-        replaces: bool,
+        old: Option<&Value>,
     ) -> Vec<PendingRule> {
         let positions = vec![None; arena.rule_count()];
-        let mut walk = RuleWalk { arena, replaces, found: Vec::new(), positions };
-        walk.node(root, object, &Location::TOP);
+        let mut walk = RuleWalk { arena, found: Vec::new(), positions };
+        walk.node(root, object, old, &Location::TOP);
         walk.found
     }
 
-    fn node(&mut self, id: NodeId, value: &Value, at: &Location<'_>) {
+    fn node(&mut self, id: NodeId, value: &Value, old: Option<&Value>, at: &Location<'_>) {
         let arena = self.arena;
         let node = arena.node(id);
         // Null has no rules (CE-03).
@@ -120,20 +119,25 @@ impl<'w> RuleWalk<'w> {
             return;
         }
         for number in node.rules.clone() {
-            self.add(number as usize, at);
+            self.add(number as usize, old.is_some(), at);
         }
         match value {
             Value::Array(items) => grow(|| {
                 let Some(id) = node.items else { return };
+                let old = old.and_then(|old| OldElements::new(node, old));
                 for (index, item) in items.iter().enumerate() {
-                    self.node(id, item, &at.index(index));
+                    let old = old.as_ref().and_then(|old| old.get(item));
+                    self.node(id, item, old, &at.index(index));
                 }
             }),
             Value::Object(members) => grow(|| {
                 for (key, member) in sorted(members) {
+                    let old = old.and_then(|old| old.get(key));
                     match (arena.property(node, key), node.additional) {
-                        (Some(id), _) => self.node(id, member, &at.name(key)),
-                        (None, Additional::Schema(id)) => self.node(id, member, &at.key(key)),
+                        (Some(id), _) => self.node(id, member, old, &at.name(key)),
+                        (None, Additional::Schema(id)) => {
+                            self.node(id, member, old, &at.key(key));
+                        }
                         _ => {}
                     }
                 }
@@ -142,13 +146,13 @@ impl<'w> RuleWalk<'w> {
         }
     }
 
-    fn add(&mut self, number: usize, at: &Location<'_>) {
+    fn add(&mut self, number: usize, has_old: bool, at: &Location<'_>) {
         let (Some(position), Some(rule)) =
             (self.positions.get_mut(number), self.arena.rule(number))
         else {
             return;
         };
-        if rule.needs_old && !self.replaces {
+        if rule.needs_old && !has_old {
             return;
         }
         match position.and_then(|position| self.found.get_mut(position)) {

@@ -129,7 +129,18 @@ fn more_texts_and_formats() {
         ),
         (
             "uri",
-            &["*", "//x", "a:", "http://a%25b", "http://[::1%25eth0]", "/a b"],
+            &[
+                "*",
+                "//x",
+                "a:",
+                "http://a%25b",
+                "http://[::1%25eth0]:80",
+                "http://a]",
+                "mailto:a b",
+                "http://é:",
+                "http://u:p%40@a?%zz",
+                "/a b",
+            ],
             &[
                 "",
                 "a",
@@ -137,6 +148,11 @@ fn more_texts_and_formats() {
                 ":a",
                 "http://[::1",
                 "http://a:b",
+                "http://a:1:2",
+                "http://[::1]a",
+                "http://[1.2.3.4]",
+                "http://a%20b",
+                "http://é@a",
                 "http://a b",
                 "/%zz",
                 "http://u ser@a",
@@ -235,20 +251,21 @@ fn rules_are_listed_where_they_apply() {
             "x-kubernetes-validations": [{"rule": "self.a"}, {"rule": "self == oldSelf"}]}},
         "m": {"type": "object", "additionalProperties": {"type": "string",
             "x-kubernetes-validations": [{"rule": "oldSelf.hasValue()", "optionalOldSelf": true}]}},
+        "k": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
+            "items": {"type": "object", "properties": {"a": {"type": "integer"}},
+                "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}},
         "n": {"type": "string", "x-kubernetes-validations": [{"rule": "false"}]},
     }}));
     assert!(validator.has_rules());
-    let value = json!({"l": [null, {}, {}], "m": {"x.y": "1"}});
+    let value = json!({"l": [null, {}, {}], "m": {"x.y": "1"}, "k": [{"a": 1}, {"a": 2}]});
     let show = |rules: Vec<billhook_validation::PendingRule>| -> Vec<String> {
         rules.iter().map(|rule| format!("{} x{} {}", rule.field, rule.places, rule.rule)).collect()
     };
-    assert_eq!(
-        show(validator.check(&value).pending_rules()),
-        ["l[1] x2 self.a", "m[x.y] x1 oldSelf.hasValue()",]
-    );
-    assert_eq!(
-        show(validator.check(&value).update_of(&value).pending_rules()),
-        ["l[1] x2 self.a", "l[1] x2 self == oldSelf", "m[x.y] x1 oldSelf.hasValue()",]
-    );
+    let new = ["l[1] x2 self.a", "m[x.y] x1 oldSelf.hasValue()"];
+    assert_eq!(show(validator.check(&value).pending_rules()), new);
+    // Members and the elements of list maps have an old value (VV-81).
+    let old = json!({"l": [null, {}, {}], "k": [{"a": 2}]});
+    let rules = validator.check(&value).update_of(&old).pending_rules();
+    assert_eq!(show(rules), ["k[1] x1 self == oldSelf", new[0], new[1]]);
     assert!(!validator.property("n").unwrap().check(&value).pending_rules().is_empty());
 }

@@ -52,6 +52,8 @@
 //! - [`Version::validate_create`], [`Version::validate_update`], [`Version::validate_status_update`]:
 //!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
 //!   what it does to the object before.
+//! - [`CrdManifest`]: what the server says about a definition itself, on create and on update.
+//! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
 //! - [`admission`]: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
@@ -73,6 +75,7 @@ mod crd;
 mod decode;
 mod error;
 mod manifest;
+mod metadata;
 mod stream;
 mod validate;
 pub mod webhook;
@@ -83,7 +86,7 @@ pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
     JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
 };
-pub use billhook_validation::{Format, PendingRule, Validator};
+pub use billhook_validation::{PendingRule, Validator};
 pub use crd::{
     CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdValidation, CustomResourceDefinition,
     Names, Scope, Version,

@@ -8,7 +8,9 @@
 )]
 
 use allocation_counter::measure;
+use billhook::webhook::{EquivalenceRegistry, MatchContext};
 use billhook::{DecodeOptions, FieldValidation};
+use billhook_benches::webhooks::{namespaces, requests, webhooks};
 use billhook_benches::{Document, Input, Source, Variant, backup, fixture_sources, stack};
 
 /// How often decoding a document to text allocates.
@@ -62,5 +64,25 @@ fn changed_text_takes_a_few_buffers() {
             let taken = text_allocations(&document);
             assert!(taken <= 4, "{} {}: {taken}", source.name, variant.name());
         }
+    }
+}
+
+/// What a decision saw is only kept if somebody asks for it.
+#[test]
+fn webhooks_that_are_not_called_take_no_memory() {
+    let (namespaces, registry) = (namespaces(), EquivalenceRegistry::built_in());
+    let context = MatchContext::new(&namespaces, &registry);
+    let set = webhooks(200);
+    for (name, request) in requests() {
+        let mut skipped = 0;
+        for hook in set.hooks() {
+            let mut decision = None;
+            let taken = measure(|| decision = Some(hook.decide(&request, &context)));
+            if decision.unwrap().is_skipped() {
+                assert_eq!(taken.count_total, 0, "{name}: {}", hook.name());
+                skipped += 1;
+            }
+        }
+        assert!(skipped > 100, "{name}: only {skipped} are skipped");
     }
 }

@@ -103,6 +103,10 @@ fn where_errors_are_reported() {
             "spec.additionalPrinterColumns[0].name: Required value",
         ],
     );
+    // Large numbers that are the same as floats are still different.
+    let long = |max: i64| json!({"type": "array", "maxItems": max});
+    let versions = [version("v1", true, long(i64::MAX)), version("v2", false, long(i64::MAX - 1))];
+    assert_eq!(create(&changed(&json!({"versions": versions}))).errors().len(), 3);
     // Keywords that the server doesn't know, nulls and empty lists make no difference.
     let same = json!({"type": "array", "items": null, "allOf": [], "const": 1});
     check(

@@ -98,6 +98,27 @@ fn errors_at_every_level() {
     });
 }
 
+/// Rules at every level are listed up to a limit, and hide no error.
+#[test]
+fn rules_at_every_level() {
+    on_a_small_stack(|| {
+        for leaf in ["string", "x"] {
+            let mut schema = json!({"type": leaf});
+            for _ in 0..DEPTH {
+                let wrapped = typed("object", "properties", member("a", schema));
+                let Value::Object(mut members) = wrapped else { return };
+                members.insert("x-kubernetes-validations".to_owned(), json!([{"rule": "true"}]));
+                schema = Value::Object(members);
+            }
+            let definition = deep(schema);
+            let validation = CrdManifest::from_value(&definition).unwrap().validate_create();
+            let (errors, rules) = (validation.errors().len(), validation.not_evaluated().len());
+            assert_eq!((errors, rules > 0), (usize::from(leaf == "x"), leaf == "string"));
+            assert!(rules < 1_000, "{rules}");
+        }
+    });
+}
+
 #[test]
 fn deep_internal_form() {
     on_a_small_stack(|| {

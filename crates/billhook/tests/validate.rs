@@ -365,3 +365,46 @@ fn a_schema_that_is_not_structural() {
         ["a: Too long: may not be more than 1 byte",]
     );
 }
+
+/// As deep as objects may be, on a stack of 2 MiB: whatever is valid, invalid or printed.
+#[test]
+fn deep_objects() {
+    let test = || {
+        let schema = json!({"type": "object", "properties": {
+            "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true,
+                "enum": [{"x": 1}], "not": {"required": ["a"]}},
+            "status": {"x-kubernetes-preserve-unknown-fields": true, "type": "string"},
+        }});
+        let scale = json!({"status": {}, "scale": {"specReplicasPath": ".spec", "statusReplicasPath": ".status"}});
+        let version = version(schema, scale, "Namespaced");
+        let text = format!(
+            r#"{{"apiVersion":"example.com/v1","kind":"Foo","metadata":{{"name":"x"}},"spec":{0}1{1},"status":{0}1{1}}}"#,
+            r#"{"a":"#.repeat(9_990),
+            "}".repeat(9_990)
+        );
+        let decoded = version.decode(text.as_bytes(), &billhook::DecodeOptions::default()).unwrap();
+        let decoded = billhook_schema::value::DeepValue::from(decoded.into_object());
+        for (mut object, write) in
+            [(decoded.clone(), 0), (decoded.clone(), 1), (decoded.clone(), 2)]
+        {
+            let validation = match write {
+                0 => {
+                    version.prepare_create(&mut object, "ns");
+                    version.validate_create(&object, &options())
+                }
+                1 => {
+                    version.prepare_update(&mut object, &decoded);
+                    version.validate_update(&object, &decoded, &options())
+                }
+                _ => {
+                    version.prepare_status_update(&mut object, &decoded);
+                    version.validate_status_update(&object, &decoded, &options())
+                }
+            };
+            assert_eq!(validation.verdict(), Verdict::Invalid);
+            assert!(validation.status_message().unwrap().len() > 9_990);
+            assert!(validation.clone() == validation);
+        }
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(test).unwrap().join().unwrap();
+}

@@ -7,6 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::PathBuf;
 
+use billhook::webhook::{
+    ConfigurationError, ConfigurationKind, Lint, ValidationOptions, WebhookConfiguration,
+    lint_together,
+};
 use billhook::{
     CrdManifest, CrdManifestError, CrdValidation, CustomResourceDefinition, FieldError,
     FieldValidation,
@@ -37,6 +41,8 @@ struct Findings {
     not_evaluated: Vec<String>,
     /// What the server's answer says.
     message: Option<String>,
+    /// What a server accepts although it is likely to be wrong.
+    lints: Vec<Lint>,
 }
 
 impl Outcome {
@@ -53,16 +59,25 @@ impl Outcome {
 #[derive(Debug)]
 enum Subject {
     Definition(Box<CrdManifest>),
+    Webhooks(Box<WebhookConfiguration>),
 }
 
 impl Subject {
     /// Whether documents of this kind can be checked.
     fn is_known(value: &Value) -> bool {
-        CustomResourceDefinition::is_definition(value)
+        CustomResourceDefinition::is_definition(value) || has_webhooks(value)
     }
 
     /// Reads a document; also gives the fields that its kind does not have.
     fn read(document: &Document) -> Result<(Self, Vec<String>), Box<Problem>> {
+        if has_webhooks(&document.value) {
+            let read = WebhookConfiguration::from_value_reporting(&document.value);
+            let (configuration, unknown) = read.map_err(|error| match error {
+                ConfigurationError::Kind { .. } => unknown_version(document),
+                error => unreadable(document, &error.to_string()),
+            })?;
+            return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
+        }
         let manifest = CrdManifest::from_value(&document.value).map_err(|error| match error {
             CrdManifestError::Kind => unknown_version(document),
             error => unreadable(document, &error.to_string()),
@@ -74,6 +89,7 @@ impl Subject {
     fn create(&self) -> Findings {
         match self {
             Subject::Definition(manifest) => manifest.validate_create().into(),
+            Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
         }
     }
 
@@ -83,7 +99,32 @@ impl Subject {
             (Subject::Definition(manifest), Subject::Definition(old)) => {
                 manifest.validate_update(old).into()
             }
+            (Subject::Webhooks(new), Subject::Webhooks(old)) => {
+                findings(new, &ValidationOptions::default().stored(old))
+            }
+            // Found by their kinds, both are of the same one.
+            (Subject::Definition(_), _) | (Subject::Webhooks(_), _) => self.create(),
         }
+    }
+}
+
+/// Whether a document says that it is a webhook configuration, of whatever version.
+fn has_webhooks(value: &Value) -> bool {
+    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
+    text("apiVersion").starts_with("admissionregistration.k8s.io/")
+        && kinds.iter().any(|kind| kind.name() == text("kind"))
+}
+
+fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_>) -> Findings {
+    let check = configuration.check(options);
+    let is_refused = !check.errors.is_empty();
+    Findings {
+        message: is_refused.then(|| configuration.refusal(&check.errors).message),
+        errors: check.errors,
+        warnings: check.warnings,
+        not_evaluated: check.not_evaluated.iter().map(ToString::to_string).collect(),
+        lints: check.lints,
     }
 }
 
@@ -94,6 +135,7 @@ impl From<CrdValidation> for Findings {
             warnings: validation.warnings().to_vec(),
             not_evaluated: validation.not_evaluated().iter().map(ToString::to_string).collect(),
             message: validation.status_message(),
+            lints: Vec::new(),
         }
     }
 }
@@ -107,12 +149,15 @@ fn unreadable(document: &Document, error: &str) -> Box<Problem> {
     Problem::refused(document.place.clone(), message)
 }
 
-/// A document of a version that no server has.
+/// A document of a version that no server has had.
 fn unknown_version(document: &Document) -> Box<Problem> {
-    let api_version = document.value.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-    let message = format!("a CustomResourceDefinition of `{api_version}` cannot be checked");
-    Problem::unusable(document.place.clone(), message)
-        .help("the only version that servers have is `apiextensions.k8s.io/v1`")
+    let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
+    let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
+    let help = match has_webhooks(&document.value) {
+        true => "the versions that are known are `v1` and `v1beta1`",
+        false => "the only version that servers have is `apiextensions.k8s.io/v1`",
+    };
+    Problem::unusable(document.place.clone(), message).help(help)
 }
 
 /// Runs the command. The error is one of writing the output.
@@ -124,7 +169,12 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
         status = status.max(problem.status);
     }
     let mut printer = report::Printer::new(arguments.report);
-    let mut run = Run { old: &old, is_update: false, validation: arguments.field_validation() };
+    let mut run = Run {
+        old: &old,
+        is_update: false,
+        validation: arguments.field_validation(),
+        configurations: Vec::new(),
+    };
     let mut others = Vec::new();
     let mut any = false;
     for source in sources(&arguments.documents) {
@@ -161,6 +211,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
         let text = format!("nothing that was checked is an update of {}", list(&names));
         crate::report::warning(&text);
     }
+    printer.add_together(&lint_together(&run.configurations))?;
     printer.finish()?;
     Ok(status)
 }
@@ -168,7 +219,8 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
 fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     let place = Place::file(&names.join(", "));
-    let problem = Problem::unusable(place, "no CustomResourceDefinition here");
+    let problem =
+        Problem::unusable(place, "no CustomResourceDefinition or webhook configuration here");
     if others.is_empty() {
         return problem;
     }
@@ -213,6 +265,8 @@ struct Run<'r> {
     /// Whether anything that is stored has been replaced.
     is_update: bool,
     validation: FieldValidation,
+    /// The webhook configurations that were checked.
+    configurations: Vec<WebhookConfiguration>,
 }
 
 impl Run<'_> {
@@ -242,6 +296,9 @@ impl Run<'_> {
             }
             None => subject.create(),
         };
+        if let Subject::Webhooks(configuration) = subject {
+            self.configurations.push(*configuration);
+        }
         notes.append(&mut findings.warnings);
         // A server gives the same warning once.
         let mut seen = BTreeSet::new();

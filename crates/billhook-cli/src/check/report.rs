@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use billhook::FieldError;
+use billhook::webhook::{Lint, Severity};
 use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
@@ -12,7 +13,7 @@ use crate::args::Report;
 use crate::findings::{self, VALID, line};
 use crate::json::{self, Fields};
 use crate::problem::Status;
-use crate::report::{self, ERROR, WARNING};
+use crate::report::{self, ERROR, HEADER, HELP, WARNING};
 
 /// Longer errors are cut where they show a value.
 const MAX_ERROR: usize = 800;
@@ -47,6 +48,27 @@ impl Printer {
         }
     }
 
+    /// Adds what several configurations together give rise to.
+    pub(super) fn add_together(&mut self, lints: &[Lint]) -> io::Result<()> {
+        if lints.is_empty() {
+            return Ok(());
+        }
+        match self {
+            Printer::Text => {
+                let mut text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
+                let name = |lint: &Lint| format!("{} {}: ", lint.kind(), lint.configuration());
+                advice(&mut text, lints, name);
+                findings::write(&text)
+            }
+            Printer::Json(items) => {
+                let mut item = Fields::default();
+                item.value("lints", lints.iter().map(lint).collect());
+                items.push(DeepValue::from(item.into_value()));
+                Ok(())
+            }
+        }
+    }
+
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text => Ok(()),
@@ -73,12 +95,43 @@ fn text(outcome: &Outcome) -> String {
     errors.iter().for_each(|error| line(&mut out, "error", ERROR, error));
     findings.warnings.iter().for_each(|warning| line(&mut out, "warning", WARNING, warning));
     let text = match findings.not_evaluated.as_slice() {
-        [] => return out,
-        [place] => place.clone(),
-        [first, rest @ ..] => format!("{first} and {} more", rest.len()),
+        [] => None,
+        [place] => Some(place.clone()),
+        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
     };
-    line(&mut out, "not evaluated", WARNING, &text);
+    text.iter().for_each(|text| line(&mut out, "not evaluated", WARNING, text));
+    advice(&mut out, &findings.lints, |_| String::new());
     out
+}
+
+/// A line for each lint, with its help behind the first of its kind.
+fn advice(out: &mut String, lints: &[Lint], place: impl Fn(&Lint) -> String) {
+    let mut explained = BTreeSet::new();
+    for lint in lints {
+        let (style, label) = match lint.severity() {
+            Severity::Warning => (WARNING, "lint"),
+            Severity::Note => (HELP, "note"),
+        };
+        line(out, label, style, &format!("{}{lint}", place(lint)));
+        if explained.insert(lint.code()) {
+            line(out, "  help", HELP, lint.help());
+        }
+    }
+}
+
+fn lint(lint: &Lint) -> Value {
+    let mut fields = Fields::default();
+    fields.text("code", Some(lint.code().code().to_owned()));
+    fields.text("rule", Some(lint.code().rule().to_owned()));
+    let severity = if lint.severity() == Severity::Warning { "warning" } else { "note" };
+    fields.text("severity", Some(severity.to_owned()));
+    fields.text("configuration", Some(lint.configuration().to_owned()));
+    fields.text("configurationKind", Some(lint.kind().name().to_owned()));
+    fields.text("field", Some(lint.field().to_string()));
+    fields.text("pointer", Some(lint.field().to_json_pointer()));
+    fields.text("message", Some(lint.message().to_owned()));
+    fields.text("help", Some(lint.help().to_owned()));
+    fields.into_value()
 }
 
 /// The texts of errors; one that comes again counts once.
@@ -115,6 +168,9 @@ fn item(outcome: Outcome) -> DeepValue {
     item.value("warnings", Value::from(findings.warnings));
     item.value("notEvaluated", Value::from(findings.not_evaluated));
     item.text("message", findings.message);
+    if !findings.lints.is_empty() {
+        item.value("lints", findings.lints.iter().map(lint).collect());
+    }
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));
     }

@@ -1,6 +1,6 @@
 //! Network addresses (VV-71).
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 /// An IP address with a dot; its decimal parts may have leading zeros.
 pub(super) fn is_ipv4(text: &str) -> bool {
@@ -15,14 +15,6 @@ pub(super) fn is_ipv6(text: &str) -> bool {
 /// An IP address as Go's `net.ParseIP` takes it.
 pub(super) fn is_ip(text: &str) -> bool {
     text.parse::<IpAddr>().is_ok()
-}
-
-/// An IP address with a colon and, behind a percent sign, a zone.
-pub(super) fn is_ipv6_with_zone(text: &str) -> bool {
-    match text.split_once('%') {
-        Some((address, zone)) => !zone.is_empty() && address.parse::<Ipv6Addr>().is_ok(),
-        None => text.parse::<Ipv6Addr>().is_ok(),
-    }
 }
 
 /// An address and the length of a prefix that fits it.

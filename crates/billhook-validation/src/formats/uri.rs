@@ -1,6 +1,6 @@
 //! Request URIs, as Go reads them from a request line (VV-71).
 
-use super::net::is_ipv6_with_zone;
+use std::net::Ipv6Addr;
 
 /// An absolute URI with a scheme, a path from the root, or `*`.
 pub(super) fn is_request_uri(text: &str) -> bool {
@@ -73,7 +73,7 @@ fn is_address(text: &str) -> bool {
     let zone_is_valid = zone.is_none_or(|zone| {
         !zone.is_empty() && has_valid_escapes(zone) && zone.bytes().all(is_host_byte)
     });
-    zone_is_valid && is_ipv6_with_zone(address) && !address.contains('%')
+    zone_is_valid && address.parse::<Ipv6Addr>().is_ok()
 }
 
 fn is_optional_port(text: &str) -> bool {
@@ -87,7 +87,7 @@ fn is_port(text: &str) -> bool {
 /// Bytes that need no escape in a host, escapes themselves, and everything beyond ASCII. Only
 /// bytes beyond ASCII may be escaped.
 fn is_host_name(text: &str) -> bool {
-    let is_plain = text.bytes().all(|byte| is_host_byte(byte) && !b":[]".contains(&byte));
+    let is_plain = text.bytes().all(|byte| is_host_byte(byte) && !b":[".contains(&byte));
     let escapes_ascii = text.match_indices('%').any(|(at, _)| {
         let digits = text.get(at + 1..at + 3).unwrap_or_default();
         u8::from_str_radix(digits, 16).is_ok_and(|byte| byte.is_ascii()) && digits != "25"

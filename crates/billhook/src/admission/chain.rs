@@ -453,7 +453,7 @@ impl Chain {
         }
         match decision {
             Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
-            Decision::Rejected(_, status) => Err(status.into()),
+            Decision::Rejected(_, status) => Err(status),
             Decision::Skipped(reason) => {
                 if matches!(
                     reason,

@@ -91,17 +91,6 @@ impl fmt::Display for Status {
 
 impl std::error::Error for Status {}
 
-/// What the matching of webhooks refuses a request with.
-impl From<crate::webhook::Status> for Status {
-    fn from(status: crate::webhook::Status) -> Self {
-        let cause = status.message.strip_prefix("Internal error occurred: ");
-        match cause.filter(|_| status.reason == "InternalError") {
-            Some(error) => Self::internal_error(error),
-            None => Self::failure(i32::from(status.code), &status.reason, status.message),
-        }
-    }
-}
-
 impl Status {
     /// A failure with a code, a reason and a message.
     pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {

@@ -1,6 +1,6 @@
 //! All that is to be said about one document.
 
-use billhook_schema::FieldError;
+use billhook_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
 use super::configuration::{ConfigurationVersion, WebhookConfiguration};
@@ -13,57 +13,74 @@ use super::validation::ValidationOptions;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ConfigurationCheck {
-    /// The configuration, with defaults.
-    pub configuration: WebhookConfiguration,
     /// Why a server refuses it.
     pub errors: Vec<FieldError>,
-    /// What a server warns of: unknown fields; and that an old version is served no longer.
+    /// What there is to be warned of: that an old version is served no longer.
     pub warnings: Vec<String>,
     /// Advice.
     pub lints: Vec<Lint>,
-    /// How many expressions of match conditions were only checked not to be empty.
-    pub unchecked_expressions: usize,
+    /// The expressions of match conditions that were only checked not to be empty.
+    pub not_evaluated: Vec<FieldPath>,
 }
 
-impl ConfigurationCheck {
-    /// Checks a document; the error is that it cannot even be read.
+impl WebhookConfiguration {
+    /// Reads a document and says all there is to say about it. Unknown fields are given too; they
+    /// are warnings, or errors of a request with strict field validation. The error is that the
+    /// document cannot be read at all.
     ///
     /// ```
-    /// use billhook::webhook::{ConfigurationCheck, ValidationOptions};
+    /// use billhook::webhook::{ValidationOptions, WebhookConfiguration};
     /// let document = serde_json::json!({
     ///     "apiVersion": "admissionregistration.k8s.io/v1",
     ///     "kind": "ValidatingWebhookConfiguration",
     ///     "metadata": {"name": "policy"},
     ///     "webhooks": [{"name": "pods.policy.example.com", "timeoutSeconds": 20, "rule": []}],
     /// });
-    /// let check = ConfigurationCheck::new(&document, &ValidationOptions::default())?;
-    /// assert_eq!(check.warnings, ["unknown field \"webhooks[0].rule\""]);
+    /// let options = ValidationOptions::default();
+    /// let (check, unknown) = WebhookConfiguration::check_document(&document, &options)?;
+    /// assert_eq!(unknown, ["unknown field \"webhooks[0].rule\""]);
     /// assert_eq!(check.errors[0].to_string(), "webhooks[0].sideEffects: Required value: must \
     ///     specify one of None, NoneOnDryRun");
     /// assert_eq!(check.lints[1].code().code(), "long-timeout");
     /// # Ok::<(), billhook::webhook::ConfigurationError>(())
     /// ```
-    pub fn new(
+    pub fn check_document(
         document: &Value,
         options: &ValidationOptions<'_>,
-    ) -> Result<Self, ConfigurationError> {
-        let (configuration, unknown) = WebhookConfiguration::from_value_reporting(document)?;
-        let mut warnings = unknown;
-        if configuration.version == ConfigurationVersion::V1beta1 {
+    ) -> Result<(ConfigurationCheck, Vec<String>), ConfigurationError> {
+        let (configuration, unknown) = Self::from_value_reporting(document)?;
+        Ok((configuration.check(options), unknown))
+    }
+
+    /// All there is to say about a configuration that was read.
+    pub fn check(&self, options: &ValidationOptions<'_>) -> ConfigurationCheck {
+        let mut warnings = Vec::new();
+        if self.version == ConfigurationVersion::V1beta1 {
             warnings.push(
                 "admissionregistration.k8s.io/v1beta1 is not served since Kubernetes 1.22; the \
                  rules of that version were applied"
                     .to_owned(),
             );
         }
-        let conditions = configuration.webhooks.iter().flat_map(|it| &it.match_conditions);
-        let expressions = conditions.filter(|it| !it.expression.trim().is_empty()).count();
-        Ok(ConfigurationCheck {
-            errors: configuration.validate_with(options),
-            lints: configuration.lints(),
-            unchecked_expressions: if options.expressions.is_some() { 0 } else { expressions },
-            configuration,
-            warnings,
-        })
+        let not_evaluated = match options.expressions {
+            Some(_) => Vec::new(),
+            None => self.expressions(),
+        };
+        let errors = self.validate_with(options);
+        ConfigurationCheck { errors, warnings, lints: self.lints(), not_evaluated }
+    }
+
+    /// Where the expressions are.
+    fn expressions(&self) -> Vec<FieldPath> {
+        let mut paths = Vec::new();
+        for (index, webhook) in self.webhooks.iter().enumerate() {
+            for (number, condition) in webhook.match_conditions.iter().enumerate() {
+                if !condition.expression.trim().is_empty() {
+                    let path = FieldPath::default().name("webhooks").index(index);
+                    paths.push(path.name("matchConditions").index(number).name("expression"));
+                }
+            }
+        }
+        paths
     }
 }

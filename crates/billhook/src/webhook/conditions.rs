@@ -1,12 +1,12 @@
 //! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
 
+use billhook_schema::aggregate;
 use serde_json::Value;
 
-use super::aggregate::aggregate;
 use super::attributes::AdmissionAttributes;
 use super::configuration::{MatchCondition, Webhook};
 use super::decision::{Decision, Match, Reason};
-use super::status::Status;
+use super::status::forbidden;
 
 /// Evaluates the conditions of webhooks, which are CEL expressions.
 pub trait MatchConditions {
@@ -87,7 +87,7 @@ impl<'i> ConditionInput<'i> {
         if webhook.ignores_failures() {
             return Decision::Skipped(Reason::MatchConditionErrorIgnored);
         }
-        let status = Status::forbidden(self.attributes, &aggregate(&errors));
+        let status = forbidden(self.attributes, &aggregate(&errors));
         Decision::Rejected(Reason::MatchConditionError, status)
     }
 }

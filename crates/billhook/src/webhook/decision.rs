@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::resource::{GroupVersionKind, GroupVersionResource};
-use super::status::Status;
+use crate::admission::Status;
 
 /// What a webhook's rules selected (WM-09): how the request is presented to the webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

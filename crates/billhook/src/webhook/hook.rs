@@ -14,8 +14,9 @@ use super::namespaces::Namespaces;
 use super::resource::GroupVersionResource;
 use super::rule::CompiledRule;
 use super::selector::{LabelSelector, Labels, Selector, SelectorError};
-use super::status::Status;
+use super::status::namespace_not_found;
 use super::trace::{Recorder, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+use crate::admission::Status;
 
 /// What decisions need besides webhook and request.
 #[derive(Clone, Copy)]
@@ -253,7 +254,7 @@ impl Hook {
                 if matches { Ok(()) } else { Err(Blocked::Mismatch) }
             }
             Ok(None) => {
-                let status = Status::namespace_not_found(name);
+                let status = namespace_not_found(name);
                 let verdict = || Verdict::Error(status.message.clone());
                 recorder.add(|| step(SeenNamespace::Missing { name: name.clone() }, verdict()));
                 Err(Blocked::Deferred(Reason::NamespaceNotFound, status))

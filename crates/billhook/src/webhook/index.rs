@@ -84,12 +84,11 @@ impl Index {
         equivalents: &EquivalenceRegistry,
     ) -> Vec<usize> {
         let AdmissionAttributes { operation, resource, subresource, .. } = attributes;
-        let mut found = Vec::new();
-        self.collect(*operation, resource, &mut found);
+        let mut found: Vec<usize> = self.lists(*operation, resource).flatten().copied().collect();
         for other in equivalents.equivalents(resource, subresource) {
             // Versions of the same resource are found together.
             if (&other.group, &other.resource) != (&resource.group, &resource.resource) {
-                self.collect(*operation, other, &mut found);
+                found.extend(self.lists(*operation, other).flatten());
             }
         }
         found.sort_unstable();
@@ -97,18 +96,22 @@ impl Index {
         found
     }
 
-    fn collect(
+    /// Whether any webhook has a rule that could match the request's own resource.
+    pub(super) fn has_candidates(&self, attributes: &AdmissionAttributes) -> bool {
+        self.lists(attributes.operation, &attributes.resource).flatten().next().is_some()
+    }
+
+    /// The webhooks with rules for an operation and a resource, in lists that may overlap.
+    fn lists(
         &self,
         operation: Operation,
         resource: &GroupVersionResource,
-        found: &mut Vec<usize>,
-    ) {
+    ) -> impl Iterator<Item = &Vec<usize>> {
         let groups = [Some(ANY), self.names.get(&resource.group).copied()];
-        let resources = [Some(ANY), self.names.get(&resource.resource).copied()];
-        for group in groups.into_iter().flatten() {
-            for name in resources.into_iter().flatten() {
-                found.extend(self.hooks.get(&(operation, group, name)).into_iter().flatten());
-            }
-        }
+        let names = [Some(ANY), self.names.get(&resource.resource).copied()];
+        let pairs = groups.into_iter().flatten().flat_map(move |group| {
+            names.into_iter().flatten().map(move |name| (operation, group, name))
+        });
+        pairs.filter_map(|key| self.hooks.get(&key))
     }
 }

@@ -5,7 +5,6 @@
 //! errors. [`WebhookSet`] holds the webhooks of any number of configurations, ready to match an
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
-mod aggregate;
 mod api;
 mod attributes;
 mod built_in;
@@ -48,7 +47,6 @@ pub use read::ReadError;
 pub use resource::{GroupVersionKind, GroupVersionResource};
 pub use rule::Dimension;
 pub use set::WebhookSet;
-pub use status::Status;
 pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict,
 };

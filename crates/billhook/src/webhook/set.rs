@@ -105,6 +105,11 @@ impl WebhookSet {
         self.index.candidates(attributes, equivalents)
     }
 
+    /// Whether any webhook has a rule that may select the request's own resource.
+    pub(super) fn has_candidates(&self, attributes: &AdmissionAttributes) -> bool {
+        self.index.has_candidates(attributes)
+    }
+
     /// Decides for all webhooks: position and decision of those that are not skipped. Webhooks
     /// whose rules are about something else are not even looked at.
     pub fn matching(

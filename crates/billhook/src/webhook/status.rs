@@ -1,44 +1,48 @@
-//! What a server answers when it refuses a request.
+//! What a server answers when matching makes it refuse a request, or when it refuses a
+//! configuration.
 
-use serde::Serialize;
+use billhook_schema::{FieldError, aggregate};
 
 use super::attributes::AdmissionAttributes;
+use super::configuration::{GROUP, WebhookConfiguration};
+use crate::admission::{Status, StatusCause, StatusDetails};
 
-/// The parts of a server's error answer that say what went wrong.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct Status {
-    /// The HTTP status code.
-    pub code: u16,
-    /// The machine-readable reason, e.g. `Forbidden`.
-    pub reason: String,
-    /// The text for people.
-    pub message: String,
+/// 404 for a namespace (WM-16).
+pub(super) fn namespace_not_found(name: &str) -> Status {
+    Status::failure(404, "NotFound", format!("namespaces \"{name}\" not found"))
 }
 
-impl Status {
-    /// A status with any parts.
-    pub fn new(code: u16, reason: impl Into<String>, message: impl Into<String>) -> Self {
-        Status { code, reason: reason.into(), message: message.into() }
-    }
+/// 403 for a request: `<resource> "<name>" is forbidden: <error>` (WM-80).
+pub(super) fn forbidden(attributes: &AdmissionAttributes, error: &str) -> Status {
+    let resource = attributes.resource.qualified();
+    let message = match attributes.name.as_str() {
+        "" => format!("{resource} is forbidden: {error}"),
+        name => format!("{resource} \"{name}\" is forbidden: {error}"),
+    };
+    Status::failure(403, "Forbidden", message)
+}
 
-    /// 500: `Internal error occurred: <error>` (WM-12, WM-52).
-    pub fn internal_error(error: &str) -> Self {
-        Self::new(500, "InternalError", format!("Internal error occurred: {error}"))
-    }
-
-    /// 404 for a namespace (WM-16).
-    pub fn namespace_not_found(name: &str) -> Self {
-        Self::new(404, "NotFound", format!("namespaces \"{name}\" not found"))
-    }
-
-    /// 403 for a request: `<resource> "<name>" is forbidden: <error>` (WM-80).
-    pub fn forbidden(attributes: &AdmissionAttributes, error: &str) -> Self {
-        let resource = attributes.resource.qualified();
-        let message = match attributes.name.as_str() {
-            "" => format!("{resource} is forbidden: {error}"),
-            name => format!("{resource} \"{name}\" is forbidden: {error}"),
+impl WebhookConfiguration {
+    /// The server's answer to a configuration with these errors: 422, with all of them in the
+    /// message and each as a cause (WCF-25).
+    pub fn refusal(&self, errors: &[FieldError]) -> Status {
+        let (kind, name) = (self.kind.name(), self.name());
+        let message = format!("{kind}.{GROUP} \"{name}\" is invalid: {}", aggregate(errors));
+        let details = StatusDetails {
+            name: name.to_owned(),
+            group: GROUP.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.iter().map(cause).collect(),
+            ..StatusDetails::default()
         };
-        Self::new(403, "Forbidden", message)
+        let mut status = Status::failure(422, "Invalid", message);
+        status.details = Some(Box::new(details));
+        status
     }
+}
+
+fn cause(error: &FieldError) -> StatusCause {
+    let (text, field) = (error.to_string(), error.field().to_string());
+    let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
+    StatusCause { reason: error.error_type().reason().to_owned(), message, field }
 }

@@ -223,6 +223,11 @@ fn names() {
         \"a.example.com\"]";
     let status = configuration.refusal(&errors);
     assert_eq!((status.code, &*status.reason, &*status.message), (422, "Invalid", expected));
+    let details = status.details.unwrap();
+    assert_eq!((&*details.kind, &*details.name), (configuration.kind.name(), "configuration"));
+    let cause = &details.causes[1];
+    assert_eq!((&*cause.reason, &*cause.field), ("FieldValueDuplicate", "webhooks[2].name"));
+    assert_eq!(cause.message, "Duplicate value: \"a.example.com\"");
 
     value["webhooks"] = ["", "", "A.b.c"].iter().map(named).collect();
     let errors = texts(&read(&value).validate());

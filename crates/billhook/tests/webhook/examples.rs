@@ -7,12 +7,12 @@ use std::path::Path;
 use billhook::read_manifests;
 use billhook::webhook::selector::LabelSelector;
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationCheck, Decision, EquivalenceRegistry, GroupVersionKind,
-    MatchContext, NamespaceLabels, Operation, ValidationOptions, WebhookSet,
+    AdmissionAttributes, Decision, EquivalenceRegistry, GroupVersionKind, MatchContext,
+    NamespaceLabels, Operation, ValidationOptions, WebhookSet,
 };
 use serde_json::{Value, json};
 
-use crate::support::resource;
+use crate::support::{read, resource};
 
 fn examples() -> Vec<(String, Value)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/webhooks");
@@ -95,14 +95,14 @@ fn examples_are_decided_and_explained() {
     assert!(examples.len() >= 20);
     let mut out = String::new();
     for (name, example) in examples {
-        let options = ValidationOptions::default();
-        let check = ConfigurationCheck::new(&example["configuration"], &options).unwrap();
+        let configuration = read(&example["configuration"]);
+        let check = configuration.check(&ValidationOptions::default());
         assert!(check.errors.is_empty(), "{name}: {:?}", check.errors);
         let _ = writeln!(out, "== {name}: {}", text(&example, "title"));
         for lint in &check.lints {
             let _ = writeln!(out, "   {lint}");
         }
-        let set = WebhookSet::new(check.configuration.kind, [check.configuration]);
+        let set = WebhookSet::new(configuration.kind, [configuration]);
         let (registry, namespaces) = (registry(&example), namespaces(&example));
         let context = MatchContext::new(&namespaces, &registry);
         for written in example["requests"].as_array().unwrap() {

@@ -3,7 +3,7 @@
 use billhook::webhook::selector::{LabelSelector, Selector};
 use billhook::webhook::{
     AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, GroupVersionKind,
-    GroupVersionResource, MatchContext, Operation, WebhookConfiguration, WebhookSet,
+    GroupVersionResource, MatchContext, Operation, WebhookConfiguration, WebhookSet, lint_together,
 };
 use billhook_schema::value::DeepValue;
 use serde_json::{Map, Value, json};
@@ -60,6 +60,27 @@ fn many_errors() {
     let errors = configuration.validate();
     assert_eq!(errors.len(), 20_001);
     assert!(configuration.refusal(&errors).message.len() > 20_000 * 100);
+}
+
+/// Advice that compares webhooks with each other.
+#[test]
+fn many_webhooks() {
+    let hook = |index: usize| {
+        let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+            "resources": ["*", format!("things{index}")]});
+        let other = json!({"operations": ["CREATE"], "apiGroups": [format!("g{index}")],
+            "apiVersions": ["v1"], "resources": ["*/*"]});
+        let fields = json!({"name": format!("h{index}.example.com"), "rules": [rule, other]});
+        configuration(&fields)["webhooks"][0].take()
+    };
+    let mut written = configuration(&json!({}));
+    written["kind"] = json!("MutatingWebhookConfiguration");
+    written["webhooks"] = (0..2_000).map(hook).collect();
+    let mutating = read(&written);
+    written["kind"] = json!("ValidatingWebhookConfiguration");
+    let lints = lint_together(&[mutating, read(&written)]);
+    let codes: Vec<&str> = lints.iter().map(|lint| lint.code().code()).collect();
+    assert_eq!(codes, ["timeouts-add-up"]);
 }
 
 #[test]

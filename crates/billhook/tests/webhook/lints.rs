@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use billhook::webhook::{
-    ConfigurationCheck, ConfigurationKind, Lint, LintCode, Severity, ValidationOptions,
-    WebhookConfiguration, lint_together,
+    Lint, LintCode, Severity, ValidationOptions, WebhookConfiguration, lint_together,
 };
 use serde_json::{Value, json};
 
@@ -177,6 +176,17 @@ fn namespaces_that_the_webhook_needs() {
     for (selector, fields, expected) in [
         (json!({}), json!({}), vec![own, system]),
         (json!({}), json!({"failurePolicy": "Ignore"}), vec![]),
+        (
+            json!({}),
+            json!({"matchConditions": [{"name": "c", "expression": "request.name != ''"}]}),
+            vec![own, system],
+        ),
+        (
+            json!({}),
+            json!({"matchConditions":
+            [{"name": "c", "expression": "request.namespace != 'a'"}]}),
+            vec![],
+        ),
         (json!({}), json!({"clientConfig": {"url": "https://h/"}}), vec![system]),
         (json!({}), json!({"rules": [rule("v1", "leases")]}), vec![]),
         (json!({}), json!({"rules": [rule("v1", "pods")]}), vec![own, system]),
@@ -276,13 +286,14 @@ fn checks() {
         "extra": 1,
     })));
     value["webhooks"][0]["timeoutSeconds"] = json!(0);
-    let check = ConfigurationCheck::new(&value, &options).unwrap();
-    assert_eq!(check.warnings[0], "unknown field \"webhooks[0].extra\"");
-    assert!(check.warnings[1].contains("v1beta1 is not served"));
+    let (check, unknown) = WebhookConfiguration::check_document(&value, &options).unwrap();
+    assert_eq!(unknown, ["unknown field \"webhooks[0].extra\""]);
+    assert!(check.warnings[0].contains("v1beta1 is not served"));
     assert_eq!(check.errors.len(), 2);
-    assert_eq!(check.unchecked_expressions, 1);
-    assert_eq!(check.configuration.kind, ConfigurationKind::Validating);
+    let expressions: Vec<String> = check.not_evaluated.iter().map(ToString::to_string).collect();
+    assert_eq!(expressions, ["webhooks[0].matchConditions[0].expression"]);
     assert_eq!(check.lints[0].code(), LintCode::ExactMatchPolicy);
     assert_eq!(check.lints[0].severity(), Severity::Warning);
-    assert!(ConfigurationCheck::new(&json!({}), &options).is_err());
+    assert_eq!(check, read(&value).check(&options));
+    assert!(WebhookConfiguration::check_document(&json!({}), &options).is_err());
 }

@@ -17,11 +17,9 @@ pub(super) fn same(left: Option<&Value>, right: Option<&Value>, type_: Type) -> 
             left.and_then(Value::as_bool).unwrap_or_default()
                 == right.and_then(Value::as_bool).unwrap_or_default()
         }
-        Type::Int(_) | Type::OptionalInt(_) | Type::OptionalFloat => {
-            let number = |value: Option<&Value>| value.and_then(Value::as_f64);
-            let absent = matches!(type_, Type::Int(_)).then_some(0.0);
-            number(left).or(absent) == number(right).or(absent)
-        }
+        Type::Int(_) => left.map_or(0, integer) == right.map_or(0, integer),
+        Type::OptionalInt(_) => left.map(integer) == right.map(integer),
+        Type::OptionalFloat => left.and_then(Value::as_f64) == right.and_then(Value::as_f64),
         Type::Record(record) => same_record(left, right, record),
         Type::Records(record) => {
             let items =
@@ -56,6 +54,11 @@ pub(super) fn same(left: Option<&Value>, right: Option<&Value>, type_: Type) -> 
             _ => false,
         },
     }
+}
+
+/// Whole floats are integers too (OM-03).
+fn integer(value: &Value) -> i64 {
+    value.as_i64().or_else(|| Some(value.as_f64()? as i64)).unwrap_or_default()
 }
 
 fn is_empty(value: &Value) -> bool {

@@ -20,14 +20,13 @@ mod types;
 mod warnings;
 
 use billhook_decode::MAX_DEPTH;
-use billhook_objectmeta::{
-    Invalid, decode_metadata, subdomain_name, validate_create_with, validate_update,
-};
+use billhook_objectmeta::{Invalid, decode_metadata, subdomain_name, validate_create_with};
 use billhook_schema::print::quote;
 use billhook_schema::value::{DeepValue, deep_clone, depth};
 use billhook_schema::{FieldError, FieldPath, aggregate};
 use serde_json::Value;
 
+use crate::metadata::validate_applied;
 use crate::{CustomResourceDefinition, Verdict};
 use definition::{accepted_names, check_preserve, check_spec, immutable};
 use model::Model;
@@ -111,7 +110,8 @@ impl CrdValidation {
     }
 
     /// The places of rules in CEL that a server would compile and weigh (CV-75), and of defaults
-    /// that it would check against such rules (DF-45). Each may add errors.
+    /// that it would check against such rules (DF-45). Each may add errors. Very many are not all
+    /// listed.
     pub fn not_evaluated(&self) -> &[FieldPath] {
         &self.not_evaluated
     }
@@ -193,7 +193,7 @@ impl CrdManifest {
     /// servers write, status included, is the old definition's (CV-02).
     pub fn validate_update(&self, old: &CrdManifest) -> CrdValidation {
         let (model, old) = (self.model(), old.model());
-        let mut validation = self.begin(metadata_update(&model, &old));
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
         let options = Options::update(&old);
         check_spec(&model, &options, &mut validation);
         let errors = &mut validation.errors;
@@ -214,33 +214,8 @@ impl CrdManifest {
     /// What a server says when only the status of a definition is updated (CV-95).
     pub fn validate_status_update(&self, old: &CrdManifest) -> CrdValidation {
         let (model, old) = (self.model(), old.model());
-        let mut validation = self.begin(metadata_update(&model, &old));
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
         accepted_names(&model, &mut validation.errors);
         validation
     }
-}
-
-/// OM-41. A patch, which is how manifests are applied, keeps what only servers write.
-fn metadata_update(model: &Model<'_>, old: &Model<'_>) -> Vec<FieldError> {
-    let (mut metadata, mut stored) = (model.metadata.clone(), old.metadata.clone());
-    let fallback = Value::from("1");
-    for name in [
-        "resourceVersion",
-        "generation",
-        "uid",
-        "creationTimestamp",
-        "deletionTimestamp",
-        "deletionGracePeriodSeconds",
-    ] {
-        let kept = old.metadata.get(name);
-        let kept = kept.or((name == "resourceVersion").then_some(&fallback));
-        for members in [&mut metadata, &mut stored] {
-            if let (Some(kept), Value::Object(members)) = (kept, &mut **members)
-                && !members.contains_key(name)
-            {
-                members.insert(name.to_owned(), kept.clone());
-            }
-        }
-    }
-    validate_update(&metadata, &stored)
 }

@@ -29,7 +29,7 @@ pub(super) struct Found {
 
 /// Checks a schema and everything below it.
 pub(super) fn check(schema: &Value, base: &FieldPath, options: NodeOptions) -> Found {
-    let mut walk = Walk { options, found: Found::default() };
+    let mut walk = Walk { options, found: Found::default(), rule_steps: 0 };
     walk.node(schema, &Location::at(base), Context { is_root: true, ..Context::default() });
     walk.found
 }
@@ -48,7 +48,12 @@ struct Context {
 struct Walk {
     options: NodeOptions,
     found: Found,
+    /// How many steps the paths of the listed rules have.
+    rule_steps: usize,
 }
+
+/// Beyond that rules are not listed: the paths of deeply nested ones are long.
+const MAX_RULE_STEPS: usize = 200_000;
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
@@ -86,8 +91,11 @@ impl Walk {
                 let rules = list(schema, "x-kubernetes-validations");
                 let at = at.name("x-kubernetes-validations");
                 for index in 0..rules.len() {
+                    if self.rule_steps >= MAX_RULE_STEPS {
+                        break;
+                    }
                     let path = at.index(index).to_path();
-                    self.found.errors.note(&path);
+                    self.rule_steps += path.segments().len();
                     self.found.rules.push(path);
                 }
             }

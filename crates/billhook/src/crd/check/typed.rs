@@ -100,7 +100,7 @@ impl Reader {
 
     fn value(&mut self, value: &Value, type_: Type, at: &Location<'_>, place: &Place<'_>) -> Read {
         match (type_, value) {
-            (Type::RecordOrFlag(_), Value::Null) | (_, Value::Null) | (Type::Any, _) => {}
+            (_, Value::Null) | (Type::Any, _) => {}
             (Type::Text(_) | Type::OptionalText(_) | Type::Time, Value::String(_))
             | (Type::Flag | Type::OptionalFlag, Value::Bool(_))
             | (Type::OptionalFloat, Value::Number(_))

@@ -11,6 +11,7 @@ use crate::webhook::namespaces::NamespaceLabels;
 use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 use crate::webhook::rule::CompiledRule;
 use crate::webhook::selector::LabelSelector;
+use crate::webhook::validation::url::Url;
 
 /// The label that every namespace has, with its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -67,9 +68,7 @@ fn check(kind: ConfigurationKind, webhook: &Webhook, push: Push<'_>) {
     }
     check_client(webhook, push);
     check_namespaces(webhook, push);
-    let has_object_selector =
-        webhook.object_selector.as_ref().is_some_and(|selector| !selector.is_empty());
-    if kind == ConfigurationKind::Validating && has_object_selector {
+    if kind == ConfigurationKind::Validating && selects_objects(webhook) {
         let message = "objects choose by their labels whether they are checked".to_owned();
         push(LintCode::ObjectSelectorOptOut, &["objectSelector"], message);
     }
@@ -99,11 +98,15 @@ fn check(kind: ConfigurationKind, webhook: &Webhook, push: Push<'_>) {
     }
 }
 
+fn selects_objects(webhook: &Webhook) -> bool {
+    webhook.object_selector.as_ref().is_some_and(|selector| !selector.is_empty())
+}
+
 /// WCF-L8, WCF-72.
 fn check_client(webhook: &Webhook, push: Push<'_>) {
     let config = &webhook.client_config;
     if let Some(host) = config.url.as_deref().and_then(host)
-        && is_local(host)
+        && is_local(&host)
     {
         let message = format!("`{host}` means something else to every API server, or nothing");
         push(LintCode::LocalUrl, &["clientConfig", "url"], message);
@@ -117,14 +120,13 @@ fn check_client(webhook: &Webhook, push: Push<'_>) {
 }
 
 /// The host of a URL without its port.
-fn host(url: &str) -> Option<&str> {
-    let rest = url.split_once("://")?.1;
-    let authority = rest.split(['/', '?', '#']).next()?;
-    let host = authority.rsplit('@').next()?;
-    match host.strip_prefix('[') {
+fn host(url: &str) -> Option<String> {
+    let host = Url::parse(url).ok()?.host;
+    let bare = match host.strip_prefix('[') {
         Some(address) => address.split(']').next(),
         None => host.split(':').next(),
-    }
+    };
+    bare.map(str::to_owned)
 }
 
 fn is_local(host: &str) -> bool {
@@ -134,9 +136,12 @@ fn is_local(host: &str) -> bool {
     is_loopback || host == "localhost" || ends.iter().any(|end| host.ends_with(end))
 }
 
-/// WCF-L3.
+/// WCF-L3; only where neither labels of objects nor conditions may make an exception.
 fn check_namespaces(webhook: &Webhook, push: Push<'_>) {
-    if webhook.ignores_failures() {
+    let mut conditions = webhook.match_conditions.iter();
+    let has_exceptions = selects_objects(webhook)
+        || conditions.any(|condition| condition.expression.contains("namespace"));
+    if webhook.ignores_failures() || has_exceptions {
         return;
     }
     let own = webhook.client_config.service.as_ref().map(|service| service.namespace.as_str());
@@ -216,8 +221,10 @@ fn check_rule(
     }
     for (index, resource) in rule.resources.iter().enumerate() {
         let field = path.clone().name("resources").index(index);
+        let is_listed = |name: &str| rule.resources.iter().any(|it| it == name || it == "*");
         if let Some((name, "*")) = resource.split_once('/')
             && name != "*"
+            && !is_listed(name)
         {
             let message = format!("`{resource}` matches `{name}` too");
             push(LintCode::SubresourceWildcard, field, message);

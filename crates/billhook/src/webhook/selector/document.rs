@@ -119,7 +119,13 @@ impl LabelSelector {
     }
 }
 
-fn push_invalid(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str, messages: &[String]) {
+/// Adds an error for each message about a value.
+pub(in crate::webhook) fn push_invalid(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    messages: &[String],
+) {
     let error = |message: &String| FieldError::invalid(path.clone(), value, message);
     errors.extend(messages.iter().map(error));
 }

@@ -28,12 +28,11 @@ use std::fmt;
 use std::hash::BuildHasher;
 
 use billhook_objectmeta::names::{label_value, qualified_name};
-use billhook_schema::{FieldError, FieldPath};
+use billhook_schema::{FieldError, FieldPath, aggregate};
 use serde_json::{Map, Value};
 
+pub(super) use document::push_invalid;
 pub use document::{LabelSelector, LabelSelectorRequirement};
-
-use super::aggregate::aggregate;
 
 /// Something that has labels.
 pub trait Labels {

@@ -45,9 +45,7 @@ impl fmt::Display for TraceStep {
                     (Verdict::Error(error), _) => write!(f, ", {error} (WM-20)"),
                     (Verdict::Passed, Some("")) => f.write_str(", it selects everything (WM-20)"),
                     (Verdict::Failed, Some("")) => f.write_str(", null selects nothing (WM-61)"),
-                    _ => {
-                        write!(f, ", the new object {object}, the old object {old_object} (WM-21)")
-                    }
+                    _ => write!(f, ", {} (WM-21)", objects(object, old_object)),
                 }
             }
             TraceStep::Rule { index, resource, subresource, failed } => {
@@ -100,8 +98,11 @@ impl fmt::Display for TraceStep {
 impl fmt::Display for RuleMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (field, rule) = (self.dimension.field(), self.dimension.rule());
-        let quoted =
-            |text: &String| if text.is_empty() { "\"\"".to_owned() } else { format!("`{text}`") };
+        let quoted = |text: &String| match (text.as_str(), self.dimension) {
+            ("", Dimension::Group) => "the core group".to_owned(),
+            ("", _) => "\"\"".to_owned(),
+            (text, _) => format!("`{text}`"),
+        };
         let wanted = listed(self.wanted.iter().map(quoted));
         match (self.dimension, self.found.as_str()) {
             (Dimension::Scope, "") => {
@@ -160,6 +161,18 @@ fn namespace(
     }
 }
 
+/// What was seen of the objects that are there.
+fn objects(object: &SeenObject, old_object: &SeenObject) -> String {
+    match (object, old_object) {
+        (SeenObject::Absent, SeenObject::Absent) => "there is no object".to_owned(),
+        (object, SeenObject::Absent) => format!("the object {object}"),
+        (SeenObject::Absent, old_object) => format!("the old object {old_object}"),
+        (object, old_object) => {
+            format!("the new object {object}, the old object {old_object}")
+        }
+    }
+}
+
 impl fmt::Display for SeenObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -203,6 +216,9 @@ pub(super) fn summary(trace: &Trace) -> Option<String> {
         }
         Decision::Skipped(Reason::NoRuleMatched | Reason::NoEquivalentMatched) => {
             Some(best_rule(&trace.steps).unwrap_or_else(|| "there are no rules (WM-39)".to_owned()))
+        }
+        Decision::Skipped(Reason::ExemptKind) => {
+            Some("no webhook is called for this kind (WM-03)".to_owned())
         }
         Decision::Skipped(_) | Decision::NotEvaluated(_) => last(),
     }

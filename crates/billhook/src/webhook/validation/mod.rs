@@ -9,16 +9,16 @@ pub(crate) mod url;
 use std::collections::BTreeSet;
 
 use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
-use billhook_objectmeta::{validate_create, validate_update};
+use billhook_objectmeta::validate_create;
 use billhook_schema::print::compact_json;
 use billhook_schema::{ErrorType, FieldError, FieldPath};
 use serde_json::Value;
 
 pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
 
-use super::aggregate::aggregate;
-use super::configuration::{ConfigurationKind, GROUP, Webhook, WebhookConfiguration};
-use super::status::Status;
+use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
+use super::selector::push_invalid;
+use crate::metadata::validate_applied;
 use options::Tolerance;
 
 /// The classes of side effects that are accepted today (WCF-49).
@@ -41,7 +41,7 @@ impl WebhookConfiguration {
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
         let mut errors = self.validate_metadata();
         if let Some(stored) = options.stored {
-            errors.extend(validate_update(&self.metadata, &stored.metadata));
+            errors.extend(validate_applied(&self.metadata, &stored.metadata));
         }
         let tolerance = Tolerance::new(self, options);
         let mut names = BTreeSet::new();
@@ -68,23 +68,6 @@ impl WebhookConfiguration {
         }
         errors
     }
-
-    /// The server's answer to a configuration with these errors: 422, and all errors in the
-    /// message (WCF-25).
-    pub fn refusal(&self, errors: &[FieldError]) -> Status {
-        let message = format!(
-            "{}.{GROUP} \"{}\" is invalid: {}",
-            self.kind.name(),
-            self.name(),
-            aggregate(errors)
-        );
-        Status::new(422, "Invalid", message)
-    }
-}
-
-fn push_invalid(errors: &mut Vec<FieldError>, path: &FieldPath, value: &str, messages: &[String]) {
-    let error = |message: &String| FieldError::invalid(path.clone(), value, message);
-    errors.extend(messages.iter().map(error));
 }
 
 /// A value outside a fixed list; it is shown as JSON (WCF-22).

@@ -1,0 +1,169 @@
+//! `billhook match`: which webhooks a request goes to, and why it does not go to the others.
+
+mod namespaces;
+mod report;
+mod request;
+
+use std::io;
+
+use billhook::Dialect;
+use billhook::webhook::{
+    AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, Hook, MatchContext, Trace,
+    ValidationOptions, WebhookConfiguration, WebhookSet,
+};
+
+use crate::args::Match;
+use crate::crds::{Crds, list};
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem, Status};
+use crate::report::{problem as print_problem, warning};
+use crate::run::Identity;
+use namespaces::Namespaces;
+use report::Printer;
+use request::Requests;
+
+/// A request, or why there is none.
+struct Subject {
+    place: Place,
+    identity: Identity,
+    request: Result<AdmissionAttributes, Box<Problem>>,
+}
+
+/// A webhook and what was decided for it.
+struct Decided<'h> {
+    hook: &'h Hook,
+    trace: Trace,
+}
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Match) -> io::Result<Status> {
+    let mut problems = Vec::new();
+    let configurations = configurations(command, &mut problems);
+    let namespaces = Namespaces::read(&command.namespace_labels, &mut problems);
+    let (crds, crd_problems) = match command.crd.is_empty() {
+        true => (None, Vec::new()),
+        false => {
+            let (crds, problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+            (Some(crds), problems)
+        }
+    };
+    problems.extend(crd_problems);
+    for problem in &problems {
+        print_problem(problem);
+    }
+    let mut status = problems.iter().map(|it| it.status).max().unwrap_or(Status::Fine);
+    if status == Status::Unusable {
+        return Ok(status);
+    }
+    let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
+    let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
+    if let Some(name) = &command.explain
+        && !sets.iter().flat_map(WebhookSet::hooks).any(|hook| is_named(hook, name))
+    {
+        print_problem(&unknown_webhook(command, &sets, name));
+        return Ok(Status::Unusable);
+    }
+    let mut registry = EquivalenceRegistry::built_in();
+    for definition in crds.iter().flat_map(Crds::definitions) {
+        registry.register_definition(definition);
+    }
+    let mut printer = Printer::new(command);
+    let requests = Requests { command, crds: crds.as_ref(), registry: &registry };
+    for subject in requests.read() {
+        let context = MatchContext::new(&namespaces, &registry);
+        let decided = match &subject.request {
+            Ok(request) => decide(&sets, request, &context),
+            Err(problem) => {
+                status = status.max(problem.status);
+                Vec::new()
+            }
+        };
+        let is_refused = |decided: &Decided<'_>| report::is_refused(decided.trace.decision());
+        if decided.iter().any(is_refused) {
+            status = status.max(Status::Refused);
+        }
+        printer.add(&subject, &decided)?;
+    }
+    for name in namespaces.assumed() {
+        warning(&format!(
+            "namespace `{name}` is taken to have no labels but the one with its name; \
+             `--namespace-labels {name}:key=value` gives it others"
+        ));
+    }
+    printer.finish()?;
+    Ok(status)
+}
+
+fn decide<'h>(
+    sets: &'h [WebhookSet],
+    request: &AdmissionAttributes,
+    context: &MatchContext<'_>,
+) -> Vec<Decided<'h>> {
+    let of_set = |set: &'h WebhookSet| {
+        let hooks = set.hooks().iter().enumerate();
+        hooks.filter_map(move |(position, hook)| {
+            Some(Decided { hook, trace: set.explain(position, request, context)? })
+        })
+    };
+    sets.iter().flat_map(of_set).collect()
+}
+
+/// Reads the configurations; what a server would refuse is used all the same, with a warning.
+fn configurations(command: &Match, problems: &mut Vec<Problem>) -> Vec<WebhookConfiguration> {
+    let mut found = Vec::new();
+    for source in sources(&command.webhooks) {
+        match source.and_then(|source| source.documents()) {
+            Err(problem) => problems.push(*problem),
+            Ok(documents) => {
+                let is_one = |it: &Document| WebhookConfiguration::is_configuration(&it.value);
+                for document in documents.iter().filter(|document| is_one(document)) {
+                    match WebhookConfiguration::from_value_reporting(&document.value) {
+                        Ok((configuration, unknown)) => {
+                            warn(&document.place, &configuration, &unknown);
+                            found.push(configuration);
+                        }
+                        Err(error) => {
+                            let place = document.place.clone();
+                            problems.push(*Problem::unusable(place, error.to_string()));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if found.is_empty() && problems.is_empty() {
+        let names: Vec<_> = command.webhooks.iter().map(|it| it.to_string_lossy()).collect();
+        let place = Place::file(&names.join(", "));
+        problems.push(*Problem::unusable(place, "no webhook configuration here"));
+    }
+    found
+}
+
+fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String]) {
+    let check = configuration.check(&ValidationOptions::default());
+    for text in unknown.iter().chain(&check.warnings) {
+        warning(&format!("{place}: {text}"));
+    }
+    if let Some(error) = check.errors.first() {
+        let rest = match check.errors.len() {
+            1 => String::new(),
+            more => format!(" (and {} more errors)", more - 1),
+        };
+        warning(&format!("{place}: a server refuses this configuration: {error}{rest}"));
+    }
+}
+
+/// Whether a webhook is meant by a name: its own, or one with that of its configuration.
+fn is_named(hook: &Hook, name: &str) -> bool {
+    let with_configuration =
+        || name.split_once('/').is_some_and(|it| it == (hook.configuration(), hook.name()));
+    hook.name() == name || hook.key() == name || with_configuration()
+}
+
+fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {
+    let names: Vec<_> = command.webhooks.iter().map(|path| path.to_string_lossy()).collect();
+    let known: Vec<&str> = sets.iter().flat_map(WebhookSet::hooks).map(Hook::name).collect();
+    let place = Place::file(&names.join(", "));
+    let problem = Problem::unusable(place, format!("no webhook `{name}` here"));
+    if known.is_empty() { *problem } else { *problem.help(format!("there are {}", list(&known))) }
+}

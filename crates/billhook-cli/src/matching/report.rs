@@ -1,0 +1,176 @@
+//! Decisions for people, as a table for each request, and for programs, as one JSON document.
+
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+
+use anstyle::{AnsiColor, Style};
+use billhook::webhook::{ConfigurationKind, Decision};
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+use super::request::{describe, to_value};
+use super::{Decided, Subject, is_named};
+use crate::args::{Match, Report};
+use crate::json::{Fields, error, print_document};
+use crate::problem::Problem;
+use crate::report::{problem as print_problem, visible};
+
+const HEADER: Style = Style::new().bold();
+
+/// Prints decisions as they come.
+pub(super) struct Printer<'c> {
+    command: &'c Match,
+    items: Vec<DeepValue>,
+    /// Whether anything was printed already.
+    started: bool,
+}
+
+impl<'c> Printer<'c> {
+    pub(super) fn new(command: &'c Match) -> Self {
+        Printer { command, items: Vec::new(), started: false }
+    }
+
+    pub(super) fn add(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
+        if let Err(problem) = &subject.request {
+            print_problem(problem);
+        }
+        if self.command.report == Report::Json {
+            self.items.push(DeepValue::from(item(subject, decided)));
+            return Ok(());
+        }
+        let Ok(request) = &subject.request else { return Ok(()) };
+        let mut text = String::new();
+        if std::mem::replace(&mut self.started, true) {
+            text.push('\n');
+        }
+        // Writing to a `String` cannot fail.
+        let place = visible(&subject.place.to_string());
+        let _ = writeln!(text, "{HEADER}{place}: {}{HEADER:#}", visible(&describe(request)));
+        match &self.command.explain {
+            Some(name) => explain(&mut text, name, decided),
+            None => table(&mut text, decided),
+        }
+        let mut out = anstream::stdout().lock();
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    }
+
+    pub(super) fn finish(self) -> io::Result<()> {
+        match self.command.report {
+            Report::Json => print_document("MatchReport", self.items),
+            Report::Text => Ok(()),
+        }
+    }
+}
+
+fn heading(kind: ConfigurationKind) -> &'static str {
+    match kind {
+        ConfigurationKind::Mutating => "mutating webhooks, in the order they are called",
+        ConfigurationKind::Validating => "validating webhooks",
+    }
+}
+
+fn table(text: &mut String, decided: &[Decided<'_>]) {
+    for kind in [ConfigurationKind::Mutating, ConfigurationKind::Validating] {
+        let of_kind = || decided.iter().filter(|decided| decided.hook.kind() == kind);
+        if of_kind().next().is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{}:", heading(kind));
+        let name = |it: &Decided<'_>| {
+            visible(&format!("{}/{}", it.hook.configuration(), it.hook.name())).replace('\n', "\\n")
+        };
+        let width = of_kind().map(|decided| name(decided).chars().count()).max().unwrap_or(0);
+        for decided in of_kind() {
+            let (style, word) = word(decided.trace.decision());
+            let why = decided.trace.summary().unwrap_or_else(|| called(decided));
+            let why = visible(&why).replace('\n', "\\n");
+            let name = name(decided);
+            let _ = writeln!(text, "  {style}{word:10}{style:#}  {name:width$}  {why}");
+        }
+    }
+    if decided.is_empty() {
+        text.push_str("\nthere are no webhooks\n");
+    }
+}
+
+fn explain(text: &mut String, name: &str, decided: &[Decided<'_>]) {
+    for decided in decided.iter().filter(|decided| is_named(decided.hook, name)) {
+        let (style, word) = word(decided.trace.decision());
+        let hook = visible(&format!("{}/{}", decided.hook.configuration(), decided.hook.name()));
+        let _ = writeln!(text, "\n{style}{word}{style:#}: {hook}");
+        for line in visible(&decided.trace.to_string()).lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+}
+
+fn word(decision: &Decision) -> (Style, &'static str) {
+    let (color, word) = match decision {
+        Decision::Called(_) => (AnsiColor::Green, "called"),
+        Decision::Skipped(_) => (AnsiColor::Yellow, "not called"),
+        Decision::NotEvaluated(_) => (AnsiColor::Cyan, "undecided"),
+        _ => (AnsiColor::Red, "refused"),
+    };
+    (color.on_default(), word)
+}
+
+/// Whether matching itself refuses the request.
+pub(super) fn is_refused(decision: &Decision) -> bool {
+    matches!(decision, Decision::Rejected(..))
+}
+
+/// What a webhook that is called gets.
+fn called(decided: &Decided<'_>) -> String {
+    match decided.trace.decision().matched() {
+        Some(matched) => format!("with {}", matched.kind),
+        None => String::new(),
+    }
+}
+
+fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
+    let mut item = Fields::of_object(subject.place.clone(), subject.identity.clone());
+    match &subject.request {
+        Ok(request) => {
+            item.value("request", to_value(request));
+            item.value("webhooks", decided.iter().map(webhook).collect());
+        }
+        Err(problem) => item.value("error", error(Problem::clone(problem))),
+    }
+    item.into_value()
+}
+
+fn webhook(decided: &Decided<'_>) -> Value {
+    let Decided { hook, trace } = decided;
+    let decision = trace.decision();
+    let serialised = |value: Result<Value, serde_json::Error>| value.unwrap_or_default();
+    let mut fields = Fields::default();
+    fields.text("configurationKind", Some(hook.kind().name().to_owned()));
+    fields.text("configuration", Some(hook.configuration().to_owned()));
+    fields.text("name", Some(hook.name().to_owned()));
+    fields.text("key", Some(hook.key().to_owned()));
+    let word = match decision {
+        Decision::Called(_) => "called",
+        Decision::Skipped(_) => "skipped",
+        Decision::NotEvaluated(_) => "undecided",
+        _ => "refused",
+    };
+    fields.text("decision", Some(word.to_owned()));
+    fields.text("reason", decision.reason().map(|reason| reason.code().to_owned()));
+    fields.text("summary", trace.summary());
+    if let Some(matched) = decision.matched() {
+        fields.value("matched", serialised(serde_json::to_value(matched)));
+    }
+    if let Decision::Rejected(_, status) = decision {
+        fields.value("status", serialised(serde_json::to_value(status)));
+    }
+    let steps = trace.steps().iter().map(|step| {
+        let mut value = serialised(serde_json::to_value(step));
+        if let Value::Object(members) = &mut value {
+            members.insert("text".to_owned(), Value::from(step.to_string()));
+        }
+        value
+    });
+    fields.value("trace", steps.collect());
+    fields.into_value()
+}

@@ -1,0 +1,187 @@
+//! Requests: from captured reviews, or made from objects.
+
+use std::path::PathBuf;
+
+use billhook::webhook::{
+    AdmissionAttributes, ApiResource, EquivalenceRegistry, GroupVersionKind, UserInfo,
+};
+use billhook::{CustomResourceDefinition, Scope};
+use billhook_schema::value::DeepValue;
+use serde_json::{Value, json};
+
+use super::Subject;
+use crate::args::{Match, Operation};
+use crate::crds::Crds;
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem};
+use crate::run::{Identity, type_meta, version_named};
+
+/// What requests are made from.
+pub(super) struct Requests<'r> {
+    pub(super) command: &'r Match,
+    pub(super) crds: Option<&'r Crds>,
+    pub(super) registry: &'r EquivalenceRegistry,
+}
+
+impl Requests<'_> {
+    /// All requests, in the order of the files.
+    pub(super) fn read(&self) -> Vec<Subject> {
+        let mut subjects = Vec::new();
+        let old = documents(&self.command.old, &mut subjects);
+        for document in documents(&self.command.request, &mut subjects) {
+            let read = AdmissionAttributes::from_review(&document.value);
+            let request =
+                read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()));
+            let identity = Identity::default();
+            subjects.push(Subject { place: document.place, identity, request });
+        }
+        for document in documents(&self.command.objects, &mut subjects) {
+            let place = document.place.clone();
+            let identity = Identity::of(&document.value);
+            let request = self.request(document, &identity, &old);
+            subjects.push(Subject { place, identity, request });
+        }
+        if subjects.is_empty() {
+            let paths = self.command.request.iter().chain(&self.command.objects);
+            let names: Vec<_> = paths.map(|path| path.to_string_lossy()).collect();
+            let place = Place::file(&names.join(", "));
+            subjects.push(failed(Problem::unusable(place, "no objects here")));
+        }
+        subjects
+    }
+
+    fn request(
+        &self,
+        document: Document,
+        identity: &Identity,
+        old: &[Document],
+    ) -> Result<AdmissionAttributes, Box<Problem>> {
+        let place = document.place.clone();
+        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
+        let api = self.resource(api_version, kind, &place)?;
+        let subresource = self.command.subresource.as_deref().unwrap_or_default();
+        let sub_kind = self.registry.kind_for(&api.resource, subresource).cloned();
+        let sub_kind = sub_kind.unwrap_or_else(|| api.kind.clone());
+        let mut request = match self.command.operation {
+            Operation::Create => api.create(document.value),
+            Operation::Delete => api.delete(document.value),
+            Operation::Update => {
+                let old = self.old_object(&document, identity, old)?;
+                api.update(document.value, old)
+            }
+            Operation::Connect => connect(&api, &sub_kind, document.value),
+        };
+        let is_unnamed = identity.namespace.as_deref().unwrap_or_default().is_empty();
+        if api.scope == Scope::Namespaced && is_unnamed {
+            request.namespace.clone_from(&self.command.namespace);
+        }
+        request.kind = sub_kind;
+        let mut user = UserInfo::named(self.command.user.as_deref().unwrap_or_default());
+        user.groups.clone_from(&self.command.group);
+        Ok(request.subresource(subresource).user(user).dry_run(self.command.dry_run))
+    }
+
+    /// The object as the server has it; the new one itself if none was given at all.
+    fn old_object(
+        &self,
+        document: &Document,
+        identity: &Identity,
+        old: &[Document],
+    ) -> Result<DeepValue, Box<Problem>> {
+        if self.command.old.is_empty() {
+            return Ok(document.value.clone());
+        }
+        let namespace = |identity: &Identity| {
+            let written = identity.namespace.clone().filter(|name| !name.is_empty());
+            written.unwrap_or_else(|| self.command.namespace.clone())
+        };
+        let group = |identity: &Identity| {
+            let api_version = identity.api_version.as_deref().unwrap_or_default();
+            api_version.split_once('/').map_or(String::new(), |(group, _)| group.to_owned())
+        };
+        let is_same = |other: &&Document| {
+            let other = Identity::of(&other.value);
+            (group(&other), &other.kind, &other.name, namespace(&other))
+                == (group(identity), &identity.kind, &identity.name, namespace(identity))
+        };
+        let found = old.iter().find(is_same).map(|other| other.value.clone());
+        found.ok_or_else(|| {
+            Problem::unusable(document.place.clone(), "no object of this kind and name in `--old`")
+        })
+    }
+
+    fn resource(
+        &self,
+        api_version: &str,
+        kind: &str,
+        place: &Place,
+    ) -> Result<ApiResource, Box<Problem>> {
+        if let Some(built_in) = ApiResource::built_in(api_version, kind) {
+            return Ok(built_in);
+        }
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let Some(crds) = self.crds else {
+            let message = format!("kind `{kind}` of `{api_version}` is not built in");
+            let problem = Problem::unusable(place.clone(), message);
+            return Err(problem.help("`--crd` gives the definition of a custom resource"));
+        };
+        let crd = crds.find(group, kind, place)?;
+        Ok(ApiResource::of_version(&version_named(&crd, version, place)?))
+    }
+}
+
+/// A connection to a subresource of an object, with empty options.
+fn connect(api: &ApiResource, kind: &GroupVersionKind, object: DeepValue) -> AdmissionAttributes {
+    let options = json!({"apiVersion": kind.api_version(), "kind": kind.kind});
+    let named = api.create(object);
+    AdmissionAttributes::connect(kind.clone(), api.resource.clone(), "", options)
+        .name(named.name)
+        .namespace(named.namespace)
+}
+
+/// The objects below the paths; what cannot be read is added to the subjects.
+fn documents(paths: &[PathBuf], subjects: &mut Vec<Subject>) -> Vec<Document> {
+    let mut found = Vec::new();
+    for source in sources(paths) {
+        match source.and_then(|source| source.documents()) {
+            Ok(documents) => {
+                // Manifests are often kept beside their definitions.
+                let is_object = |it: &Document| !CustomResourceDefinition::is_definition(&it.value);
+                found.extend(documents.into_iter().filter(is_object));
+            }
+            Err(problem) => subjects.push(failed(problem)),
+        }
+    }
+    found
+}
+
+fn failed(problem: Box<Problem>) -> Subject {
+    let place = problem.place.clone();
+    Subject { place, identity: Identity::default(), request: Err(problem) }
+}
+
+/// What a request does, e.g. `CREATE v1 pods/exec `web` in namespace `shop``.
+pub(super) fn describe(request: &AdmissionAttributes) -> String {
+    let target = request.resource.with_subresource(&request.subresource);
+    let mut text = format!("{} {target}", request.operation);
+    if !request.name.is_empty() {
+        text.push_str(&format!(" `{}`", request.name));
+    }
+    if !request.namespace.is_empty() && request.resource.resource != "namespaces" {
+        text.push_str(&format!(" in namespace `{}`", request.namespace));
+    }
+    text
+}
+
+/// The parts of a request, for programs.
+pub(super) fn to_value(request: &AdmissionAttributes) -> Value {
+    json!({
+        "operation": request.operation,
+        "kind": request.kind,
+        "resource": request.resource,
+        "subResource": request.subresource,
+        "name": request.name,
+        "namespace": request.namespace,
+        "dryRun": request.dry_run,
+    })
+}

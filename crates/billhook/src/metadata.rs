@@ -1,0 +1,35 @@
+//! Updates of metadata by manifests, which leave out what only servers write.
+
+use billhook_objectmeta::validate_update;
+use billhook_schema::FieldError;
+use billhook_schema::value::DeepValue;
+use serde_json::Value;
+
+/// Fields that servers write and that manifests leave out.
+const WRITTEN_BY_SERVERS: [&str; 6] = [
+    "resourceVersion",
+    "generation",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+
+/// What a server finds wrong with the metadata of an update (OM-41). A patch, which is how
+/// manifests are applied, keeps what only servers write.
+pub(crate) fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldError> {
+    let (mut metadata, mut stored) = (metadata.clone(), stored.clone());
+    let fallback = Value::from("1");
+    for name in WRITTEN_BY_SERVERS {
+        let kept = stored.get(name).cloned();
+        let kept = kept.or((name == "resourceVersion").then(|| fallback.clone()));
+        for members in [&mut metadata, &mut stored] {
+            if let (Some(kept), Value::Object(members)) = (&kept, &mut **members)
+                && !members.contains_key(name)
+            {
+                members.insert(name.to_owned(), kept.clone());
+            }
+        }
+    }
+    validate_update(&metadata, &stored)
+}
