@@ -116,7 +116,7 @@ with_webhooks! {
     admit_create_json: "" "--quiet -o json fixtures/objects/backup-clean.json";
     admit_dry_run: "" "--dry-run fixtures/objects/backup-clean.json";
     admit_update: "" "--old fixtures/objects/backup-clean.json -" < changed();
-    admit_update_of_status: "" "--status --old fixtures/objects/backup-clean.json -" < changed();
+    admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
     admit_delete: "" "--operation delete fixtures/objects/backup-clean.json";
     admit_denied: "" "-" < denied();
     admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");

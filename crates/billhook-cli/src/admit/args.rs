@@ -4,12 +4,11 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{Format, Validation};
+use crate::args::{Format, Subresource, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
-Namespaces are taken from the files with the webhooks; any other one is taken to exist, with the
-label that a server gives it. Conditions and rules in CEL are not evaluated: a webhook with match
-conditions that is for the request makes it fail.
+Conditions and rules in CEL are not evaluated: a webhook with match conditions that is for the
+request makes it fail.
 
 Exit status:
   0  the request is admitted
@@ -21,9 +20,13 @@ pub(crate) struct Admit {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) crd: Vec<PathBuf>,
-    /// Webhook configurations and Namespaces: a file, a directory or `-`; may be repeated
+    /// Webhook configurations: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
+    /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
+    /// repeated
+    #[arg(long, value_name = "NAME:LABELS|FILE")]
+    pub(crate) namespace_labels: Vec<String>,
     /// Where a service is; may be repeated [default: asked of the domain name system]
     #[arg(long, value_name = "SERVICE.NAMESPACE=HOST:PORT", value_parser = resolve)]
     pub(crate) resolve: Vec<Resolve>,
@@ -37,9 +40,9 @@ pub(crate) struct Admit {
     /// `-`; may be repeated. An object that is deleted need not be there
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// Update only the status, as a request to the status subresource does
-    #[arg(long, requires = "old")]
-    pub(crate) status: bool,
+    /// The subresource that is updated
+    #[arg(long, value_enum, value_name = "NAME", requires = "old")]
+    pub(crate) subresource: Option<Subresource>,
     /// Make a dry-run request
     #[arg(long)]
     pub(crate) dry_run: bool,

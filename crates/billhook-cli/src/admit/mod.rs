@@ -17,7 +17,7 @@ use billhook::{CustomResourceDefinition, Dialect};
 use crate::admit::args::{Admit, Operation};
 use crate::admit::cluster::Cluster;
 use crate::admit::progress::Waiting;
-use crate::args::{Format, field_validation};
+use crate::args::{Format, Subresource, field_validation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status};
@@ -51,6 +51,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
             }
         }
     }
+    cluster.namespaces.warn_of_assumed();
     Ok(status)
 }
 
@@ -118,7 +119,7 @@ impl Run<'_> {
             }
         };
         request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());
-        request.is_status_update = command.status;
+        request.is_status_update = command.subresource == Some(Subresource::Status);
         request.dry_run = command.dry_run;
         request.field_validation = field_validation(command.field_validation);
         request.user = command

@@ -1,10 +1,11 @@
 //! `billhook match`: which webhooks a request goes to, and why it does not go to the others.
 
-mod namespaces;
+pub(crate) mod namespaces;
 mod report;
 mod request;
 
 use std::io;
+use std::path::PathBuf;
 
 use billhook::Dialect;
 use billhook::webhook::{
@@ -38,7 +39,7 @@ struct Decided<'h> {
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut problems = Vec::new();
-    let configurations = configurations(command, &mut problems);
+    let configurations = configurations(&command.webhooks, &mut problems);
     let namespaces = Namespaces::read(&command.namespace_labels, &mut problems);
     let (crds, crd_problems) = match command.crd.is_empty() {
         true => (None, Vec::new()),
@@ -84,12 +85,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         }
         printer.add(&subject, &decided)?;
     }
-    for name in namespaces.assumed() {
-        warning(&format!(
-            "namespace `{name}` is taken to have no labels but the one with its name; \
-             `--namespace-labels {name}:key=value` gives it others"
-        ));
-    }
+    namespaces.warn_of_assumed();
     printer.finish()?;
     Ok(status)
 }
@@ -109,9 +105,12 @@ fn decide<'h>(
 }
 
 /// Reads the configurations; what a server would refuse is used all the same, with a warning.
-fn configurations(command: &Match, problems: &mut Vec<Problem>) -> Vec<WebhookConfiguration> {
+pub(crate) fn configurations(
+    paths: &[PathBuf],
+    problems: &mut Vec<Problem>,
+) -> Vec<WebhookConfiguration> {
     let mut found = Vec::new();
-    for source in sources(&command.webhooks) {
+    for source in sources(paths) {
         match source.and_then(|source| source.documents()) {
             Err(problem) => problems.push(*problem),
             Ok(documents) => {
@@ -132,7 +131,7 @@ fn configurations(command: &Match, problems: &mut Vec<Problem>) -> Vec<WebhookCo
         }
     }
     if found.is_empty() && problems.is_empty() {
-        let names: Vec<_> = command.webhooks.iter().map(|it| it.to_string_lossy()).collect();
+        let names: Vec<_> = paths.iter().map(|it| it.to_string_lossy()).collect();
         let place = Place::file(&names.join(", "));
         problems.push(*Problem::unusable(place, "no webhook configuration here"));
     }

@@ -1,9 +1,9 @@
 //! The labels of namespaces, from the command line and from Namespace objects.
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use billhook::webhook::NamespaceLabels;
 use billhook::webhook::selector::{LabelSelector, Operator, Selector};
@@ -11,20 +11,21 @@ use serde_json::{Value, json};
 
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem};
+use crate::report::warning;
 
 /// The label that a server gives every namespace.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// The namespaces that were given; all others exist too, but nothing is known of them.
-pub(super) struct Namespaces {
+pub(crate) struct Namespaces {
     known: BTreeMap<String, NamespaceLabels>,
     /// Those that were asked for and not given.
-    assumed: RefCell<BTreeSet<String>>,
+    assumed: Mutex<BTreeSet<String>>,
 }
 
 impl Namespaces {
-    pub(super) fn read(given: &[String], problems: &mut Vec<Problem>) -> Self {
-        let mut namespaces = Namespaces { known: BTreeMap::new(), assumed: RefCell::default() };
+    pub(crate) fn read(given: &[String], problems: &mut Vec<Problem>) -> Self {
+        let mut namespaces = Namespaces { known: BTreeMap::new(), assumed: Mutex::default() };
         for text in given {
             let path = PathBuf::from(text);
             let result = match text.split_once(':') {
@@ -94,9 +95,14 @@ impl Namespaces {
         self.known.insert(name.to_owned(), labels);
     }
 
-    /// The namespaces that something had to be assumed of.
-    pub(super) fn assumed(&self) -> BTreeSet<String> {
-        self.assumed.borrow().clone()
+    /// Warns of the namespaces that something had to be assumed of.
+    pub(crate) fn warn_of_assumed(&self) {
+        for name in &*self.assumed.lock().unwrap_or_else(PoisonError::into_inner) {
+            warning(&format!(
+                "namespace `{name}` is taken to have no labels but the one with its name; \
+                 `--namespace-labels {name}:key=value` gives it others"
+            ));
+        }
     }
 }
 
@@ -108,7 +114,8 @@ impl billhook::webhook::Namespaces for Namespaces {
         if name.is_empty() {
             return Ok(None);
         }
-        self.assumed.borrow_mut().insert(name.to_owned());
+        let mut assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+        assumed.insert(name.to_owned());
         let labels = NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
         Ok(Some(Cow::Owned(labels)))
     }
