@@ -58,15 +58,24 @@ impl WebhookCaller for ByName {
     }
 }
 
-struct AllFalse;
+/// Evaluates `T`, `F` and `E` to what they say.
+struct Letters;
 
-impl MatchConditions for AllFalse {
+impl MatchConditions for Letters {
     fn evaluate(
         &self,
         conditions: &[MatchCondition],
         _: &ConditionInput<'_>,
     ) -> Result<Vec<ConditionResult>, String> {
-        Ok(vec![ConditionResult::False; conditions.len()])
+        let result = |condition: &MatchCondition| match condition.expression.as_str() {
+            "T" => ConditionResult::True,
+            "F" => ConditionResult::False,
+            _ => ConditionResult::Error("no such key".to_owned()),
+        };
+        if conditions.iter().any(|condition| condition.expression == "budget") {
+            return Err("out of budget".to_owned());
+        }
+        Ok(conditions.iter().map(result).collect())
     }
 }
 
@@ -82,6 +91,13 @@ impl Plugin for Nothing {
     }
 }
 
+fn conditions(expressions: &[&str], policy: &str) -> serde_json::Value {
+    let condition =
+        |(number, expression)| json!({"name": format!("c{number}"), "expression": expression});
+    let conditions: Vec<_> = expressions.iter().enumerate().map(condition).collect();
+    json!({"matchConditions": conditions, "failurePolicy": policy})
+}
+
 /// The metrics behind one request to each webhook alone, without the durations' sums.
 fn metrics() -> String {
     let mut registry = Registry::default();
@@ -93,8 +109,11 @@ fn metrics() -> String {
         ("Mutating", "broken-patch", json!({})),
         ("Validating", "unreachable", json!({})),
         ("Validating", "unreachable-ignored", json!({"failurePolicy": "Ignore"})),
-        ("Mutating", "excluded", json!({"matchConditions": [{"name": "c", "expression": "x"}]})),
-        ("Validating", "excluded", json!({"matchConditions": [{"name": "c", "expression": "x"}]})),
+        ("Mutating", "excluded", conditions(&["F"], "Fail")),
+        ("Validating", "excluded", conditions(&["E", "E", "F", "E"], "Fail")),
+        ("Validating", "true", conditions(&["T", "T"], "Fail")),
+        ("Validating", "failed", conditions(&["T", "E"], "Ignore")),
+        ("Validating", "budget", conditions(&["budget"], "Ignore")),
     ];
     for (kind, name, more) in hooks {
         let mut webhook = json!({
@@ -117,7 +136,7 @@ fn metrics() -> String {
         let chain = Chain::new(ByName)
             .webhooks(&[configuration])
             .namespaces(namespaces)
-            .conditions(AllFalse)
+            .conditions(Letters)
             .late_plugin(Nothing)
             .observer(metrics.clone());
         let request = AdmissionAttributes::create(
@@ -176,6 +195,25 @@ fn metrics_are_those_of_the_server() {
             "{prefix}_match_condition_exclusions_total{{name=\"excluded.example.com\",kind=\"webhook\",type=\"{stage}\",operation=\"CREATE\"}} 1"
         ));
     }
+    for (name, stage, errors, evaluations) in [
+        ("excluded", "admit", 0, 1),
+        ("excluded", "validating", 2, 1),
+        ("true", "validating", 0, 0),
+        ("failed", "validating", 1, 1),
+        ("budget", "validating", 0, 1),
+    ] {
+        let labels = format!(
+            "{{name=\"{name}.example.com\",kind=\"webhook\",type=\"{stage}\",operation=\"CREATE\"}}"
+        );
+        for (metric, expected) in [
+            ("match_condition_evaluation_errors_total", errors),
+            ("match_condition_evaluation_seconds_count", evaluations),
+        ] {
+            let start = format!("{prefix}_{metric}{labels} ");
+            let found = text.lines().find_map(|line| line.strip_prefix(&start));
+            assert_eq!(found.unwrap_or("0"), expected.to_string(), "{start}");
+        }
+    }
     count(&format!("# TYPE {prefix}_webhook_rejection_count counter"));
     count(&format!("# TYPE {prefix}_webhook_request_total counter"));
     let buckets = |metric: &str, labels: &str| -> Vec<String> {
@@ -197,7 +235,7 @@ fn metrics_are_those_of_the_server() {
     }
     // Plugins run behind a mutating stage that was not refused.
     count(&format!(
-        "{prefix}_controller_admission_duration_seconds_count{{name=\"Nothing\",type=\"admit\",operation=\"CREATE\",rejected=\"false\"}} 6"
+        "{prefix}_controller_admission_duration_seconds_count{{name=\"Nothing\",type=\"admit\",operation=\"CREATE\",rejected=\"false\"}} 9"
     ));
     count(&format!(
         "{prefix}_step_admission_duration_seconds_count{{type=\"admit\",operation=\"CREATE\",rejected=\"true\"}} 2"

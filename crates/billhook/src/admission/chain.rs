@@ -10,10 +10,11 @@ use super::annotations::{AuditAnnotations, AuditLevel};
 use super::answer::{Stage, Verified};
 use super::call::Deadline;
 use super::caller::WebhookCaller;
+use super::conditions::Remembering;
 use super::idempotence::IdempotenceFinding;
 use super::model::{ObjectModel, UnknownObjects};
 use super::mutate::Reinvocation;
-use super::observe::{CallStart, Observer, StepEnd};
+use super::observe::{CallStart, ConditionsEnd, Observer, StepEnd};
 use super::plugin::{Plugin, PluginRequest};
 use super::record::{Action, Record, Step};
 use super::review::SharedObject;
@@ -435,6 +436,8 @@ impl Chain {
         convert: impl FnOnce(&Match) -> Result<(Option<SharedObject>, Option<SharedObject>), Status>,
     ) -> Result<Result<Match, Reason>, Status> {
         let context = MatchContext::new(&*self.namespaces, &self.equivalents);
+        let (configuration, operation) = (hook.configuration(), request.operation);
+        let start = CallStart { hook: hook.name(), configuration, stage, operation };
         let mut decision = hook.decide(request, &context);
         if let Decision::NotEvaluated(matched) = decision {
             let Some(conditions) = &self.conditions else {
@@ -449,7 +452,14 @@ impl Chain {
                 object.as_ref().map(|object| &***object),
                 old_object.as_ref().map(|object| &***object),
             );
-            decision = hook.decide_conditions(&**conditions, &input);
+            let conditions = Remembering::new(&**conditions);
+            let began = (self.clock)();
+            decision = hook.decide_conditions(&conditions, &input);
+            let took = (self.clock)().saturating_duration_since(began);
+            if let Some(results) = conditions.into_results() {
+                let results = results.as_deref().map_err(String::as_str);
+                self.observer.conditions_evaluated(&ConditionsEnd { call: start, took, results });
+            }
         }
         match decision {
             Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
@@ -459,12 +469,7 @@ impl Chain {
                     reason,
                     Reason::MatchConditionFalse | Reason::MatchConditionErrorIgnored
                 ) {
-                    self.observer.excluded_by_conditions(&CallStart {
-                        hook: hook.name(),
-                        configuration: hook.configuration(),
-                        stage,
-                        operation: request.operation,
-                    });
+                    self.observer.excluded_by_conditions(&start);
                 }
                 Ok(Err(reason))
             }

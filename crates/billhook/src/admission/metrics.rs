@@ -11,13 +11,14 @@ use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 
 use super::answer::Stage;
-use super::observe::{CallEnd, CallOutcome, CallStart, Observer, StepEnd};
-use crate::webhook::Operation;
+use super::observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+use crate::webhook::{ConditionResult, Operation};
 
 /// Codes above this one are counted as this one (OB-19).
 const MAX_CODE: i32 = 600;
 
 const CALL_BUCKETS: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0];
+const CONDITION_BUCKETS: [f64; 7] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 const STEP_BUCKETS: [f64; 6] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
 
 /// The metrics of admission, with the names, labels and buckets of the server. It is an observer
@@ -35,15 +36,16 @@ const STEP_BUCKETS: [f64; 6] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
 /// ```
 ///
 /// Counters are written under their plain names, as the server writes them, which is the Prometheus
-/// text format but not strict OpenMetrics. The metrics about evaluations of match conditions are
-/// not there, but for the webhooks that they left out.
+/// text format but not strict OpenMetrics.
 #[derive(Debug)]
 pub struct AdmissionMetrics {
     call_seconds: Histograms<CallLabels>,
     rejections: Family<RejectionLabels, Count>,
     failed_open: Family<FailOpenLabels, Count>,
     calls: Family<RequestLabels, Count>,
-    exclusions: Family<ExclusionLabels, Count>,
+    condition_errors: Family<ConditionLabels, Count>,
+    exclusions: Family<ConditionLabels, Count>,
+    condition_seconds: Histograms<ConditionLabels>,
     step_seconds: Histograms<StepLabels>,
     plugin_seconds: Histograms<CallLabels>,
 }
@@ -107,7 +109,7 @@ struct RequestLabels {
 }
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ExclusionLabels {
+struct ConditionLabels {
     name: String,
     kind: &'static str,
     r#type: &'static str,
@@ -119,6 +121,13 @@ struct StepLabels {
     r#type: &'static str,
     operation: &'static str,
     rejected: Truth,
+}
+
+impl ConditionLabels {
+    fn new(call: &CallStart<'_>, r#type: &'static str) -> Self {
+        let (name, operation) = (call.hook.to_owned(), operation(call.operation));
+        ConditionLabels { name, kind: "webhook", r#type, operation }
+    }
 }
 
 /// `true` or `false`.
@@ -157,7 +166,9 @@ impl AdmissionMetrics {
             rejections: Family::default(),
             failed_open: Family::default(),
             calls: Family::default(),
+            condition_errors: Family::default(),
             exclusions: Family::default(),
+            condition_seconds: Family::new_with_constructor(|| Histogram::new(CONDITION_BUCKETS)),
             step_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
             plugin_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
         };
@@ -180,6 +191,16 @@ impl AdmissionMetrics {
             "apiserver_admission_webhook_request_total",
             "[ALPHA] Calls of webhooks, by code and outcome",
             metrics.calls.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_errors_total",
+            "[ALPHA] Match conditions of webhooks that could not be evaluated",
+            metrics.condition_errors.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_seconds",
+            "[ALPHA] Time that the match conditions of webhooks took which were not all true",
+            metrics.condition_seconds.clone(),
         );
         registry.register(
             "apiserver_admission_match_condition_exclusions_total",
@@ -227,13 +248,22 @@ impl Observer for AdmissionMetrics {
     }
 
     fn excluded_by_conditions(&self, call: &CallStart<'_>) {
-        let labels = ExclusionLabels {
-            name: call.hook.to_owned(),
-            kind: "webhook",
-            r#type: step_type(call.stage),
-            operation: operation(call.operation),
-        };
+        let labels = ConditionLabels::new(call, step_type(call.stage));
         self.exclusions.get_or_create(&labels).increment();
+    }
+
+    fn conditions_evaluated(&self, end: &ConditionsEnd<'_>) {
+        let labels = ConditionLabels::new(&end.call, webhook_type(end.call.stage));
+        if let Ok(results) = end.results {
+            if results.iter().all(|result| *result == ConditionResult::True) {
+                return;
+            }
+            let counted = results.iter().take_while(|result| **result != ConditionResult::False);
+            for _ in counted.filter(|result| **result != ConditionResult::True) {
+                self.condition_errors.get_or_create(&labels).increment();
+            }
+        }
+        self.condition_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
     }
 
     fn plugin_finished(&self, plugin: &str, end: &StepEnd) {

@@ -85,6 +85,7 @@ mod caller;
 mod chain;
 #[cfg(feature = "https")]
 pub mod client;
+mod conditions;
 mod deprecation;
 mod diff;
 mod failure;
@@ -117,7 +118,7 @@ pub use chain::{Chain, ChainOutcome, RequestOptions};
 pub use diff::Difference;
 pub use idempotence::IdempotenceFinding;
 pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
-pub use observe::{CallEnd, CallOutcome, CallStart, Observer, StepEnd};
+pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
 pub use patch::{JsonPatch, PatchError};
 pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};

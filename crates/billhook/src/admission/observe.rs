@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::answer::Stage;
-use crate::webhook::Operation;
+use crate::webhook::{ConditionResult, Operation};
 
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.
@@ -17,6 +17,11 @@ pub trait Observer: Send + Sync {
     /// A call is over (OB-17).
     fn call_finished(&self, call: &CallEnd<'_>) {
         let _ = call;
+    }
+
+    /// The match conditions of a webhook were evaluated (OB-06, OB-08).
+    fn conditions_evaluated(&self, end: &ConditionsEnd<'_>) {
+        let _ = end;
     }
 
     /// A webhook was left out because of its match conditions (OB-07).
@@ -84,6 +89,18 @@ impl CallOutcome {
     pub fn is_rejected(self) -> bool {
         !matches!(self, CallOutcome::Allowed | CallOutcome::FailedOpen)
     }
+}
+
+/// Match conditions that were evaluated.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ConditionsEnd<'c> {
+    /// Whose conditions they are.
+    pub call: CallStart<'c>,
+    /// How long the evaluation took.
+    pub took: Duration,
+    /// What each of them came to, or the error of the whole.
+    pub results: Result<&'c [ConditionResult], &'c str>,
 }
 
 /// A plugin or a stage that is over.
