@@ -83,6 +83,17 @@ fn stable(line: &str) -> String {
     {
         line = format!("{step}  TIME");
     }
+    if let Some((field, _)) = line.split_once("\"microseconds\": ") {
+        line = format!("{field}\"microseconds\": TIME,");
+    }
+    if let Some((field, value)) = line.split_once("\"after\": \"") {
+        let value = value.trim_end_matches(['"', ',']);
+        if value.len() == 20 && value.ends_with('Z') {
+            line = format!("{field}\"after\": \"TIME\",");
+        } else if value.len() == 36 && value.matches('-').count() == 4 {
+            line = format!("{field}\"after\": \"UID\",");
+        }
+    }
     for (start, end, shown) in [
         ("uid: \"", '"', "UID"),
         ("uid\": \"", '"', "UID"),
@@ -126,6 +137,7 @@ with_webhooks! {
     admit_redirect: ":redirect" "--quiet fixtures/objects/backup-clean.json";
     admit_closed: ":close" "fixtures/objects/backup-clean.json";
     admit_idempotence: "" "--check-idempotence --quiet -o json fixtures/objects/backup-clean.json";
+    admit_report: "" "--report json -" < format!("{}---{OBJECT}---\nkind: Backup\n", denied());
     admit_several: "" "--quiet -" < format!("{OBJECT}---{}---{OBJECT}", denied());
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{Format, Subresource, Validation};
+use crate::args::{Format, Report, Subresource, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
 Conditions and rules in CEL are not evaluated: a webhook with match conditions that is for the
@@ -67,6 +67,10 @@ pub(crate) struct Admit {
     /// How objects are printed
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
+    /// How the outcome is reported: as text on standard error, or as one JSON document on standard
+    /// output that holds the objects too
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    pub(crate) report: Report,
     /// Print no steps, only warnings and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,

@@ -2,6 +2,7 @@
 
 pub(crate) mod args;
 mod cluster;
+mod json;
 mod progress;
 mod text;
 
@@ -16,8 +17,9 @@ use billhook::{CustomResourceDefinition, Dialect};
 
 use crate::admit::args::{Admit, Operation};
 use crate::admit::cluster::Cluster;
+use crate::admit::json::Items;
 use crate::admit::progress::Waiting;
-use crate::args::{Format, Subresource, field_validation};
+use crate::args::{Format, Report, Subresource, field_validation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status};
@@ -36,11 +38,12 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         return Ok(worst);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let mut run = Run { command, crds: &crds, cluster: &cluster, started: false };
+    let items = (command.report == Report::Json).then(Items::default);
+    let mut run = Run { command, crds: &crds, cluster: &cluster, started: false, items };
     let mut status = Status::Fine;
     for source in sources(&command.objects) {
         match source.and_then(|source| source.documents()) {
-            Err(problem) => status = status.max(tell(&problem)),
+            Err(problem) => status = status.max(run.tell(*problem, Identity::default())),
             Ok(documents) => {
                 for document in documents {
                     // Manifests are often kept beside their definitions.
@@ -51,13 +54,11 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
             }
         }
     }
+    if let Some(items) = run.items {
+        items.finish()?;
+    }
     cluster.namespaces.warn_of_assumed();
     Ok(status)
-}
-
-fn tell(problem: &Problem) -> Status {
-    report::problem(problem);
-    problem.status
 }
 
 /// What the objects of a run have in common.
@@ -67,9 +68,21 @@ struct Run<'r> {
     cluster: &'r Cluster,
     /// Whether an object was printed already.
     started: bool,
+    /// The items of the document, if it is for programs.
+    items: Option<Items>,
 }
 
 impl Run<'_> {
+    /// Reports an object, or a file, that makes no request.
+    fn tell(&mut self, problem: Problem, identity: Identity) -> Status {
+        report::problem(&problem);
+        let status = problem.status;
+        if let Some(items) = &mut self.items {
+            items.problem(problem, identity);
+        }
+        status
+    }
+
     fn object(
         &mut self,
         document: Document,
@@ -81,10 +94,10 @@ impl Run<'_> {
         let prepared = self.prepare(document, &identity, Arc::clone(&waiting));
         let (admission, request) = match prepared {
             Ok(prepared) => prepared,
-            Err(problem) => return Ok(tell(&problem)),
+            Err(problem) => return Ok(self.tell(*problem, identity)),
         };
         let outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
-        self.print(&outcome, &place, &identity)
+        self.print(&outcome, &place, identity)
     }
 
     /// The write path for an object, and the request to send along it.
@@ -128,7 +141,7 @@ impl Run<'_> {
             .fold(UserInfo::named(&command.user), |user, group| user.group(group));
         request.options = RequestOptions::default()
             .deadline(Instant::now() + Duration::from_secs(command.timeout))
-            .trace(!command.quiet)
+            .trace(!command.quiet || command.report == Report::Json)
             .check_idempotence(command.check_idempotence);
         Ok((Admission::new(crd.definition.clone(), chain), request))
     }
@@ -152,9 +165,14 @@ impl Run<'_> {
         &mut self,
         outcome: &AdmissionOutcome,
         place: &Place,
-        identity: &Identity,
+        identity: Identity,
     ) -> io::Result<Status> {
-        text::outcome(outcome, place, identity, self.command);
+        if let Some(items) = &mut self.items {
+            items.outcome(outcome, place.clone(), identity);
+            let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
+            return Ok(if is_fine { Status::Fine } else { Status::Refused });
+        }
+        text::outcome(outcome, place, &identity, self.command);
         let accepted = match &outcome.result {
             Ok(accepted) => accepted,
             Err(_) => return Ok(Status::Refused),

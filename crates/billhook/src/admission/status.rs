@@ -4,6 +4,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value, json};
 
 /// An API error: the `Status` object of API version `v1`.
 ///
@@ -92,6 +93,16 @@ impl fmt::Display for Status {
 impl std::error::Error for Status {}
 
 impl Status {
+    /// The object that a server sends: kind `Status` of API version `v1`.
+    pub fn to_value(&self) -> Value {
+        let fields = serde_json::to_value(self).unwrap_or_default();
+        let mut object = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}});
+        if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+            object.extend(fields);
+        }
+        object
+    }
+
     /// A failure with a code, a reason and a message.
     pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {
         Status {

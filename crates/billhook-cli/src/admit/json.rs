@@ -1,0 +1,160 @@
+//! What became of requests, for programs.
+
+use std::io;
+
+use billhook::admission::{
+    Action, AdmissionOutcome, AuditLevel, Difference, HookResult, IdempotenceFinding, Stage, Step,
+};
+use billhook_schema::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use crate::json::{self, Fields};
+use crate::problem::{Place, Problem};
+use crate::run::Identity;
+
+/// Collects outcomes.
+#[derive(Debug, Default)]
+pub(crate) struct Items(Vec<DeepValue>);
+
+impl Items {
+    pub(crate) fn outcome(&mut self, outcome: &AdmissionOutcome, place: Place, identity: Identity) {
+        let mut item = Fields::of_object(place, identity);
+        let verdict = match &outcome.result {
+            Ok(accepted) if accepted.unchanged => "unchanged",
+            Ok(_) => "admitted",
+            Err(_) => "refused",
+        };
+        item.text("verdict", Some(verdict.to_owned()));
+        match &outcome.result {
+            Ok(accepted) => {
+                if let Some(object) = &accepted.returned {
+                    item.value("object", deep_clone(object));
+                }
+            }
+            Err(status) => item.value("status", status.to_value()),
+        }
+        item.value("warnings", Value::from(outcome.warnings.texts()));
+        let annotations = outcome.annotations.iter().map(|(key, annotation)| {
+            let mut fields = Fields::default();
+            let level = match annotation.level {
+                AuditLevel::Metadata => "Metadata",
+                AuditLevel::Request => "Request",
+            };
+            fields.text("key", Some(key.to_owned()));
+            fields.text("value", Some(annotation.value.clone()));
+            fields.text("level", Some(level.to_owned()));
+            fields.into_value()
+        });
+        item.value("annotations", annotations.collect());
+        item.value("steps", outcome.steps.iter().map(step).collect());
+        item.value("findings", outcome.findings.iter().map(finding).collect());
+        item.number("rulesNotEvaluated", Some(outcome.not_evaluated.len()));
+        self.0.push(DeepValue::from(item.into_value()));
+    }
+
+    /// An object that made no request.
+    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) {
+        let mut item = Fields::of_object(problem.place.clone(), identity);
+        item.value("error", json::error(problem));
+        self.0.push(DeepValue::from(item.into_value()));
+    }
+
+    pub(crate) fn finish(self) -> io::Result<()> {
+        json::print_document("AdmitReport", self.0)
+    }
+}
+
+fn step(step: &Step) -> Value {
+    let mut fields = Fields::default();
+    let mut text = |name: &str, value: &str| fields.text(name, Some(value.to_owned()));
+    let round = match &step.action {
+        Action::Decode => {
+            text("action", "decode");
+            None
+        }
+        Action::Validate => {
+            text("action", "validate");
+            None
+        }
+        Action::Store => {
+            text("action", "store");
+            None
+        }
+        Action::Plugin { name, stage, round, error } => {
+            text("action", "plugin");
+            text("plugin", name);
+            text("stage", stage_name(*stage));
+            if let Some(error) = error {
+                text("error", error);
+            }
+            Some(*round)
+        }
+        Action::Webhook { configuration, hook, stage, round, result } => {
+            text("action", "webhook");
+            text("configuration", configuration);
+            text("webhook", hook);
+            text("stage", stage_name(*stage));
+            let (result, error) = hook_result(result);
+            text("result", result);
+            if let Some(error) = error {
+                text("error", error);
+            }
+            Some(*round)
+        }
+        Action::Skipped { configuration, hook, stage, round, reason } => {
+            text("action", "skipped");
+            text("configuration", configuration);
+            text("webhook", hook);
+            text("stage", stage_name(*stage));
+            text("reason", reason.code());
+            Some(*round)
+        }
+        _ => None,
+    };
+    fields.number("round", round.map(usize::from));
+    if !matches!(step.action, Action::Skipped { .. }) {
+        let micros = usize::try_from(step.took.as_micros()).unwrap_or(usize::MAX);
+        fields.number("microseconds", Some(micros));
+    }
+    fields.value("changes", step.changes.iter().map(difference).collect());
+    fields.into_value()
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mutating => "mutating",
+        Stage::Validating => "validating",
+    }
+}
+
+fn hook_result(result: &HookResult) -> (&'static str, Option<&str>) {
+    match result {
+        HookResult::Allowed => ("allowed", None),
+        HookResult::Rejected(error) => ("refused", Some(error)),
+        HookResult::FailedOpen(error) => ("failedOpen", Some(error)),
+        HookResult::FailedClosed(error) => ("failedClosed", Some(error)),
+        HookResult::Unusable(error) => ("unusable", Some(error)),
+    }
+}
+
+fn difference(difference: &Difference) -> Value {
+    let mut fields = Fields::default();
+    fields.text("path", Some(difference.path.to_string()));
+    fields.text("pointer", Some(difference.path.to_json_pointer()));
+    if let Some(before) = &difference.before {
+        fields.value("before", deep_clone(before));
+    }
+    if let Some(after) = &difference.after {
+        fields.value("after", deep_clone(after));
+    }
+    fields.into_value()
+}
+
+fn finding(finding: &IdempotenceFinding) -> Value {
+    let mut fields = Fields::default();
+    fields.text("configuration", Some(finding.configuration.clone()));
+    fields.text("webhook", Some(finding.hook.clone()));
+    fields.text("error", finding.error.clone());
+    fields.value("changes", finding.changes.iter().map(difference).collect());
+    fields.into_value()
+}
