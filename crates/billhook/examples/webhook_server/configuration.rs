@@ -17,7 +17,7 @@ webhooks:
   rules: [{operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*']}]
   reinvocationPolicy: IfNeeded
   sideEffects: None
-  timeoutSeconds: 3
+  timeoutSeconds: 10
   admissionReviewVersions: [v1]
 ",
     "
@@ -29,7 +29,7 @@ webhooks:
   clientConfig: {url: 'https://localhost:PORT/deny'}
   rules: [{operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*']}]
   sideEffects: None
-  timeoutSeconds: 3
+  timeoutSeconds: 10
   admissionReviewVersions: [v1]
 ",
 ];

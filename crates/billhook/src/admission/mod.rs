@@ -124,8 +124,7 @@ pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};
 pub use resource::{Accepted, Admission, AdmissionOutcome, ObjectRequest, ServerFields};
 pub use review::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, REVIEW_GROUP, ReviewError, ReviewVersion,
-    SharedObject,
+    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
 };
 pub use status::{Status, StatusCause, StatusDetails};
 pub use warnings::Warnings;

@@ -12,7 +12,7 @@ use super::status::{Status, null_is_default};
 use crate::webhook::{GroupVersionKind, GroupVersionResource, Operation, UserInfo};
 
 /// The group of the review.
-pub const REVIEW_GROUP: &str = "admission.k8s.io";
+const REVIEW_GROUP: &str = "admission.k8s.io";
 
 /// How much deeper than an object a review with it may be.
 const REVIEW_DEPTH: usize = billhook_decode::MAX_DEPTH + 2;
