@@ -15,6 +15,7 @@ cases! {
     match_delete: "match --webhooks fixtures/match/webhooks.yaml --operation delete fixtures/match/pod.yaml";
     match_connect: "match --webhooks fixtures/match/webhooks.yaml --operation connect --subresource exec fixtures/match/pod.yaml";
     match_assumed_namespace: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/pod.yaml";
+    match_assumed_namespaces: "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds --explain cluster.policy.example.com fixtures/match/pod.yaml fixtures/objects/stack-v1beta1.yaml";
     match_exempt: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/webhooks.yaml";
 
     // Why isn't it called?

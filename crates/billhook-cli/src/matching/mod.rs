@@ -84,11 +84,18 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         }
         printer.add(&subject, &decided)?;
     }
-    for name in namespaces.assumed() {
-        warning(&format!(
+    let assumed: Vec<String> = namespaces.assumed().into_iter().collect();
+    match assumed.as_slice() {
+        [] => {}
+        [name] => warning(&format!(
             "namespace `{name}` is taken to have no labels but the one with its name; \
              `--namespace-labels {name}:key=value` gives it others"
-        ));
+        )),
+        names => warning(&format!(
+            "namespaces {} are taken to have no labels but those with their names; \
+             `--namespace-labels NAME:key=value` gives them others",
+            list(names)
+        )),
     }
     printer.finish()?;
     Ok(status)
