@@ -16,6 +16,9 @@ use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible};
 use crate::validate::{Checked, Finding};
 
+/// How many characters of a rule people are shown.
+const MAX_RULE: usize = 120;
+
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
 /// Where findings go.
@@ -109,7 +112,12 @@ fn rule_text(rule: &PendingRule) -> String {
         2 => " and 1 more".to_owned(),
         places => format!(" and {} more", places - 1),
     };
-    format!("{}{more}: {}", rule.field, rule.rule.trim())
+    let text = rule.rule.trim();
+    let mut shown: String = text.chars().take(MAX_RULE).collect();
+    if shown.len() < text.len() {
+        shown.push_str(" ...");
+    }
+    format!("{}{more}: {shown}", rule.field)
 }
 
 pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
