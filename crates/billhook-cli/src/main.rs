@@ -1,6 +1,7 @@
 //! The `billhook` command: shows what a Kubernetes API server makes of custom resources. It reads
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
+mod admit;
 mod args;
 mod check;
 mod crds;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
+        args::Subcommands::Admit(command) => admit::run(command),
     };
     let status = match run {
         Ok(status) => status,

@@ -193,7 +193,7 @@ pub(crate) fn visible(text: &str) -> String {
 }
 
 /// Nobody can be told if standard error is gone.
-fn to_stderr(text: &str) {
+pub(crate) fn to_stderr(text: &str) {
     if text.is_empty() {
         return;
     }

@@ -314,6 +314,22 @@ impl Identity {
             name: text("/metadata/name"),
         }
     }
+
+    /// Whether both are the same object, in any version. One that names no namespace is in the
+    /// given one.
+    pub(crate) fn is_same_object(&self, other: &Identity, namespace: &str) -> bool {
+        let group = |identity: &Identity| {
+            let api_version = identity.api_version.as_deref().unwrap_or_default();
+            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
+        };
+        let namespace_of = |identity: &Identity| {
+            identity.namespace.clone().unwrap_or_else(|| namespace.to_owned())
+        };
+        self.kind == other.kind
+            && self.name == other.name
+            && group(self) == group(other)
+            && namespace_of(self) == namespace_of(other)
+    }
 }
 
 fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Problem>> {

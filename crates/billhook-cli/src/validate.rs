@@ -174,19 +174,8 @@ impl Run<'_> {
         identity: &Identity,
         place: &Place,
     ) -> Result<DeepValue, Box<Problem>> {
-        let group = |identity: &Identity| {
-            let api_version = identity.api_version.as_deref().unwrap_or_default();
-            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
-        };
-        let namespace = |identity: &Identity| {
-            identity.namespace.clone().unwrap_or_else(|| self.command.namespace.clone())
-        };
         let is_same = |document: &&Document| {
-            let other = Identity::of(&document.value);
-            other.kind == identity.kind
-                && other.name == identity.name
-                && group(&other) == group(identity)
-                && namespace(&other) == namespace(identity)
+            Identity::of(&document.value).is_same_object(identity, &self.command.namespace)
         };
         let Some(document) = self.old.iter().find(is_same) else {
             let name = identity.name.as_deref().unwrap_or_default();

@@ -54,10 +54,14 @@
 //!   what it does to the object before.
 //! - [`CrdManifest`]: what the server says about a definition itself, on create and on update.
 //! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
+//! - [`admission`]: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
 //! # Crate features
 //!
+//! - `https`: webhooks over HTTPS (`admission::client`), on tokio.
+//! - `metrics`: the metrics of admission (`admission::metrics`), for prometheus-client.
+//! - `tracing`: spans and log events of admission.
 //! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
 //!
 //! # Not here

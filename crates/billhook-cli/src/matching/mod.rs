@@ -1,5 +1,6 @@
 //! `billhook match`: which webhooks a request goes to, and why it does not go to the others.
 
+pub(crate) mod args;
 mod namespaces;
 mod report;
 mod request;
@@ -12,12 +13,12 @@ use billhook::webhook::{
     ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
-use crate::args::Match;
 use crate::crds::{Crds, list};
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{problem as print_problem, warning};
 use crate::run::Identity;
+use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
 use request::Requests;

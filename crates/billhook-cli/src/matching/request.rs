@@ -10,7 +10,7 @@ use billhook_schema::value::DeepValue;
 use serde_json::{Value, json};
 
 use super::Subject;
-use crate::args::{Match, Operation};
+use super::args::{Match, Operation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem};

@@ -95,6 +95,17 @@ impl From<CallFailure> for CallerError {
     }
 }
 
+/// Reaches no webhook, for chains without any.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Unreachable;
+
+impl WebhookCaller for Unreachable {
+    fn call<'a>(&'a self, _: WebhookCall<'a>) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        let error = CallerError::Client("no webhook can be reached".to_owned());
+        Box::pin(std::future::ready(Err(error)))
+    }
+}
+
 /// Carries reviews to webhooks. The HTTPS client behind the feature `https` is one; tests and
 /// embedders with webhooks in the same process bring their own.
 ///

@@ -10,6 +10,7 @@ use super::annotations::{AuditAnnotations, AuditLevel};
 use super::answer::{Stage, Verified};
 use super::call::Deadline;
 use super::caller::WebhookCaller;
+use super::idempotence::IdempotenceFinding;
 use super::model::{ObjectModel, UnknownObjects};
 use super::mutate::Reinvocation;
 use super::observe::{CallStart, Observer, StepEnd};
@@ -17,10 +18,11 @@ use super::plugin::{Plugin, PluginRequest};
 use super::record::{Action, Record, Step};
 use super::review::SharedObject;
 use super::status::Status;
+use super::telemetry::request_ended;
 use super::warnings::Warnings;
 use crate::webhook::{
     AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
-    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Reason,
+    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Operation, Reason,
     WebhookConfiguration, WebhookSet,
 };
 
@@ -63,6 +65,8 @@ pub struct RequestOptions {
     pub deadline: Option<Instant>,
     /// Whether the steps of the request are listed, with what each of them changed.
     pub trace: bool,
+    /// Whether each mutating webhook is called again on its own output, which costs time.
+    pub check_idempotence: bool,
 }
 
 impl RequestOptions {
@@ -70,6 +74,13 @@ impl RequestOptions {
     #[must_use]
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// The options with or without a check that mutating webhooks are idempotent.
+    #[must_use]
+    pub fn check_idempotence(mut self, check: bool) -> Self {
+        self.check_idempotence = check;
         self
     }
 
@@ -95,6 +106,8 @@ pub struct ChainOutcome {
     pub steps: Vec<Step>,
     /// All errors of the validating webhooks, of which the client gets the first (DI-66).
     pub validating_errors: Vec<Status>,
+    /// The mutating webhooks that are not idempotent, if that was to be checked.
+    pub findings: Vec<IdempotenceFinding>,
 }
 
 impl Chain {
@@ -216,14 +229,19 @@ impl Chain {
         options: &RequestOptions,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
     ) -> ChainOutcome {
-        let mut record = Record { is_tracing: options.trace, ..Record::default() };
+        let mut record = Record {
+            is_tracing: options.trace,
+            checks_idempotence: options.check_idempotence,
+            ..Record::default()
+        };
         let mut validating_errors = Vec::new();
         let deadline = Deadline { at: options.deadline, clock: &*self.clock };
         let result =
             self.stages(&mut request, deadline, prepare, &mut record, &mut validating_errors).await;
-        let Record { warnings, annotations, steps, .. } = record;
+        request_ended(&record, validating_errors.get(1..).unwrap_or_default());
+        let Record { warnings, annotations, steps, findings, .. } = record;
         let result = result.map(|()| request);
-        ChainOutcome { result, warnings, annotations, steps, validating_errors }
+        ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }
     }
 
     async fn stages(
@@ -234,6 +252,9 @@ impl Chain {
         record: &mut Record,
         validating_errors: &mut Vec<Status>,
     ) -> Result<(), Status> {
+        if request.operation == Operation::Connect && request.dry_run {
+            return Err(Status::bad_request("dryRun is not supported"));
+        }
         let began = deadline.now();
         let result = self.mutating_stage(request, deadline, record).await;
         self.stage_finished(Stage::Mutating, request, deadline, began, result.is_err());
@@ -243,7 +264,9 @@ impl Chain {
         let before = request.object.clone().filter(|_| record.is_tracing);
         let prepared = prepare(request, &mut record.warnings);
         let took = deadline.now().saturating_duration_since(began);
-        record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        if request.object.is_some() {
+            record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
+        }
         prepared?;
 
         // The second stage has annotations of its own (DI-04).

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow, sorted};
-use billhook_schema::{FieldPath, Location, excerpt};
+use billhook_schema::{Change, FieldPath, Location, excerpt};
 use serde_json::Value;
 
 /// One place where two states of an object differ.
@@ -31,7 +31,22 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The smallest parts that differ, in the order of paths. Lists are compared item by item.
+impl From<&Change> for Difference {
+    fn from(change: &Change) -> Self {
+        let copy = |value: &Value| DeepValue::from(deep_clone(value));
+        Difference {
+            path: change.path().clone(),
+            before: change.before().map(copy),
+            after: change.after().map(copy),
+        }
+    }
+}
+
+/// How many differences are listed; there may be as many as an object has parts, each with a path.
+const MAX_DIFFERENCES: usize = 1_000;
+
+/// The smallest parts that differ, in the order of paths, the first [`MAX_DIFFERENCES`] of them.
+/// Lists are compared item by item.
 pub(super) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(Some(before), Some(after), &Location::TOP, &mut found);
@@ -44,6 +59,9 @@ fn compare(
     at: &Location<'_>,
     found: &mut Vec<Difference>,
 ) {
+    if found.len() >= MAX_DIFFERENCES {
+        return;
+    }
     match (before, after) {
         (Some(Value::Object(old)), Some(Value::Object(new))) => grow(|| {
             let mut keys: Vec<&String> = sorted(old).into_iter().map(|(key, _)| key).collect();

@@ -1,37 +1,126 @@
 //! Admission: what mutating and validating webhooks make of a request.
+//!
+//! - [`Admission`]: the whole write path of the resources of a definition. A request in; what is
+//!   stored and returned comes out, or the status that the client gets, with warnings, audit
+//!   annotations and a trace.
+//! - [`Chain`]: its middle part, for objects of any kind: plugins of the same process
+//!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
+//! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
+//!   real ones; tests bring their own.
+//! - [`AdmissionReview`], [`JsonPatch`], [`Status`]: what goes over the wire, for both sides.
+//! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
+//!   feature `tracing` there are spans and log events.
+//!
+//! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
+//! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
+//! included.
+//!
+//! # Example
+//!
+//! A webhook in the same process:
+//!
+//! ```
+//! use billhook::CustomResourceDefinition;
+//! use billhook::admission::{
+//!     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest,
+//!     ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+//! };
+//! use billhook::webhook::WebhookConfiguration;
+//! use serde_json::json;
+//!
+//! struct AddOwner;
+//!
+//! impl WebhookCaller for AddOwner {
+//!     fn call<'a>(
+//!         &'a self,
+//!         call: WebhookCall<'a>,
+//!     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+//!         let request = call.review.request.unwrap_or_default();
+//!         let patch = json!([{"op": "add", "path": "/spec/owner", "value": "me"}]);
+//!         let response = AdmissionResponse::allow(&request).patch(&patch);
+//!         let review = AdmissionReview::of_response(ReviewVersion::V1, response);
+//!         Box::pin(std::future::ready(Ok(WebhookAnswer::of_review(&review))))
+//!     }
+//! }
+//!
+//! let configuration = WebhookConfiguration::from_yaml("
+//! apiVersion: admissionregistration.k8s.io/v1
+//! kind: MutatingWebhookConfiguration
+//! metadata: {name: owners}
+//! webhooks:
+//! - name: owners.example.com
+//!   clientConfig: {url: 'https://not-called'}
+//!   rules:
+//!   - {operations: [CREATE], apiGroups: [example.com], apiVersions: ['*'], resources: [foos]}
+//!   sideEffects: None
+//!   admissionReviewVersions: [v1]
+//! ")?;
+//! # let definition = CustomResourceDefinition::from_value(&json!({
+//! #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+//! #   "spec": {"group": "example.com", "scope": "Cluster",
+//! #     "names": {"plural": "foos", "kind": "Foo"},
+//! #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+//! #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+//! #         "properties": {"owner": {"type": "string"}}}}}}}]}}))?;
+//! let admission = Admission::new(definition, Chain::new(AddOwner).webhooks(&[configuration]));
+//! let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+//!     "metadata": {"name": "x"}, "spec": {}}"#;
+//! let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+//! assert_eq!(outcome.result?.returned.unwrap()["spec"]["owner"], "me");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Not here
+//!
+//! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
+//! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
+//! [`Converter`] may stand in for one. Neither credential programs (`exec`), nor proxies of the
+//! environment, nor webhooks from static manifests are supported.
 
 mod annotations;
 mod answer;
+mod block;
 mod call;
 mod caller;
 mod chain;
 #[cfg(feature = "https")]
 pub mod client;
+mod deprecation;
 mod diff;
 mod failure;
+mod idempotence;
 mod join;
+#[cfg(feature = "metrics")]
+pub mod metrics;
 mod model;
 mod mutate;
 mod observe;
 mod patch;
 mod plugin;
 mod record;
+mod resource;
 mod review;
 mod status;
+mod storage;
+mod telemetry;
 mod validate;
 mod versioned;
 mod warnings;
 
 pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
 pub use answer::Stage;
-pub use caller::{BoxFuture, CallFailure, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+pub use caller::{
+    BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
 pub use chain::{Chain, ChainOutcome, RequestOptions};
 pub use diff::Difference;
+pub use idempotence::IdempotenceFinding;
 pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
 pub use observe::{CallEnd, CallOutcome, CallStart, Observer, StepEnd};
 pub use patch::{JsonPatch, PatchError};
 pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};
+pub use resource::{Accepted, Admission, AdmissionOutcome, ObjectRequest, ServerFields};
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, REVIEW_GROUP, ReviewError, ReviewVersion,
     SharedObject,

@@ -42,7 +42,8 @@ pub struct CustomResources {
 }
 
 impl CustomResources {
-    /// The objects of a definition with the conversion strategy None: only `apiVersion` changes.
+    /// The objects of a definition. With the conversion strategy None only `apiVersion` changes;
+    /// with the strategy Webhook there must be a [`CustomResources::converter`].
     pub fn new(definition: CustomResourceDefinition) -> Self {
         CustomResources { definition, converter: None }
     }
@@ -67,6 +68,12 @@ impl ObjectModel for CustomResources {
         }
         if let Some(converter) = &self.converter {
             return converter.convert(object, &api_version).map(DeepValue::from);
+        }
+        if self.definition.is_converted_by_webhook() {
+            return Err(format!(
+                "the conversion webhook of {} cannot be called, and there is no other converter",
+                self.definition.name()
+            ));
         }
         let mut converted = DeepValue::from(deep_clone(object));
         if let Value::Object(members) = &mut *converted {

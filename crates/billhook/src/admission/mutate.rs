@@ -17,6 +17,7 @@ use super::patch::JsonPatch;
 use super::record::{Action, Record};
 use super::review::SharedObject;
 use super::status::Status;
+use super::telemetry::{CallSpan, call_ended};
 use super::versioned::{State, mutating_conversion_failed};
 use crate::webhook::{AdmissionAttributes, Hook, Match, Reason};
 
@@ -97,6 +98,7 @@ impl Chain {
         let mut view = request.clone();
         let options = request.options.clone().map(Arc::new);
         let mut state = State::new(request, &*self.model);
+        let mut seen = state.revision();
         for (index, hook) in candidates {
             let round = reinvocation.round();
             let skip = |reason| Action::Skipped {
@@ -120,11 +122,22 @@ impl Chain {
             let place = Place { hook, index, round, options: options.clone() };
             let changed =
                 self.call_mutating(&place, &matched, &mut state, deadline, record).await?;
+            if record.checks_idempotence
+                && let Ok(versioned) = state.bring_to(&matched.kind)
+            {
+                let versioned = versioned.clone();
+                let request = &*state.request;
+                let check = self.check_idempotence(hook, &matched, request, versioned, deadline);
+                record.findings.extend(check.await);
+            }
             if changed {
                 reinvocation.note_change();
             }
-            if let Some(object) = state.current() {
+            if let Some(object) = state.current()
+                && state.revision() != seen
+            {
                 view.object = Some(object.clone());
+                seen = state.revision();
             }
             if hook.webhook().reinvocation_policy.as_deref() == Some("IfNeeded") {
                 reinvocation.previously_invoked.insert(hook.key().to_owned());
@@ -178,13 +191,22 @@ impl Chain {
             options: place.options.clone(),
             remaining: deadline.remaining(),
         };
-        let mut result = match call.exchange(&*self.caller, (self.uids)()).await {
-            Ok(answer) => self.use_answer(hook, answer, matched, state, record),
+        let uid = (self.uids)();
+        let span = CallSpan::new(&call, &uid);
+        let mut result = match span.run(call.exchange(&*self.caller, uid)).await {
+            Ok(answer) => {
+                span.completed();
+                self.use_answer(hook, answer, matched, state, record)
+            }
             Err(error) => Err(error),
         };
+        if result.as_ref().is_ok_and(|applied| applied.patch.is_some()) {
+            span.patched();
+        }
         let took = deadline.now().saturating_duration_since(began);
         place.annotate(&mut result, record);
         let failure = Failure::of(hook, result.as_ref().err());
+        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result);
         self.observer.call_finished(&CallEnd {
             call: start,
             took,

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::annotations::AuditAnnotations;
 use super::answer::Stage;
 use super::diff::{Difference, differences};
+use super::idempotence::IdempotenceFinding;
 use super::warnings::Warnings;
 use crate::webhook::Reason;
 
@@ -19,8 +20,21 @@ pub struct Step {
     pub action: Action,
     /// How long it took.
     pub took: Duration,
-    /// What it changed in the object, if a trace was asked for.
+    /// What it changed in the object, if a trace was asked for: the first thousand differences.
     pub changes: Vec<Difference>,
+}
+
+impl Step {
+    /// A step that made one object of another.
+    pub(super) fn changing(
+        action: Action,
+        took: Duration,
+        before: &Value,
+        after: Option<&DeepValue>,
+    ) -> Self {
+        let changes = after.map(|after| differences(before, after)).unwrap_or_default();
+        Step { action, took, changes }
+    }
 }
 
 /// What was done in a step.
@@ -93,6 +107,9 @@ pub(super) struct Record {
     pub(super) warnings: Warnings,
     pub(super) annotations: AuditAnnotations,
     pub(super) steps: Vec<Step>,
+    pub(super) findings: Vec<IdempotenceFinding>,
+    /// Whether mutating webhooks are called twice.
+    pub(super) checks_idempotence: bool,
     /// Whether steps are wanted.
     pub(super) is_tracing: bool,
 }
@@ -113,10 +130,9 @@ impl Record {
         if !self.is_tracing {
             return;
         }
-        let changes = match (before, after) {
-            (Some(before), Some(after)) => differences(before as &Value, after),
-            _ => Vec::new(),
-        };
-        self.steps.push(Step { action, took, changes });
+        self.steps.push(match before {
+            Some(before) => Step::changing(action, took, before, after),
+            None => Step { action, took, changes: Vec::new() },
+        });
     }
 }

@@ -115,6 +115,11 @@ impl Status {
         }
     }
 
+    /// 404: nothing is served there (RP-92).
+    pub(super) fn resource_not_found() -> Self {
+        Self::failure(404, "NotFound", "the server could not find the requested resource")
+    }
+
     /// 400: the request cannot be served as it is.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::failure(400, "BadRequest", message)

@@ -14,6 +14,7 @@ use super::join::Running;
 use super::observe::{CallEnd, CallOutcome, CallStart};
 use super::record::{Action, Record};
 use super::status::Status;
+use super::telemetry::{CallSpan, call_ended};
 use super::versioned::Versioned;
 use crate::webhook::{AdmissionAttributes, GroupVersionKind, Hook, Match};
 
@@ -61,7 +62,11 @@ impl Chain {
             let uid = (self.uids)();
             calls.push(Box::pin(async move {
                 let began = deadline.now();
-                let result = call.exchange(&*self.caller, uid).await;
+                let span = CallSpan::new(&call, &uid);
+                let result = span.run(call.exchange(&*self.caller, uid)).await;
+                if result.is_ok() {
+                    span.completed();
+                }
                 (result, deadline.now().saturating_duration_since(began))
             }));
         }
@@ -142,6 +147,7 @@ impl Chain {
         });
         let failure = Failure::of(hook, result.as_ref().err());
         let (outcome, code) = (failure.outcome, failure.code);
+        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result);
         self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
         if outcome == CallOutcome::FailedOpen {
             let key =

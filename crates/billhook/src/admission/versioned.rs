@@ -55,11 +55,13 @@ pub(super) struct State<'s> {
     pub(super) model: &'s dyn ObjectModel,
     versioned: Option<Versioned>,
     is_dirty: bool,
+    /// Counts the objects there were.
+    revision: usize,
 }
 
 impl<'s> State<'s> {
     pub(super) fn new(request: &'s mut AdmissionAttributes, model: &'s dyn ObjectModel) -> Self {
-        State { request, model, versioned: None, is_dirty: false }
+        State { request, model, versioned: None, is_dirty: false, revision: 0 }
     }
 
     /// The object as the last webhook left it, in the version it left it in (WM-08).
@@ -68,6 +70,11 @@ impl<'s> State<'s> {
             Some(versioned) => versioned.object.as_deref(),
             None => self.request.object.as_ref(),
         }
+    }
+
+    /// Differs whenever [`State::current`] does.
+    pub(super) fn revision(&self) -> usize {
+        self.revision
     }
 
     /// Brings the objects to a version (DI-37, DI-38).
@@ -79,6 +86,7 @@ impl<'s> State<'s> {
         }
         if self.versioned.is_none() {
             self.versioned = Some(Versioned::of(self.request, kind, self.model)?);
+            self.revision += 1;
         }
         self.versioned.as_ref().ok_or_else(String::new)
     }
@@ -88,6 +96,7 @@ impl<'s> State<'s> {
         if let Some(versioned) = &mut self.versioned {
             versioned.object = Some(object);
             self.is_dirty = true;
+            self.revision += 1;
         }
     }
 

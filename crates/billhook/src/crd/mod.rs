@@ -89,6 +89,7 @@ struct Definition {
     names: Names,
     scope: Scope,
     preserve_unknown_fields: bool,
+    is_converted_by_webhook: bool,
     dialect: Dialect,
     versions: Vec<VersionData>,
     /// For bodies of a version that the definition doesn't have (RP-13).
@@ -243,6 +244,12 @@ impl CustomResourceDefinition {
     /// Whether unknown fields are kept everywhere (`spec.preserveUnknownFields`, KD-08).
     pub fn preserves_unknown_fields(&self) -> bool {
         self.0.preserve_unknown_fields
+    }
+
+    /// Whether its objects are converted by a webhook (`spec.conversion.strategy`, RP-81). Decoding
+    /// and encoding here convert as the strategy None does.
+    pub fn is_converted_by_webhook(&self) -> bool {
+        self.0.is_converted_by_webhook
     }
 
     /// Whose rules it was compiled for.

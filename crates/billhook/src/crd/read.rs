@@ -28,6 +28,10 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
         categories: names.texts("categories")?,
     };
     let preserve_unknown_fields = spec.flag("preserveUnknownFields")?;
+    let strategy = match spec.optional("conversion") {
+        Some(conversion) => conversion.text("strategy")?,
+        None => String::new(),
+    };
     let scope = match spec.text("scope")?.as_str() {
         "Namespaced" => Scope::Namespaced,
         "Cluster" => Scope::Cluster,
@@ -50,6 +54,7 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
         names,
         scope,
         preserve_unknown_fields,
+        is_converted_by_webhook: strategy == "Webhook",
         dialect: options.dialect,
         versions,
         empty: compile.schema(None, FieldPath::default()),

@@ -1,25 +1,23 @@
-//! The exchange itself: HTTP statuses, repetitions, limits, TLS, credentials and time
-//! (CL-30 to CL-72, DI-50 to DI-54).
+//! The exchange itself: HTTP statuses, repetitions, limits and time
+//! (CL-50 to CL-72, DI-50 to DI-54).
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use billhook::admission::client::{HttpsCaller, Kubeconfig, StaticResolver};
 use billhook::admission::{
-    AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ChainOutcome,
-    RequestOptions, ReviewVersion, Stage, WebhookAnswer, WebhookCall, WebhookCaller,
+    AdmissionResponse, BoxFuture, CallerError, Chain, ChainOutcome, RequestOptions, WebhookAnswer,
+    WebhookCall, WebhookCaller,
 };
 use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
 use hyper::body::Bytes;
 
-use crate::server::{Reply, Server};
+use crate::server::Reply;
 use crate::world::{Act, Script, World, allow, answer, configuration, create, reply};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
-fn chain_of(
+pub(crate) fn chain_of(
     caller: impl WebhookCaller + 'static,
     configurations: &[WebhookConfiguration],
 ) -> Chain {
@@ -27,12 +25,12 @@ fn chain_of(
     Chain::new(caller).webhooks(configurations).namespaces(namespaces)
 }
 
-async fn run(chain: &Chain) -> ChainOutcome {
+pub(crate) async fn run(chain: &Chain) -> ChainOutcome {
     chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
 /// What a failed call says behind the name of the webhook; nothing if the request was allowed.
-fn reason(outcome: &ChainOutcome) -> Option<String> {
+pub(crate) fn reason(outcome: &ChainOutcome) -> Option<String> {
     let status = outcome.result.as_ref().err()?;
     let prefix = "Internal error occurred: failed calling webhook \"a.example.com\": ";
     Some(status.message.strip_prefix(prefix).unwrap_or(&status.message).to_owned())
@@ -258,165 +256,6 @@ async fn a_refused_connection_is_reported() {
          connect: connection refused"
     );
     assert_eq!(reason(&run(&chain).await).as_deref(), Some(&*expected));
-}
-
-/// CL-40 to CL-43.
-#[tokio::test]
-async fn certificates_are_verified() {
-    let allow_all = || -> Script { Box::new(|request, _| allow(request)) };
-    let world = World::new(vec![("a", allow_all())]).await;
-    let other = World::new(vec![]).await;
-    let tls = "failed to call webhook: Post \"https://a.hooks.svc:443/a?timeout=5s\": tls: failed \
-               to verify certificate: x509: ";
-    let rest = "could not get REST client: unable to load root certificates: ";
-    let key = other.server.authority().client.1.clone();
-    let authority = world.server.authority().ca_bundle.clone();
-    let foreign = other.server.authority().ca_bundle.clone();
-    let broken = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".to_owned();
-    for (bundle, expected) in [
-        (foreign.clone(), Some(format!("{tls}certificate signed by unknown authority"))),
-        (String::new(), Some(format!("{tls}certificate signed by unknown authority"))),
-        ("nothing".to_owned(), Some(format!("{rest}unable to parse bytes as PEM block"))),
-        (key, Some(format!("{rest}no valid certificate authority data seen"))),
-        (broken, Some(format!("{rest}failed to parse certificate: "))),
-        (format!("{foreign}{authority}"), None),
-    ] {
-        let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
-        configurations[0].webhooks[0].client_config.ca_bundle = bundle.into_bytes();
-        let chain = world.chain(&[]).webhooks(&configurations);
-        match (reason(&run(&chain).await), expected) {
-            (None, None) => {}
-            (Some(found), Some(expected)) => {
-                assert!(found.starts_with(&expected), "{found}, expected {expected}");
-            }
-            (found, expected) => panic!("{found:?}, expected {expected:?}"),
-        }
-    }
-}
-
-/// The certificate must be for the name in the URL (CL-03, CL-06).
-#[tokio::test]
-async fn names_are_verified() {
-    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
-    let address = world.server.address().to_string();
-    let port = world.server.address().port();
-    let by_url = |host: &str| format!("{{url: 'https://{host}:{port}/a'}}");
-    let by_service = |name: &str| format!("{{service: {{namespace: {name}, name: a, path: /a}}}}");
-    for (client_config, expected) in [
-        (by_url("localhost"), None),
-        (by_url("127.0.0.1"), None),
-        (by_service("hooks"), None),
-        (
-            by_service("other"),
-            Some("certificate is valid for *.hooks.svc, localhost, 127.0.0.1, not a.other.svc"),
-        ),
-    ] {
-        let text =
-            configuration("Validating", "a", "").replace(&by_service("hooks"), &client_config);
-        let resolver = StaticResolver::default().with("hooks", "a", &address);
-        let caller = HttpsCaller::default().resolver(resolver.with("other", "a", &address));
-        let chain = chain_of(caller, &world.configurations(&[text]));
-        let found = reason(&run(&chain).await);
-        let expected = expected.map(|text| {
-            format!(
-                "failed to call webhook: Post \"https://a.other.svc:443/a?timeout=5s\": tls: failed \
-                 to verify certificate: x509: {text}"
-            )
-        });
-        assert_eq!(found, expected);
-    }
-}
-
-/// CL-30, CL-34, CL-44.
-#[tokio::test]
-async fn credentials_come_from_the_kubeconfig() {
-    let script: Script = Box::new(|request, _| allow(request));
-    let world = World::new(vec![("a", script)]).await;
-    let configurations = world.configurations(&[configuration("Validating", "a", "")]);
-    let chain = |users: &str, stage: Stage| {
-        let text = format!("apiVersion: v1\nkind: Config\nusers:\n{users}");
-        let config = Kubeconfig::from_slice(text.as_bytes(), Path::new("/tmp")).unwrap();
-        let caller = world.caller().credentials(stage, config).user_agent("tester");
-        chain_of(caller, &configurations)
-    };
-    let table = [
-        ("- {name: a.hooks.svc, user: {token: secret}}", "authorization", Some("Bearer secret")),
-        ("- {name: '*', user: {username: u, password: p}}", "authorization", Some("Basic dTpw")),
-        ("- {name: '*', user: {as: root}}", "impersonate-user", Some("root")),
-        (
-            "- {name: '*', user: {as: r, as-user-extra: {a/b: [x]}}}",
-            "impersonate-extra-a%2fb",
-            Some("x"),
-        ),
-        ("- {name: other.hooks.svc, user: {token: secret}}", "authorization", None),
-        ("- {name: '*', user: {token: secret}}", "user-agent", Some("tester")),
-    ];
-    for (users, header, expected) in table {
-        assert_eq!(reason(&run(&chain(users, Stage::Validating)).await), None);
-        let seen = world.seen().pop().unwrap();
-        assert_eq!(seen.headers.get(header).map(String::as_str), expected, "{users}");
-        // The other stage has credentials of its own.
-        if header == "authorization" {
-            run(&chain(users, Stage::Mutating)).await;
-            assert_eq!(world.seen().pop().unwrap().headers.get(header), None);
-        }
-    }
-    for (users, expected) in [
-        (
-            "- {name: '*', user: {token: t, username: u}}",
-            "username/password or bearer token may be set, but not both",
-        ),
-        ("- {name: '*', user: {auth-provider: {name: x}}}", "auth provider not supported"),
-    ] {
-        let found = reason(&run(&chain(users, Stage::Validating)).await).unwrap();
-        assert_eq!(found, format!("could not get REST client: {expected}"));
-    }
-}
-
-/// A token file is read for the calls, a client certificate shown to those who ask (CL-31, CL-44).
-#[tokio::test]
-async fn credentials_may_be_in_files() {
-    let directory = std::env::temp_dir().join(format!("billhook-{}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    let certificates = Arc::new(Mutex::new(Vec::new()));
-    let shown = Arc::clone(&certificates);
-    let server = Server::start("127.0.0.1:0", &["localhost"], move |received| {
-        shown.lock().unwrap().push(received.has_certificate);
-        let authorization = received.headers.get("authorization").cloned();
-        Box::pin(async move {
-            assert_eq!(authorization?.to_str().unwrap(), "Bearer from-file");
-            let request = AdmissionReview::from_slice(&received.body).unwrap().request.unwrap();
-            let response = AdmissionResponse::allow(&request);
-            let review = AdmissionReview::of_response(ReviewVersion::V1, response);
-            Some(Reply::json(review.to_json()))
-        })
-    })
-    .await
-    .unwrap();
-    let (certificate, key) = &server.authority().client;
-    for (name, text) in
-        [("tls.crt", certificate.as_str()), ("tls.key", key), ("token", "from-file\n")]
-    {
-        std::fs::write(directory.join(name), text).unwrap();
-    }
-    let text =
-        "{kind: Config, users: [{name: '*.invalid', user: {}}, {name: localhost:PORT, user: \
-                {tokenFile: token, client-certificate: tls.crt, client-key: tls.key}}]}"
-            .replace("PORT", &server.address().port().to_string());
-    let kubeconfig = directory.join("kubeconfig");
-    std::fs::write(&kubeconfig, text).unwrap();
-    let caller = HttpsCaller::default()
-        .credentials(Stage::Validating, Kubeconfig::from_file(&kubeconfig).unwrap());
-    let world = World::new(vec![]).await;
-    let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
-    let client_config = &mut configurations[0].webhooks[0].client_config;
-    client_config.service = None;
-    client_config.url = Some(format!("https://localhost:{}/", server.address().port()));
-    client_config.ca_bundle = server.authority().ca_bundle.clone().into_bytes();
-    let chain = chain_of(caller, &configurations);
-    assert_eq!(reason(&run(&chain).await), None);
-    assert_eq!(*certificates.lock().unwrap(), [true]);
-    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 /// The table of DI-54, with a clock that the webhooks move: each call takes a second.

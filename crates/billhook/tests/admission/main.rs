@@ -11,8 +11,10 @@
 
 mod answers;
 mod client;
+mod policies;
 mod reviews;
 mod scenarios;
+mod security;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
 mod world;

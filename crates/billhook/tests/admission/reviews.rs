@@ -105,6 +105,20 @@ async fn operations_fill_the_request() {
     assert_eq!(found["request"]["operation"], "CONNECT");
 }
 
+/// The API refuses a dry run of a connection before admission (AR-36).
+#[tokio::test]
+async fn connections_have_no_dry_run() {
+    let world = World::new(vec![]).await;
+    let request = AdmissionAttributes::connect(
+        GroupVersionKind::new("", "v1", "PodExecOptions"),
+        GroupVersionResource::new("", "v1", "pods"),
+        "exec",
+        json!({"apiVersion": "v1", "kind": "PodExecOptions"}),
+    );
+    let status = run(&world.chain(&[]), request.dry_run(true)).await.result.unwrap_err();
+    assert_eq!((status.code, status.message.as_str()), (400, "dryRun is not supported"));
+}
+
 /// A name that is not there yet is left out, as is a namespace (AR-13, AR-14).
 #[tokio::test]
 async fn what_is_empty_is_left_out() {

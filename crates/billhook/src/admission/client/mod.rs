@@ -1,5 +1,6 @@
 //! Webhooks over HTTPS: addresses, credentials, TLS and the exchange itself (CL-01 to CL-72).
 
+mod config;
 mod connect;
 mod credentials;
 mod exchange;
@@ -9,6 +10,7 @@ mod tls;
 mod users;
 
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use connect::{Pool, connection_error};
@@ -20,6 +22,7 @@ use super::answer::Stage;
 use super::caller::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
 use crate::webhook::ClientConfig;
 
+pub use config::AdmissionConfigurationError;
 pub use resolve::{DnsResolver, ServiceAddress, ServiceResolver, StaticResolver};
 pub use users::{Kubeconfig, KubeconfigError};
 
@@ -96,6 +99,13 @@ impl HttpsCaller {
             Stage::Validating => self.validating.kubeconfig = kubeconfig,
         }
         self
+    }
+
+    /// The caller with the credentials that an `AdmissionConfiguration` file names for the two
+    /// stages (CL-10, CL-11).
+    pub fn admission_configuration(self, path: &Path) -> Result<Self, AdmissionConfigurationError> {
+        let stages = config::read(path)?;
+        Ok(stages.into_iter().fold(self, |caller, (stage, found)| caller.credentials(stage, found)))
     }
 
     /// The caller with another `User-Agent` (CL-33).

@@ -1,0 +1,118 @@
+//! The options of `billhook admit`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::args::{Format, Validation};
+
+pub(crate) const EXIT_STATUS: &str = "\
+Namespaces are taken from the files with the webhooks; any other one is taken to exist, with the
+label that a server gives it. Conditions and rules in CEL are not evaluated: a webhook with match
+conditions that is for the request makes it fail.
+
+Exit status:
+  0  the request is admitted
+  1  a webhook or the validation refuses it, or --check-idempotence found something
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
+#[derive(Debug, Args)]
+pub(crate) struct Admit {
+    /// CRDs: a file, a directory or `-` for standard input; may be repeated
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) crd: Vec<PathBuf>,
+    /// Webhook configurations and Namespaces: a file, a directory or `-`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) webhooks: Vec<PathBuf>,
+    /// Where a service is; may be repeated [default: asked of the domain name system]
+    #[arg(long, value_name = "SERVICE.NAMESPACE=HOST:PORT", value_parser = resolve)]
+    pub(crate) resolve: Vec<Resolve>,
+    /// An AdmissionConfiguration, which names the credentials for webhooks
+    #[arg(long, value_name = "FILE")]
+    pub(crate) admission_config: Option<PathBuf>,
+    /// What is done with the objects [default: create, with --old update]
+    #[arg(long, value_enum, value_name = "OPERATION")]
+    pub(crate) operation: Option<Operation>,
+    /// The objects as they are stored, found by kind, namespace and name: a file, a directory or
+    /// `-`; may be repeated. An object that is deleted need not be there
+    #[arg(long, value_name = "FILE")]
+    pub(crate) old: Vec<PathBuf>,
+    /// Update only the status, as a request to the status subresource does
+    #[arg(long, requires = "old")]
+    pub(crate) status: bool,
+    /// Make a dry-run request
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// What the request does about unknown and duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(crate) field_validation: Option<Validation>,
+    /// Seconds that a request may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 34)]
+    pub(crate) timeout: u64,
+    /// Namespace of the request, for objects that name none
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+    /// The user who makes the request
+    #[arg(long, value_name = "NAME", default_value = "kubernetes-admin")]
+    pub(crate) user: String,
+    /// A group that the user is in; may be repeated
+    #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
+    pub(crate) group: Vec<String>,
+    /// Call each mutating webhook again on its own output, and report what it changes
+    #[arg(long)]
+    pub(crate) check_idempotence: bool,
+    /// How objects are printed
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
+    pub(crate) output: Format,
+    /// Print no steps, only warnings and errors
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Objects: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT", required = true)]
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Operation {
+    /// They are new
+    Create,
+    /// They replace others
+    Update,
+    /// They go
+    Delete,
+}
+
+/// Where a service is.
+#[derive(Clone, Debug)]
+pub(crate) struct Resolve {
+    pub(crate) service: String,
+    pub(crate) namespace: String,
+    pub(crate) address: String,
+}
+
+fn resolve(text: &str) -> Result<Resolve, String> {
+    let form = "expected SERVICE.NAMESPACE=HOST:PORT";
+    let (name, address) = text.split_once('=').ok_or(form)?;
+    let (service, namespace) = name.split_once('.').ok_or(form)?;
+    let (host, port) = address.rsplit_once(':').ok_or(form)?;
+    if [service, namespace, host].contains(&"") || port.parse::<u16>().is_err() {
+        return Err(form.to_owned());
+    }
+    Ok(Resolve {
+        service: service.to_owned(),
+        namespace: namespace.to_owned(),
+        address: address.to_owned(),
+    })
+}
+
+impl Admit {
+    pub(crate) fn operation(&self) -> Operation {
+        let implied = if self.old.is_empty() { Operation::Create } else { Operation::Update };
+        self.operation.unwrap_or(implied)
+    }
+
+    /// All paths that standard input may stand for.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.objects)
+    }
+}

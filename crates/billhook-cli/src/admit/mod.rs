@@ -1,0 +1,187 @@
+//! `billhook admit`: objects go through the whole write path of a server, webhooks included.
+
+pub(crate) mod args;
+mod cluster;
+mod progress;
+mod text;
+
+use std::io::{self, Write as _};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use billhook::admission::client::{HttpsCaller, StaticResolver};
+use billhook::admission::{Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions};
+use billhook::webhook::UserInfo;
+use billhook::{CustomResourceDefinition, Dialect};
+
+use crate::admit::args::{Admit, Operation};
+use crate::admit::cluster::Cluster;
+use crate::admit::progress::Waiting;
+use crate::args::{Format, field_validation};
+use crate::crds::Crds;
+use crate::input::{Document, sources};
+use crate::problem::{Place, Problem, Status};
+use crate::report;
+use crate::run::{Identity, type_meta, version_named};
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Admit) -> io::Result<Status> {
+    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let cluster = Cluster::read(command, &mut problems);
+    for problem in &problems {
+        report::problem(problem);
+    }
+    let worst = problems.iter().map(|problem| problem.status).max().unwrap_or(Status::Fine);
+    if worst > Status::Fine {
+        return Ok(worst);
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let mut run = Run { command, crds: &crds, cluster: &cluster, started: false };
+    let mut status = Status::Fine;
+    for source in sources(&command.objects) {
+        match source.and_then(|source| source.documents()) {
+            Err(problem) => status = status.max(tell(&problem)),
+            Ok(documents) => {
+                for document in documents {
+                    // Manifests are often kept beside their definitions.
+                    if !CustomResourceDefinition::is_definition(&document.value) {
+                        status = status.max(run.object(document, &runtime)?);
+                    }
+                }
+            }
+        }
+    }
+    Ok(status)
+}
+
+fn tell(problem: &Problem) -> Status {
+    report::problem(problem);
+    problem.status
+}
+
+/// What the objects of a run have in common.
+struct Run<'r> {
+    command: &'r Admit,
+    crds: &'r Crds,
+    cluster: &'r Cluster,
+    /// Whether an object was printed already.
+    started: bool,
+}
+
+impl Run<'_> {
+    fn object(
+        &mut self,
+        document: Document,
+        runtime: &tokio::runtime::Runtime,
+    ) -> io::Result<Status> {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let waiting = Arc::new(Waiting::default());
+        let prepared = self.prepare(document, &identity, Arc::clone(&waiting));
+        let (admission, request) = match prepared {
+            Ok(prepared) => prepared,
+            Err(problem) => return Ok(tell(&problem)),
+        };
+        let outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
+        self.print(&outcome, &place, &identity)
+    }
+
+    /// The write path for an object, and the request to send along it.
+    fn prepare(
+        &self,
+        document: Document,
+        identity: &Identity,
+        waiting: Arc<Waiting>,
+    ) -> Result<(Admission, ObjectRequest), Box<Problem>> {
+        let place = document.place.clone();
+        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, &place)?;
+        let version = version_named(&crd, own, &place)?;
+        let command = self.command;
+        let caller = self.caller()?;
+        let chain = Chain::new(caller)
+            .webhooks(&self.cluster.configurations)
+            .namespaces(self.cluster.namespaces())
+            .observer(waiting);
+        let mut request = match command.operation() {
+            Operation::Create => ObjectRequest::create(version.name(), &body(document)),
+            Operation::Update => {
+                let old = self.cluster.old_object(identity, &command.namespace, &place)?;
+                ObjectRequest::update(version.name(), &body(document), &old)
+            }
+            Operation::Delete => {
+                let old = self.cluster.old_object(identity, &command.namespace, &place);
+                // What is deleted is the object itself unless something else is stored.
+                let stored = billhook::to_json(&document.value).into_bytes();
+                ObjectRequest::delete(version.name(), &old.unwrap_or(stored))
+            }
+        };
+        request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());
+        request.is_status_update = command.status;
+        request.dry_run = command.dry_run;
+        request.field_validation = field_validation(command.field_validation);
+        request.user = command
+            .group
+            .iter()
+            .fold(UserInfo::named(&command.user), |user, group| user.group(group));
+        request.options = RequestOptions::default()
+            .deadline(Instant::now() + Duration::from_secs(command.timeout))
+            .trace(!command.quiet)
+            .check_idempotence(command.check_idempotence);
+        Ok((Admission::new(crd.definition.clone(), chain), request))
+    }
+
+    fn caller(&self) -> Result<HttpsCaller, Box<Problem>> {
+        let resolver =
+            self.command.resolve.iter().fold(StaticResolver::default(), |resolver, to| {
+                resolver.with(&to.namespace, &to.service, &to.address)
+            });
+        let caller = HttpsCaller::default().resolver(resolver);
+        let Some(path) = &self.command.admission_config else { return Ok(caller) };
+        let place = Place::file(&path.to_string_lossy());
+        caller.admission_configuration(path).map_err(|error| {
+            let text = error.to_string();
+            let text = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text).to_owned();
+            Problem::unusable(place, text)
+        })
+    }
+
+    fn print(
+        &mut self,
+        outcome: &AdmissionOutcome,
+        place: &Place,
+        identity: &Identity,
+    ) -> io::Result<Status> {
+        text::outcome(outcome, place, identity, self.command);
+        let accepted = match &outcome.result {
+            Ok(accepted) => accepted,
+            Err(_) => return Ok(Status::Refused),
+        };
+        if let Some(object) = &accepted.returned {
+            let mut text = match self.command.output {
+                Format::Yaml => billhook::to_yaml(object),
+                Format::Json => billhook::to_json_pretty(object),
+            };
+            if !text.ends_with('\n') {
+                text.push('\n');
+            }
+            let mut out = io::stdout().lock();
+            if self.started && self.command.output == Format::Yaml {
+                out.write_all(b"---\n")?;
+            }
+            self.started = true;
+            out.write_all(text.as_bytes())?;
+            out.flush()?;
+        }
+        Ok(if outcome.findings.is_empty() { Status::Fine } else { Status::Refused })
+    }
+}
+
+/// The text of a document; one of several is written as JSON.
+fn body(document: Document) -> Vec<u8> {
+    match document.body {
+        Some(body) => body,
+        None => billhook::to_json(&document.value).into_bytes(),
+    }
+}

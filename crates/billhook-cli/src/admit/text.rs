@@ -1,0 +1,137 @@
+//! What became of a request, for people: every step with what it changed, warnings, and the error
+//! as the server words it.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use billhook::admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
+
+use crate::admit::args::Admit;
+use crate::problem::{Place, Problem};
+use crate::report::{self, ERROR, WARNING, visible};
+use crate::run::Identity;
+
+const FINE: Style = AnsiColor::Green.on_default().bold();
+const FAINT: Style = Style::new().dimmed();
+
+/// Prints the outcome to standard error.
+pub(crate) fn outcome(
+    outcome: &AdmissionOutcome,
+    place: &Place,
+    identity: &Identity,
+    command: &Admit,
+) {
+    let mut text = String::new();
+    if !command.quiet {
+        let dry_run = if command.dry_run { ", dry run" } else { "" };
+        let title = match &outcome.result {
+            Ok(accepted) if accepted.unchanged => format!("{FINE}unchanged{FINE:#}{dry_run}"),
+            Ok(_) => format!("{FINE}admitted{FINE:#}{dry_run}"),
+            Err(status) => format!("{ERROR}refused{ERROR:#}, {}{dry_run}", reason(status)),
+        };
+        report::title(&mut text, place, identity, &title);
+        for step in &outcome.steps {
+            add_step(&mut text, step);
+        }
+        report::to_stderr(&text);
+    }
+    for warning in outcome.warnings.texts() {
+        report::warning(&format!("{place}: {warning}"));
+    }
+    let rules = outcome.not_evaluated.len();
+    if rules > 0 {
+        report::warning(&format!("{place}: {rules} rules in CEL were not evaluated"));
+    }
+    for finding in &outcome.findings {
+        let mut text = format!(
+            "{place}: webhook `{}` of `{}` is not idempotent",
+            finding.hook, finding.configuration
+        );
+        if let Some(error) = &finding.error {
+            let _ = write!(text, ": called on its own output it fails: {error}");
+        }
+        report::warning(&text);
+        let mut changes = String::new();
+        finding.changes.iter().for_each(|change| add_change(&mut changes, change));
+        report::to_stderr(&changes);
+    }
+    if let Err(status) = &outcome.result {
+        report::problem(&Problem::refused(place.clone(), status.message.clone()));
+    }
+}
+
+/// Code and reason of a status.
+fn reason(status: &billhook::admission::Status) -> String {
+    match status.reason.as_str() {
+        "" => format!("{}", status.code),
+        reason => format!("{} {reason}", status.code),
+    }
+}
+
+fn add_step(out: &mut String, step: &Step) {
+    let (label, result) = match &step.action {
+        Action::Decode => ("decode".to_owned(), String::new()),
+        Action::Validate => ("prepare and validate".to_owned(), String::new()),
+        Action::Store => ("store and read back".to_owned(), String::new()),
+        Action::Plugin { name, stage, round, error } => {
+            let result =
+                error.as_ref().map(|error| format!("{ERROR}refused{ERROR:#}: {}", visible(error)));
+            (
+                format!("{} plugin {name}{}", stage_name(*stage), again(*round)),
+                result.unwrap_or_default(),
+            )
+        }
+        Action::Webhook { configuration, hook, stage, round, result } => {
+            let label =
+                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
+            (label, hook_result(result))
+        }
+        Action::Skipped { configuration, hook, stage, round, reason } => {
+            let label =
+                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
+            (label, format!("not called, {reason}"))
+        }
+        _ => return,
+    };
+    let colon = if result.is_empty() { "" } else { ": " };
+    let is_call = !matches!(step.action, Action::Skipped { .. });
+    let took =
+        if is_call { format!("  {FAINT}{}{FAINT:#}", time(step.took)) } else { String::new() };
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(out, "  {}{colon}{result}{took}", visible(&label));
+    step.changes.iter().for_each(|change| add_change(out, change));
+}
+
+fn add_change(out: &mut String, change: &Difference) {
+    let _ = writeln!(out, "    {}", visible(&change.to_string()).replace('\n', "\\n"));
+}
+
+fn stage_name(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mutating => "mutating",
+        Stage::Validating => "validating",
+    }
+}
+
+fn again(round: u8) -> &'static str {
+    if round == 0 { "" } else { ", again" }
+}
+
+fn hook_result(result: &HookResult) -> String {
+    let (style, word, text) = match result {
+        HookResult::Allowed => return format!("{FINE}allowed{FINE:#}"),
+        HookResult::Rejected(text) => (ERROR, "refused", text),
+        HookResult::FailedOpen(text) => (WARNING, "failed, ignored", text),
+        HookResult::FailedClosed(text) => (ERROR, "failed", text),
+        HookResult::Unusable(text) => (ERROR, "unusable", text),
+    };
+    format!("{style}{word}{style:#}: {}", visible(text).replace('\n', "\\n"))
+}
+
+fn time(took: std::time::Duration) -> String {
+    match took.as_millis() {
+        0 => "under 1 ms".to_owned(),
+        millis @ 1..=9999 => format!("{millis} ms"),
+        millis => format!("{} s", millis / 1000),
+    }
+}

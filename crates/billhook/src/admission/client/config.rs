@@ -1,0 +1,118 @@
+//! The file that says where the credentials of the two stages are (CL-10 to CL-13).
+
+use std::path::Path;
+
+use billhook_schema::print::quote;
+use billhook_schema::value::{DeepValue, deep_clone, sorted};
+use serde_json::Value;
+
+use super::users::Kubeconfig;
+use crate::admission::answer::Stage;
+
+/// A configuration file of admission that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AdmissionConfigurationError(String);
+
+type Result<T> = std::result::Result<T, AdmissionConfigurationError>;
+
+fn error<T>(message: impl Into<String>) -> Result<T> {
+    Err(AdmissionConfigurationError(message.into()))
+}
+
+/// The credentials of both stages, from an `AdmissionConfiguration` file (CL-10).
+pub(super) fn read(path: &Path) -> Result<[(Stage, Kubeconfig); 2]> {
+    let document = document(path)?;
+    let versions = ["apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1"];
+    check_type(&document, "AdmissionConfiguration", &versions)?;
+    check_fields(&document, &["apiVersion", "kind", "plugins"])?;
+    let plugins = match document.get("plugins") {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(plugins)) => plugins.as_slice(),
+        Some(_) => return error("plugins: expected a list"),
+    };
+    for plugin in plugins {
+        check_fields(plugin, &["name", "path", "configuration"])?;
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let stage = |stage: Stage, name: &str| {
+        let init = |error: AdmissionConfigurationError| {
+            let name = quote(name);
+            AdmissionConfigurationError(format!("couldn't init admission plugin {name}: {error}"))
+        };
+        // The first of several entries counts.
+        let named = |plugin: &&Value| plugin.get("name").and_then(Value::as_str) == Some(name);
+        match plugins.iter().find(named) {
+            Some(plugin) => of_plugin(plugin, directory).map(|found| (stage, found)).map_err(init),
+            None => Ok((stage, Kubeconfig::default())),
+        }
+    };
+    Ok([
+        stage(Stage::Mutating, "MutatingAdmissionWebhook")?,
+        stage(Stage::Validating, "ValidatingAdmissionWebhook")?,
+    ])
+}
+
+/// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).
+fn of_plugin(plugin: &Value, directory: &Path) -> Result<Kubeconfig> {
+    let path = plugin.get("path").and_then(Value::as_str).unwrap_or_default();
+    let configuration = match plugin.get("configuration") {
+        Some(configuration) if !configuration.is_null() => {
+            DeepValue::from(deep_clone(configuration))
+        }
+        _ if path.is_empty() => return Ok(Kubeconfig::default()),
+        _ => document(&directory.join(path))?,
+    };
+    check_type(&configuration, "WebhookAdmissionConfiguration", &["apiserver.config.k8s.io/v1"])?;
+    check_fields(&configuration, &["apiVersion", "kind", "kubeConfigFile"])?;
+    let file = match configuration.get("kubeConfigFile") {
+        None | Some(Value::Null) => "",
+        Some(Value::String(file)) => file,
+        Some(_) => return error("kubeConfigFile: expected a string"),
+    };
+    if file.is_empty() {
+        return Ok(Kubeconfig::default());
+    }
+    let path = Path::new(file);
+    if !path.is_absolute() {
+        let file = quote(file);
+        return error(format!(
+            "kubeConfigFile: Invalid value: {file}: must be an absolute file path"
+        ));
+    }
+    Kubeconfig::from_file(path).map_err(|error| AdmissionConfigurationError(error.to_string()))
+}
+
+fn document(path: &Path) -> Result<DeepValue> {
+    let shown = path.display();
+    let failed = |error: String| AdmissionConfigurationError(format!("{shown}: {error}"));
+    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let document =
+        billhook_yaml::read_document(&text).map_err(|error| failed(error.to_string()))?;
+    match document.duplicates().first() {
+        Some(duplicate) => {
+            Err(failed(format!("duplicate field {}", quote(&duplicate.path().to_dotted()))))
+        }
+        None => Ok(document.into_value()),
+    }
+}
+
+fn check_type(document: &Value, kind: &str, versions: &[&str]) -> Result<()> {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (found_version, found_kind) = (text("apiVersion"), text("kind"));
+    if found_kind == kind && versions.contains(&found_version) {
+        return Ok(());
+    }
+    let expected = versions.join(" or ");
+    error(format!("expected {kind} of {expected}, found \"{found_kind}\" of \"{found_version}\""))
+}
+
+/// Decoding is strict (CL-10).
+fn check_fields(record: &Value, known: &[&str]) -> Result<()> {
+    let Value::Object(members) = record else { return error("expected an object") };
+    let is_unknown = |(name, _): &(&String, &Value)| !known.contains(&name.as_str());
+    match sorted(members).into_iter().find(is_unknown) {
+        Some((name, _)) => error(format!("unknown field {}", quote(name))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,123 @@
+//! Spans and log events through `tracing` (OB-50, OB-55). Without the feature nothing happens
+//! here. Objects are never logged (OB-56).
+
+use std::future::Future;
+
+use super::answer::Stage;
+use super::call::Call;
+use super::observe::CallOutcome;
+use super::record::{HookResult, Record};
+use crate::webhook::{Hook, Operation};
+
+/// The span of one call.
+pub(super) struct CallSpan {
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+#[cfg(feature = "tracing")]
+impl CallSpan {
+    pub(super) fn new(call: &Call<'_>, uid: &str) -> Self {
+        macro_rules! span {
+            ($name:literal) => {
+                tracing::info_span!(
+                    $name,
+                    configuration = call.hook.configuration(),
+                    webhook = call.hook.name(),
+                    resource = %call.request.resource,
+                    subresource = call.request.subresource.as_str(),
+                    operation = call.request.operation.name(),
+                    UID = uid,
+                )
+            };
+        }
+        let span = match call.stage {
+            Stage::Mutating => span!("Call mutating webhook"),
+            Stage::Validating => span!("Call validating webhook"),
+        };
+        CallSpan { span }
+    }
+
+    /// Runs a future inside the span.
+    pub(super) async fn run<F: Future>(&self, future: F) -> F::Output {
+        use tracing::Instrument as _;
+        future.instrument(self.span.clone()).await
+    }
+
+    /// An answer was received and decoded.
+    pub(super) fn completed(&self) {
+        self.span.in_scope(|| tracing::info!("Request completed"));
+    }
+
+    /// A patch was applied.
+    pub(super) fn patched(&self) {
+        self.span.in_scope(|| tracing::info!("Patch applied"));
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+impl CallSpan {
+    pub(super) fn new(_: &Call<'_>, _: &str) -> Self {
+        CallSpan {}
+    }
+
+    pub(super) async fn run<F: Future>(&self, future: F) -> F::Output {
+        future.await
+    }
+
+    pub(super) fn completed(&self) {}
+
+    pub(super) fn patched(&self) {}
+}
+
+/// How a call ended, if that is worth a line.
+#[cfg(feature = "tracing")]
+pub(super) fn call_ended(
+    hook: &Hook,
+    stage: Stage,
+    operation: Operation,
+    outcome: CallOutcome,
+    result: &HookResult,
+) {
+    let (webhook, configuration) = (hook.name(), hook.configuration());
+    let operation = operation.name();
+    macro_rules! warn {
+        ($error:expr, $text:literal) => {
+            tracing::warn!(webhook, configuration, operation, error = $error.as_str(), $text)
+        };
+    }
+    match (outcome, result) {
+        (CallOutcome::FailedOpen, HookResult::FailedOpen(error)) => {
+            warn!(error, "The webhook could not be asked, which is ignored");
+            let error = error.as_str();
+            tracing::error!(webhook, configuration, operation, error, "Failed to ask a webhook");
+        }
+        (CallOutcome::FailedClosed, HookResult::FailedClosed(error)) => {
+            warn!(error, "The webhook could not be asked, so the request fails");
+        }
+        (CallOutcome::Rejected, HookResult::Rejected(error)) if stage == Stage::Validating => {
+            warn!(error, "The webhook refuses the request");
+        }
+        _ => {}
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn call_ended(_: &Hook, _: Stage, _: Operation, _: CallOutcome, _: &HookResult) {}
+
+/// What the request left behind that nobody will see otherwise.
+#[cfg(feature = "tracing")]
+pub(super) fn request_ended(record: &Record, further_errors: &[super::status::Status]) {
+    for refused in record.annotations.refused() {
+        tracing::warn!(error = refused.as_str(), "An audit annotation is refused");
+    }
+    for status in further_errors {
+        tracing::warn!(error = status.message.as_str(), "Further error of a validating webhook");
+    }
+    if record.warnings.is_cut() {
+        tracing::warn!("The warnings of the request exceed their limit and are cut");
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn request_ended(_: &Record, _: &[super::status::Status]) {}
