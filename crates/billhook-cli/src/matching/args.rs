@@ -18,7 +18,8 @@ Exit status:
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["request", "objects"]))]
 pub(crate) struct Match {
-    /// Webhook configurations: a file, a directory or `-` for standard input; may be repeated
+    /// Webhook configurations and Namespaces: a file, a directory or `-` for standard input; may be
+    /// repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) webhooks: Vec<PathBuf>,
     /// CRDs, for objects that are not built-in ones, and for their other versions; may be repeated
@@ -32,9 +33,9 @@ pub(crate) struct Match {
     #[arg(long, value_name = "REVIEW", conflicts_with_all = ["operation", "old", "subresource",
         "user", "group", "dry_run"])]
     pub(crate) request: Vec<PathBuf>,
-    /// What the request does with the objects
-    #[arg(long, value_enum, value_name = "OPERATION", default_value_t = Operation::Create)]
-    pub(crate) operation: Operation,
+    /// What the request does with the objects [default: create, with --old update]
+    #[arg(long, value_enum, value_name = "OPERATION")]
+    operation: Option<Operation>,
     /// The objects as the server has them, found by kind and name: a file, a directory or `-`
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
@@ -77,14 +78,19 @@ pub(crate) enum Operation {
 }
 
 impl Match {
+    pub(super) fn operation(&self) -> Operation {
+        let default = if self.old.is_empty() { Operation::Create } else { Operation::Update };
+        self.operation.unwrap_or(default)
+    }
+
     /// What no single option can rule out.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
         let paths = [&self.webhooks, &self.crd, &self.request, &self.old, &self.objects];
         read_stdin_once("match", paths.into_iter().flatten())?;
-        if !self.old.is_empty() && self.operation != Operation::Update {
+        if !self.old.is_empty() && self.operation() != Operation::Update {
             return Err(conflict("match", "`--old` is for `--operation update`"));
         }
-        if self.operation == Operation::Connect && self.subresource.is_none() {
+        if self.operation() == Operation::Connect && self.subresource.is_none() {
             return Err(conflict("match", "`--operation connect` needs a `--subresource`"));
         }
         Ok(())

@@ -16,6 +16,7 @@ use crate::problem::{Place, Problem};
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// The namespaces that were given; all others exist too, but nothing is known of them.
+#[derive(Default)]
 pub(super) struct Namespaces {
     known: BTreeMap<String, NamespaceLabels>,
     /// Those that were asked for and not given.
@@ -23,17 +24,16 @@ pub(super) struct Namespaces {
 }
 
 impl Namespaces {
-    pub(super) fn read(given: &[String], problems: &mut Vec<Problem>) -> Self {
-        let mut namespaces = Namespaces { known: BTreeMap::new(), assumed: RefCell::default() };
+    /// Adds those of the command line.
+    pub(super) fn read(&mut self, given: &[String], problems: &mut Vec<Problem>) {
         for text in given {
             let path = PathBuf::from(text);
             let result = match text.split_once(':') {
-                Some((name, labels)) if !path.exists() => namespaces.add_text(text, name, labels),
-                _ => namespaces.add_files(path),
+                Some((name, labels)) if !path.exists() => self.add_text(text, name, labels),
+                _ => self.add_files(path),
             };
             problems.extend(result.err().map(|problem| *problem));
         }
-        namespaces
     }
 
     /// `NAME:key=value,…`
@@ -72,8 +72,8 @@ impl Namespaces {
         Err(Problem::unusable(Place::file(&shown), "no Namespace objects here"))
     }
 
-    /// Whether the document is a Namespace.
-    fn add_object(&mut self, document: &Document) -> Result<bool, Box<Problem>> {
+    /// Adds a Namespace object; whether the document is one.
+    pub(super) fn add_object(&mut self, document: &Document) -> Result<bool, Box<Problem>> {
         let value = &*document.value;
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default();
         if (text("/apiVersion"), text("/kind")) != ("v1", "Namespace") {
