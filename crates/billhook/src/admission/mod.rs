@@ -74,8 +74,8 @@
 //!
 //! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
 //! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
-//! [`Converter`] may stand in for one. Neither credential programs (`exec`), nor proxies of the
-//! environment, nor webhooks from static manifests are supported.
+//! [`Converter`] may stand in for one. Neither proxies of the environment nor
+//! webhooks from static manifests are supported.
 
 mod annotations;
 mod answer;
@@ -103,6 +103,7 @@ mod review;
 mod status;
 mod storage;
 mod telemetry;
+mod time;
 mod validate;
 mod versioned;
 mod warnings;

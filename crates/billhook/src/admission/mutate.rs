@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use billhook_schema::value::DeepValue;
 
@@ -101,22 +102,16 @@ impl Chain {
         let mut seen = state.revision();
         for (index, hook) in candidates {
             let round = reinvocation.round();
-            let skip = |reason| Action::Skipped {
-                configuration: hook.configuration().to_owned(),
-                hook: hook.name().to_owned(),
-                stage: Stage::Mutating,
-                round,
-                reason,
-            };
+            let skipped = |reason| Action::skipped(hook, Stage::Mutating, round, reason);
             let matched = match self.decide_mutating(hook, &view, &mut state)? {
                 Ok(matched) => matched,
                 Err(reason) => {
-                    record.step(skip(reason), Default::default());
+                    record.step(skipped(reason), Duration::ZERO);
                     continue;
                 }
             };
             if reinvocation.is_repetition && !reinvocation.reinvoke.contains(hook.key()) {
-                record.step(skip(Reason::ReinvocationNotNeeded), Default::default());
+                record.step(skipped(Reason::ReinvocationNotNeeded), Duration::ZERO);
                 continue;
             }
             let place = Place { hook, index, round, options: options.clone() };
@@ -193,7 +188,7 @@ impl Chain {
         };
         let uid = (self.uids)();
         let span = CallSpan::new(&call, &uid);
-        let mut result = match span.run(call.exchange(&*self.caller, uid)).await {
+        let result = match span.run(call.exchange(&*self.caller, uid)).await {
             Ok(answer) => {
                 span.completed();
                 self.use_answer(hook, answer, matched, state, record)
@@ -204,22 +199,16 @@ impl Chain {
             span.patched();
         }
         let took = deadline.now().saturating_duration_since(began);
-        place.annotate(&mut result, record);
+        place.annotate(&result, record);
         let failure = Failure::of(hook, result.as_ref().err());
-        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result);
+        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result, took);
         self.observer.call_finished(&CallEnd {
             call: start,
             took,
             outcome: failure.outcome,
             code: failure.code,
         });
-        let action = Action::Webhook {
-            configuration: hook.configuration().to_owned(),
-            hook: hook.name().to_owned(),
-            stage: Stage::Mutating,
-            round: place.round,
-            result: failure.result,
-        };
+        let action = Action::called(hook, Stage::Mutating, place.round, failure.result);
         record.step_with(action, took, object.as_deref(), state.current());
         match failure.status {
             // A failed call that is ignored does not help if the time is over (DI-13).
@@ -294,7 +283,7 @@ impl Place<'_> {
     }
 
     /// The annotations of a call, whatever became of it (OB-31, OB-32).
-    fn annotate(&self, result: &mut Result<Applied, HookError>, record: &mut Record) {
+    fn annotate(&self, result: &Result<Applied, HookError>, record: &mut Record) {
         let applied = result.as_ref().ok();
         if let Some(patch) = applied.and_then(|applied| applied.patch.as_ref()) {
             let key = self.key("patch.webhook.admission.k8s.io");

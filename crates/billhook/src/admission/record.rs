@@ -10,7 +10,7 @@ use super::answer::Stage;
 use super::diff::{Difference, differences};
 use super::idempotence::IdempotenceFinding;
 use super::warnings::Warnings;
-use crate::webhook::Reason;
+use crate::webhook::{Hook, Reason};
 
 /// One step on the way of a request, in the order they were taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,6 +84,28 @@ pub enum Action {
     Validate,
     /// The object was encoded for storage.
     Store,
+}
+
+impl Action {
+    pub(super) fn called(hook: &Hook, stage: Stage, round: u8, result: HookResult) -> Self {
+        Action::Webhook {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage,
+            round,
+            result,
+        }
+    }
+
+    pub(super) fn skipped(hook: &Hook, stage: Stage, round: u8, reason: Reason) -> Self {
+        Action::Skipped {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage,
+            round,
+            reason,
+        }
+    }
 }
 
 /// What came of calling a webhook.

@@ -2,12 +2,17 @@
 //! here. Objects are never logged (OB-56).
 
 use std::future::Future;
+use std::time::Duration;
 
 use super::answer::Stage;
 use super::call::Call;
 use super::observe::CallOutcome;
 use super::record::{HookResult, Record};
 use crate::webhook::{Hook, Operation};
+
+/// A call that takes longer is worth a line.
+#[cfg(feature = "tracing")]
+const SLOW: Duration = Duration::from_millis(500);
 
 /// The span of one call.
 pub(super) struct CallSpan {
@@ -78,7 +83,12 @@ pub(super) fn call_ended(
     operation: Operation,
     outcome: CallOutcome,
     result: &HookResult,
+    took: Duration,
 ) {
+    if took > SLOW {
+        let (webhook, millis) = (hook.name(), took.as_millis());
+        tracing::info!(webhook, millis, "A webhook took long to answer");
+    }
     let (webhook, configuration) = (hook.name(), hook.configuration());
     let operation = operation.name();
     macro_rules! warn {
@@ -103,7 +113,15 @@ pub(super) fn call_ended(
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(super) fn call_ended(_: &Hook, _: Stage, _: Operation, _: CallOutcome, _: &HookResult) {}
+pub(super) fn call_ended(
+    _: &Hook,
+    _: Stage,
+    _: Operation,
+    _: CallOutcome,
+    _: &HookResult,
+    _: Duration,
+) {
+}
 
 /// What the request left behind that nobody will see otherwise.
 #[cfg(feature = "tracing")]

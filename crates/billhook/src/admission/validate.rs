@@ -112,16 +112,10 @@ impl Chain {
                     convert(&matched)?;
                     found.push(Matched { hook, matched });
                 }
-                Err(reason) => record.step(
-                    Action::Skipped {
-                        configuration: hook.configuration().to_owned(),
-                        hook: hook.name().to_owned(),
-                        stage: Stage::Validating,
-                        round: 0,
-                        reason,
-                    },
-                    Duration::ZERO,
-                ),
+                Err(reason) => {
+                    let skipped = Action::skipped(hook, Stage::Validating, 0, reason);
+                    record.step(skipped, Duration::ZERO);
+                }
             }
         }
         Ok(found)
@@ -147,21 +141,14 @@ impl Chain {
         });
         let failure = Failure::of(hook, result.as_ref().err());
         let (outcome, code) = (failure.outcome, failure.code);
-        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result);
+        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result, took);
         self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
         if outcome == CallOutcome::FailedOpen {
             let key =
                 format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{position}");
             record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
         }
-        let action = Action::Webhook {
-            configuration: hook.configuration().to_owned(),
-            hook: hook.name().to_owned(),
-            stage: Stage::Validating,
-            round: 0,
-            result: failure.result,
-        };
-        record.step(action, took);
+        record.step(Action::called(hook, Stage::Validating, 0, failure.result), took);
         failure.status
     }
 }

@@ -244,8 +244,8 @@ async fn answers_may_be_compressed() {
 async fn a_refused_connection_is_reported() {
     let world = World::new(vec![]).await;
     let address = world.server.address();
-    let text = configuration("Validating", "a", "");
-    let chain = world.chain(&[text]);
+    let chain = world.chain(&[configuration("Validating", "a", "")]);
+    let ignoring = world.chain(&[configuration("Validating", "a", "failurePolicy: Ignore")]);
     drop(world);
     // The server is gone when its task is.
     while tokio::net::TcpStream::connect(address).await.is_ok() {
@@ -256,6 +256,7 @@ async fn a_refused_connection_is_reported() {
          connect: connection refused"
     );
     assert_eq!(reason(&run(&chain).await).as_deref(), Some(&*expected));
+    assert_eq!(reason(&run(&ignoring).await), None);
 }
 
 /// The table of DI-54, with a clock that the webhooks move: each call takes a second.

@@ -360,6 +360,24 @@ async fn calls_build_on_one_another() {
     assert_eq!(object["spec"].to_string(), r#"{"a":1,"b":1,"n":1,"p":1}"#);
 }
 
+/// Two webhooks that write the same field: the later one has the last word, in both rounds.
+#[tokio::test]
+async fn the_last_of_two_that_change_the_same_field_wins() {
+    let script = |value: &'static str| -> Script {
+        Box::new(move |request, _| {
+            let patch = json!([{"op": "replace", "path": "/spec/n", "value": value}]);
+            answer(AdmissionResponse::allow(request).patch(&patch))
+        })
+    };
+    let world = World::new(vec![("a", script("a")), ("b", script("b"))]).await;
+    let texts =
+        [configuration("Mutating", "a", IF_NEEDED), configuration("Mutating", "b", IF_NEEDED)];
+    let outcome =
+        world.chain(&texts).run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    assert_eq!(outcome.result.unwrap().object.unwrap()["spec"]["n"], "b");
+    assert_eq!((world.calls("a"), world.calls("b")), (2, 2));
+}
+
 /// Validating plugins and webhooks come behind the preparation, and see the final object (DI-03).
 #[tokio::test]
 async fn validation_sees_the_final_object() {

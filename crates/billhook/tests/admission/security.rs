@@ -34,6 +34,11 @@ async fn certificates_are_verified() {
         let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
         configurations[0].webhooks[0].client_config.ca_bundle = bundle.into_bytes();
         let chain = world.chain(&[]).webhooks(&configurations);
+        for webhook in &mut configurations[0].webhooks {
+            webhook.failure_policy = Some("Ignore".to_owned());
+        }
+        let ignoring = world.chain(&[]).webhooks(&configurations);
+        assert_eq!(reason(&run(&ignoring).await), None, "the failure policy decides");
         match (reason(&run(&chain).await), expected) {
             (None, None) => {}
             (Some(found), Some(expected)) => {
@@ -121,6 +126,55 @@ async fn credentials_come_from_the_kubeconfig() {
         let found = reason(&run(&chain(users, Stage::Validating)).await).unwrap();
         assert_eq!(found, format!("could not get REST client: {expected}"));
     }
+}
+
+/// A program gives a token; it is asked again only when that has expired (CL-30).
+#[tokio::test]
+async fn credentials_may_come_from_a_program() {
+    let directory = std::env::temp_dir().join(format!("billhook-exec-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
+    let configurations = world.configurations(&[configuration("Validating", "a", "")]);
+    let chain = |script: &str| {
+        let text = format!(
+            "users: [{{name: '*', user: {{exec: {{apiVersion: client.authentication.k8s.io/v1, \
+             command: sh, args: [-c, '{script}'], env: [{{name: TOKEN, value: secret}}]}}}}}}]"
+        );
+        let config = Kubeconfig::from_slice(text.as_bytes(), &directory).unwrap();
+        chain_of(world.caller().credentials(Stage::Validating, config), &configurations)
+    };
+    let runs = directory.join("runs");
+    let says = |more: &str| {
+        format!(
+            r#"echo >> {}; echo "{{\"apiVersion\": \"client.authentication.k8s.io/v1\", \"kind\": \"ExecCredential\", \"status\": {{\"token\": \"$TOKEN\"{more}}}}}""#,
+            runs.display()
+        )
+    };
+    let count = || std::fs::read_to_string(&runs).unwrap().lines().count();
+    for (more, expected) in [
+        ("", 1),
+        (r#", \"expirationTimestamp\": \"2999-01-01T00:00:00Z\""#, 1),
+        (r#", \"expirationTimestamp\": \"2020-01-01T00:00:00Z\""#, 3),
+    ] {
+        std::fs::write(&runs, "").unwrap();
+        let chain = chain(&says(more));
+        for _ in 0..3 {
+            assert_eq!(reason(&run(&chain).await), None);
+            let seen = world.seen().pop().unwrap();
+            assert_eq!(seen.headers["authorization"], "Bearer secret");
+        }
+        assert_eq!(count(), expected, "{more}");
+    }
+    for (script, expected) in [
+        ("exit 3", "failed: exit status: 3"),
+        ("echo x", "wrote no JSON: "),
+        ("echo {}", "answered for another apiVersion than client.authentication.k8s.io/v1"),
+    ] {
+        let found = reason(&run(&chain(script)).await).unwrap();
+        let prefix = "could not get REST client: getting credentials: the program sh ";
+        assert!(found.starts_with(&format!("{prefix}{expected}")), "{found}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 /// The file that names the credentials of the stages (CL-10 to CL-13).

@@ -9,6 +9,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGEN
 
 use super::tls::read_file;
 use super::users::{Impersonate, Source, User};
+use crate::admission::time::now;
 use crate::base64;
 
 /// How long the token of a file counts (CL-31).
@@ -20,6 +21,8 @@ pub(super) struct Credentials {
     authorization: Option<String>,
     token_file: Option<TokenFile>,
     impersonate: Vec<(HeaderName, String)>,
+    /// When what a program gave can no longer be used.
+    expires: Option<String>,
     /// The files of the client certificate, and when they were last changed.
     watched: Vec<(PathBuf, Option<SystemTime>)>,
 }
@@ -31,8 +34,9 @@ struct TokenFile {
 }
 
 impl Credentials {
-    /// The credentials of a user; none for an anonymous client.
-    pub(super) fn new(user: Option<&User>) -> Result<Self, String> {
+    /// The credentials of a user; none for an anonymous client. What a program gave has a time at
+    /// which it expires.
+    pub(super) fn new(user: Option<&User>, expires: Option<String>) -> Result<Self, String> {
         let Some(user) = user else { return Ok(Credentials::default()) };
         if let Some(why) = user.unusable {
             return Err(why.to_owned());
@@ -58,13 +62,17 @@ impl Credentials {
             authorization: bearer.or_else(|| has_basic.then(basic)),
             token_file,
             impersonate: user.impersonate.as_ref().map(headers).transpose()?.unwrap_or_default(),
+            expires,
             watched: watched.collect(),
         })
     }
 
-    /// Whether the files are still those that were read.
+    /// Whether nothing has expired and the files are still those that were read.
     pub(super) fn are_fresh(&self) -> bool {
-        self.watched.iter().all(|(path, seen)| changed(path) == *seen)
+        // Both are in UTC and in the same form, so that their order is that of the texts.
+        let is_past = |expires: &String| !expires.ends_with('Z') || *expires <= now();
+        !self.expires.as_ref().is_some_and(is_past)
+            && self.watched.iter().all(|(path, seen)| changed(path) == *seen)
     }
 
     /// The headers of a call.

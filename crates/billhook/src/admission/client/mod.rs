@@ -4,6 +4,7 @@ mod config;
 mod connect;
 mod credentials;
 mod exchange;
+mod exec;
 mod resolve;
 mod target;
 mod tls;
@@ -57,6 +58,31 @@ struct Clients {
     kubeconfig: Kubeconfig,
     /// The ones used last are at the end.
     used: Mutex<Vec<(ClientConfig, Arc<Client>)>>,
+}
+
+impl Clients {
+    /// The client of a webhook if there is one whose credentials are good.
+    fn get(&self, config: &ClientConfig) -> Option<Arc<Client>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = used.iter().position(|(known, _)| known == config)?;
+        let (config, client) = used.remove(position);
+        if !client.credentials.are_fresh() {
+            return None;
+        }
+        used.push((config, Arc::clone(&client)));
+        Some(client)
+    }
+
+    /// Keeps a new client, in the place of another one of the same webhook or of the one that was
+    /// used longest ago.
+    fn put(&self, config: &ClientConfig, client: &Arc<Client>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|(known, _)| known != config);
+        if used.len() >= MAX_CLIENTS {
+            used.remove(0);
+        }
+        used.push((config.clone(), Arc::clone(client)));
+    }
 }
 
 /// What is kept for a webhook.
@@ -129,34 +155,33 @@ impl HttpsCaller {
         }
     }
 
-    /// The client of a webhook, made if there is none or a file of its credentials changed.
+    /// The client of a webhook, made if there is none or its credentials are no longer good.
     /// Failures are not kept (CL-71).
-    fn client(&self, call: &WebhookCall<'_>) -> Result<Arc<Client>, String> {
+    async fn client(&self, call: &WebhookCall<'_>) -> Result<Arc<Client>, String> {
         let clients = self.clients(call.stage);
-        let mut used = clients.used.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = used.iter().position(|(config, _)| config == call.client_config);
-        if let Some(position) = known {
-            let (config, client) = used.remove(position);
-            if client.credentials.are_fresh() {
-                used.push((config, Arc::clone(&client)));
-                return Ok(client);
-            }
+        if let Some(client) = clients.get(call.client_config) {
+            return Ok(client);
         }
         let target = Target::new(call.hook, call.client_config)?;
-        let user = clients.kubeconfig.user(&target.user_key());
-        let credentials = Credentials::new(user)?;
-        let tls = tls::settings(&call.client_config.ca_bundle, user)?;
+        let mut user = clients.kubeconfig.user(&target.user_key());
+        let mut expires = None;
+        if let Some(known) = &mut user
+            && let Some(program) = known.program.take()
+        {
+            let given = program.run().await?;
+            expires = given.expires.clone();
+            given.complete(known);
+        }
+        let credentials = Credentials::new(user.as_ref(), expires)?;
+        let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;
         let pool = Pool::new(target, Arc::clone(&self.resolver), tls)?;
         let client = Arc::new(Client { pool, credentials });
-        if used.len() >= MAX_CLIENTS {
-            used.remove(0);
-        }
-        used.push((call.client_config.clone(), Arc::clone(&client)));
+        clients.put(call.client_config, &client);
         Ok(client)
     }
 
     async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
-        let client = self.client(&call).map_err(CallerError::Client)?;
+        let client = self.client(&call).await.map_err(CallerError::Client)?;
         let headers = client.credentials.headers(&self.user_agent).map_err(CallerError::Client)?;
         let endpoint = Endpoint { pool: &client.pool, headers, max_response: self.max_response };
         let body = call.review.to_json();

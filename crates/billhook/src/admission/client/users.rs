@@ -6,6 +6,13 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use super::exec::Program;
+
+/// The API server itself.
+const API_SERVER: &str = "kubernetes.default.svc:443";
+/// Where a process in a cluster finds its token.
+const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
 /// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
 #[derive(Clone, Debug, Default)]
 pub struct Kubeconfig {
@@ -31,6 +38,8 @@ pub(super) struct User {
     pub(super) certificate: Option<Source>,
     pub(super) key: Option<Source>,
     pub(super) impersonate: Option<Impersonate>,
+    /// A program that gives token and certificate.
+    pub(super) program: Option<Program>,
     /// Why the entry cannot be used.
     pub(super) unusable: Option<&'static str>,
 }
@@ -86,27 +95,26 @@ impl Kubeconfig {
         Self::from_slice(&text, path.parent().unwrap_or(Path::new("")))
     }
 
-    /// The name of the entry for a target `host:port` (CL-21, without the credentials of a
-    /// process in a cluster).
-    fn choose(&self, target: &str) -> Option<&str> {
+    /// The entry for a target `host:port` (CL-21). `in_cluster` are the credentials that a process
+    /// in a cluster has for the API server.
+    fn choose<'u>(&'u self, target: &str, in_cluster: Option<&'u User>) -> Option<&'u User> {
         let exact_or_wildcard = |target: &str| {
             let mut wildcards = target.match_indices('.').filter_map(|(dot, _)| target.get(dot..));
-            self.entry(target)
-                .or_else(|| wildcards.find_map(|suffix| self.entry(&format!("*{suffix}"))))
+            self.users
+                .get(target)
+                .or_else(|| wildcards.find_map(|suffix| self.users.get(&format!("*{suffix}"))))
         };
         exact_or_wildcard(target)
             .or_else(|| exact_or_wildcard(target.strip_suffix(":443")?))
-            .or_else(|| self.entry("*"))
-            .or_else(|| self.entry(self.current.as_deref()?))
-    }
-
-    fn entry(&self, name: &str) -> Option<&str> {
-        self.users.get_key_value(name).map(|(name, _)| name.as_str())
+            .or_else(|| in_cluster.filter(|_| target == API_SERVER))
+            .or_else(|| self.users.get("*"))
+            .or_else(|| self.users.get(self.current.as_deref()?))
     }
 
     /// The credentials for a target `host:port`; none to stay anonymous.
-    pub(super) fn user(&self, target: &str) -> Option<&User> {
-        self.users.get(self.choose(target)?)
+    pub(super) fn user(&self, target: &str) -> Option<User> {
+        let in_cluster = (target == API_SERVER).then(User::in_cluster).flatten();
+        self.choose(target, in_cluster.as_ref()).cloned()
     }
 }
 
@@ -129,6 +137,13 @@ fn named<'v>(
 }
 
 impl User {
+    /// The credentials of a process in a cluster, if it is in one.
+    fn in_cluster() -> Option<Self> {
+        let path = Path::new(IN_CLUSTER_TOKEN);
+        let token_file = path.is_file().then(|| path.to_owned())?;
+        Some(User { token_file: Some(token_file), ..User::default() })
+    }
+
     fn of_value(value: &Value, directory: &Path) -> Result<Self, String> {
         let text = |name: &str| match value.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -162,13 +177,8 @@ impl User {
             })
         });
         let is_set = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
-        let unusable = if is_set("auth-provider") {
-            Some("auth provider not supported")
-        } else if is_set("exec") {
-            Some("credentials from a program (`exec`) are not supported")
-        } else {
-            None
-        };
+        let unusable = is_set("auth-provider").then_some("auth provider not supported");
+        let program = value.get("exec").filter(|exec| !exec.is_null());
         Ok(User {
             token: text("token")?,
             token_file: file("tokenFile")?,
@@ -177,6 +187,7 @@ impl User {
             certificate: source("client-certificate")?,
             key: source("client-key")?,
             impersonate: impersonate.transpose()?,
+            program: program.map(|exec| Program::of_value(exec, directory)).transpose()?,
             unusable,
         })
     }
@@ -186,8 +197,12 @@ impl User {
 mod tests {
     use super::*;
 
+    fn named(name: &str) -> User {
+        User { username: name.to_owned(), ..User::default() }
+    }
+
     fn with_users(names: &[&str], current: Option<&str>) -> Kubeconfig {
-        let users = names.iter().map(|name| ((*name).to_owned(), User::default())).collect();
+        let users = names.iter().map(|name| ((*name).to_owned(), named(name))).collect();
         Kubeconfig { users, current: current.map(str::to_owned) }
     }
 
@@ -229,9 +244,14 @@ mod tests {
             ("10.0.0.1:443", &["*.0.0.1"], None, Some("*.0.0.1")),
             ("www.x.org:443", &["*x.org", "w*.x.org"], None, None),
             ("x.y.svc:443", &["*", "u"], Some("u"), Some("*")),
+            ("kubernetes.default.svc:443", &["*"], None, Some("in cluster")),
+            ("kubernetes.default.svc:443", &["*.svc"], None, Some("*.svc")),
         ] {
-            let chosen = with_users(names, current);
-            assert_eq!(chosen.choose(target), expected, "{target} {names:?}");
+            let config = with_users(names, current);
+            let in_cluster = named("in cluster");
+            let chosen = config.choose(target, Some(&in_cluster));
+            let chosen = chosen.map(|user| user.username.as_str());
+            assert_eq!(chosen, expected, "{target} {names:?}");
         }
     }
 
