@@ -31,8 +31,8 @@ fn main() -> ExitCode {
         args::Subcommands::Clean(command) => run::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
-        args::Subcommands::Admit(command) => admit::run(command),
         args::Subcommands::Match(command) => matching::run(command),
+        args::Subcommands::Admit(command) => admit::run(command),
     };
     let status = match run {
         Ok(status) => status,

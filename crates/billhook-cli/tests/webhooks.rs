@@ -15,6 +15,7 @@ cases! {
     match_delete: "match --webhooks fixtures/match/webhooks.yaml --operation delete fixtures/match/pod.yaml";
     match_connect: "match --webhooks fixtures/match/webhooks.yaml --operation connect --subresource exec fixtures/match/pod.yaml";
     match_assumed_namespace: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/pod.yaml";
+    match_assumed_namespaces: "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds --explain cluster.policy.example.com fixtures/match/pod.yaml fixtures/objects/stack-v1beta1.yaml";
     match_exempt: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/webhooks.yaml";
 
     // Why isn't it called?
@@ -26,7 +27,7 @@ cases! {
     why_version: "match --webhooks fixtures/match/webhooks.yaml --explain stacks.policy.example.com --crd fixtures/crds --operation update fixtures/objects/stack-v1beta1.yaml";
     why_undecided: "match --webhooks fixtures/match/webhooks.yaml --explain humans.policy.example.com fixtures/match/pod.yaml";
 
-    match_update_of_labels: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:sidecars=enabled --operation update --old - fixtures/match/pod.yaml"
+    match_update_of_labels: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:sidecars=enabled --old - fixtures/match/pod.yaml"
         < [OLD_POD];
     match_update_of_another: "match --webhooks fixtures/match/webhooks.yaml --operation update --old - fixtures/match/pod.yaml"
         < [OLD_POD.replace("name: web", "name: other")];
@@ -46,7 +47,7 @@ cases! {
     match_no_review: "match --webhooks fixtures/match/webhooks.yaml --request fixtures/match/pod.yaml";
     match_labels_malformed: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:a!=b --namespace-labels shop:=b --namespace-labels fixtures/match/pod.yaml fixtures/match/pod.yaml";
     match_connect_to_nothing: "match --webhooks fixtures/match/webhooks.yaml --operation connect fixtures/match/pod.yaml";
-    match_old_on_create: "match --webhooks fixtures/match/webhooks.yaml --old fixtures/match/pod.yaml fixtures/match/pod.yaml";
+    match_old_on_create: "match --webhooks fixtures/match/webhooks.yaml --operation create --old fixtures/match/pod.yaml fixtures/match/pod.yaml";
     help_match: "match --help";
 
     check_webhooks: "check fixtures/match/webhooks.yaml fixtures/broken-webhooks";

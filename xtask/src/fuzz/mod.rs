@@ -4,6 +4,7 @@
 mod generate;
 mod random;
 pub mod targets;
+mod webhooks;
 
 use std::process::ExitCode;
 

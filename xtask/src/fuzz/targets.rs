@@ -7,17 +7,19 @@ use billhook::{CustomResourceDefinition, DecodeOptions, Version};
 use billhook_decode::read_json;
 use serde_json::Value;
 
+pub use super::webhooks::webhooks;
 use super::{check, definition};
 
 /// A target: any bytes must come through it without a difference or a panic.
 pub type Target = fn(&[u8]) -> Result<(), String>;
 
 /// All targets, by the name of their directory in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 5] = [
+pub const TARGETS: [(&str, Target); 6] = [
     ("definition_and_text", definition_and_text),
     ("pattern", pattern),
     ("stored", stored),
     ("text", text),
+    ("webhooks", webhooks),
     ("yaml", yaml),
 ];
 

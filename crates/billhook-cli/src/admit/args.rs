@@ -20,7 +20,7 @@ pub(crate) struct Admit {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) crd: Vec<PathBuf>,
-    /// Webhook configurations: a file, a directory or `-`; may be repeated
+    /// Webhook configurations, and Namespaces: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
     /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be

@@ -22,11 +22,12 @@ pub(crate) struct Cluster {
 impl Cluster {
     /// Reads the files; what cannot be read is added to the problems.
     pub(crate) fn read(command: &Admit, problems: &mut Vec<Problem>) -> Self {
+        let mut namespaces = Namespaces::default();
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
-            paths => configurations(paths, problems),
+            paths => configurations(paths, &mut namespaces, problems),
         };
-        let namespaces = Arc::new(Namespaces::read(&command.namespace_labels, problems));
+        namespaces.read(&command.namespace_labels, problems);
         let mut old = Vec::new();
         for source in sources(&command.old) {
             match source.and_then(|source| source.documents()) {
@@ -34,7 +35,7 @@ impl Cluster {
                 Err(problem) => problems.push(*problem),
             }
         }
-        Cluster { configurations, namespaces, old }
+        Cluster { configurations, namespaces: Arc::new(namespaces), old }
     }
 
     /// The namespaces: those that were given, and any other one with nothing but its name.

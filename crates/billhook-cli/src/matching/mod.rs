@@ -1,5 +1,6 @@
 //! `billhook match`: which webhooks a request goes to, and why it does not go to the others.
 
+pub(crate) mod args;
 pub(crate) mod namespaces;
 mod report;
 mod request;
@@ -13,12 +14,12 @@ use billhook::webhook::{
     ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
-use crate::args::Match;
 use crate::crds::{Crds, list};
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{problem as print_problem, warning};
 use crate::run::Identity;
+use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
 use request::Requests;
@@ -39,8 +40,9 @@ struct Decided<'h> {
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut problems = Vec::new();
-    let configurations = configurations(&command.webhooks, &mut problems);
-    let namespaces = Namespaces::read(&command.namespace_labels, &mut problems);
+    let mut namespaces = Namespaces::default();
+    let configurations = configurations(&command.webhooks, &mut namespaces, &mut problems);
+    namespaces.read(&command.namespace_labels, &mut problems);
     let (crds, crd_problems) = match command.crd.is_empty() {
         true => (None, Vec::new()),
         false => {
@@ -105,28 +107,30 @@ fn decide<'h>(
 }
 
 /// Reads the configurations; what a server would refuse is used all the same, with a warning.
+/// Namespaces may stand beside them.
 pub(crate) fn configurations(
     paths: &[PathBuf],
+    namespaces: &mut Namespaces,
     problems: &mut Vec<Problem>,
 ) -> Vec<WebhookConfiguration> {
     let mut found = Vec::new();
+    let mut add = |document: &Document| {
+        if !WebhookConfiguration::is_configuration(&document.value) {
+            return namespaces.add_object(document).map(|_| ());
+        }
+        let read = WebhookConfiguration::from_value_reporting(&document.value);
+        let (configuration, unknown) =
+            read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+        warn(&document.place, &configuration, &unknown);
+        found.push(configuration);
+        Ok(())
+    };
     for source in sources(paths) {
         match source.and_then(|source| source.documents()) {
             Err(problem) => problems.push(*problem),
             Ok(documents) => {
-                let is_one = |it: &Document| WebhookConfiguration::is_configuration(&it.value);
-                for document in documents.iter().filter(|document| is_one(document)) {
-                    match WebhookConfiguration::from_value_reporting(&document.value) {
-                        Ok((configuration, unknown)) => {
-                            warn(&document.place, &configuration, &unknown);
-                            found.push(configuration);
-                        }
-                        Err(error) => {
-                            let place = document.place.clone();
-                            problems.push(*Problem::unusable(place, error.to_string()));
-                        }
-                    }
-                }
+                let failed = documents.iter().filter_map(|document| add(document).err());
+                problems.extend(failed.map(|problem: Box<Problem>| *problem));
             }
         }
     }

@@ -9,6 +9,7 @@ use billhook::webhook::NamespaceLabels;
 use billhook::webhook::selector::{LabelSelector, Operator, Selector};
 use serde_json::{Value, json};
 
+use crate::crds::list;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem};
 use crate::report::warning;
@@ -17,6 +18,7 @@ use crate::report::warning;
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
 /// The namespaces that were given; all others exist too, but nothing is known of them.
+#[derive(Default)]
 pub(crate) struct Namespaces {
     known: BTreeMap<String, NamespaceLabels>,
     /// Those that were asked for and not given.
@@ -24,17 +26,16 @@ pub(crate) struct Namespaces {
 }
 
 impl Namespaces {
-    pub(crate) fn read(given: &[String], problems: &mut Vec<Problem>) -> Self {
-        let mut namespaces = Namespaces { known: BTreeMap::new(), assumed: Mutex::default() };
+    /// Adds those of the command line.
+    pub(crate) fn read(&mut self, given: &[String], problems: &mut Vec<Problem>) {
         for text in given {
             let path = PathBuf::from(text);
             let result = match text.split_once(':') {
-                Some((name, labels)) if !path.exists() => namespaces.add_text(text, name, labels),
-                _ => namespaces.add_files(path),
+                Some((name, labels)) if !path.exists() => self.add_text(text, name, labels),
+                _ => self.add_files(path),
             };
             problems.extend(result.err().map(|problem| *problem));
         }
-        namespaces
     }
 
     /// `NAME:key=value,…`
@@ -73,8 +74,8 @@ impl Namespaces {
         Err(Problem::unusable(Place::file(&shown), "no Namespace objects here"))
     }
 
-    /// Whether the document is a Namespace.
-    fn add_object(&mut self, document: &Document) -> Result<bool, Box<Problem>> {
+    /// Adds a Namespace object; whether the document is one.
+    pub(crate) fn add_object(&mut self, document: &Document) -> Result<bool, Box<Problem>> {
         let value = &*document.value;
         let text = |path: &str| value.pointer(path).and_then(Value::as_str).unwrap_or_default();
         if (text("/apiVersion"), text("/kind")) != ("v1", "Namespace") {
@@ -97,11 +98,19 @@ impl Namespaces {
 
     /// Warns of the namespaces that something had to be assumed of.
     pub(crate) fn warn_of_assumed(&self) {
-        for name in &*self.assumed.lock().unwrap_or_else(PoisonError::into_inner) {
-            warning(&format!(
+        let assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
+        let assumed: Vec<&String> = assumed.iter().collect();
+        match assumed.as_slice() {
+            [] => {}
+            [name] => warning(&format!(
                 "namespace `{name}` is taken to have no labels but the one with its name; \
                  `--namespace-labels {name}:key=value` gives it others"
-            ));
+            )),
+            names => warning(&format!(
+                "namespaces {} are taken to have no labels but those with their names; \
+                 `--namespace-labels NAME:key=value` gives them others",
+                list(names)
+            )),
         }
     }
 }

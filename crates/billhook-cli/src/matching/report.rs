@@ -8,9 +8,10 @@ use billhook::webhook::{ConfigurationKind, Decision};
 use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
+use super::args::Match;
 use super::request::{describe, to_value};
 use super::{Decided, Subject, is_named};
-use crate::args::{Match, Report};
+use crate::args::Report;
 use crate::json::{Fields, error, print_document};
 use crate::problem::Problem;
 use crate::report::{problem as print_problem, visible};

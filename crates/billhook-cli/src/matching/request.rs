@@ -10,7 +10,7 @@ use billhook_schema::value::DeepValue;
 use serde_json::{Value, json};
 
 use super::Subject;
-use crate::args::{Match, Operation};
+use super::args::{Match, Operation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem};
@@ -62,7 +62,7 @@ impl Requests<'_> {
         let subresource = self.command.subresource.as_deref().unwrap_or_default();
         let sub_kind = self.registry.kind_for(&api.resource, subresource).cloned();
         let sub_kind = sub_kind.unwrap_or_else(|| api.kind.clone());
-        let mut request = match self.command.operation {
+        let mut request = match self.command.operation() {
             Operation::Create => api.create(document.value),
             Operation::Delete => api.delete(document.value),
             Operation::Update => {
@@ -91,19 +91,9 @@ impl Requests<'_> {
         if self.command.old.is_empty() {
             return Ok(document.value.clone());
         }
-        let namespace = |identity: &Identity| {
-            let written = identity.namespace.clone().filter(|name| !name.is_empty());
-            written.unwrap_or_else(|| self.command.namespace.clone())
-        };
-        let group = |identity: &Identity| {
-            let api_version = identity.api_version.as_deref().unwrap_or_default();
-            api_version.split_once('/').map_or(String::new(), |(group, _)| group.to_owned())
-        };
-        let is_same = |other: &&Document| {
-            let other = Identity::of(&other.value);
-            (group(&other), &other.kind, &other.name, namespace(&other))
-                == (group(identity), &identity.kind, &identity.name, namespace(identity))
-        };
+        let namespace = &self.command.namespace;
+        let is_same =
+            |other: &&Document| Identity::of(&other.value).is_same_object(identity, namespace);
         let found = old.iter().find(is_same).map(|other| other.value.clone());
         found.ok_or_else(|| {
             Problem::unusable(document.place.clone(), "no object of this kind and name in `--old`")

@@ -2,16 +2,16 @@
 
 use super::PropertyRef;
 
+/// How many words a spelling is compared by. Where the comparison ends would be hard to predict, so
+/// that all names but the longest take the same way.
+const WORDS: usize = 3;
+
 /// A name with its quotation marks and the colon, as it is usually spelled.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Spelling {
-    /// The first bytes, at most eight, and which bytes of a word they take.
-    first: u64,
-    mask: u64,
-    /// The second eight bytes, if there are that many.
-    second: u64,
-    /// The last eight bytes, if there are that many.
-    last: u64,
+    words: [u64; WORDS],
+    /// Which bytes of the words the spelling takes.
+    masks: [u64; WORDS],
     /// Zero if the name needs escapes.
     length: u32,
 }
@@ -20,19 +20,21 @@ impl Spelling {
     pub(super) fn new(name: &str) -> Self {
         if name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
             // No word is one under an empty mask.
-            return Spelling { first: 1, mask: 0, second: 0, last: 0, length: 0 };
+            return Spelling { words: [1; WORDS], masks: [0; WORDS], length: 0 };
         }
         let spelled = format!("\"{name}\":");
-        let bytes = spelled.as_bytes();
-        let word =
-            |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-        let (first, mask) = match bytes.first_chunk::<8>() {
-            Some(first) => (word(first), u64::MAX),
-            None => (word(bytes), (1 << (8 * bytes.len())) - 1),
-        };
-        let second = bytes.get(8..16).map_or(0, word);
-        let last = bytes.last_chunk::<8>().map_or(0, |last| word(last));
-        Spelling { first, mask, second, last, length: bytes.len() as u32 }
+        let mut words = [0; WORDS];
+        let mut masks = [0; WORDS];
+        for (position, byte) in spelled.bytes().enumerate().take(8 * WORDS) {
+            let shift = 8 * (position % 8);
+            if let (Some(word), Some(mask)) =
+                (words.get_mut(position / 8), masks.get_mut(position / 8))
+            {
+                *word |= u64::from(byte) << shift;
+                *mask |= 0xff << shift;
+            }
+        }
+        Spelling { words, masks, length: spelled.len() as u32 }
     }
 }
 
@@ -41,27 +43,21 @@ impl PropertyRef<'_> {
     /// once, the length of that with its quotation marks and the colon.
     #[inline(always)]
     pub fn spelled_at(self, text: &[u8], at: usize) -> Option<usize> {
-        let Spelling { first, mask, second, last, length } = &self.property.spelling;
-        let length = *length as usize;
+        let Spelling { words, masks, length } = &self.property.spelling;
         let rest = text.get(at..)?;
-        let Some(found) = word(rest, 0) else { return self.is_spelled_at_end(rest) };
-        if found & mask != *first {
+        let Some(found) = rest.first_chunk::<{ 8 * WORDS }>() else {
+            return self.is_spelled_at_end(rest);
+        };
+        let (found, _) = found.as_chunks::<8>();
+        let differs =
+            found.iter().zip(words).zip(masks).fold(0, |differs, ((found, word), mask)| {
+                differs | (u64::from_le_bytes(*found) & mask ^ word)
+            });
+        if differs != 0 {
             return None;
         }
-        if length <= 8 {
-            return Some(length);
-        }
-        if word(rest, length - 8)? != *last {
-            return None;
-        }
-        if length <= 16 {
-            return Some(length);
-        }
-        if word(rest, 8)? != *second {
-            return None;
-        }
-        if length <= 24 {
-            return Some(length);
+        if *length as usize <= 8 * WORDS {
+            return Some(*length as usize);
         }
         self.is_spelled_at_end(rest)
     }
@@ -73,9 +69,4 @@ impl PropertyRef<'_> {
         let is_spelled = self.property.spelling.length > 0 && rest.starts_with(spelled);
         is_spelled.then_some(spelled.len())
     }
-}
-
-#[inline(always)]
-fn word(text: &[u8], at: usize) -> Option<u64> {
-    text.get(at..)?.first_chunk().map(|word| u64::from_le_bytes(*word))
 }
