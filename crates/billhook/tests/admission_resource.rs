@@ -315,6 +315,9 @@ fn a_deletion_shows_the_old_object() {
         assert_eq!(asked["options"]["kind"], "DeleteOptions");
         assert_eq!(asked["name"], "x");
     }
+    admission(&caller).admit_blocking(&request.clone().in_collection()).result.unwrap();
+    assert_eq!(caller.asked("v").get("name"), None, "one of a collection (AR-35)");
+    assert_eq!(caller.asked("v")["oldObject"]["metadata"]["name"], "x");
     request.dry_run = true;
     let outcome = admission(&caller).admit_blocking(&request);
     assert_eq!(message(&outcome), "admission webhook \"v\" denied the request: keep it");

@@ -95,6 +95,9 @@ pub struct ObjectRequest {
     pub stored: Vec<u8>,
     /// Whether it is the `status` subresource that is updated.
     pub is_status_update: bool,
+    /// Whether the object is deleted as part of its collection, so that webhooks are not told its
+    /// name (AR-35).
+    pub is_in_collection: bool,
     /// What is done about unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// Whether nothing is to be stored.
@@ -143,6 +146,13 @@ impl ObjectRequest {
     #[must_use]
     pub fn status_update(mut self) -> Self {
         self.is_status_update = true;
+        self
+    }
+
+    /// The request as one of those that the deletion of a collection is made of.
+    #[must_use]
+    pub fn in_collection(mut self) -> Self {
+        self.is_in_collection = true;
         self
     }
 
@@ -352,6 +362,9 @@ impl Admission {
         };
         if request.is_status_update {
             attributes.subresource = "status".to_owned();
+        }
+        if request.is_in_collection {
+            attributes.name.clear();
         }
         attributes.dry_run = request.dry_run;
         attributes.options = Some(options(request));
