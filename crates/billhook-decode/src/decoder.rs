@@ -27,6 +27,8 @@ struct Inner {
     defaults: PreparedDefaults,
     expected: Expected,
     spare: Spare,
+    /// Whether maps keep their members in the order of the keys.
+    maps_are_sorted: bool,
     /// Whether the pass over text knows what to do with this schema at all.
     is_supported: bool,
 }
@@ -51,7 +53,15 @@ impl Decoder {
         let expected = Expected { api_version: quoted(api_version), kind: quoted(kind) };
         let defaults = PreparedDefaults::new(&schema);
         let spare = Spare::default();
-        Decoder(Arc::new(Inner { schema, defaults, expected, spare, is_supported }))
+        let maps_are_sorted = maps_are_sorted();
+        Decoder(Arc::new(Inner {
+            schema,
+            defaults,
+            expected,
+            spare,
+            maps_are_sorted,
+            is_supported,
+        }))
     }
 
     /// The schema.
@@ -79,7 +89,7 @@ impl Decoder {
     /// the order of changes follows.
     pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
         let mut done = self.pass::<true>(text, false, Vec::new()).ok()?;
-        if done.changed && !maps_are_sorted() {
+        if done.changed && !self.0.maps_are_sorted {
             return None;
         }
         let findings = std::mem::take(&mut done.notes).finish();
@@ -99,7 +109,7 @@ impl Decoder {
     /// [`Decoder::clean_reporting`] to a value.
     pub fn read_reporting(&self, text: &[u8]) -> Option<(DeepValue, Findings)> {
         let mut done = self.pass::<true>(text, false, self.0.spare.take()).ok()?;
-        if done.changed && !maps_are_sorted() {
+        if done.changed && !self.0.maps_are_sorted {
             return None;
         }
         let findings = std::mem::take(&mut done.notes).finish();

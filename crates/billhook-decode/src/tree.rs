@@ -6,6 +6,7 @@ use billhook_schema::{CompiledSchema, Dialect, Edge, NodeRef, Unlisted};
 use serde_json::{Map, Value};
 
 use crate::scan::LEVELS;
+use crate::seen::{NARROW, Narrow, Seen, Wide};
 
 /// Removes unknown fields and nulls that are not allowed, and applies defaults: the same as the
 /// three steps one after the other, in one walk that touches nothing that stays and allocates
@@ -40,9 +41,12 @@ impl Walk {
         depth: usize,
     ) -> Result<(), LimitError> {
         match value {
-            Value::Object(members) if !node.is_passive() => {
-                deeper(depth, |depth| self.object(node, members, depth))
-            }
+            Value::Object(members) if !node.is_passive() => deeper(depth, |depth| {
+                if node.property_count() > NARROW {
+                    return self.object::<Wide>(node, members, depth);
+                }
+                self.object::<Narrow>(node, members, depth)
+            }),
             Value::Array(items) if !node.is_passive() => {
                 deeper(depth, |depth| self.array(node, items, depth))
             }
@@ -70,13 +74,13 @@ impl Walk {
         Ok(())
     }
 
-    fn object(
+    fn object<S: Seen>(
         &mut self,
         node: NodeRef<'_>,
         members: &mut Map<String, Value>,
         depth: usize,
     ) -> Result<(), LimitError> {
-        let mut seen = 0u64;
+        let mut seen = S::new(node.property_count());
         let mut removes = false;
         let mut previous = None;
         for (key, member) in members.iter_mut() {
@@ -94,7 +98,7 @@ impl Walk {
             let fate = match property {
                 Some(property) => {
                     previous = Some(property);
-                    seen |= 1u64.checked_shl(property.position() as u32).unwrap_or(0);
+                    seen.insert(property.position());
                     self.member(property.edge(), member, depth)?
                 }
                 None => match node.unlisted() {
@@ -108,7 +112,10 @@ impl Walk {
         if removes {
             self.remove(node, members);
         }
-        self.insert_missing(node, members, seen)
+        if seen.lacks_defaulted(node) {
+            self.insert_missing(node, members, &seen)?;
+        }
+        Ok(())
     }
 
     #[inline]
@@ -152,13 +159,10 @@ impl Walk {
         &mut self,
         node: NodeRef<'_>,
         members: &mut Map<String, Value>,
-        seen: u64,
+        seen: &impl Seen,
     ) -> Result<(), LimitError> {
-        if node.property_count() <= 64 && node.defaulted_mask() & !seen == 0 {
-            return Ok(());
-        }
         for property in node.defaulted_properties() {
-            if property.edge().default().is_some() && !members.contains_key(property.name()) {
+            if property.edge().default().is_some() && !seen.contains(property.position()) {
                 let mut value = Value::Null;
                 self.replace(property.edge(), &mut value)?;
                 members.insert(property.name().to_owned(), value);
