@@ -75,45 +75,48 @@ impl Decoder {
     pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
         match self.pass::<false>(text, false, Vec::new()) {
             Ok(done) => Some(done.cleaned(text)),
-            Err(Stop::Duplicate) => {
-                let rewritten = rewrite(text).ok()?;
-                let done = self.pass::<false>(&rewritten, true, Vec::new()).ok()?;
-                Some(Cow::Owned(if done.changed { done.buffer } else { rewritten }))
-            }
+            Err(Stop::Duplicate) => self.clean_anew(text).map(Cow::Owned),
             Err(Stop::Invalid | Stop::Tree) => None,
         }
+    }
+
+    /// Cleans a text that has to be written anew first.
+    fn clean_anew(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let rewritten = rewrite(text).ok()?;
+        let done = self.pass::<false>(&rewritten, true, Vec::new()).ok()?;
+        Some(if done.changed { done.buffer } else { rewritten })
     }
 
     /// [`Decoder::clean`] with what was found and changed. None also for a text with repeated
     /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
     /// the order of changes follows.
     pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
-        let mut done = self.pass::<true>(text, false, Vec::new()).ok()?;
-        if done.changed && !self.0.maps_are_sorted {
-            return None;
-        }
-        let findings = std::mem::take(&mut done.notes).finish();
+        let (done, findings) = self.pass_reporting(text, Vec::new())?;
         Some((done.cleaned(text), findings))
     }
 
     /// [`Decoder::clean`] to a value.
     pub fn read(&self, text: &[u8]) -> Option<DeepValue> {
-        let done = match self.pass::<false>(text, false, self.0.spare.take()) {
-            Ok(done) => done,
-            Err(Stop::Duplicate) => return Some(read_json(&self.clean(text)?).ok()?.into_value()),
-            Err(Stop::Invalid | Stop::Tree) => return None,
-        };
-        self.read_done(text, done)
+        match self.pass::<false>(text, false, self.0.spare.take()) {
+            Ok(done) => self.read_done(text, done),
+            Err(Stop::Duplicate) => Some(read_json(&self.clean_anew(text)?).ok()?.into_value()),
+            Err(Stop::Invalid | Stop::Tree) => None,
+        }
     }
 
     /// [`Decoder::clean_reporting`] to a value.
     pub fn read_reporting(&self, text: &[u8]) -> Option<(DeepValue, Findings)> {
-        let mut done = self.pass::<true>(text, false, self.0.spare.take()).ok()?;
+        let (done, findings) = self.pass_reporting(text, self.0.spare.take())?;
+        Some((self.read_done(text, done)?, findings))
+    }
+
+    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Option<(Done<'_>, Findings)> {
+        let mut done = self.pass::<true>(text, false, buffer).ok()?;
         if done.changed && !self.0.maps_are_sorted {
             return None;
         }
         let findings = std::mem::take(&mut done.notes).finish();
-        Some((self.read_done(text, done)?, findings))
+        Some((done, findings))
     }
 
     fn read_done(&self, text: &[u8], done: Done<'_>) -> Option<DeepValue> {
