@@ -83,8 +83,9 @@ impl Walk {
         let mut seen = S::new(node.property_count());
         let mut removes = false;
         let mut previous = None;
+        let mut next = node.expected_first();
         for (key, member) in members.iter_mut() {
-            let expected = node.expected_after(previous);
+            let expected = node.expected(next);
             let property = match expected.filter(|property| property.name() == key) {
                 Some(property) => Some(property),
                 None => {
@@ -98,6 +99,7 @@ impl Walk {
             let fate = match property {
                 Some(property) => {
                     previous = Some(property);
+                    next = property.expected_next();
                     seen.insert(property.position());
                     self.member(property.edge(), member, depth)?
                 }

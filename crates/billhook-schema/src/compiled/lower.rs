@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{
-    ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NOTHING, Node, NodeId, Property,
-    RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted, lookup::Lookup,
+    ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NO_DEFAULT, NOTHING, Node, NodeId,
+    Property, RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted,
+    lookup::Lookup,
 };
 use crate::path::FieldPath;
 use crate::props::{JsonSchemaProps, SchemaOrBool};
@@ -307,17 +308,15 @@ impl Lowering {
             self.arena.names.push('"');
             let name_start = self.arena.names.len() as u32;
             self.arena.names.push_str(name);
-            let name = (name_start, self.arena.names.len() as u32);
             self.arena.names.push_str("\":");
             self.arena.properties.push(Property {
                 spelling,
                 next,
                 target,
                 index,
-                position,
+                name_start,
                 field,
                 listed,
-                name,
             });
         }
         if count > 0
@@ -333,7 +332,7 @@ impl Lowering {
         let first = defaulted.len() as u32;
         defaulted.extend((start..end).filter(|&position| {
             let property = properties.get(position as usize);
-            property.is_some_and(|property| property.listed && property.target.default.is_some())
+            property.is_some_and(|property| property.listed && property.target.has_default())
         }));
         let mask = defaulted
             .get(first as usize..)
@@ -346,14 +345,11 @@ impl Lowering {
     fn lookup(&mut self, (start, end): (u32, u32)) -> Lookup {
         let Arena { properties, names, slots, .. } = &mut self.arena;
         let properties = properties.get(start as usize..end as usize).unwrap_or_default();
-        let name = |property: &Property| {
-            names.get(property.name.0 as usize..property.name.1 as usize).unwrap_or_default()
-        };
-        Lookup::build(properties.iter().map(name), slots)
+        Lookup::build(properties.iter().map(|property| property.name_in(names)), slots)
     }
 
     fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
-        let default = schema.default.as_ref().map(|default| {
+        let default = schema.default.as_ref().map_or(NO_DEFAULT, |default| {
             let size = count(default);
             self.arena.defaults.push(Default { value: default.clone(), size });
             self.arena.defaults.len() as u32 - 1
@@ -367,10 +363,10 @@ impl Lowering {
         if let Some(node) = self.arena.nodes.get(target.node.0 as usize) {
             flags.0 |= node.flags.0 & Flags::INHERITED;
         }
-        if target.default.is_some() {
+        if target.has_default() {
             flags.0 |= Flags::CAN_DEFAULT;
         }
-        if is_member && !target.nullable && target.default.is_none() {
+        if is_member && !target.nullable && !target.has_default() {
             flags.0 |= Flags::CAN_REMOVE_NULL;
         }
     }

@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use crate::path::{FieldPath, Segment};
 use crate::value::DeepValue;
+pub use hints::ExpectedProperty;
 use hints::Hint;
 pub use lower::{CompileOptions, Dialect};
 pub use places::{DefaultPlace, DefaultStep};
@@ -112,7 +113,9 @@ enum Step {
     Items,
 }
 
+/// All of it lies in one cache line, as walks over text go from one to the next.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 struct Property {
     spelling: Spelling,
     /// The property that followed.
@@ -120,23 +123,46 @@ struct Property {
     target: Target,
     /// The place among the properties of its node.
     index: u32,
-    /// The place in the table of all properties.
-    position: u32,
+    /// Where the name begins in the text of all names.
+    name_start: u32,
     field: Option<ResourceField>,
     listed: bool,
-    name: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Target {
     node: NodeId,
+    /// [`NO_DEFAULT`] if there is none.
+    default: u32,
     nullable: bool,
-    default: Option<u32>,
 }
+
+impl Property {
+    /// The name, given the text of all names.
+    #[inline]
+    fn name_in<'n>(&self, names: &'n str) -> &'n str {
+        let start = self.name_start as usize;
+        names.get(start..start + self.spelling.name_length()).unwrap_or_default()
+    }
+
+    /// Whether this is the name, given the text of all names.
+    #[inline]
+    fn is_named(&self, name: &[u8], names: &str) -> bool {
+        let start = self.name_start as usize;
+        name.len() == self.spelling.name_length()
+            && names.as_bytes().get(start..start + name.len()) == Some(name)
+    }
+}
+
+const NO_DEFAULT: u32 = u32::MAX;
 
 impl Target {
     const fn to(node: NodeId) -> Self {
-        Target { node, nullable: true, default: None }
+        Target { node, default: NO_DEFAULT, nullable: true }
+    }
+
+    const fn has_default(self) -> bool {
+        self.default != NO_DEFAULT
     }
 }
 
@@ -292,8 +318,7 @@ impl Arena {
     }
 
     fn name(&self, property: &Property) -> &str {
-        let (start, end) = property.name;
-        self.names.get(start as usize..end as usize).unwrap_or_default()
+        property.name_in(&self.names)
     }
 }
 
@@ -522,18 +547,17 @@ impl<'s> Edge<'s> {
     /// The default, if there is one.
     #[inline]
     pub fn default(self) -> Option<&'s Value> {
-        Some(&*self.arena.defaults.get(self.target.default? as usize)?.value)
+        Some(&*self.arena.defaults.get(self.target.default as usize)?.value)
     }
 
     /// A number for the default that no other default of the schema has.
     #[inline]
     pub fn default_id(self) -> Option<usize> {
-        self.target.default.map(|id| id as usize)
+        self.target.has_default().then_some(self.target.default as usize)
     }
 
     /// How many JSON values the default consists of.
     pub fn default_size(self) -> usize {
-        let default = self.target.default.and_then(|id| self.arena.defaults.get(id as usize));
-        default.map_or(0, |default| default.size)
+        self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
     }
 }
