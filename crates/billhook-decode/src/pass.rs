@@ -127,13 +127,13 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// A value that is not null and begins with `byte`, at a node where something may change.
     #[inline(always)]
-    fn value(
+    fn value<'p>(
         &mut self,
         at: usize,
         byte: u8,
         edge: Edge<'s>,
         left: usize,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
     ) -> Step {
         if byte == b'{' {
             let node = edge.node();
@@ -154,9 +154,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// Tells the notes that are made by `pass` where they belong.
     #[inline(always)]
-    fn noting<T>(
+    fn noting<'p, T>(
         &mut self,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
         pass: impl FnOnce(&mut Self) -> Step<T>,
     ) -> Step<T> {
         if !REPORT {
@@ -164,7 +164,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         }
         let mark = self.notes.mark();
         let result = pass(self)?;
-        self.notes.were_at(mark, place);
+        if self.notes.mark() > mark {
+            self.notes.were_at(mark, place());
+        }
         Ok(result)
     }
 
@@ -186,9 +188,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let edge = node.items();
         let mut index = 0;
         loop {
-            let place = Place { node, part: Within::Element(index) };
+            let place = || Place { node, part: Within::Element(index) };
             let end = if byte == b'n' {
-                self.null_element(at, edge, place)?
+                self.null_element(at, edge, place())?
             } else {
                 self.value(at, byte, edge, left, place)?
             };
@@ -206,7 +208,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
             self.out.replace(at..end, default.value());
-            self.noting(place, |pass| pass.note_default(edge, Cause::NullElement))?;
+            self.noting(|| place, |pass| pass.note_default(edge, Cause::NullElement))?;
         }
         Ok(end)
     }
@@ -245,7 +247,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             let (end, escaped) = self.scan.skip_key(at, byte)?;
             let key = self.scan.slice(at + 1, end - 1);
             self.keys.key(&keys, key, escaped)?;
-            let place = Place { node, part: Within::Unlisted(key) };
+            let place = || Place { node, part: Within::Unlisted(key) };
             let (value, first) = self.scan.skip_colon(end)?;
             let (end, is_kept) = self.member_value(value, first, edge, left, place)?;
             if is_kept {
@@ -356,7 +358,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             node.learn(previous, property);
             return Ok(Found::Known(property, value, byte));
         }
-        let place = Place { node, part: Within::Unlisted(name) };
+        let place = || Place { node, part: Within::Unlisted(name) };
         match node.unlisted() {
             Unlisted::Remove if REPORT => {
                 // Repeated keys are reported even in what is removed.
@@ -391,29 +393,29 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         at: usize,
         byte: u8,
     ) -> Step<(usize, bool)> {
-        let place = Place { node: object.node, part: Within::Known(property) };
+        let place = || Place { node: object.node, part: Within::Known(property) };
         match property.resource_field() {
             None => self.member_value(at, byte, property.edge(), object.left, place),
             Some(field) => {
-                Ok((self.resource_field(at, object, field, property.edge(), place)?, true))
+                Ok((self.resource_field(at, object, field, property.edge(), place())?, true))
             }
         }
     }
 
     #[inline(always)]
-    fn member_value(
+    fn member_value<'p>(
         &mut self,
         at: usize,
         byte: u8,
         edge: Edge<'s>,
         left: usize,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
     ) -> Step<(usize, bool)> {
         if byte == b'"' {
             return Ok((self.scan.skip_string(at)?, true));
         }
         if byte == b'n' {
-            return self.null_member(at, edge, place);
+            return self.null_member(at, edge, place());
         }
         Ok((self.value(at, byte, edge, left, place)?, true))
     }
@@ -440,7 +442,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let default = self.prepared(edge)?;
         self.out.replace(at..end, default.value());
         let cause = if place.is_listed() { Cause::NullField } else { Cause::NullMember };
-        self.noting(place, |pass| pass.note_default(edge, cause))?;
+        self.noting(|| place, |pass| pass.note_default(edge, cause))?;
         Ok((end, true))
     }
 
@@ -507,7 +509,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         }
         if REPORT && normal.text.is_some() {
             let is_root = object.is_root();
-            self.noting(place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
+            self.noting(|| place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
         }
         Ok(end)
     }
@@ -521,17 +523,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         mut is_first: bool,
         at: usize,
     ) -> Step<()> {
-        for property in node.defaulted_properties() {
-            if seen.contains(property.position()) || property.edge().default().is_none() {
+        for property in seen.missing(node) {
+            if property.edge().default_id().is_none() {
                 continue;
             }
             let default = self.prepared(property.edge())?;
-            if !is_first {
-                self.out.insert(at, b",");
-            }
-            self.out.insert(at, default.member());
+            self.out.insert(at, default.member(is_first));
             is_first = false;
-            let place = Place { node, part: Within::Known(property) };
+            let place = || Place { node, part: Within::Known(property) };
             self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
         }
         Ok(())

@@ -163,8 +163,8 @@ impl Walk {
         members: &mut Map<String, Value>,
         seen: &impl Seen,
     ) -> Result<(), LimitError> {
-        for property in node.defaulted_properties() {
-            if property.edge().default().is_some() && !seen.contains(property.position()) {
+        for property in seen.missing(node) {
+            if property.edge().default().is_some() {
                 let mut value = Value::Null;
                 self.replace(property.edge(), &mut value)?;
                 members.insert(property.name().to_owned(), value);

@@ -1,12 +1,12 @@
 //! From a structural schema to the arena.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
     ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NO_DEFAULT, NOTHING, Node, NodeId,
     Property, RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted,
-    lookup::Lookup,
+    lookup::Lookup, spelling::AROUND,
 };
 use crate::path::FieldPath;
 use crate::props::{JsonSchemaProps, SchemaOrBool};
@@ -79,6 +79,7 @@ pub(super) static NOTHING_NODE: Node = Node {
     unlisted: Unlisted::Remove,
     items: Target::to(NOTHING),
     first: Hint::none(),
+    path: OnceLock::new(),
 };
 
 static ANYTHING_NODE: Node = Node {
@@ -94,6 +95,7 @@ static ANYTHING_NODE: Node = Node {
     unlisted: Unlisted::Keep,
     items: Target::to(ANYTHING),
     first: Hint::none(),
+    path: OnceLock::new(),
 };
 
 impl CompiledSchema {
@@ -311,6 +313,7 @@ impl Lowering {
             self.arena.names.push_str("\":");
             self.arena.properties.push(Property {
                 spelling,
+                spelled_length: (name.len() + AROUND) as u32,
                 next,
                 target,
                 index,
@@ -329,17 +332,15 @@ impl Lowering {
 
     fn defaulted(&mut self, (start, end): (u32, u32)) -> ((u32, u32), u64) {
         let Arena { properties, defaulted, .. } = &mut self.arena;
-        let first = defaulted.len() as u32;
-        defaulted.extend((start..end).filter(|&position| {
-            let property = properties.get(position as usize);
-            property.is_some_and(|property| property.listed && property.target.has_default())
+        let first = defaulted.len();
+        let properties = properties.get(start as usize..end as usize).unwrap_or_default();
+        defaulted.extend(properties.chunks(64).map(|properties| {
+            let has = |property: &Property| property.listed && property.target.has_default();
+            let bits = properties.iter().zip(0..);
+            bits.fold(0, |word, (property, bit)| word | u64::from(has(property)) << bit)
         }));
-        let mask = defaulted
-            .get(first as usize..)
-            .unwrap_or_default()
-            .iter()
-            .fold(0, |mask, at| mask | 1u64.checked_shl(at - start).unwrap_or(0));
-        ((first, defaulted.len() as u32), mask)
+        let mask = defaulted.get(first).copied().unwrap_or_default();
+        ((first as u32, defaulted.len() as u32), mask)
     }
 
     fn lookup(&mut self, (start, end): (u32, u32)) -> Lookup {
