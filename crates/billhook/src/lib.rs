@@ -62,6 +62,13 @@
 //! - `https`: webhooks over HTTPS (`admission::client`), on tokio.
 //! - `metrics`: the metrics of admission (`admission::metrics`), for prometheus-client.
 //! - `tracing`: spans and log events of admission.
+//! - `k8s-openapi`: conversions from and to the types of k8s-openapi: [`CustomResourceDefinition`],
+//!   [`CrdManifest`], [`webhook::WebhookConfiguration`], [`webhook::selector::LabelSelector`],
+//!   [`webhook::UserInfo`], [`admission::Status`], and the labels of namespaces. It chooses no
+//!   version of Kubernetes; a program that builds k8s-openapi has to, with a feature of that crate.
+//! - `kube`: also conversions from and to the types of kube-core, which kube re-exports:
+//!   [`admission::AdmissionReview`] with its parts, [`admission::Status`],
+//!   [`webhook::ApiResource`] and the names of kinds and resources.
 //! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
 //!
 //! # Not here
@@ -74,6 +81,8 @@ mod clean;
 mod crd;
 mod decode;
 mod error;
+#[cfg(feature = "k8s-openapi")]
+mod interop;
 mod manifest;
 mod metadata;
 mod stream;
@@ -93,6 +102,8 @@ pub use crd::{
 };
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
+#[cfg(feature = "kube")]
+pub use interop::KubeConversionError;
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
 pub use validate::{ValidateOptions, Validation, Verdict};

@@ -117,6 +117,13 @@ async fn answers_are_verified() {
             ),
             None,
         ),
+        // Bytes may also come as a list of numbers.
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patch": [91, 93], "patchType": "JSONPatch"})),
+            None,
+        ),
         (
             mutating,
             "",
@@ -204,6 +211,13 @@ async fn unreadable_answers_are_failed_calls() {
         ("no JSON", json, "garbage", 503, "couldn't get version/kind; json parse error: "),
         ("a list", json, "[]", 503, "couldn't get version/kind; json parse error: "),
         ("a wrong type", json, r#"{"response":{"allowed":"yes"}}"#, 503, ""),
+        (
+            "bytes are numbers below 256",
+            json,
+            r#"{"response":{"patch":[91,256]}}"#,
+            503,
+            "invalid value: integer `256`, expected u8",
+        ),
         ("no media type", "a b", ok, 503, "mime: "),
         (
             "the other version",
