@@ -11,6 +11,7 @@
 
 mod answers;
 mod client;
+mod network;
 mod policies;
 mod reviews;
 mod scenarios;
