@@ -77,6 +77,7 @@
 
 pub mod admission;
 mod base64;
+mod ca_bundle;
 mod clean;
 mod crd;
 mod decode;

@@ -16,6 +16,7 @@ mod policies;
 mod reviews;
 mod scenarios;
 mod security;
+mod self_signed;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
 mod world;

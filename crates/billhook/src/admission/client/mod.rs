@@ -12,6 +12,7 @@ mod target;
 mod tls;
 mod trace;
 mod users;
+mod verifier;
 #[cfg(feature = "tracing")]
 mod warning;
 
