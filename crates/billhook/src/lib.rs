@@ -57,6 +57,60 @@
 //! - [`admission`]: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
 //!
+//! # In a controller
+//!
+//! With the feature `kube`, what a program that is written with kube has in hand can be used as it
+//! is:
+//!
+//! ```
+//! # #[cfg(not(feature = "kube"))]
+//! # fn main() {}
+//! # #[cfg(feature = "kube")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # #[serde(rename_all = "camelCase")]
+//! # struct Backup { api_version: String, kind: String, metadata: serde_json::Value, spec: Spec }
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # struct Spec { keep: Option<i64> }
+//! # impl Backup {
+//! #     fn crd() -> v1::CustomResourceDefinition {
+//! #         serde_json::from_value(serde_json::json!({
+//! #             "metadata": {"name": "backups.example.com"},
+//! #             "spec": {"group": "example.com", "scope": "Namespaced",
+//! #                 "names": {"plural": "backups", "kind": "Backup"},
+//! #                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+//! #                     "openAPIV3Schema": {"type": "object", "properties": {"spec": {
+//! #                         "type": "object",
+//! #                         "properties": {"keep": {"type": "integer", "default": 7}}}}}}}]},
+//! #         })).unwrap()
+//! #     }
+//! # }
+//! # let backup = Backup { api_version: "example.com/v1".to_owned(), kind: "Backup".to_owned(),
+//! #     metadata: serde_json::json!({"name": "a"}), spec: Spec { keep: None } };
+//! # let webhooks =
+//! #     k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration::default();
+//! # let mut shop = k8s_openapi::api::core::v1::Namespace::default();
+//! # shop.metadata.name = Some("shop".to_owned());
+//! # let namespaces = vec![shop];
+//! use billhook::CustomResourceDefinition;
+//! use billhook::admission::{Admission, Chain, ObjectRequest, Unreachable};
+//! use billhook::webhook::{WebhookConfiguration, namespace_labels};
+//!
+//! let definition = CustomResourceDefinition::try_from(&Backup::crd())?;
+//! let chain = Chain::new(Unreachable)
+//!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?])
+//!     .namespaces(namespace_labels(namespaces));
+//! let admission = Admission::new(definition, chain);
+//!
+//! let request = ObjectRequest::create("v1", &serde_json::to_vec(&backup)?);
+//! let accepted = admission.admit_blocking(&request).result.map_err(kube_core::Status::from)?;
+//! let returned: Backup = serde_json::from_value(accepted.returned.unwrap().into_inner())?;
+//! assert_eq!(returned.spec.keep, Some(7));
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! # Crate features
 //!
 //! - `https`: webhooks over HTTPS (`admission::client`), on tokio.
@@ -103,8 +157,6 @@ pub use crd::{
 };
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
-#[cfg(feature = "kube")]
-pub use interop::KubeConversionError;
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
 pub use validate::{ValidateOptions, Validation, Verdict};

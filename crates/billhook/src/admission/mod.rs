@@ -127,3 +127,6 @@ pub use review::{
 };
 pub use status::{Status, StatusCause, StatusDetails};
 pub use warnings::Warnings;
+
+#[cfg(feature = "kube")]
+pub use crate::interop::KubeConversionError;

@@ -84,8 +84,8 @@ impl<T: Resource + DeserializeOwned> TryFrom<AdmissionReview> for kube::Admissio
 ///
 /// ```
 /// use billhook::admission::{
-///     AdmissionReview, BoxFuture, CallFailure, CallerError, WebhookAnswer, WebhookCall,
-///     WebhookCaller,
+///     AdmissionReview, BoxFuture, CallFailure, CallerError, KubeConversionError, WebhookAnswer,
+///     WebhookCall, WebhookCaller,
 /// };
 /// use kube_core::DynamicObject;
 /// use kube_core::admission as kube;
@@ -107,7 +107,7 @@ impl<T: Resource + DeserializeOwned> TryFrom<AdmissionReview> for kube::Admissio
 ///             let review = AdmissionReview::try_from(handle(call.review.try_into()?))?;
 ///             Ok(WebhookAnswer::of_review(&review))
 ///         };
-///         let failed = |error: billhook::KubeConversionError| CallFailure::new(error.to_string());
+///         let failed = |error: KubeConversionError| CallFailure::new(error.to_string());
 ///         Box::pin(std::future::ready(answer().map_err(|error| failed(error).into())))
 ///     }
 /// }

@@ -130,6 +130,29 @@ async fn proxies_that_do_not_help() {
     assert_eq!(world.calls("a"), 0);
 }
 
+/// What a proxy does wrong is told, and a proxy that says nothing does not hold a call up beyond
+/// its time.
+#[tokio::test]
+async fn proxies_that_misbehave() {
+    let world = world().await;
+    let garbage = Proxy::start("garbage", String::new()).await;
+    let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let silent = silent.local_addr().map(|address| (address.to_string(), silent)).unwrap();
+    for (proxy, expected) in [
+        (&garbage.address, "proxyconnect tcp: net/http: HTTP/1.x transport connection broken: "),
+        (&silent.0, "context deadline exceeded"),
+    ] {
+        let mut configurations = by_url(&world, "a.hooks.svc");
+        configurations[0].webhooks[0].timeout_seconds = Some(1);
+        let caller = world.caller().url_connector(Proxies::new(proxy, ""));
+        let found = reason(&run(&chain_of(caller, &configurations)).await).unwrap();
+        let expected = format!(
+            "failed to call webhook: Post \"https://a.hooks.svc/a?timeout=1s\": {expected}"
+        );
+        assert!(found.starts_with(&expected), "{found}");
+    }
+}
+
 /// Each form has its own connector, which gets the address that would be dialled.
 #[tokio::test]
 async fn connectors_may_be_brought_along() {

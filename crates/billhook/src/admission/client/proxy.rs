@@ -93,11 +93,11 @@ impl Proxies {
     fn proxy(&self, address: &str) -> Result<Option<&Proxy>, String> {
         let Some(proxy) = &self.proxy else { return Ok(None) };
         let (host, port) = host_and_port(address, 443)?;
+        let host = host.to_ascii_lowercase();
         let ip: Option<IpAddr> = host.parse().ok();
         if host == "localhost" || ip.is_some_and(|ip| ip.is_loopback()) {
             return Ok(None);
         }
-        let host = host.to_ascii_lowercase();
         if self.exceptions.iter().any(|exception| exception.holds(&host, ip, port)) {
             return Ok(None);
         }
@@ -249,7 +249,7 @@ mod tests {
     fn some_hosts_are_reached_directly() {
         for (no_proxy, address, is_direct) in [
             ("", "a.example.com:443", false),
-            ("", "localhost:443", true),
+            ("", "Localhost:443", true),
             ("", "127.8.0.1:443", true),
             ("", "[::1]:443", true),
             ("*", "a.example.com:443", true),
