@@ -113,13 +113,10 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, String> {
-        let address = match &self.target.service {
-            Some(service) => self.network.resolver.resolve(service)?,
-            None => join(&self.target.host, self.target.port),
-        };
-        let connector = match &self.target.service {
-            Some(_) => &self.network.service_connector,
-            None => &self.network.url_connector,
+        let network = &self.network;
+        let (address, connector) = match &self.target.service {
+            Some(service) => (network.resolver.resolve(service)?, &network.service_connector),
+            None => (join(&self.target.host, self.target.port), &network.url_connector),
         };
         let stream = timeout(DIAL_TIMEOUT, connector.connect(&address))
             .await
