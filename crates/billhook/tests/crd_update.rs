@@ -246,7 +246,8 @@ fn certificates() {
     // A block of the right name with three bytes, which are no certificate.
     let empty = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BRUEKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
     let malformed = with_webhook(Some(empty), &["v1"]);
-    let good = with_webhook(Some(include_str!("../../../fixtures/ca-bundle.b64")), &["v1"]);
+    let good =
+        with_webhook(Some(include_str!("../../../fixtures/ca-bundle.b64").trim_end()), &["v1"]);
     let none = with_webhook(None, &["v1"]);
     let error = "spec.conversion.webhookClientConfig.caBundle: Invalid value: \"eHg=\": unable to load root certificates: unable to parse bytes as PEM block";
     let malformed_error = format!(

@@ -159,7 +159,7 @@ fn single_configurations() {
                     .to_owned(),
             ],
         ),
-        (with(&bundle(include_str!("../../../../fixtures/ca-bundle.b64"))), vec![]),
+        (with(&bundle(include_str!("../../../../fixtures/ca-bundle.b64").trim_end())), vec![]),
     ] {
         assert_eq!(shown(&read(&value).lints()), expected, "{value}");
     }
