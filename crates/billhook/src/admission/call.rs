@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use super::answer::{self, Stage, Verified};
-use super::caller::{CallerError, WebhookCall, WebhookCaller};
+use super::caller::{CallerError, WebhookCall};
+use super::chain::Chain;
 use super::review::{AdmissionRequest, AdmissionReview, ReviewVersion, SharedObject};
 use super::status::Status;
 use crate::webhook::{AdmissionAttributes, Hook, Match};
@@ -54,11 +55,7 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Steps 1 to 6 of DI-20.
-    pub(super) async fn exchange(
-        self,
-        caller: &dyn WebhookCaller,
-        uid: String,
-    ) -> Result<Verified, HookError> {
+    pub(super) async fn exchange(self, chain: &Chain, uid: String) -> Result<Verified, HookError> {
         self.check_dry_run()?;
         let webhook = self.hook.webhook();
         let accepted = webhook.admission_review_versions.as_deref().unwrap_or_default();
@@ -79,8 +76,8 @@ impl Call<'_> {
             timeout,
         };
         let failed = |error| HookError::calling_failed(&error);
-        let answer = caller.call(call).await.map_err(failed)?;
-        let review = answer::read(&answer, version)
+        let answer = chain.caller.call(call).await.map_err(failed)?;
+        let review = answer::read(&answer, version, chain.reads_yaml)
             .map_err(|failure| HookError::calling_failed(&CallerError::Exchange(failure)))?;
         answer::verify(review, &uid, version, self.stage).map_err(|text| {
             HookError::unusable(format!("received invalid webhook response: {text}"))

@@ -51,7 +51,7 @@ impl Chain {
             options: request.options.clone().map(Arc::new),
             remaining: deadline.remaining(),
         };
-        let answer = call.exchange(&*self.caller, (self.uids)()).await;
+        let answer = call.exchange(self, (self.uids)()).await;
         let (changes, error) = match (answer, output) {
             (Err(HookError::Calling { reason, .. }), _) => (Vec::new(), Some(reason)),
             (Err(HookError::Engine(status)), _) => (Vec::new(), Some(status.message)),

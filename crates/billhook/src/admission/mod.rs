@@ -74,8 +74,7 @@
 //!
 //! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
 //! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
-//! [`Converter`] may stand in for one. Neither proxies of the environment nor
-//! webhooks from static manifests are supported.
+//! [`Converter`] may stand in for one. Webhooks from static manifests are not supported.
 
 mod annotations;
 mod answer;
@@ -128,3 +127,6 @@ pub use review::{
 };
 pub use status::{Status, StatusCause, StatusDetails};
 pub use warnings::Warnings;
+
+#[cfg(feature = "kube")]
+pub use crate::interop::KubeConversionError;
