@@ -56,6 +56,9 @@ impl Step<'_> {
     }
 }
 
+/// How deep most changes are.
+const USUAL_DEPTH: usize = 8;
+
 enum What<'s> {
     Pruned {
         /// The node that removed it.
@@ -125,7 +128,7 @@ impl<'s> Notes<'s> {
     }
 
     fn push(&mut self, what: What<'s>) {
-        self.0.push(Note { steps: Vec::new(), what });
+        self.0.push(Note { steps: Vec::with_capacity(USUAL_DEPTH), what });
     }
 
     /// A member of `node` was removed; `text` is its value.

@@ -86,7 +86,7 @@ impl Walk {
         let mut next = node.expected_first();
         for (key, member) in members.iter_mut() {
             let expected = node.expected(next);
-            let property = match expected.filter(|property| property.name() == key) {
+            let property = match expected.filter(|property| property.is_named(key)) {
                 Some(property) => Some(property),
                 None => {
                     let found = node.property(key);

@@ -539,6 +539,12 @@ impl<'s> PropertyRef<'s> {
         self.arena.name(self.property)
     }
 
+    /// Whether this is the member's name.
+    #[inline]
+    pub fn is_named(self, name: &str) -> bool {
+        self.property.is_named(name.as_bytes(), &self.arena.names)
+    }
+
     /// The position of the member among those its node knows, in the order of names.
     #[inline]
     pub fn position(self) -> usize {
