@@ -98,6 +98,7 @@ mod mutate;
 mod observe;
 mod patch;
 mod plugin;
+pub(crate) mod reading;
 mod record;
 mod resource;
 mod review;

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook_decode::read_json_to_depth;
-use billhook_schema::value::{DeepValue, Plain};
+use billhook_schema::value::{DeepValue, Plain, json_type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::status::{Status, null_is_default};
+use super::reading::{null_is_default, record, record_or_default};
+use super::status::Status;
 use crate::webhook::{GroupVersionKind, GroupVersionResource, Operation, UserInfo};
 
 /// The group of the review.
@@ -74,10 +75,10 @@ pub struct AdmissionReview {
     #[serde(deserialize_with = "null_is_default")]
     pub kind: String,
     /// What the webhook is asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request: Option<AdmissionRequest>,
     /// What it answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub response: Option<AdmissionResponse>,
 }
 
@@ -90,19 +91,19 @@ pub struct AdmissionRequest {
     #[serde(deserialize_with = "null_is_default")]
     pub uid: String,
     /// The kind that matched; the objects are of it (AR-11).
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub kind: GroupVersionKind,
     /// The resource that matched.
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub resource: GroupVersionResource,
     /// The subresource; empty for none.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub sub_resource: String,
     /// The kind of the client's request (AR-12).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request_kind: Option<GroupVersionKind>,
     /// The resource of the client's request.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request_resource: Option<GroupVersionResource>,
     /// The subresource of the client's request; empty for none.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
@@ -116,7 +117,7 @@ pub struct AdmissionRequest {
     /// What is done.
     pub operation: Operation,
     /// Who does it.
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub user_info: UserInfo,
     /// The new object (AR-17).
     #[serde(serialize_with = "raw", deserialize_with = "read_raw")]
@@ -144,7 +145,7 @@ pub struct AdmissionResponse {
     #[serde(deserialize_with = "null_is_default")]
     pub allowed: bool,
     /// Why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// The text of a patch; base64 in JSON (AR-96).
     #[serde(with = "base64_bytes", skip_serializing_if = "Vec::is_empty")]
@@ -202,6 +203,10 @@ impl AdmissionReview {
 
     /// Reads a review from a value that holds no raw objects.
     pub(super) fn of_value(value: &Value) -> Result<Self, ReviewError> {
+        if !value.is_object() {
+            let found = json_type(value);
+            return Err(ReviewError(format!("expected an object, got {found}")));
+        }
         Self::deserialize(value).map_err(|error| ReviewError(error.to_string()))
     }
 
@@ -270,7 +275,7 @@ mod base64_bytes {
     use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
 
-    use super::null_is_default;
+    use crate::admission::reading::null_is_default;
     use crate::base64;
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
