@@ -19,6 +19,16 @@ pub enum Stage {
     Validating,
 }
 
+impl Stage {
+    /// The name of the plugin that calls the webhooks of this stage in a server (DI-02).
+    pub fn plugin_name(self) -> &'static str {
+        match self {
+            Stage::Mutating => "MutatingAdmissionWebhook",
+            Stage::Validating => "ValidatingAdmissionWebhook",
+        }
+    }
+}
+
 /// An answer that passed verification.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Verified {

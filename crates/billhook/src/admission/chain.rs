@@ -36,7 +36,7 @@ pub struct Chain {
     pub(super) model: Arc<dyn ObjectModel>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
-    pub(super) errors_in_hook_order: bool,
+    pub(super) results_in_hook_order: bool,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     /// In order; the webhook stages stand between those before and those behind them.
     plugins: Vec<Arc<dyn Plugin>>,
@@ -119,7 +119,7 @@ impl Chain {
             model: Arc::new(UnknownObjects),
             observer: Arc::new(Unobserved),
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
-            errors_in_hook_order: false,
+            results_in_hook_order: false,
             clock: Arc::new(Instant::now),
             plugins: Vec::new(),
             late_plugins: Vec::new(),
@@ -214,11 +214,12 @@ impl Chain {
         self
     }
 
-    /// The chain that answers with the error of the first webhook in their order, not of the
-    /// first in time, where several validating webhooks refuse a request (DI-66).
+    /// The chain that takes the results of validating webhooks in the order of the webhooks and
+    /// not as they arrive: the error that the client gets (DI-66), warnings (AR-86), annotations
+    /// and steps are then the same every time. An [`Observer`] still sees calls as they end.
     #[must_use]
-    pub fn errors_in_hook_order(mut self, in_order: bool) -> Self {
-        self.errors_in_hook_order = in_order;
+    pub fn results_in_hook_order(mut self, in_order: bool) -> Self {
+        self.results_in_hook_order = in_order;
         self
     }
 
@@ -294,6 +295,29 @@ impl Chain {
         self.observer.stage_finished(&end);
     }
 
+    /// The webhooks of a stage are one plugin of the server (OB-11).
+    fn webhooks_finished(
+        &self,
+        stage: Stage,
+        request: &AdmissionAttributes,
+        deadline: Deadline<'_>,
+        began: Instant,
+        rejected: bool,
+    ) {
+        if self.webhooks_of(stage).is_some() {
+            let took = deadline.now().saturating_duration_since(began);
+            let end = StepEnd { stage, operation: request.operation, took, rejected };
+            self.observer.plugin_finished(stage.plugin_name(), &end);
+        }
+    }
+
+    fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
+        match stage {
+            Stage::Mutating => self.mutating.as_ref(),
+            Stage::Validating => self.validating.as_ref(),
+        }
+    }
+
     /// All that may change the object, and once more if a webhook did (DI-40).
     async fn mutating_stage(
         &self,
@@ -327,7 +351,10 @@ impl Chain {
                 record,
             )?;
         }
-        self.mutating_webhooks(request, reinvocation, deadline, record).await?;
+        let began = deadline.now();
+        let result = self.mutating_webhooks(request, reinvocation, deadline, record).await;
+        self.webhooks_finished(Stage::Mutating, request, deadline, began, result.is_err());
+        result?;
         for plugin in &self.late_plugins {
             self.run_plugin(
                 &**plugin,
@@ -351,7 +378,10 @@ impl Chain {
         for plugin in &self.plugins {
             self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
         }
-        if let Err(found) = self.validating_webhooks(request, deadline, record).await {
+        let began = deadline.now();
+        let result = self.validating_webhooks(request, deadline, record).await;
+        self.webhooks_finished(Stage::Validating, request, deadline, began, result.is_err());
+        if let Err(found) = result {
             errors.extend(found);
             if let Some(first) = errors.first() {
                 return Err(first.clone());
@@ -372,7 +402,7 @@ impl Chain {
         deadline: Deadline<'_>,
         record: &mut Record,
     ) -> Result<(), Status> {
-        if !plugin.handles(request.operation) {
+        if !plugin.has_stage(stage) || !plugin.handles(request.operation) {
             return Ok(());
         }
         let began = deadline.now();
@@ -413,11 +443,8 @@ impl Chain {
         request: &AdmissionAttributes,
         all: bool,
     ) -> Vec<(usize, &Hook)> {
-        let set = match stage {
-            Stage::Mutating => &self.mutating,
-            Stage::Validating => &self.validating,
-        };
-        let Some(set) = set.as_ref().filter(|_| !request.is_exempt()) else { return Vec::new() };
+        let set = self.webhooks_of(stage).filter(|_| !request.is_exempt());
+        let Some(set) = set else { return Vec::new() };
         if all {
             return set.hooks().iter().enumerate().collect();
         }

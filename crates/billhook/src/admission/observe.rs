@@ -29,7 +29,8 @@ pub trait Observer: Send + Sync {
         let _ = call;
     }
 
-    /// A plugin has run in a stage (OB-11).
+    /// A plugin has run in a stage; the webhooks of a stage count as one plugin, of the name
+    /// [`Stage::plugin_name`] (OB-11).
     fn plugin_finished(&self, plugin: &str, end: &StepEnd) {
         let _ = (plugin, end);
     }

@@ -4,6 +4,7 @@ use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::annotations::{AuditAnnotations, AuditLevel};
+use super::answer::Stage;
 use super::status::Status;
 use super::warnings::Warnings;
 use crate::webhook::{AdmissionAttributes, Operation};
@@ -15,6 +16,13 @@ use crate::webhook::{AdmissionAttributes, Operation};
 pub trait Plugin: Send + Sync {
     /// The name, for reports and metrics.
     fn name(&self) -> &str;
+
+    /// Whether it has something to do in a stage, in both by default; where it has not, it is
+    /// neither run nor measured.
+    fn has_stage(&self, stage: Stage) -> bool {
+        let _ = stage;
+        true
+    }
 
     /// Whether it takes part in requests of an operation.
     fn handles(&self, operation: Operation) -> bool {

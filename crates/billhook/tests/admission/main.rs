@@ -11,10 +11,13 @@
 
 mod answers;
 mod client;
+mod hostile;
 mod policies;
 mod reviews;
 mod scenarios;
 mod security;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
+mod unreachable;
+mod validating;
 mod world;

@@ -92,7 +92,7 @@ fn play(effect: Effect, name: &str, request: &AdmissionRequest, number: usize) -
     answer(response.patch(&patch))
 }
 
-async fn run(scenario: &Scenario) -> (World, ChainOutcome, usize) {
+async fn run(scenario: &Scenario, trace: bool) -> (World, ChainOutcome, usize) {
     let mut scripts = Vec::new();
     for Hook { name, effects, .. } in &scenario.hooks {
         let (name, effects) = (*name, *effects);
@@ -106,7 +106,7 @@ async fn run(scenario: &Scenario) -> (World, ChainOutcome, usize) {
     let runs = Arc::new(AtomicUsize::new(0));
     let plugin = Scripted { effects: scenario.plugin, runs: Arc::clone(&runs) };
     let chain = world.chain(&configurations).plugin(plugin);
-    let options = RequestOptions::default().trace(true);
+    let options = RequestOptions::default().trace(trace);
     let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
     (world, outcome, runs.load(Ordering::Relaxed))
 }
@@ -314,17 +314,21 @@ async fn tables() {
     ];
     assert_eq!(scenarios.len(), 15);
     for scenario in scenarios {
-        let name = scenario.name;
-        let (world, outcome, plugin_runs) = run(&scenario).await;
-        let error = outcome.result.as_ref().err().map(|status| status.message.as_str());
-        assert_eq!(error, scenario.error, "{name}");
-        assert_eq!(plugin_runs, scenario.calls.0, "{name}: runs of P");
-        let calls: Vec<usize> = scenario.hooks.iter().map(|hook| world.calls(hook.name)).collect();
-        assert_eq!(calls, scenario.calls.1, "{name}: calls");
-        let owned =
-            |row: &(&str, &str, bool, bool)| (row.0.to_owned(), row.1.to_owned(), row.2, row.3);
-        let expected: Vec<_> = scenario.annotations.iter().map(owned).collect();
-        assert_eq!(annotations(&outcome), expected, "{name}: annotations");
+        // A trace looks at webhooks that are otherwise left out at once.
+        for trace in [false, true] {
+            let name = format!("{}, trace {trace}", scenario.name);
+            let (world, outcome, plugin_runs) = run(&scenario, trace).await;
+            let error = outcome.result.as_ref().err().map(|status| status.message.as_str());
+            assert_eq!(error, scenario.error, "{name}");
+            assert_eq!(plugin_runs, scenario.calls.0, "{name}: runs of P");
+            let calls: Vec<usize> =
+                scenario.hooks.iter().map(|hook| world.calls(hook.name)).collect();
+            assert_eq!(calls, scenario.calls.1, "{name}: calls");
+            let owned =
+                |row: &(&str, &str, bool, bool)| (row.0.to_owned(), row.1.to_owned(), row.2, row.3);
+            let expected: Vec<_> = scenario.annotations.iter().map(owned).collect();
+            assert_eq!(annotations(&outcome), expected, "{name}: annotations");
+        }
     }
 }
 
@@ -340,7 +344,7 @@ async fn calls_build_on_one_another() {
         annotations: &[],
         error: None,
     };
-    let (world, outcome, _) = run(&scenario).await;
+    let (world, outcome, _) = run(&scenario, false).await;
     let seen = world.seen();
     let specs: Vec<_> =
         seen.iter().map(|seen| seen.review["request"]["object"]["spec"].to_string()).collect();

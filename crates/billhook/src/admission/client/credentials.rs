@@ -144,12 +144,22 @@ impl TokenFile {
         {
             return Ok(token.clone());
         }
+        let token = match (self.read(), &*read) {
+            (Ok(token), _) => token,
+            // Better the old one than none while the file is being replaced.
+            (Err(_), Some((token, _))) => return Ok(token.clone()),
+            (Err(error), None) => return Err(error),
+        };
+        *read = Some((token.clone(), Instant::now()));
+        Ok(token)
+    }
+
+    fn read(&self) -> Result<String, String> {
         let text = read_file(&self.path)?;
         let token = String::from_utf8_lossy(&text).trim().to_owned();
         if token.is_empty() {
             return Err(format!("read empty token from file \"{}\"", self.path.display()));
         }
-        *read = Some((token.clone(), Instant::now()));
         Ok(token)
     }
 }

@@ -20,7 +20,7 @@ use crate::admission::answer::api_status;
 use crate::admission::caller::{CallFailure, WebhookAnswer};
 
 /// The longest a call may take, whatever the webhook allows (DI-50).
-const MAX_CALL: Duration = Duration::from_secs(30);
+pub(super) const MAX_CALL: Duration = Duration::from_secs(30);
 /// How often one call may be repeated because the webhook asks for it (CL-62).
 const MAX_REPETITIONS: usize = 10;
 /// How much of the body of a refusal is shown (CL-56).
@@ -200,6 +200,7 @@ fn interpret(
     }
     if let Ok(document) = read_json(&body)
         && let Some(status) = api_status(document.value())
+        && status.status == "Failure"
     {
         return Err(CallFailure::of_status(&status));
     }
