@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod audit;
 mod client;
 mod hostile;
 mod policies;
@@ -20,4 +21,5 @@ mod security;
 mod server;
 mod unreachable;
 mod validating;
+mod wire;
 mod world;
