@@ -12,6 +12,7 @@
 mod answers;
 mod audit;
 mod client;
+mod connections;
 mod hostile;
 mod policies;
 mod reviews;

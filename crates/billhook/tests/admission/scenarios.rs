@@ -7,10 +7,13 @@ use billhook::admission::{
     AdmissionRequest, AdmissionResponse, ChainOutcome, Plugin, PluginRequest, RequestOptions,
     Status,
 };
+use billhook::webhook::AdmissionAttributes;
 use serde_json::json;
 
 use crate::server::Reply;
-use crate::world::{Act, Script, World, allow, answer, configuration, create};
+use crate::world::{
+    Act, Script, World, allow, answer, configuration, create, kind, object, resource,
+};
 
 /// What a step does in its first and its second run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -418,4 +421,59 @@ async fn validation_sees_the_final_object() {
     let reviews = world.seen();
     assert_eq!(reviews[1].review["request"]["object"]["spec"].to_string(), expected);
     assert_eq!(outcome.warnings.texts(), ["prepared"]);
+}
+
+/// A plugin behind the webhooks changes the object: only the repetition shows it to those that
+/// want to be called again, and alone it causes none (DI-41, DI-46).
+#[tokio::test]
+async fn plugins_behind_the_webhooks_count_too() {
+    struct Late(Effect);
+    impl Plugin for Late {
+        fn name(&self) -> &str {
+            "Late"
+        }
+
+        fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+            if self.0 == Changes {
+                request.object_mut().unwrap()["spec"]["late"] = request.is_reinvocation().into();
+            }
+            Ok(())
+        }
+    }
+    // Without the late change, with one, and with nothing but one.
+    for (late, first, calls) in
+        [(Nothing, Changes, [1, 1]), (Changes, Changes, [2, 2]), (Changes, Nothing, [1, 1])]
+    {
+        let world = World::new(vec![
+            ("a", Box::new(move |request, number| play(first, "a", request, number))),
+            ("b", Box::new(|request, number| play(Nothing, "b", request, number))),
+        ])
+        .await;
+        // Webhooks are called in the order of names, not in that in which they were added.
+        let texts = ["b", "a"].map(|name| configuration("Mutating", name, IF_NEEDED));
+        let chain = world.chain(&texts).late_plugin(Late(late));
+        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        assert!(outcome.result.is_ok());
+        assert_eq!([world.calls("a"), world.calls("b")], calls, "{late:?} {first:?}");
+        assert_eq!(world.seen()[0].path, "/a");
+    }
+}
+
+/// A webhook whose failure is ignored has no output to be asked about again, nor has a deletion.
+#[tokio::test]
+async fn only_output_is_checked_for_idempotence() {
+    for (effect, request, calls) in [
+        (Fails, create(), 1),
+        (Nothing, create(), 2),
+        (Nothing, AdmissionAttributes::delete(kind(), resource(), object()), 1),
+    ] {
+        let script: Script = Box::new(move |request, number| play(effect, "a", request, number));
+        let world = World::new(vec![("a", script)]).await;
+        let chain = world.chain(&[configuration("Mutating", "a", "failurePolicy: Ignore")]);
+        let options = RequestOptions::default().check_idempotence(true);
+        let outcome = chain.run(request, &options, |_, _| Ok(())).await;
+        assert!(outcome.result.is_ok());
+        assert!(outcome.findings.is_empty());
+        assert_eq!(world.calls("a"), calls, "{effect:?}");
+    }
 }

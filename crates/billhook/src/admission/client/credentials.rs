@@ -163,3 +163,19 @@ impl TokenFile {
         Ok(token)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The token of a file that is gone is still the last one that was read (CL-31).
+    #[test]
+    fn a_token_outlives_its_file() {
+        let path = std::env::temp_dir().join("billhook-no-such-directory/token");
+        let long_ago = Instant::now().checked_sub(TOKEN_AGE).unwrap();
+        let read = Mutex::new(Some(("old".to_owned(), long_ago)));
+        let file = TokenFile { path: path.clone(), read };
+        assert_eq!(file.token().as_deref(), Ok("old"));
+        assert!(TokenFile { path, read: Mutex::default() }.token().is_err());
+    }
+}
