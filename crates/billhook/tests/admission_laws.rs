@@ -12,7 +12,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Waker};
 
 use billhook::admission::{
     Action, AdmissionRequest, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure,
@@ -181,14 +180,10 @@ fn run(
         GroupVersionResource::new("example.com", "v1", "foos"),
         object(spec),
     );
-    let mut running = Box::pin(chain.run(request, options, |request, _| {
+    let outcome = chain.run_blocking(request, options, |request, _| {
         request.object.as_mut().unwrap()["spec"]["prepared"] = true.into();
         Ok(())
-    }));
-    let Poll::Ready(outcome) = running.as_mut().poll(&mut Context::from_waker(Waker::noop()))
-    else {
-        panic!("nothing waits");
-    };
+    });
     let calls = caller.calls.lock().unwrap().clone();
     Run { outcome, calls }
 }
@@ -505,4 +500,18 @@ fn operation() -> impl Strategy<Value = Value> {
         }
         operation
     })
+}
+
+/// Chains are shared between threads, and a request may go from one to another while it waits.
+#[test]
+fn requests_may_change_threads() {
+    fn can_be_sent<T: Send>(_: &T) {}
+    fn can_be_shared<T: Send + Sync>(_: &T) {}
+    let chain = Chain::new(billhook::admission::Unreachable);
+    can_be_shared(&chain);
+    let kind = GroupVersionKind::new("example.com", "v1", "Foo");
+    let resource = GroupVersionResource::new("example.com", "v1", "foos");
+    let request = AdmissionAttributes::create(kind, resource, object(&json!({})));
+    let options = RequestOptions::default();
+    can_be_sent(&chain.run(request, &options, |_, _| Ok(())));
 }

@@ -31,6 +31,50 @@ use crate::webhook::{
 ///
 /// It knows nothing of the objects themselves but what its [`ObjectModel`] tells; the
 /// [`Admission`](super::Admission) of a definition puts decoding before it and storage behind it.
+///
+/// A chain does not change; where configurations come and go, a clone gets the new ones, and shares
+/// the caller with its connections, plugins and everything else (DI-08):
+///
+/// ```
+/// use billhook::admission::{Chain, RequestOptions, Unreachable};
+/// use billhook::webhook::{
+///     AdmissionAttributes, GroupVersionKind, GroupVersionResource, WebhookConfiguration,
+/// };
+/// use serde_json::json;
+///
+/// let configuration = WebhookConfiguration::from_yaml("
+/// apiVersion: admissionregistration.k8s.io/v1
+/// kind: ValidatingWebhookConfiguration
+/// metadata: {name: nodes}
+/// webhooks:
+/// - name: nodes.example.com
+///   clientConfig: {url: 'https://nobody-there'}
+///   rules: [{operations: ['*'], apiGroups: [''], apiVersions: [v1], resources: [nodes]}]
+///   sideEffects: None
+///   admissionReviewVersions: [v1]
+/// ")?;
+/// let node = || {
+///     AdmissionAttributes::create(
+///         GroupVersionKind::new("", "v1", "Node"),
+///         GroupVersionResource::new("", "v1", "nodes"),
+///         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}),
+///     )
+/// };
+/// let options = RequestOptions::default();
+/// let chain = Chain::new(Unreachable);
+/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// assert!(outcome.result.is_ok());
+///
+/// let chain = chain.clone().webhooks(&[configuration]);
+/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// assert_eq!(
+///     outcome.result.unwrap_err().to_string(),
+///     "Internal error occurred: failed calling webhook \"nodes.example.com\": could not get REST \
+///      client: no webhook can be reached",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
 pub struct Chain {
     pub(super) caller: Arc<dyn WebhookCaller>,
     pub(super) model: Arc<dyn ObjectModel>,
@@ -244,6 +288,17 @@ impl Chain {
         let Record { warnings, annotations, steps, findings, .. } = record;
         let result = result.map(|()| request);
         ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }
+    }
+
+    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
+    /// the same process. It blocks the thread.
+    pub fn run_blocking(
+        &self,
+        request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        super::block::block_on(self.run(request, options, prepare))
     }
 
     async fn stages(

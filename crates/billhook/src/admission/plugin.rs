@@ -13,6 +13,38 @@ use crate::webhook::{AdmissionAttributes, Operation};
 ///
 /// Mutating plugins run again, unasked, when a webhook has changed the object: they must be
 /// idempotent (DI-40, DI-47).
+///
+/// ```
+/// use billhook::admission::{Chain, Plugin, PluginRequest, Stage, Status, Unreachable};
+/// use billhook::webhook::Operation;
+///
+/// /// Refuses new objects without an owner.
+/// struct OwnerRequired;
+///
+/// impl Plugin for OwnerRequired {
+///     fn name(&self) -> &str {
+///         "OwnerRequired"
+///     }
+///
+///     fn has_stage(&self, stage: Stage) -> bool {
+///         stage == Stage::Validating
+///     }
+///
+///     fn handles(&self, operation: Operation) -> bool {
+///         operation == Operation::Create
+///     }
+///
+///     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+///         match request.object().and_then(|object| object.pointer("/spec/owner")) {
+///             Some(_) => Ok(()),
+///             None => Err(Status::failure(403, "Forbidden", "an owner is required")),
+///         }
+///     }
+/// }
+///
+/// let chain = Chain::new(Unreachable).plugin(OwnerRequired);
+/// # let _ = chain;
+/// ```
 pub trait Plugin: Send + Sync {
     /// The name, for reports and metrics.
     fn name(&self) -> &str;

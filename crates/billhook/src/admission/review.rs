@@ -20,6 +20,7 @@ const REVIEW_DEPTH: usize = billhook_decode::MAX_DEPTH + 2;
 
 /// A version of the review (AR-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReviewVersion {
     /// `admission.k8s.io/v1`: answers are checked strictly.
     V1,
@@ -64,6 +65,35 @@ impl ReviewVersion {
 pub type SharedObject = Arc<DeepValue>;
 
 /// A review: with a request on its way to a webhook, with a response on its way back (AR-04).
+///
+/// A webhook reads the one and answers with the other, in the same version (AR-95):
+///
+/// ```
+/// use billhook::admission::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};
+///
+/// /// Lets nobody delete what is labelled as kept.
+/// fn answer(body: &[u8]) -> Result<Vec<u8>, ReviewError> {
+///     let review = AdmissionReview::from_slice(body)?;
+///     let version = review.version().unwrap_or(ReviewVersion::V1);
+///     let request = review.request.unwrap_or_default();
+///     let is_kept = request
+///         .old_object
+///         .as_ref()
+///         .is_some_and(|old| old["metadata"]["labels"]["example.com/keep"] == "yes");
+///     let response = match is_kept {
+///         true => AdmissionResponse::deny(&request, "it is to be kept"),
+///         false => AdmissionResponse::allow(&request).warning("it is gone for good"),
+///     };
+///     Ok(AdmissionReview::of_response(version, response).to_json())
+/// }
+///
+/// let body = br#"{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+///     "uid": "705ab4f5", "operation": "DELETE", "name": "x", "oldObject":
+///         {"metadata": {"name": "x", "labels": {"example.com/keep": "yes"}}}}}"#;
+/// let answer = AdmissionReview::from_slice(&answer(body)?)?.response.unwrap();
+/// assert_eq!((answer.uid.as_str(), answer.allowed), ("705ab4f5", false));
+/// # Ok::<(), ReviewError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -230,8 +260,28 @@ impl AdmissionResponse {
 
     /// A response that refuses a request.
     pub fn deny(request: &AdmissionRequest, message: &str) -> Self {
-        let status = Status { message: message.to_owned(), ..Status::default() };
+        Self::deny_with(request, Status { message: message.to_owned(), ..Status::default() })
+    }
+
+    /// A response that refuses a request with a code, a reason or details of its own; a server
+    /// puts the name of the webhook before its message (AR-71).
+    pub fn deny_with(request: &AdmissionRequest, status: Status) -> Self {
         AdmissionResponse { uid: request.uid.clone(), status: Some(status), ..Self::default() }
+    }
+
+    /// The response with one more warning for the client.
+    #[must_use]
+    pub fn warning(mut self, text: impl Into<String>) -> Self {
+        self.warnings.push(text.into());
+        self
+    }
+
+    /// The response with an annotation for the audit log. The server puts the name of the webhook
+    /// before the key (AR-90).
+    #[must_use]
+    pub fn audit_annotation(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.audit_annotations.insert(key.into(), value.into());
+        self
     }
 
     /// The response with a JSON patch, given as the list of its operations.

@@ -121,18 +121,6 @@ async fn clients_are_kept_by_address() {
     let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
     let base = world.configurations(&[configuration("Validating", "a", "")]).remove(0);
     let caller = Arc::new(world.caller());
-    struct Shared(Arc<HttpsCaller>);
-    impl billhook::admission::WebhookCaller for Shared {
-        fn call<'a>(
-            &'a self,
-            call: billhook::admission::WebhookCall<'a>,
-        ) -> billhook::admission::BoxFuture<
-            'a,
-            Result<billhook::admission::WebhookAnswer, billhook::admission::CallerError>,
-        > {
-            self.0.call(call)
-        }
-    }
     let ask = async |name: &str, port: i32, stage: Stage| {
         let mut configuration = base.clone();
         if stage == Stage::Mutating {
@@ -141,7 +129,7 @@ async fn clients_are_kept_by_address() {
         let webhook = &mut configuration.webhooks[0];
         webhook.name = format!("{name}.example.com");
         webhook.client_config.service.as_mut().unwrap().port = Some(port);
-        let outcome = run(&chain_of(Shared(Arc::clone(&caller)), &[configuration])).await;
+        let outcome = run(&chain_of(Arc::clone(&caller), &[configuration])).await;
         assert_eq!(reason(&outcome), None);
         world.server.connections()
     };
