@@ -46,7 +46,8 @@ pub(super) fn read(
     answer: &WebhookAnswer,
     version: ReviewVersion,
 ) -> Result<AdmissionReview, CallFailure> {
-    if let Some(content_type) = &answer.content_type {
+    // An empty header counts as none.
+    if let Some(content_type) = answer.content_type.as_deref().filter(|text| !text.is_empty()) {
         check_media_type(content_type).map_err(CallFailure::new)?;
     }
     if answer.body.is_empty() {

@@ -177,3 +177,26 @@ async fn refusals() {
         assert_eq!(world.calls("a"), 1);
     }
 }
+
+/// The time that is left is sent even if it is more than a call may take (DI-50, DI-51).
+#[tokio::test]
+async fn the_time_of_the_request_is_sent() {
+    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
+    for (own, in_request, expected) in [
+        (None, Some(90), "timeout=1m30s"),
+        (None, Some(34), "timeout=34s"),
+        (None, None, "timeout=30s"),
+        (Some(7), None, "timeout=7s"),
+        (Some(7), Some(90), "timeout=7s"),
+        (Some(30), Some(12), "timeout=12s"),
+    ] {
+        let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
+        configurations[0].webhooks[0].timeout_seconds = own;
+        let now = Instant::now();
+        let chain = world.chain(&[]).webhooks(&configurations).clock(move || now);
+        let mut options = RequestOptions::default();
+        options.deadline = in_request.map(|seconds| now + Duration::from_secs(seconds));
+        assert!(chain.run(create(), &options, |_, _| Ok(())).await.result.is_ok());
+        assert_eq!(world.seen().pop().unwrap().query, expected);
+    }
+}

@@ -154,6 +154,31 @@ fn talk_that_is_no_answer() {
             late,
         ),
         (
+            "half a body",
+            true,
+            |mut stream| {
+                Box::pin(async move {
+                    let text = format!("{OK}content-length: 100\r\n\r\n{{");
+                    let _ = stream.write_all(text.as_bytes()).await;
+                    let _ = stream.shutdown().await;
+                })
+            },
+            body,
+            "unexpected EOF",
+        ),
+        (
+            "half a header",
+            true,
+            |mut stream| {
+                Box::pin(async move {
+                    let _ = stream.write_all(OK.as_bytes()).await;
+                    let _ = stream.shutdown().await;
+                })
+            },
+            post,
+            "EOF",
+        ),
+        (
             "a body that does not come",
             true,
             says!(format!("{OK}content-length: 100\r\n\r\n{{")),

@@ -269,3 +269,27 @@ async fn a_crash_fails_open() {
     let key = "failed-open.validating.webhook.admission.k8s.io/round_0_index_0";
     assert_eq!(outcome.annotations.get(key).unwrap().value, "a.example.com");
 }
+
+/// Two hundred webhooks of which none answers: all are given up at their deadline, at the same
+/// time.
+#[tokio::test]
+async fn many_webhooks_that_never_answer() {
+    let world = World::new(vec![("a", Box::new(|_, _| Act::Never))]).await;
+    let mut configurations = world.configurations(&[configuration("Validating", "a", "")]);
+    let webhook = configurations[0].webhooks.remove(0);
+    for number in 0..200 {
+        let mut webhook = webhook.clone();
+        webhook.name = format!("a{number:03}.example.com");
+        webhook.timeout_seconds = Some(1);
+        webhook.failure_policy = Some(if number == 150 { "Fail" } else { "Ignore" }.to_owned());
+        configurations[0].webhooks.push(webhook);
+    }
+    let chain = world.chain(&[]).webhooks(&configurations);
+    let outcome = tokio::time::timeout(Duration::from_secs(60), run(&chain)).await.unwrap();
+    assert_eq!(outcome.annotations.iter().count(), 199);
+    assert_eq!(
+        messages(&outcome),
+        ["Internal error occurred: failed calling webhook \"a150.example.com\": failed to call \
+             webhook: Post \"https://a.hooks.svc:443/a?timeout=1s\": context deadline exceeded"]
+    );
+}
