@@ -11,8 +11,11 @@
 
 mod answers;
 mod audit;
+#[path = "../../examples/webhook_server/behaviour.rs"]
+mod behaviour;
 mod client;
 mod connections;
+mod example;
 mod hostile;
 mod policies;
 mod reviews;
