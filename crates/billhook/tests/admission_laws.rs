@@ -515,3 +515,29 @@ fn requests_may_change_threads() {
     let options = RequestOptions::default();
     can_be_sent(&chain.run(request, &options, |_, _| Ok(())));
 }
+
+/// A trace lists a bounded number of differences, and fewer where their paths are long.
+#[test]
+fn long_lists_of_changes_are_cut() {
+    let trace = |levels: usize, leaves: usize| {
+        let wrap = |inner: Value| (0..levels).fold(inner, |inner, _| json!({"a": inner}));
+        let leaves: Value = (0..leaves)
+            .map(|n| (format!("k{n:04}"), Value::from(n)))
+            .collect::<serde_json::Map<_, _>>()
+            .into();
+        let hook = Hook {
+            deed: Deed::Set("deep".to_owned(), wrap(leaves)),
+            matches: true,
+            ignores: false,
+            if_needed: false,
+        };
+        let options = RequestOptions::default().trace(true);
+        let spec = json!({"deep": wrap(json!({}))});
+        let run = run("Mutating", &[hook], &[0], false, &options, &spec);
+        run.outcome.steps.iter().map(|step| step.changes.len()).max().unwrap()
+    };
+    assert_eq!(trace(1, 1_000), 1_000);
+    assert_eq!(trace(1, 1_001), 1_000);
+    assert_eq!(trace(97, 1_001), 1_000);
+    assert_eq!(trace(997, 1_001), 100);
+}

@@ -20,8 +20,8 @@ pub struct Step {
     pub action: Action,
     /// How long it took.
     pub took: Duration,
-    /// What it changed in the object, if a trace was asked for: the first thousand differences. For
-    /// a webhook they are in the version that it was shown.
+    /// What it changed in the object, if a trace was asked for: the first thousand differences, or
+    /// fewer if they are deep. For a webhook they are in the version that it was shown.
     pub changes: Vec<Difference>,
 }
 

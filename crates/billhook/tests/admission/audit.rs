@@ -222,3 +222,62 @@ async fn warnings_are_text() {
     let outcome = run(&world, &[configuration("Validating", "a", "")], create()).await;
     assert_eq!(outcome.warnings.texts(), ["a\u{fffd}", "c"]);
 }
+
+/// What comes with an answer is noted before its patch is looked at (AR-93).
+#[tokio::test]
+async fn a_broken_patch_does_not_silence_the_rest() {
+    let script: Script = Box::new(|request, _| {
+        let patch = json!([{"op": "remove", "path": "/nothing"}]);
+        let response = AdmissionResponse::allow(request).patch(&patch);
+        answer(response.warning("mind you").audit_annotation("k", "v"))
+    });
+    let world = World::new(vec![("a", script)]).await;
+    let outcome = run(&world, &[configuration("Mutating", "a", "")], create()).await;
+    assert!(outcome.result.is_err());
+    assert_eq!(outcome.warnings.texts(), ["mind you"]);
+    assert_eq!(outcome.annotations.get("a.example.com/k").unwrap().value, "v");
+}
+
+/// What counts as a change (DI-33): null equals the empty list and the empty map, an integer is
+/// no float, and the order of members does not matter.
+#[tokio::test]
+async fn changes_are_semantic() {
+    let start = json!({
+        "apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "namespace": "default"},
+        "spec": {"list": [], "map": {}, "null": null, "n": 1, "both": {"a": 1, "b": [null]}},
+    });
+    for (path, value, expected) in [
+        ("/spec/list", json!(null), false),
+        ("/spec/map", json!(null), false),
+        ("/spec/null", json!([]), false),
+        ("/spec/null", json!({}), false),
+        ("/spec/null", json!(""), true),
+        ("/spec/null", json!(0), true),
+        ("/spec/list", json!({}), true),
+        ("/spec/list", json!([null]), true),
+        ("/spec/n", json!(1), false),
+        ("/spec/n", json!(1.0), true),
+        ("/spec/n", json!("1"), true),
+        ("/spec/both", json!({"b": [[]], "a": 1}), false),
+        ("/spec/both", json!({"a": 1}), true),
+        ("/spec/new", json!(null), true),
+    ] {
+        let patch = json!([{"op": "add", "path": path, "value": value}]);
+        let script: Script = Box::new(move |request, _| {
+            let mut response = AdmissionResponse::allow(request).patch(&patch);
+            // As it stands, with the fraction of whole floats.
+            response.patch = patch.to_string().into_bytes();
+            answer(response)
+        });
+        let world = World::new(vec![("a", script)]).await;
+        let request = AdmissionAttributes::create(kind(), resource(), start.clone());
+        let outcome = run(&world, &[configuration("Mutating", "a", "")], request).await;
+        let key = "mutation.webhook.admission.k8s.io/round_0_index_0";
+        let mutated = &outcome.annotations.get(key).unwrap().value;
+        assert_eq!(mutated.contains("\"mutated\":true"), expected, "{path} {value}");
+        // The value is set all the same.
+        let object = outcome.result.unwrap().object.unwrap();
+        assert_eq!(object.pointer(path), Some(&value));
+    }
+}

@@ -200,3 +200,34 @@ async fn the_time_of_the_request_is_sent() {
         assert_eq!(world.seen().pop().unwrap().query, expected);
     }
 }
+
+/// A client certificate that is replaced is read again, and connections are made with it (CL-31).
+#[tokio::test]
+async fn certificates_of_clients_may_be_replaced() {
+    let directory = std::env::temp_dir().join(format!("billhook-certs-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
+    let (certificate, key) = world.server.authority().client.clone();
+    std::fs::write(directory.join("tls.crt"), &certificate).unwrap();
+    std::fs::write(directory.join("tls.key"), key).unwrap();
+    let text = "users: [{name: '*', user: {client-certificate: tls.crt, client-key: tls.key}}]";
+    let config = Kubeconfig::from_slice(text.as_bytes(), &directory).unwrap();
+    let caller = world.caller().credentials(Stage::Validating, config);
+    let configurations = world.configurations(&[configuration("Validating", "a", "")]);
+    let chain = chain_of(caller, &configurations);
+    for connections in [1, 1] {
+        assert_eq!(reason(&run(&chain).await), None);
+        assert_eq!(world.server.connections(), connections);
+    }
+    let file = std::fs::File::options().append(true).open(directory.join("tls.crt")).unwrap();
+    file.set_modified(std::time::SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!(reason(&run(&chain).await), None);
+    assert_eq!(world.server.connections(), 2);
+    // What cannot be read now is a failed call, and no obstacle once it can (CL-71).
+    std::fs::write(directory.join("tls.crt"), "none").unwrap();
+    let found = reason(&run(&chain).await).unwrap();
+    assert!(found.starts_with("could not get REST client: "), "{found}");
+    std::fs::write(directory.join("tls.crt"), certificate).unwrap();
+    assert_eq!(reason(&run(&chain).await), None);
+    std::fs::remove_dir_all(&directory).unwrap();
+}

@@ -477,3 +477,22 @@ async fn only_output_is_checked_for_idempotence() {
         assert_eq!(world.calls("a"), calls, "{effect:?}");
     }
 }
+
+/// Webhooks of the same name in one configuration are told apart (DI-06).
+#[tokio::test]
+async fn webhooks_of_the_same_name() {
+    let world = World::new(vec![
+        ("a", Box::new(|request, number| play(Nothing, "a", request, number))),
+        ("b", Box::new(|request, number| play(Changes, "b", request, number))),
+    ])
+    .await;
+    let texts = ["a", "b"].map(|name| configuration("Mutating", name, IF_NEEDED));
+    let mut configurations = world.configurations(&texts);
+    let mut second = configurations[1].webhooks.remove(0);
+    second.name = configurations[0].webhooks[0].name.clone();
+    configurations[0].webhooks.push(second);
+    let chain = world.chain(&[]).webhooks(&configurations);
+    let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    assert!(outcome.result.is_ok());
+    assert_eq!([world.calls("a"), world.calls("b")], [2, 1]);
+}
