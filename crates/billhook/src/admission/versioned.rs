@@ -37,7 +37,7 @@ impl Versioned {
 }
 
 /// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
-/// goes without (AR-17).
+/// goes without, and without a creation time that is not set (AR-17).
 fn share(
     object: &Value,
     from: &GroupVersionKind,
@@ -51,6 +51,11 @@ fn share(
     if let Value::Object(members) = &mut *object {
         members.entry("apiVersion").or_insert_with(|| to.api_version().into());
         members.entry("kind").or_insert_with(|| to.kind.as_str().into());
+        if let Some(Value::Object(metadata)) = members.get_mut("metadata")
+            && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+        {
+            metadata.remove("creationTimestamp");
+        }
     }
     Ok(Arc::new(object))
 }
