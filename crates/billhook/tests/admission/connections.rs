@@ -165,8 +165,11 @@ async fn refusals() {
         (500, Some("99999999999999999999999"), status("Failure"), "said so"),
         (500, Some("1.5"), status("Failure"), "said so"),
         (301, Some("0"), String::new(), "status code 301 but did not return more information"),
+        (403, None, "not JSON".to_owned(), "not JSON"),
+        (403, None, "{}".to_owned(), ": unknown"),
     ] {
-        let mut headers = vec![("content-type", "application/json".to_owned())];
+        let content_type = if body.ends_with("JSON") { "Text/Plain" } else { "application/json" };
+        let mut headers = vec![("content-type", content_type.to_owned())];
         headers.extend(after.map(|after| ("retry-after", after.to_owned())));
         let refusal = Reply::new(code, headers, body);
         let script: Script = Box::new(move |_, _| Act::Reply(refusal.clone()));

@@ -121,7 +121,7 @@ fn held(test: impl Future<Output = ()>) -> u64 {
 
 #[test]
 fn talk_that_is_no_answer() {
-    let post = "Post \"https://localhost:PORT/?timeout=2s\": ";
+    let post = "Post \"https://localhost:PORT/?timeout=3s\": ";
     let late = "context deadline exceeded";
     let body = "unexpected error when reading response body. Please retry. Original error: ";
     let any = "";
@@ -265,7 +265,7 @@ async fn fails(name: &str, over_tls: bool, talk: Talk, start: &str, end: &str) {
     let raw = Raw::start(over_tls, talk).await;
     let world = World::new(vec![]).await;
     for policy in ["Fail", "Ignore"] {
-        let more = format!("timeoutSeconds: 2\nfailurePolicy: {policy}");
+        let more = format!("timeoutSeconds: 3\nfailurePolicy: {policy}");
         let mut configurations = world.configurations(&[configuration("Validating", "a", &more)]);
         let config = &mut configurations[0].webhooks[0].client_config;
         config.service = None;

@@ -322,7 +322,7 @@ async fn the_deadline_passes_during_a_mutating_call() {
             "Fail",
             500,
             "Internal error occurred: failed calling webhook \"a.example.com\": failed to call \
-             webhook: Post \"https://a.hooks.svc:443/a?timeout=1s\": context deadline exceeded",
+             webhook: Post \"https://a.hooks.svc:443/a?timeout=2s\": context deadline exceeded",
         ),
         ("Ignore", 504, "Timeout: request did not complete within requested timeout"),
     ] {
@@ -338,7 +338,7 @@ async fn the_deadline_passes_during_a_mutating_call() {
             configuration("Validating", "c", ""),
         ];
         let began = Instant::now();
-        let options = RequestOptions::default().deadline(began + Duration::from_millis(600));
+        let options = RequestOptions::default().deadline(began + Duration::from_millis(1_900));
         let outcome = world.chain(&texts).run(create(), &options, |_, _| Ok(())).await;
         let key = "failed-open.mutation.webhook.admission.k8s.io/round_0_index_0";
         assert_eq!(outcome.annotations.get(key).is_some(), policy == "Ignore");

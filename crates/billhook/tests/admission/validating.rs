@@ -19,11 +19,12 @@ async fn run(chain: &Chain) -> ChainOutcome {
     chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
+/// Denies, the first time at once, so that there is a connection, and then after a while.
 fn denying(after: u64) -> Script {
-    Box::new(move |request, _| {
-        let mut response = AdmissionResponse::deny(request, "no");
-        response.warnings = vec![format!("after {after} ms")];
-        Act::After(Duration::from_millis(after), reply(response))
+    Box::new(move |request, number| {
+        let response = AdmissionResponse::deny(request, "no").warning(format!("after {after} ms"));
+        let pause = if number == 0 { 0 } else { after };
+        Act::After(Duration::from_millis(pause), reply(response))
     })
 }
 
@@ -43,6 +44,7 @@ async fn the_first_error_in_time_counts() {
     for (in_order, expected) in [(false, ["b", "c", "a"]), (true, ["a", "b", "c"])] {
         let world = World::new(scripts()).await;
         let chain = world.chain(&texts).results_in_hook_order(in_order);
+        chain.run(create(), &options, |_, _| Ok(())).await;
         let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
         assert_eq!(messages(&outcome), expected.map(denied));
         assert_eq!(outcome.result.as_ref().unwrap_err().message, denied(expected[0]));
@@ -78,6 +80,8 @@ async fn calls_run_at_the_same_time() {
     let watch = Arc::new(Watch::default());
     let texts = ["a", "b"].map(|name| configuration("Validating", name, ""));
     let chain = world.chain(&texts).observer(watch.clone()).results_in_hook_order(true);
+    run(&chain).await;
+    watch.0.lock().unwrap().clear();
     run(&chain).await;
     let seen = watch.0.lock().unwrap().clone();
     let hooks = ["start a", "start b", "end b", "end a"];

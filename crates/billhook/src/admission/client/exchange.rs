@@ -208,7 +208,8 @@ fn interpret(
     {
         return Err(CallFailure::of_status(&status));
     }
-    let is_text = content_type.is_none_or(|name| name.is_empty() || name.starts_with("text/"));
+    let is_text = content_type
+        .is_none_or(|name| name.is_empty() || name.to_ascii_lowercase().starts_with("text/"));
     let shown = body.get(..MAX_SHOWN).unwrap_or(&body);
     let text = String::from_utf8_lossy(shown);
     let text = if is_text { text.trim() } else { "unknown" };
