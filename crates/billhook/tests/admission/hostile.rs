@@ -474,21 +474,25 @@ async fn greedy_patches() {
 /// them.
 #[tokio::test]
 async fn many_operations() {
-    for (count, limit, expected) in [
+    let test = r#"{"op":"test","path":"/spec/n","value":1}"#;
+    for (operation, count, limit, expected) in [
         (
+            "null",
             1_000_000,
             4 * 1024 * 1024,
             Some("failed to call webhook: the response body is larger than 4194304 bytes"),
         ),
-        (150_000, 64 * 1024 * 1024, None),
+        (test, 150_000, 64 * 1024 * 1024, None),
     ] {
-        let test = r#"{"op":"test","path":"/spec/n","value":1}"#;
-        let patch = format!("[{}{test}]", format!("{test},").repeat(count - 1));
+        let patch = format!("[{}{operation}]", format!("{operation},").repeat(count - 1));
+        let mut response = AdmissionResponse::allow(&AdmissionRequest::default());
+        response.uid = "UID".to_owned();
+        response.patch = patch.into_bytes();
+        response.patch_type = Some("JSONPatch".to_owned());
+        let body = String::from_utf8(reply(response).body.to_vec()).unwrap();
+        // The UID stands before the patch, which might hold the same letters.
         let script: Script = Box::new(move |request: &AdmissionRequest, _| {
-            let mut response = AdmissionResponse::allow(request);
-            response.patch = patch.clone().into_bytes();
-            response.patch_type = Some("JSONPatch".to_owned());
-            Act::Reply(reply(response))
+            Act::Reply(Reply::json(body.replacen("UID", &request.uid, 1)))
         });
         let world = World::new(vec![("a", script)]).await;
         let text = configuration("Mutating", "a", "timeoutSeconds: 30");
