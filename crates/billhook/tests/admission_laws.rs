@@ -10,6 +10,8 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
@@ -22,6 +24,7 @@ use billhook::webhook::{
     AdmissionAttributes, GroupVersionKind, GroupVersionResource, NamespaceLabels,
     WebhookConfiguration,
 };
+use common::small_values as values;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -190,22 +193,6 @@ fn run(
 
 fn object(spec: &Value) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}, "spec": spec})
-}
-
-fn values() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        (0..3_i64).prop_map(Value::from),
-        "[a-c]?".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 12, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map("[a-c~/.]", inner, 0..4)
-                .prop_map(|members| Value::Object(members.into_iter().collect())),
-        ]
-    })
 }
 
 fn specs() -> impl Strategy<Value = Value> {

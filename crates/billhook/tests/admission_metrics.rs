@@ -20,7 +20,7 @@ use billhook::admission::{
 };
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, GroupVersionKind, GroupVersionResource,
-    MatchCondition, MatchConditions, NamespaceLabels, WebhookConfiguration,
+    MatchCondition, MatchConditions, NamespaceLabels, Operation, WebhookConfiguration,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
@@ -44,6 +44,10 @@ impl WebhookCaller for ByName {
         let response = match call.hook {
             "deny.example.com" => denial(0),
             "deny-with-700.example.com" => denial(700),
+            "patch.example.com" if request.object.is_some() => {
+                let patch = json!([{"op": "add", "path": "/spec", "value": {}}]);
+                Ok(AdmissionResponse::allow(request).patch(&patch))
+            }
             "broken-patch.example.com" => Ok(AdmissionResponse::allow(request).patch(&patch)),
             "unreachable.example.com" | "unreachable-ignored.example.com" => {
                 Err(CallerError::from(CallFailure::with_code("not found", 404)))
@@ -324,5 +328,78 @@ fn names_labels_and_buckets() {
         found.dedup();
         let found: Vec<String> = found.iter().map(|text| number(text).to_string()).collect();
         assert_eq!(found.join(" ").replace("inf", "+Inf"), buckets, "{name}");
+    }
+}
+
+/// A repetition counts twice for each plugin, and once as a part of its stage (OB-09, OB-11); each
+/// call counts (OB-17).
+#[test]
+fn repetitions_are_counted() {
+    struct Both;
+    impl Plugin for Both {
+        fn name(&self) -> &str {
+            "Both"
+        }
+
+        fn mutate(
+            &self,
+            request: &mut billhook::admission::PluginRequest<'_>,
+        ) -> Result<(), Status> {
+            let again = request.is_reinvocation();
+            request.object_mut().unwrap()["again"] = again.into();
+            Ok(())
+        }
+
+        fn handles(&self, operation: Operation) -> bool {
+            operation == Operation::Create
+        }
+    }
+    let mut registry = Registry::default();
+    let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
+    let configuration = WebhookConfiguration::from_value(&json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": "patch"},
+        "webhooks": [{
+            "name": "patch.example.com",
+            "clientConfig": {"url": "https://unused"},
+            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+                "resources": ["*"]}],
+            "reinvocationPolicy": "IfNeeded",
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }],
+    }))
+    .unwrap();
+    let chain =
+        Chain::new(ByName).webhooks(&[configuration]).plugin(Both).observer(metrics.clone());
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}});
+    let kind = GroupVersionKind::new("example.com", "v1", "Foo");
+    let resource = GroupVersionResource::new("example.com", "v1", "foos");
+    let create = AdmissionAttributes::create(kind.clone(), resource.clone(), object.clone());
+    let delete = AdmissionAttributes::delete(kind, resource, object);
+    for request in [create, delete] {
+        let outcome = chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+        assert!(outcome.result.is_ok());
+    }
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    for (metric, labels, expected) in [
+        ("controller", "name=\"Both\",type=\"admit\",operation=\"CREATE\"", Some("2")),
+        ("controller", "name=\"Both\",type=\"admit\",operation=\"DELETE\"", None),
+        (
+            "controller",
+            "name=\"MutatingAdmissionWebhook\",type=\"admit\",operation=\"CREATE\"",
+            Some("2"),
+        ),
+        ("step", "type=\"admit\",operation=\"CREATE\"", Some("1")),
+        ("step", "type=\"validate\",operation=\"DELETE\"", Some("1")),
+        ("webhook", "name=\"patch.example.com\",type=\"admit\",operation=\"CREATE\"", Some("2")),
+    ] {
+        let start = format!(
+            "apiserver_admission_{metric}_admission_duration_seconds_count{{{labels},rejected=\"false\"}} "
+        );
+        let found = text.lines().find_map(|line| line.strip_prefix(&start));
+        assert_eq!(found, expected, "{start}");
     }
 }

@@ -13,7 +13,7 @@ mod common;
 
 use billhook::admission::JsonPatch;
 use billhook_schema::value::{DeepValue, deep_eq};
-use common::on_small_stack;
+use common::{on_small_stack, small_values as values};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -258,22 +258,6 @@ fn deep_values_fit_a_small_stack() {
         let error = apply(&deep, &twice).unwrap_err();
         assert_eq!(error, "exceeded max depth");
     });
-}
-
-fn values() -> impl Strategy<Value = Value> {
-    let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::from),
-        (0..3_i64).prop_map(Value::from),
-        "[a-c]?".prop_map(Value::from),
-    ];
-    leaf.prop_recursive(3, 12, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::btree_map("[a-c~/]", inner, 0..4)
-                .prop_map(|members| Value::Object(members.into_iter().collect())),
-        ]
-    })
 }
 
 proptest! {

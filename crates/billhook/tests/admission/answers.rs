@@ -12,7 +12,7 @@ use crate::world::{Act, Script, World, configuration, create, json_answer};
 
 /// Remembers how calls ended: outcome and code.
 #[derive(Default)]
-struct Calls(Mutex<Vec<(CallOutcome, i32)>>);
+pub(crate) struct Calls(pub(crate) Mutex<Vec<(CallOutcome, i32)>>);
 
 impl Observer for Calls {
     fn call_finished(&self, call: &CallEnd<'_>) {

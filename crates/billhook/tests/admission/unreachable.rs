@@ -8,24 +8,16 @@ use std::time::{Duration, Instant};
 use billhook::admission::client::{
     DnsResolver, HttpsCaller, ServiceAddress, ServiceResolver, StaticResolver,
 };
-use billhook::admission::{CallEnd, CallOutcome, ChainOutcome, Observer, RequestOptions};
+use billhook::admission::{CallOutcome, ChainOutcome, RequestOptions};
 use billhook::webhook::{
     ConditionInput, ConditionResult, EquivalenceRegistry, GroupVersionKind, GroupVersionResource,
     MatchCondition, MatchConditions, NamespaceLabels, Webhook,
 };
 
+use crate::answers::Calls;
 use crate::client::chain_of;
 use crate::server::Server;
 use crate::world::{Act, Script, World, allow, configuration, create};
-
-#[derive(Default)]
-struct Calls(Mutex<Vec<(CallOutcome, i32)>>);
-
-impl Observer for Calls {
-    fn call_finished(&self, call: &CallEnd<'_>) {
-        self.0.lock().unwrap().push((call.outcome, call.code));
-    }
-}
 
 const STAGES: [(&str, &str); 2] = [("Mutating", "mutation"), ("Validating", "validating")];
 

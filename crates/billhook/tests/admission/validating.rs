@@ -11,6 +11,7 @@ use billhook::admission::{
 };
 use serde_json::{Value, json};
 
+use crate::answers::Calls;
 use crate::reviews::{definition, request_v2, rule, versions};
 use crate::server::Reply;
 use crate::world::{Act, Script, World, allow, answer, configuration, create, reply};
@@ -256,15 +257,8 @@ async fn a_crash_fails_open() {
             Box::pin(async { panic!("{}", "boom".to_owned()) })
         }
     }
-    #[derive(Default)]
-    struct Ends(Mutex<Vec<(CallOutcome, i32)>>);
-    impl Observer for Ends {
-        fn call_finished(&self, end: &CallEnd<'_>) {
-            self.0.lock().unwrap().push((end.outcome, end.code));
-        }
-    }
     let world = World::new(vec![]).await;
-    let ends = Arc::new(Ends::default());
+    let ends = Arc::new(Calls::default());
     let text = configuration("Validating", "a", "failurePolicy: Ignore");
     let chain = crate::client::chain_of(Crashes, &world.configurations(&[text]));
     let outcome = run(&chain.observer(ends.clone())).await;
