@@ -290,17 +290,6 @@ impl Chain {
         ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }
     }
 
-    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
-    /// the same process. It blocks the thread.
-    pub fn run_blocking(
-        &self,
-        request: AdmissionAttributes,
-        options: &RequestOptions,
-        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
-    ) -> ChainOutcome {
-        super::block::block_on(self.run(request, options, prepare))
-    }
-
     async fn stages(
         &self,
         request: &mut AdmissionAttributes,
@@ -348,29 +337,6 @@ impl Chain {
         let took = deadline.now().saturating_duration_since(began);
         let end = StepEnd { stage, operation: request.operation, took, rejected };
         self.observer.stage_finished(&end);
-    }
-
-    /// The webhooks of a stage are one plugin of the server (OB-11).
-    fn webhooks_finished(
-        &self,
-        stage: Stage,
-        request: &AdmissionAttributes,
-        deadline: Deadline<'_>,
-        began: Instant,
-        rejected: bool,
-    ) {
-        if self.webhooks_of(stage).is_some() {
-            let took = deadline.now().saturating_duration_since(began);
-            let end = StepEnd { stage, operation: request.operation, took, rejected };
-            self.observer.plugin_finished(stage.plugin_name(), &end);
-        }
-    }
-
-    fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
-        match stage {
-            Stage::Mutating => self.mutating.as_ref(),
-            Stage::Validating => self.validating.as_ref(),
-        }
     }
 
     /// All that may change the object, and once more if a webhook did (DI-40).
@@ -490,6 +456,17 @@ impl Chain {
         result
     }
 
+    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
+    /// the same process. It blocks the thread.
+    pub fn run_blocking(
+        &self,
+        request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        super::block::block_on(self.run(request, options, prepare))
+    }
+
     /// The webhooks of a stage that may be called, with their positions; all of them if nothing
     /// is to be left unsaid.
     pub(super) fn candidates(
@@ -566,6 +543,29 @@ impl Chain {
         }
         for warning in &answer.warnings {
             record.warnings.add(warning);
+        }
+    }
+
+    /// The webhooks of a stage are one plugin of the server (OB-11).
+    fn webhooks_finished(
+        &self,
+        stage: Stage,
+        request: &AdmissionAttributes,
+        deadline: Deadline<'_>,
+        began: Instant,
+        rejected: bool,
+    ) {
+        if self.webhooks_of(stage).is_some() {
+            let took = deadline.now().saturating_duration_since(began);
+            let end = StepEnd { stage, operation: request.operation, took, rejected };
+            self.observer.plugin_finished(stage.plugin_name(), &end);
+        }
+    }
+
+    fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
+        match stage {
+            Stage::Mutating => self.mutating.as_ref(),
+            Stage::Validating => self.validating.as_ref(),
         }
     }
 }

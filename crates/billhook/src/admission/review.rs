@@ -325,7 +325,7 @@ mod base64_bytes {
     use serde::de::Error as _;
     use serde::{Deserializer, Serializer};
 
-    use crate::admission::reading::null_is_default;
+    use super::null_is_default;
     use crate::base64;
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {

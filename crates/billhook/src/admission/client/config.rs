@@ -35,8 +35,7 @@ pub(super) fn read(path: &Path) -> Result<[(Stage, Kubeconfig); 2]> {
         check_fields(plugin, &["name", "path", "configuration"])?;
     }
     let directory = path.parent().unwrap_or(Path::new(""));
-    let stage = |stage: Stage| {
-        let name = stage.plugin_name();
+    let stage = |stage: Stage, name: &str| {
         let init = |error: AdmissionConfigurationError| {
             let name = quote(name);
             AdmissionConfigurationError(format!("couldn't init admission plugin {name}: {error}"))
@@ -48,7 +47,10 @@ pub(super) fn read(path: &Path) -> Result<[(Stage, Kubeconfig); 2]> {
             None => Ok((stage, Kubeconfig::default())),
         }
     };
-    Ok([stage(Stage::Mutating)?, stage(Stage::Validating)?])
+    Ok([
+        stage(Stage::Mutating, "MutatingAdmissionWebhook")?,
+        stage(Stage::Validating, "ValidatingAdmissionWebhook")?,
+    ])
 }
 
 /// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).
