@@ -97,6 +97,7 @@ mod mutate;
 mod observe;
 mod patch;
 mod plugin;
+pub(crate) mod reading;
 mod record;
 mod resource;
 mod review;

@@ -10,7 +10,13 @@
 )]
 
 mod answers;
+mod audit;
+#[path = "../../examples/webhook_server/behaviour.rs"]
+mod behaviour;
 mod client;
+mod connections;
+mod example;
+mod hostile;
 mod network;
 mod policies;
 mod reviews;
@@ -19,4 +25,7 @@ mod security;
 mod self_signed;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
+mod unreachable;
+mod validating;
+mod wire;
 mod world;
