@@ -6,7 +6,7 @@ use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
 /// Fields that servers write and that manifests leave out.
-const WRITTEN_BY_SERVERS: [&str; 6] = [
+pub(crate) const WRITTEN_BY_SERVERS: [&str; 6] = [
     "resourceVersion",
     "generation",
     "uid",

@@ -132,7 +132,9 @@ impl Run<'_> {
             }
         };
         request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());
-        request.is_status_update = command.subresource == Some(Subresource::Status);
+        request.subresource = command.subresource.map(|subresource| match subresource {
+            Subresource::Status => billhook::admission::Subresource::Status,
+        });
         request.dry_run = command.dry_run;
         request.field_validation = field_validation(command.field_validation);
         request.user = command

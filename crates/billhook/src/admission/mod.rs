@@ -79,30 +79,39 @@
 
 mod annotations;
 mod answer;
+mod attempt;
 mod block;
 mod call;
 mod caller;
+mod cancel;
 mod chain;
 #[cfg(feature = "https")]
 pub mod client;
+mod client_patch;
 mod conditions;
 mod deprecation;
 mod diff;
 mod failure;
 mod idempotence;
+mod incoming;
 mod join;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 mod model;
 mod mutate;
 mod observe;
+mod ownership;
+mod passage;
 mod patch;
 mod plugin;
 mod record;
+mod request;
 mod resource;
 mod review;
+mod scale;
 mod status;
 mod storage;
+mod store;
 mod telemetry;
 mod time;
 mod validate;
@@ -114,6 +123,7 @@ pub use answer::Stage;
 pub use caller::{
     BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
+pub use cancel::Cancellation;
 pub use chain::{Chain, ChainOutcome, RequestOptions};
 pub use diff::Difference;
 pub use idempotence::IdempotenceFinding;
@@ -122,9 +132,11 @@ pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, Step
 pub use patch::{JsonPatch, PatchError};
 pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};
-pub use resource::{Accepted, Admission, AdmissionOutcome, ObjectRequest, ServerFields};
+pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
+pub use resource::{Accepted, Admission, AdmissionOutcome, ServerFields};
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
 };
 pub use status::{Status, StatusCause, StatusDetails};
+pub use store::{Store, StoreError, StoreWrite, StoredObject};
 pub use warnings::Warnings;

@@ -84,6 +84,13 @@ pub enum Action {
     Validate,
     /// The object was encoded for storage.
     Store,
+    /// The store refused the write because it holds something else by now, so the request goes
+    /// back a part of its way: a new name is generated (AR-31), or both stages are run for the
+    /// object that is stored now (AR-32).
+    Repeat {
+        /// The name of the object.
+        name: String,
+    },
 }
 
 impl Action {
@@ -137,6 +144,12 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// A stage is over that had annotations of its own: they follow those from before (DI-04).
+    pub(super) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
+        let own = std::mem::replace(&mut self.annotations, earlier);
+        self.annotations.merge(own);
+    }
+
     pub(super) fn step(&mut self, action: Action, took: Duration) {
         self.step_with(action, took, None, None);
     }

@@ -57,6 +57,7 @@ impl Chain {
                 old_object: versioned.and_then(|versioned| versioned.old_object.clone()),
                 options: options.clone(),
                 remaining: deadline.remaining(),
+                cancellation: deadline.cancellation,
             };
             self.observer.call_started(&each.start(request));
             let uid = (self.uids)();
@@ -140,10 +141,15 @@ impl Chain {
             Err(HookError::Rejected(Status::denied(hook.name(), answer.status)))
         });
         let failure = Failure::of(hook, result.as_ref().err());
-        let (outcome, code) = (failure.outcome, failure.code);
-        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result, took);
-        self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
-        if outcome == CallOutcome::FailedOpen {
+        call_ended(hook, Stage::Validating, request.operation, &failure, took);
+        self.observer.call_finished(&CallEnd {
+            call: each.start(request),
+            took,
+            outcome: failure.outcome,
+            code: failure.code,
+            is_cancelled: failure.is_cancelled,
+        });
+        if failure.outcome == CallOutcome::FailedOpen && !failure.is_cancelled {
             let key =
                 format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{position}");
             record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
