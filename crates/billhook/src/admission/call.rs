@@ -84,7 +84,7 @@ impl Call<'_> {
             timeout,
         };
         let failed = |error| HookError::calling_failed(&error);
-        let answer = self.cancellation.unless_cancelled(caller.call(call)).await;
+        let answer = self.cancellation.unless_cancelled(async { caller.call(call).await }).await;
         let answer = answer.ok_or(HookError::Cancelled)?.map_err(failed)?;
         let review = answer::read(&answer, version)
             .map_err(|failure| HookError::calling_failed(&CallerError::Exchange(failure)))?;

@@ -10,6 +10,7 @@
 )]
 
 mod answers;
+mod cancellation;
 mod client;
 mod policies;
 mod reviews;
