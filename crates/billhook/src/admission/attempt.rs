@@ -153,12 +153,19 @@ impl Attempt<'_> {
             managed_fields.keep_valid(object, warnings);
         }
         remove_repeated_owners(object, warnings);
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            self.incoming.set_namespace(metadata, &attributes.namespace)?;
+        }
         let Some(old) = before.old.as_deref() else {
             self.prepare_create(object);
-            metadata_text(object, "name").clone_into(&mut attributes.name);
+            let name = metadata_text(object, "name");
+            // A generated name is that of the request from now on (AR-30).
+            if attributes.name.is_empty() {
+                name.clone_into(&mut attributes.name);
+            }
             let version = self.incoming.version;
             let validation = version.validate_create(object, &ValidateOptions::default());
-            self.conclude(&validation, &attributes.name, warnings)?;
+            self.conclude(&validation, name, warnings)?;
             return Ok(None);
         };
         self.check_revision(object, old, before.revision.as_deref())?;

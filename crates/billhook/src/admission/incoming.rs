@@ -222,7 +222,7 @@ impl Incoming<'_> {
         if let Some(old) = old.filter(|_| request.form == UpdateForm::Applied) {
             fill_in(metadata, old, self.is_scale());
         }
-        self.set_namespace(metadata)?;
+        self.set_namespace(metadata, &request.namespace)?;
         if old.is_none() {
             for name in SERVER_FIELDS {
                 metadata.remove(name);
@@ -250,14 +250,18 @@ impl Incoming<'_> {
         Ok((DeepValue::from(object), found))
     }
 
-    /// Gives metadata the namespace of the request.
-    fn set_namespace(&self, metadata: &mut Map<String, Value>) -> Result<(), Status> {
+    /// Gives metadata the namespace of the request, which is that of the object if it is empty.
+    pub(super) fn set_namespace(
+        &self,
+        metadata: &mut Map<String, Value>,
+        namespace: &str,
+    ) -> Result<(), Status> {
         if self.resource.scope == Scope::Cluster {
             metadata.remove("namespace");
             return Ok(());
         }
         let own = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
-        let expected = match (self.request.namespace.as_str(), own) {
+        let expected = match (namespace, own) {
             ("", "") => "default",
             ("", own) => own,
             (expected, _) => expected,

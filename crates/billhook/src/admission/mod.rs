@@ -89,6 +89,7 @@ mod chain;
 pub mod client;
 mod client_patch;
 mod conditions;
+mod conversion;
 mod deprecation;
 mod diff;
 mod failure;

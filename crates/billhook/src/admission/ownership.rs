@@ -3,13 +3,13 @@
 
 use std::collections::BTreeSet;
 
-use billhook_objectmeta::{Invalid, decode_metadata, validate_generic};
-use billhook_schema::FieldPath;
+use billhook_objectmeta::{Invalid, decode_metadata};
 use billhook_schema::print::compact_json;
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq};
 use serde_json::{Map, Value};
 
 use super::warnings::Warnings;
+use crate::metadata::field_errors;
 
 /// `metadata.managedFields` before the mutating stage.
 pub(super) struct ManagedFields(Option<DeepValue>);
@@ -44,17 +44,16 @@ impl ManagedFields {
 
 /// What is wrong with managed fields, if anything is.
 fn error_in(managed_fields: &Value) -> Option<String> {
+    const NAME: &str = "managedFields";
     let mut metadata = Map::new();
-    metadata.insert("managedFields".to_owned(), deep_clone(managed_fields));
+    metadata.insert(NAME.to_owned(), deep_clone(managed_fields));
     let metadata = DeepValue::from(Value::Object(metadata));
     let decoded = match decode_metadata(&metadata, Invalid::Refuse) {
         Ok(decoded) => decoded,
         Err(error) => return Some(error.to_string()),
     };
-    let at = FieldPath::default().name("metadata").name("managedFields");
-    let is_inside = |path: &FieldPath| path.segments().starts_with(at.segments());
-    let errors = validate_generic(&decoded, false);
-    errors.iter().find(|error| is_inside(error.field())).map(ToString::to_string)
+    let errors = field_errors(NAME, decoded.get(NAME)?);
+    errors.first().map(ToString::to_string)
 }
 
 /// Removes owner references that are there already.

@@ -10,6 +10,10 @@
     reason = "helpers of tests may fail the test"
 )]
 
+#[path = "../common/mod.rs"]
+mod common;
+mod conversions;
+mod hostile;
 #[path = "../common/in_process.rs"]
 mod in_process;
 mod patches;

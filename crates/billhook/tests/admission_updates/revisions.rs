@@ -8,7 +8,8 @@ use billhook::{CustomResourceDefinition, FieldValidation};
 use serde_json::{Value, json};
 
 use crate::in_process::{
-    InProcess, admission, allow, body, configuration, create, definition, update,
+    InProcess, admission, allow, body, configuration, create, definition, message, patch_of_m,
+    stored, update,
 };
 use crate::{MODIFIED, NO_REVISION, bytes, changed, old, refused};
 
@@ -226,5 +227,34 @@ fn webhooks_see_the_options() {
     assert_eq!(
         caller.asked("v")["options"],
         json!({"apiVersion": "meta.k8s.io/v1", "kind": "DeleteOptions"})
+    );
+}
+
+/// DI-35: a webhook cannot move an object to another namespace, and what it calls the object is not
+/// what the request was for (AR-13).
+#[test]
+fn webhooks_cannot_move_objects() {
+    let object = body("v1", json!({}));
+    let patch =
+        |name: &str| json!([{"op": "add", "path": format!("/metadata/{name}"), "value": "moved"}]);
+    for request in [create("v1", &object), update("v1", &changed(&json!({})), &old())] {
+        let outcome = admission(&patch_of_m(patch("namespace"))).admit_blocking(&request);
+        let status = outcome.result.unwrap_err();
+        assert_eq!(
+            (status.code, &*status.message),
+            (
+                400,
+                "the namespace of the provided object does not match the namespace sent on the \
+                 request"
+            )
+        );
+    }
+    let renaming = patch_of_m(patch("name"));
+    let outcome = admission(&renaming).admit_blocking(&create("v1", &object));
+    assert_eq!(stored(outcome)["metadata"]["name"], "moved");
+    assert_eq!(renaming.asked("v")["name"], "x");
+    let outcome = admission(&renaming).admit_blocking(&update("v1", &changed(&json!({})), &old()));
+    assert!(
+        message(&outcome).contains("metadata.name: Invalid value: \"moved\": field is immutable")
     );
 }
