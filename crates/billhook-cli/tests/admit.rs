@@ -23,6 +23,16 @@ cases! {
     admit_resolve_nonsense: "admit --resolve nonsense --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_config_missing: "admit --admission-config nope.yaml --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_stdin_twice: "admit --crd fixtures/crds --webhooks - -";
+    admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
+    admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
+    admit_replace_outdated: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -"
+        < [&OBJECT.replace("namespace: shop", "namespace: shop, resourceVersion: '7'")];
+    admit_scale: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_refused: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -"
+        < [&SCALE.replace("4", "many")];
+    admit_scale_of_nothing: "admit --subresource scale --old fixtures/objects/backup-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_elsewhere: "admit --crd fixtures/crds -" < [SCALE];
     admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
 }
@@ -129,6 +139,8 @@ with_webhooks! {
     admit_update: "" "--old fixtures/objects/backup-clean.json -" < changed();
     admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
     admit_delete: "" "--operation delete fixtures/objects/backup-clean.json";
+    admit_delete_dry_run: "" "--operation delete --dry-run --quiet --report json fixtures/objects/backup-clean.json";
+    admit_update_of_scale: "" "--subresource scale --old fixtures/objects/stack-clean.json -" < SCALE;
     admit_denied: "" "-" < denied();
     admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");
     admit_strict: "" "--field-validation strict fixtures/objects/backup.yaml";
@@ -147,6 +159,13 @@ kind: Backup
 metadata: {name: orders-nightly, namespace: shop}
 spec: {schedule: '15 4 * * 0', target: {url: 'https://bucket.example.com/x'}, retention: {keepLast: 3}}
 status: {lastRunTime: '2026-03-01T02:30:00Z'}
+";
+
+const SCALE: &str = "
+apiVersion: autoscaling/v1
+kind: Scale
+metadata: {name: web-shop, namespace: shop}
+spec: {replicas: 4}
 ";
 
 fn changed() -> String {

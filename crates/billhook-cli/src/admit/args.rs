@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::args::{Format, Report, Subresource, Validation};
+use crate::args::{Format, Report, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
 Conditions and rules in CEL are not evaluated: a webhook with match conditions that is for the
@@ -33,11 +33,12 @@ pub(crate) struct Admit {
     /// An AdmissionConfiguration, which names the credentials for webhooks
     #[arg(long, value_name = "FILE")]
     pub(crate) admission_config: Option<PathBuf>,
-    /// What is done with the objects [default: create, with --old update]
+    /// What is done with the objects [default: create, or update if there is --old]
     #[arg(long, value_enum, value_name = "OPERATION")]
     pub(crate) operation: Option<Operation>,
     /// The objects as they are stored, found by kind, namespace and name: a file, a directory or
-    /// `-`; may be repeated. An object that is deleted need not be there
+    /// `-`; may be repeated. An object that is deleted need not be there, one that is created must
+    /// not
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
     /// The subresource that is updated
@@ -83,10 +84,21 @@ pub(crate) struct Admit {
 pub(crate) enum Operation {
     /// They are new
     Create,
-    /// They replace others
+    /// They change others, as `kubectl apply` does: what only servers write may be left out
     Update,
+    /// They replace others, as `kubectl replace` does: the resourceVersion must be that of the old
+    /// object
+    Replace,
     /// They go
     Delete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subresource {
+    /// Only status counts; the rest is that of the old object
+    Status,
+    /// The objects are of kind `Scale` and set the replicas of the old object of that name
+    Scale,
 }
 
 /// Where a service is.

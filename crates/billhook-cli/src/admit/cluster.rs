@@ -9,7 +9,7 @@ use crate::admit::args::Admit;
 use crate::input::{Document, sources};
 use crate::matching::configurations;
 use crate::matching::namespaces::Namespaces;
-use crate::problem::{Place, Problem};
+use crate::problem::Problem;
 use crate::run::Identity;
 
 /// What is known of the cluster.
@@ -44,25 +44,23 @@ impl Cluster {
         move |name: &str| Ok(namespaces.labels(name)?.map(Cow::into_owned))
     }
 
-    /// What is stored of an object.
-    pub(crate) fn old_object(
-        &self,
-        identity: &Identity,
-        namespace: &str,
-        place: &Place,
-    ) -> Result<Vec<u8>, Box<Problem>> {
-        let old = self
-            .old
+    /// The object that is stored under an identity.
+    pub(crate) fn old_object(&self, identity: &Identity, namespace: &str) -> Option<&Document> {
+        self.old
             .iter()
-            .find(|document| Identity::of(&document.value).is_same_object(identity, namespace));
-        match old {
-            Some(document) => Ok(billhook::to_json(&document.value).into_bytes()),
-            None => {
-                let name = identity.name.as_deref().unwrap_or_default();
-                let message = format!("no old object of this kind with the name `{name}`");
-                let help = "an update needs the object as it is stored: `--old FILE`";
-                Err(Problem::unusable(place.clone(), message).help(help))
-            }
-        }
+            .find(|document| Identity::of(&document.value).is_same_object(identity, namespace))
+    }
+
+    /// The object whose replicas a `Scale` sets: the one of its name.
+    pub(crate) fn scaled_object(&self, scale: &Identity, namespace: &str) -> Option<&Document> {
+        self.old.iter().find(|document| {
+            let old = Identity::of(&document.value);
+            let like = Identity {
+                api_version: old.api_version.clone(),
+                kind: old.kind.clone(),
+                ..scale.clone()
+            };
+            old.is_same_object(&like, namespace)
+        })
     }
 }

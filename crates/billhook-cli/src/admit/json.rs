@@ -109,6 +109,11 @@ fn step(step: &Step) -> Value {
             text("reason", reason.code());
             Some(*round)
         }
+        Action::Repeat { name } => {
+            text("action", "repeat");
+            text("name", name);
+            None
+        }
         _ => None,
     };
     fields.number("round", round.map(usize::from));
