@@ -50,12 +50,21 @@ impl Incoming<'_> {
         changes: &mut Vec<Difference>,
     ) -> Result<Arrived, Status> {
         let request = self.request;
-        let mut revision = None;
-        let mut old = None;
-        if request.operation != Operation::Create {
-            revision = stored.known_version();
-            old = Some(self.stored_object(stored, revision.as_deref())?);
-        }
+        let (old, revision) = match request.operation {
+            Operation::Create => (None, None),
+            _ => {
+                if stored.bytes.is_empty() {
+                    let name = self.name_in_body();
+                    return Err(Status::not_found(&self.resource.resource, &name));
+                }
+                let (mut old, revision) = read_stored(self.model, self.version, stored)?;
+                if revision.is_none() {
+                    // Every stored object has one, and webhooks see it.
+                    storage::set_revision(&mut old, "1");
+                }
+                (Some(old), revision)
+            }
+        };
         let mut attributes = match (request.operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
                 let object = self.body(None, warnings, changes)?;
@@ -86,21 +95,6 @@ impl Incoming<'_> {
         attributes.options = Some(request.options_object());
         attributes.user = request.user.clone();
         Ok(Arrived { old, revision, attributes })
-    }
-
-    /// The stored object in the version of the request.
-    fn stored_object(
-        &self,
-        stored: &StoredObject,
-        revision: Option<&str>,
-    ) -> Result<DeepValue, Status> {
-        if stored.bytes.is_empty() {
-            return Err(Status::not_found(&self.resource.resource, &self.name_in_body()));
-        }
-        let mut old = storage::decode(self.model, self.version, &stored.bytes)?;
-        // Storage knows which revision it is; the bytes don't.
-        storage::set_revision(&mut old, revision.unwrap_or("1"));
-        Ok(old)
     }
 
     /// The name in a body that is not decoded; empty if there is none.
@@ -276,6 +270,19 @@ impl Incoming<'_> {
         metadata.insert("namespace".to_owned(), expected);
         Ok(())
     }
+}
+
+/// A stored object in a version, and its resource version if that is known.
+pub(super) fn read_stored(
+    model: &CustomResources,
+    version: &Version,
+    stored: &StoredObject,
+) -> Result<(DeepValue, Option<String>), Status> {
+    let mut object = storage::decode(model, version, &stored.bytes)?;
+    // Storage knows which revision it is; the bytes need not.
+    storage::set_revision(&mut object, &stored.resource_version);
+    let revision = metadata_text(&object, "resourceVersion").to_owned();
+    Ok((object, Some(revision).filter(|revision| !revision.is_empty())))
 }
 
 /// A text in the metadata of an object; empty if there is none.

@@ -7,13 +7,17 @@
 //!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
 //! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
 //!   real ones; tests bring their own.
+//! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
+//!   subresources `status` and `scale`.
+//! - [`Store`]: where an [`Admission`] writes to, if it is to write.
 //! - [`AdmissionReview`], [`JsonPatch`], [`Status`]: what goes over the wire, for both sides.
 //! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
 //!   feature `tracing` there are spans and log events.
 //!
 //! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
 //! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
-//! included.
+//! included; a [`Cancellation`] does the same and leaves the records that a server leaves when its
+//! client goes away.
 //!
 //! # Example
 //!
@@ -74,8 +78,9 @@
 //!
 //! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
 //! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
-//! [`Converter`] may stand in for one. Neither proxies of the environment nor
-//! webhooks from static manifests are supported.
+//! [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
+//! server-side apply. Neither proxies of the environment nor webhooks from static manifests are
+//! supported.
 
 mod annotations;
 mod answer;

@@ -10,14 +10,13 @@ use super::attempt::{Attempt, Attempted};
 use super::chain::Chain;
 use super::deprecation::deprecation_warning;
 use super::idempotence::IdempotenceFinding;
-use super::incoming::Incoming;
+use super::incoming::{Incoming, read_stored};
 use super::model::{Converter, CustomResources};
 use super::passage::Passage;
 use super::record::Step;
 use super::request::{ObjectRequest, Subresource};
 use super::scale;
 use super::status::Status;
-use super::storage;
 use super::store::{Store, StoredObject};
 use super::warnings::Warnings;
 use crate::webhook::{ApiResource, EquivalenceRegistry};
@@ -141,8 +140,8 @@ impl Admission {
         self
     }
 
-    /// The write path with a place where objects are kept. Without one, requests come with all that
-    /// is stored, and nothing gets in their way.
+    /// The write path with a place where objects are kept. Without one, nothing is written, and all
+    /// that is stored is what requests bring along.
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
@@ -223,8 +222,7 @@ impl Admission {
         let version = self.served_version(&request.scale_update());
         let version = version.ok_or_else(Status::resource_not_found)?;
         let scale = version.scale().ok_or_else(Status::resource_not_found)?;
-        let mut object = storage::decode(&self.model, &version, &stored.bytes)?;
-        storage::set_revision(&mut object, &stored.known_version().unwrap_or_default());
+        let (object, _) = read_stored(&self.model, &version, stored)?;
         scale::returned(scale, &object)
     }
 }

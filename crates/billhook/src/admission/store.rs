@@ -4,6 +4,7 @@
 use billhook_decode::read_json;
 
 use super::caller::BoxFuture;
+use super::incoming::metadata_text;
 use super::status::Status;
 
 /// An object as it is stored.
@@ -30,23 +31,10 @@ impl StoredObject {
         self
     }
 
-    /// The resource version, if it is known.
-    pub(super) fn known_version(&self) -> Option<String> {
-        if !self.resource_version.is_empty() {
-            return Some(self.resource_version.clone());
-        }
-        self.metadata("resourceVersion")
-    }
-
     /// The name of the object, if there is one.
     pub(super) fn name(&self) -> Option<String> {
-        self.metadata("name")
-    }
-
-    fn metadata(&self, name: &str) -> Option<String> {
         let object = read_json(&self.bytes).ok()?.into_value();
-        let text = object.get("metadata")?.get(name)?.as_str()?;
-        Some(text.to_owned()).filter(|text| !text.is_empty())
+        Some(metadata_text(&object, "name").to_owned()).filter(|name| !name.is_empty())
     }
 }
 
@@ -80,7 +68,66 @@ pub enum StoreError {
 /// tries again as a server does: a new object with another name if a generated one is taken
 /// (AR-31), a change from the start if the object is not the one that it was made for (AR-32).
 ///
-/// A function from a [`StoreWrite`] to its result is a store that never waits.
+/// A function from a [`StoreWrite`] to its result is a store that never waits, for instance one in
+/// memory:
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use billhook::CustomResourceDefinition;
+/// use billhook::admission::{
+///     Admission, Chain, ObjectRequest, StoreError, StoreWrite, StoredObject, Unreachable,
+/// };
+///
+/// #[derive(Default)]
+/// struct Memory {
+///     objects: Mutex<BTreeMap<(String, String), StoredObject>>,
+/// }
+///
+/// impl Memory {
+///     fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
+///         let mut objects = self.objects.lock().unwrap();
+///         let key = (write.namespace.to_owned(), write.name.to_owned());
+///         let found = objects.get(&key);
+///         if found != write.expected {
+///             return Err(StoreError::Mismatch(found.cloned()));
+///         }
+///         let revision = found.map_or(0, |found| found.resource_version.parse().unwrap_or(0)) + 1;
+///         if !write.dry_run {
+///             match write.object {
+///                 Some(object) => {
+///                     let object = StoredObject::new(object).resource_version(revision.to_string());
+///                     objects.insert(key, object);
+///                 }
+///                 None => {
+///                     objects.remove(&key);
+///                 }
+///             }
+///         }
+///         Ok(revision.to_string())
+///     }
+/// }
+///
+/// # let definition = CustomResourceDefinition::from_value(&serde_json::json!({
+/// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+/// #   "spec": {"group": "example.com", "scope": "Cluster",
+/// #     "names": {"plural": "foos", "kind": "Foo"},
+/// #     "versions": [{"name": "v1", "served": true, "storage": true,
+/// #       "schema": {"openAPIV3Schema": {"type": "object"}}}]}}))?;
+/// let memory = Arc::new(Memory::default());
+/// let store = Arc::clone(&memory);
+/// let admission = Admission::new(definition, Chain::new(Unreachable))
+///     .store(Arc::new(move |write: StoreWrite<'_>| store.write(write)));
+///
+/// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}"#;
+/// let create = ObjectRequest::create("v1", body);
+/// let created = admission.admit_blocking(&create).result?.returned.unwrap();
+/// assert_eq!(created["metadata"]["resourceVersion"], "1");
+/// let refused = admission.admit_blocking(&create).result.unwrap_err();
+/// assert_eq!(refused.to_string(), "foos.example.com \"x\" already exists");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub trait Store: Send + Sync {
     /// Makes a write. Gives the new resource version, which may be empty if there is none.
     fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>>;

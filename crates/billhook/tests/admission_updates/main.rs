@@ -21,6 +21,7 @@ mod revisions;
 mod store;
 mod subresources;
 
+use billhook::CustomResourceDefinition;
 use billhook::admission::{ObjectRequest, Status};
 use in_process::{InProcess, admission, allow};
 use serde_json::{Value, json};
@@ -70,3 +71,21 @@ const MODIFIED: &str = "Operation cannot be fulfilled on foos.example.com \"x\":
                         again";
 const NO_REVISION: &str = "foos.example.com \"x\" is invalid: metadata.resourceVersion: Invalid \
                            value: 0: must be specified for an update";
+
+/// A definition that keeps everything in spec and status.
+fn preserving() -> CustomResourceDefinition {
+    CustomResourceDefinition::from_value(&json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "subresources": {"status": {}, "scale": {"specReplicasPath": ".spec.size",
+                    "statusReplicasPath": ".status.size"}},
+                "schema": {"openAPIV3Schema": {"type": "object",
+                    "properties": {
+                        "spec": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                        "status": {"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+                    }}}}]},
+    }))
+    .unwrap()
+}

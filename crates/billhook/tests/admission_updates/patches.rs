@@ -1,11 +1,12 @@
 //! Patches of clients, and what is put right behind those of webhooks (RP-30 to RP-34, RP-63).
 
 use billhook::FieldValidation;
-use billhook::admission::ObjectRequest;
-use serde_json::json;
+use billhook::admission::{Admission, Chain, ObjectRequest, Unreachable};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
 
 use crate::in_process::{InProcess, admission, allow, patch_of_m, stored, update};
-use crate::{bytes, changed, old, refused};
+use crate::{bytes, changed, old, preserving, refused};
 
 /// RP-30 to RP-32, RP-34, AR-33: webhooks see what a patch makes, the client gets it decoded.
 #[test]
@@ -150,4 +151,98 @@ fn ownership_is_put_right_after_admission() {
     let stored = stored(outcome);
     assert_eq!(stored["metadata"]["managedFields"], valid);
     assert_eq!(stored["metadata"]["ownerReferences"], json!([owner, other]));
+}
+
+/// A patch of the status changes nothing else (RP-70).
+#[test]
+fn patches_may_be_for_the_status() {
+    let patch = json!({"spec": {"size": 8}, "status": {"ready": false}});
+    let request = ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(&old())).status_update();
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let mut expected = old();
+    expected["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+    expected["status"]["ready"] = false.into();
+    assert_eq!(stored(outcome), expected);
+}
+
+/// What a patch makes of `spec`, where everything is kept.
+fn patched(request: fn(&str, &[u8], &[u8]) -> ObjectRequest, patch: &Value, spec: &Value) -> Value {
+    let stored = json!({
+        "apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "namespace": "default"},
+        "spec": spec,
+    });
+    let admission = Admission::new(preserving(), Chain::new(Unreachable));
+    let request = request("v1", &bytes(patch), &bytes(&stored));
+    let accepted = admission.admit_blocking(&request).result.unwrap();
+    accepted.returned.unwrap()["spec"].clone()
+}
+
+#[test]
+fn merge_patches_merge_objects_only() {
+    for (before, patch, after) in [
+        (json!({"a": 1}), json!({"a": 2}), json!({"a": 2})),
+        (json!({"a": 1}), json!({"b": 2}), json!({"a": 1, "b": 2})),
+        (json!({"a": 1}), json!({"a": null}), json!({})),
+        (json!({"a": 1, "b": 2}), json!({"a": null}), json!({"b": 2})),
+        (json!({"a": [1]}), json!({"a": 2}), json!({"a": 2})),
+        (json!({"a": 2}), json!({"a": [1]}), json!({"a": [1]})),
+        (json!({"a": {"b": 1}}), json!({"a": {"b": 2, "c": null}}), json!({"a": {"b": 2}})),
+        (json!({"a": [{"b": 1}]}), json!({"a": [1]}), json!({"a": [1]})),
+        (json!({"a": 1}), json!({"a": {"b": {"c": null}}}), json!({"a": {"b": {}}})),
+        (json!({"a": 1}), json!({}), json!({"a": 1})),
+    ] {
+        let patch = json!({"spec": patch});
+        assert_eq!(patched(ObjectRequest::merge_patch, &patch, &before), after, "{patch}");
+    }
+}
+
+/// Objects without nulls, which no merge patch can set.
+fn objects() -> impl Strategy<Value = Value> {
+    let scalar =
+        prop_oneof![any::<i32>().prop_map(Value::from), "[a-c]{0,2}".prop_map(Value::from)];
+    let value = scalar.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            members(inner),
+        ]
+    });
+    members(value)
+}
+
+fn members(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    proptest::collection::btree_map("[a-d]", value, 0..4)
+        .prop_map(|members| members.into_iter().collect::<Map<_, _>>().into())
+}
+
+/// The merge patch that makes one object of another.
+fn difference(before: &Value, after: &Value) -> Value {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else {
+        return after.clone();
+    };
+    let mut patch = Map::new();
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        patch.insert(name.clone(), Value::Null);
+    }
+    for (name, value) in after {
+        let old = before.get(name).unwrap_or(&Value::Null);
+        if old != value {
+            patch.insert(name.clone(), difference(old, value));
+        }
+    }
+    patch.into()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Both kinds of patch lead from any object to any other, and twice is no more than once.
+    #[test]
+    fn patches_lead_anywhere(before in objects(), after in objects()) {
+        let merge = json!({"spec": difference(&before, &after)});
+        prop_assert_eq!(&patched(ObjectRequest::merge_patch, &merge, &before), &after);
+        prop_assert_eq!(&patched(ObjectRequest::merge_patch, &merge, &after), &after);
+        let replace = json!([{"op": "replace", "path": "/spec", "value": after}]);
+        prop_assert_eq!(&patched(ObjectRequest::json_patch, &replace, &before), &after);
+    }
 }
