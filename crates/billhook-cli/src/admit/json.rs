@@ -109,8 +109,8 @@ fn step(step: &Step) -> Value {
             text("reason", reason.code());
             Some(*round)
         }
-        Action::Repeat { name } => {
-            text("action", "repeat");
+        Action::WriteRefused { name } => {
+            text("action", "writeRefused");
             text("name", name);
             None
         }

@@ -92,8 +92,8 @@ fn add_step(out: &mut String, step: &Step) {
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
             (label, format!("not called, {}", why(*reason)))
         }
-        Action::Repeat { name } => {
-            (format!("write {name}"), "refused, something else is stored by now".to_owned())
+        Action::WriteRefused { name } => {
+            (format!("write {name}"), "refused, something else is stored".to_owned())
         }
         _ => return,
     };

@@ -295,7 +295,9 @@ impl Attempt<'_> {
                 Err(StoreError::Failed(status)) => return Err(status),
                 Err(StoreError::Mismatch(found)) => {
                     let name = write.name.to_owned();
-                    passage.record.step(Action::Repeat { name: name.clone() }, began.elapsed());
+                    passage
+                        .record
+                        .step(Action::WriteRefused { name: name.clone() }, began.elapsed());
                     return Ok(Written::Mismatch { name, found });
                 }
             }

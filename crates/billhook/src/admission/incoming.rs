@@ -1,7 +1,6 @@
 //! What a request brings: the stored object and the body are decoded, and the request becomes what
 //! the chain carries (RP-10, RP-30, RP-50, RP-70, RP-77).
 
-use billhook_decode::read_json;
 use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
@@ -15,13 +14,11 @@ use super::status::Status;
 use super::storage;
 use super::store::StoredObject;
 use super::warnings::Warnings;
+use crate::decode::read_body;
 use crate::metadata::WRITTEN_BY_SERVERS;
+use crate::validate::SERVER_FIELDS;
 use crate::webhook::{AdmissionAttributes, ApiResource, Operation};
-use crate::{DecodeError, DecodeOptions, FieldValidation, Scope, Version};
-
-/// What a client cannot set in a new object.
-const SERVER_FIELDS: [&str; 5] =
-    ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+use crate::{BodyFormat, DecodeError, DecodeOptions, FieldValidation, Scope, Version};
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
@@ -99,10 +96,9 @@ impl Incoming<'_> {
 
     /// The name in a body that is not decoded; empty if there is none.
     fn name_in_body(&self) -> String {
-        let Ok(body) = read_json(&self.request.body) else { return String::new() };
-        let body = body.into_value();
-        let name = body.pointer("/metadata/name").and_then(Value::as_str);
-        name.unwrap_or_default().to_owned()
+        let kind = self.version.definition().kind();
+        let read = read_body(&self.request.body, BodyFormat::Detect, kind);
+        read.map_or(String::new(), |read| metadata_text(&read.object, "name").to_owned())
     }
 
     fn update(

@@ -60,7 +60,7 @@ impl<'c> Passage<'c> {
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status>,
     ) -> Result<(), Status> {
         let began = self.deadline.now();
-        let before = request.object.clone().filter(|_| self.record.is_tracing);
+        let before = if self.record.is_tracing { request.object.clone() } else { None };
         let prepared = prepare(request, &mut self.record.warnings);
         let took = self.deadline.now().saturating_duration_since(began);
         if request.object.is_some() {

@@ -84,10 +84,9 @@ pub enum Action {
     Validate,
     /// The object was encoded for storage.
     Store,
-    /// The store refused the write because it holds something else by now, so the request goes
-    /// back a part of its way: a new name is generated (AR-31), or both stages are run for the
-    /// object that is stored now (AR-32).
-    Repeat {
+    /// The store refused the write because it holds something else. For a generated name another
+    /// one follows (AR-31), and for a change another attempt with what is stored now (AR-32).
+    WriteRefused {
         /// The name of the object.
         name: String,
     },

@@ -147,6 +147,7 @@ fn objects_must_be_there_or_not() {
     for request in [
         update("v1", &object, &object).stored(StoredObject::default()),
         ObjectRequest::replace("v1", &bytes(&object), b""),
+        ObjectRequest::replace("v1", b"metadata: {name: x}", b""),
     ] {
         let status = admission(&caller).admit_blocking(&request).result.unwrap_err();
         assert_eq!((status.code, &*status.reason), (404, "NotFound"));

@@ -51,7 +51,7 @@ fn a_taken_name_is_generated_again() {
         .steps
         .iter()
         .filter_map(|step| match &step.action {
-            Action::Repeat { name } => Some(name.as_str()),
+            Action::WriteRefused { name } => Some(name.as_str()),
             _ => None,
         })
         .collect();
