@@ -275,6 +275,13 @@ impl Used {
         if !version.is_served() && is_request {
             notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
         }
+        if !crd.definition.is_established() && is_request {
+            let place = crd.place;
+            notes.push(format!("{place}: the CRD is not established, so nothing is served"));
+        }
+        if crd.definition.is_terminating() && is_request {
+            notes.push(format!("{}: the CRD is being deleted", crd.place));
+        }
         let errors = version.structural_errors();
         notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));
     }

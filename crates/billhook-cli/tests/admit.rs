@@ -23,6 +23,9 @@ cases! {
     admit_resolve_nonsense: "admit --resolve nonsense --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_config_missing: "admit --admission-config nope.yaml --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_stdin_twice: "admit --crd fixtures/crds --webhooks - -";
+    admit_subresource_of_new: "admit --subresource status --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_not_served: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("False", "served: false")];
+    admit_terminating: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("True", "served: true")];
     admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
     admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
@@ -160,6 +163,30 @@ metadata: {name: orders-nightly, namespace: shop}
 spec: {schedule: '15 4 * * 0', target: {url: 'https://bucket.example.com/x'}, retention: {keepLast: 3}}
 status: {lastRunTime: '2026-03-01T02:30:00Z'}
 ";
+
+/// A definition with a status, as a server gives it out.
+fn definition(terminating: &str, served: &str) -> String {
+    format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: backups.data.example.com}}
+spec:
+  group: data.example.com
+  scope: Namespaced
+  names: {{plural: backups, kind: Backup}}
+  versions:
+  - name: v1
+    {served}
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+status:
+  conditions:
+  - {{type: Established, status: 'True'}}
+  - {{type: Terminating, status: '{terminating}'}}
+"
+    )
+}
 
 const SCALE: &str = "
 apiVersion: autoscaling/v1

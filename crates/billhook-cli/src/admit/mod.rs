@@ -26,11 +26,16 @@ use crate::crds::Crds;
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status, no_objects};
 use crate::report;
-use crate::run::{Identity, type_meta, version_named};
+use crate::run::{Identity, Used, type_meta, version_named};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
+    if command.subresource.is_some() && !is_update {
+        let message = "a subresource is only updated, neither created nor deleted";
+        problems.push(*Problem::unusable(Place::file("--subresource"), message));
+    }
     let cluster = Cluster::read(command, &mut problems);
     for problem in &problems {
         report::problem(problem);
@@ -41,7 +46,8 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let items = (command.report == Report::Json).then(Items::default);
-    let mut run = Run { command, crds: &crds, cluster: &cluster, started: false, items };
+    let used = Used::default();
+    let mut run = Run { command, crds: &crds, cluster: &cluster, used, started: false, items };
     let mut status = Status::Fine;
     let mut any = false;
     for source in sources(&command.objects) {
@@ -76,6 +82,7 @@ struct Run<'r> {
     command: &'r Admit,
     crds: &'r Crds,
     cluster: &'r Cluster,
+    used: Used,
     /// Whether an object was printed already.
     started: bool,
     /// The items of the document, if it is for programs.
@@ -112,7 +119,7 @@ impl Run<'_> {
 
     /// The write path for an object, and the request to send along it.
     fn prepare(
-        &self,
+        &mut self,
         document: Document,
         identity: &Identity,
         waiting: Arc<Waiting>,
@@ -139,6 +146,9 @@ impl Run<'_> {
             false => problem,
         })?;
         let version = version_named(&crd, own, &place)?;
+        let mut notes = Vec::new();
+        self.used.note(&crd, &version, true, &mut notes);
+        notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(self.caller()?)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
