@@ -26,6 +26,17 @@ cases! {
     admit_subresource_of_new: "admit --subresource status --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_not_served: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("False", "served: false")];
     admit_terminating: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("True", "served: true")];
+    admit_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}"];
+    admit_json_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["- {op: remove, path: /metadata/labels}\n- {op: test, path: /spec/suspend, value: true}"];
+    admit_patch_strict: "admit --quiet --field-validation strict --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < [r#"{"metadata": null, "spec": {"target": null, "target": 1}}"#];
+    admit_patch_of_scale: "admit --quiet --subresource scale --crd fixtures/crds --patch - fixtures/objects/stack-clean.json"
+        < ["spec: {replicas: 7}"];
+    admit_patches: "admit --crd fixtures/crds --patch - fixtures/objects/backup-clean.json" < ["{}\n---\n{}"];
+    admit_patch_and_old: "admit --crd fixtures/crds --patch a.yaml --old b.yaml fixtures/objects/backup-clean.json";
+    admit_patch_and_delete: "admit --crd fixtures/crds --patch a.yaml --operation delete fixtures/objects/backup-clean.json";
     admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
     admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
@@ -143,6 +154,7 @@ with_webhooks! {
     admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
     admit_delete: "" "--operation delete fixtures/objects/backup-clean.json";
     admit_delete_dry_run: "" "--operation delete --dry-run --quiet --report json fixtures/objects/backup-clean.json";
+    admit_patched: "" "--patch - fixtures/objects/backup-clean.json" < "metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}";
     admit_update_of_scale: "" "--subresource scale --old fixtures/objects/stack-clean.json -" < SCALE;
     admit_denied: "" "-" < denied();
     admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");

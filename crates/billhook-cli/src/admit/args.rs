@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::args::{Format, Report, Validation};
 
@@ -16,6 +16,7 @@ Exit status:
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("stored").args(["old", "patch"]))]
 pub(crate) struct Admit {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
@@ -41,8 +42,12 @@ pub(crate) struct Admit {
     /// not
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
+    /// A patch that is applied to the objects, which are then those that are stored: a JSON patch if
+    /// it is a list, a merge patch otherwise
+    #[arg(long, value_name = "FILE", conflicts_with = "operation")]
+    pub(crate) patch: Option<PathBuf>,
     /// The subresource that is updated
-    #[arg(long, value_enum, value_name = "NAME", requires = "old")]
+    #[arg(long, value_enum, value_name = "NAME", requires = "stored")]
     pub(crate) subresource: Option<Subresource>,
     /// Make a dry-run request
     #[arg(long)]
@@ -126,12 +131,14 @@ fn resolve(text: &str) -> Result<Resolve, String> {
 
 impl Admit {
     pub(crate) fn operation(&self) -> Operation {
-        let implied = if self.old.is_empty() { Operation::Create } else { Operation::Update };
+        let has_stored = self.patch.is_some() || !self.old.is_empty();
+        let implied = if has_stored { Operation::Update } else { Operation::Create };
         self.operation.unwrap_or(implied)
     }
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.objects)
+        let files = self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.patch);
+        files.chain(&self.objects)
     }
 }

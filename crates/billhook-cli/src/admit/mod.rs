@@ -153,25 +153,25 @@ impl Run<'_> {
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
             .observer(waiting);
-        let stored = old.map(|old| billhook::to_json(&old.value).into_bytes());
+        let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
+        let stored = old.map(json);
         let mut request = match (command.operation(), stored) {
             (Operation::Create, stored) => {
                 let stored = StoredObject::new(stored.unwrap_or_default());
                 ObjectRequest::create(version.name(), &body(document)).stored(stored)
             }
-            (Operation::Update, Some(old)) => {
-                ObjectRequest::update(version.name(), &body(document), &old)
-            }
+            (Operation::Update, stored) => match (&self.cluster.patch, stored) {
+                (Some(patch), _) => patch.request(version.name(), &json(&document)),
+                (None, Some(old)) => ObjectRequest::update(version.name(), &body(document), &old),
+                (None, None) => return Err(no_old_object(identity, place)),
+            },
             (Operation::Replace, Some(old)) => {
                 ObjectRequest::replace(version.name(), &body(document), &old)
             }
-            (Operation::Update | Operation::Replace, None) => {
-                return Err(no_old_object(identity, place));
-            }
+            (Operation::Replace, None) => return Err(no_old_object(identity, place)),
             (Operation::Delete, old) => {
                 // What is deleted is the object itself unless something else is stored.
-                let own = || billhook::to_json(&document.value).into_bytes();
-                ObjectRequest::delete(version.name(), &old.unwrap_or_else(own))
+                ObjectRequest::delete(version.name(), &old.unwrap_or_else(|| json(&document)))
             }
         };
         request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());

@@ -7,6 +7,7 @@ use billhook_schema::value::{DeepValue, deep_clone, depth, grow, json_type};
 use billhook_schema::{FieldError, FieldPath};
 use serde_json::{Map, Value};
 
+use super::diff::{Difference, differences};
 use super::patch::{JsonPatch, PatchError};
 use super::request::{ObjectRequest, UpdateForm};
 use super::status::Status;
@@ -24,6 +25,8 @@ pub(super) struct Patched {
     pub(super) body: Vec<u8>,
     /// The unknown and duplicate fields of the patch itself (RP-31).
     pub(super) entries: Vec<String>,
+    /// What it changes, if a trace is wanted.
+    pub(super) changes: Vec<Difference>,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
@@ -36,7 +39,9 @@ pub(super) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<P
     };
     Some(patched.map(|(object, entries)| {
         let body = crate::to_json(&object).into_bytes();
-        Patched { body, entries }
+        let is_traced = request.options.trace;
+        let changes = if is_traced { differences(current, &object) } else { Vec::new() };
+        Patched { body, entries, changes }
     }))
 }
 

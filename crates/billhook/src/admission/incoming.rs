@@ -184,7 +184,10 @@ impl Incoming<'_> {
         changes: &mut Vec<Difference>,
     ) -> Result<DeepValue, Status> {
         let request = self.request;
-        let patched = old.and_then(|old| client_patch::apply(request, old)).transpose()?;
+        let mut patched = old.and_then(|old| client_patch::apply(request, old)).transpose()?;
+        if let Some(patched) = &mut patched {
+            changes.append(&mut patched.changes);
+        }
         let (body, validation) = match &patched {
             // What is wrong with a patched object is told together with what is wrong with the
             // patch.
