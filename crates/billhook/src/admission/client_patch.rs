@@ -16,6 +16,9 @@ use crate::{DecodeError, FieldValidation};
 /// The operations that a JSON patch may have (RP-32).
 const MAX_OPERATIONS: usize = 10_000;
 
+/// How many unknown and duplicate fields of a patch are told, as of other documents (RP-20).
+const MAX_ENTRIES: usize = 100;
+
 /// The members of an operation of a JSON patch.
 const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
@@ -90,11 +93,15 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
         for (index, operation) in patch.operations().enumerate() {
             let members = operation.as_object().into_iter().flat_map(Map::keys);
             let unknown = members.filter(|name| !OPERATION_FIELDS.contains(&name.as_str()));
-            entries.extend(unknown.map(|name| {
+            entries.extend(unknown.take(MAX_ENTRIES).map(|name| {
                 let path = FieldPath::default().index(index).name(name).to_dotted();
                 format!("json patch unknown field {}", quote(&path))
             }));
+            if entries.len() > MAX_ENTRIES {
+                break;
+            }
         }
+        entries.truncate(MAX_ENTRIES);
     }
     let failed = |error: PatchError| Status::failure(422, "Invalid", error.to_string());
     let patched = patch.apply(current).map_err(failed)?;

@@ -78,3 +78,15 @@ fn many_owners() {
     assert_eq!(returned["metadata"]["ownerReferences"].as_array().unwrap().len(), 4_000);
     assert_eq!(outcome.warnings.texts()[0].chars().count(), 256);
 }
+
+/// Of the unknown fields of a patch as many are told as of other documents (RP-20).
+#[test]
+fn many_unknown_fields_of_a_patch() {
+    let fields: String = (0..20_000).map(|number| format!(r#","f{number}":1"#)).collect();
+    let operation = format!(r#"{{"op":"test","path":"/kind","value":"Foo"{fields}}}"#);
+    let patch = format!("[{operation},{operation}]");
+    let request = ObjectRequest::json_patch("v1", patch.as_bytes(), &bytes(&old()));
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    assert!(outcome.result.is_ok());
+    assert_eq!(outcome.warnings.raw().len(), 100);
+}
