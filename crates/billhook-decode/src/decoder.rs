@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use billhook_schema::print::plain_json;
 use billhook_schema::value::DeepValue;
 use billhook_schema::{CompiledSchema, Dialect};
 use serde_json::{Map, Value};
 
+use crate::fields::Fields;
 use crate::notes::Findings;
 use crate::pass::{Done, Expected, Pass};
 use crate::prepared::PreparedDefaults;
@@ -26,6 +26,7 @@ struct Inner {
     schema: CompiledSchema,
     defaults: PreparedDefaults,
     expected: Expected,
+    fields: Fields,
     spare: Spare,
     /// Whether maps keep their members in the order of the keys.
     maps_are_sorted: bool,
@@ -49,8 +50,7 @@ impl Decoder {
                 .property("metadata")
                 .is_some_and(|metadata| metadata.resource_field().is_some())
             && !root.is_embedded_resource();
-        let quoted = |text: &str| plain_json(&text.into()).into_bytes();
-        let expected = Expected { api_version: quoted(api_version), kind: quoted(kind) };
+        let expected = Expected::new(root, api_version, kind);
         let defaults = PreparedDefaults::new(&schema);
         let spare = Spare::default();
         let maps_are_sorted = maps_are_sorted();
@@ -58,6 +58,7 @@ impl Decoder {
             schema,
             defaults,
             expected,
+            fields: Fields::object_meta(),
             spare,
             maps_are_sorted,
             is_supported,
@@ -138,8 +139,8 @@ impl Decoder {
         if !trusted && std::str::from_utf8(text).is_err() {
             return Err(Stop::Duplicate);
         }
-        let Inner { schema, defaults, expected, .. } = &*self.0;
-        Pass::<REPORT>::new(text, buffer, defaults, expected, trusted).run(schema.root())
+        let Inner { schema, defaults, expected, fields, .. } = &*self.0;
+        Pass::<REPORT>::new(text, buffer, defaults, expected, fields, trusted).run(schema.root())
     }
 }
 

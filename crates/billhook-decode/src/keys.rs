@@ -7,7 +7,7 @@ use billhook_schema::hash_name;
 use crate::scan::{Keys, Step, Stop};
 
 /// How many hashes can be open at once without allocating.
-const INLINE: usize = 256;
+const INLINE: usize = 64;
 
 /// How many keys of one object are compared one by one; further ones go to a set.
 const LINEAR: usize = 64;
@@ -100,6 +100,8 @@ impl Keys for OpenKeys {
 
     #[inline(always)]
     fn close(&mut self, base: usize) {
-        self.forget_since(base);
+        if self.len != base {
+            self.forget_since(base);
+        }
     }
 }

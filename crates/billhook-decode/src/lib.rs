@@ -17,6 +17,7 @@
 
 mod decoder;
 mod error;
+mod fields;
 mod keys;
 mod metadata;
 mod notes;

@@ -2,12 +2,13 @@
 //! way when it is not.
 
 use billhook_defaulting::{apply_defaults_node, remove_nulls_node};
-use billhook_objectmeta::fields::{Kind, OBJECT_META, Record};
+use billhook_objectmeta::fields::Kind;
 use billhook_objectmeta::{Invalid, decode_metadata, is_normal_time};
 use billhook_schema::NodeRef;
 use billhook_schema::print::plain_json;
 use billhook_schema::value::{DeepValue, deep_eq};
 
+use crate::fields::{FieldKind, Fields};
 use crate::keys::OpenKeys;
 use crate::output::Output;
 use crate::read::read_json_to_depth;
@@ -61,39 +62,56 @@ pub(crate) fn normalise(
 /// The position behind what was passed; none if only the slower way knows what to do with it.
 type NormalEnd = Step<Option<usize>>;
 
-impl Fast<'_, '_> {
+impl<'t> Fast<'_, 't> {
     /// Passes metadata.
-    pub(crate) fn metadata(&mut self, at: usize, left: usize) -> NormalEnd {
+    pub(crate) fn metadata(&mut self, fields: &Fields, at: usize, left: usize) -> NormalEnd {
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        self.record(OBJECT_META, at, left)
+        self.record(fields, at, left)
     }
 
     /// A record whose opening brace is next.
-    fn record(&mut self, fields: Record, at: usize, left: usize) -> NormalEnd {
+    fn record(&mut self, fields: &Fields, at: usize, left: usize) -> NormalEnd {
         if self.scan.byte(at) != b'{' {
             return Ok(None);
         }
+        let names = fields.names();
         let start = at + 1;
         let mut kept_end = start;
         let mut seen = 0u32;
+        let mut previous = None;
+        let mut expected = names.expected_first();
         let (mut at, mut byte) = self.scan.token(start);
         if byte == b'}' {
-            return Ok(has_required(fields, seen).then_some(at + 1));
+            return Ok(fields.has_required(seen).then_some(at + 1));
         }
         loop {
-            let (end, escaped) = self.scan.skip_key(at, byte)?;
-            let key = self.scan.slice(at + 1, end - 1);
-            (at, byte) = self.scan.skip_colon(end)?;
-            if escaped {
-                return Ok(None);
-            }
-            let end = match find(fields, key) {
-                Some((position, kind)) => {
-                    if seen & 1 << position != 0 {
+            let found = match self.scan.expected(names, expected, at) {
+                Some(found) => Some(found),
+                None => {
+                    let (end, escaped) = self.scan.skip_key(at, byte)?;
+                    let key = self.scan.slice(at + 1, end - 1);
+                    (at, byte) = self.scan.skip_colon(end)?;
+                    if escaped {
                         return Ok(None);
                     }
-                    seen |= 1 << position;
-                    let Some(end) = self.field(kind, at, left)? else { return Ok(None) };
+                    let field = names.property_named(key);
+                    if let Some(field) = field {
+                        names.learn(previous, field);
+                    }
+                    field.map(|field| (field, at, byte))
+                }
+            };
+            let end = match found {
+                Some((field, value, byte)) => {
+                    let bit = 1 << field.position();
+                    if seen & bit != 0 {
+                        return Ok(None);
+                    }
+                    seen |= bit;
+                    previous = Some(field);
+                    expected = field.expected_next();
+                    let kind = fields.kind(field);
+                    let Some(end) = self.field(kind, value, byte, left)? else { return Ok(None) };
                     kept_end = end;
                     end
                 }
@@ -108,44 +126,47 @@ impl Fast<'_, '_> {
             };
             match self.scan.next_part(end, b'}')? {
                 Part::Next(next, first) => (at, byte) = (next, first),
-                Part::End(end) => return Ok(has_required(fields, seen).then_some(end)),
+                Part::End(end) => return Ok(fields.has_required(seen).then_some(end)),
             }
         }
     }
 
-    fn field(&mut self, kind: Kind, at: usize, left: usize) -> NormalEnd {
+    fn field(&mut self, kind: Option<&FieldKind>, at: usize, byte: u8, left: usize) -> NormalEnd {
+        let kind = match kind {
+            Some(FieldKind::Plain(kind)) => kind,
+            Some(FieldKind::Records(fields)) => {
+                return self.list(at, left, |fast, at, left| {
+                    let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
+                    fast.record(fields, at, left)
+                });
+            }
+            None => return Ok(None),
+        };
         match kind {
-            Kind::String(_) => self.string(at, |text| !text.is_empty()),
-            Kind::RequiredString(_) => self.string(at, |_| true),
+            Kind::String(_) => self.string(at, byte, |text| !text.is_empty()),
+            Kind::RequiredString(_) => self.string(at, byte, |_| true),
             Kind::Integer => self.integer(at, |literal| literal != b"0"),
             Kind::OptionalInteger => self.integer(at, |_| true),
-            Kind::OptionalBool => match self.scan.byte(at) {
+            Kind::OptionalBool => match byte {
                 b't' => self.scan.skip_literal(at, b"true").map(Some),
                 b'f' => self.scan.skip_literal(at, b"false").map(Some),
                 _ => Ok(None),
             },
-            Kind::Time => self.string(at, is_normal_time),
+            Kind::Time => self.string(at, byte, is_normal_time),
             Kind::StringMap => self.string_map(at, left),
-            Kind::StringList => self.list(at, left, |fast, at, _| fast.string(at, |_| true)),
-            Kind::Records { fields, .. } => self.list(at, left, |fast, at, left| {
-                let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-                fast.record(fields, at, left)
+            Kind::StringList => self.list(at, left, |fast, at, _| {
+                let byte = fast.scan.byte(at);
+                fast.string(at, byte, |_| true)
             }),
-            Kind::Any => {
-                let byte = self.scan.byte(at);
-                if byte == b'n' {
-                    return Ok(None);
-                }
-                self.scan.skip_value(at, byte, self.keys, left).map(Some)
-            }
+            Kind::Any if byte != b'n' => self.scan.skip_value(at, byte, self.keys, left).map(Some),
             _ => Ok(None),
         }
     }
 
     /// A string with an acceptable spelling.
     #[inline]
-    fn string(&mut self, at: usize, accepts: impl Fn(&[u8]) -> bool) -> NormalEnd {
-        if self.scan.byte(at) != b'"' {
+    fn string(&mut self, at: usize, byte: u8, accepts: impl Fn(&'t [u8]) -> bool) -> NormalEnd {
+        if byte != b'"' {
             return Ok(None);
         }
         let end = self.scan.skip_string(at)?;
@@ -218,19 +239,4 @@ impl Fast<'_, '_> {
             }
         }
     }
-}
-
-#[inline]
-fn find(fields: Record, key: &[u8]) -> Option<(usize, Kind)> {
-    // The first letter tells most names of one length apart without a call.
-    let is_meant =
-        |name: &[u8]| name.len() == key.len() && name.first() == key.first() && name == key;
-    let position = fields.iter().position(|(name, _)| is_meant(name.as_bytes()))?;
-    Some((position, fields.get(position)?.1))
-}
-
-fn has_required(fields: Record, seen: u32) -> bool {
-    fields.iter().enumerate().all(|(position, (_, kind))| {
-        !matches!(kind, Kind::RequiredString(_)) || seen & 1 << position != 0
-    })
 }

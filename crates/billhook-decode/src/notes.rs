@@ -7,7 +7,9 @@ use billhook_defaulting::{
 use billhook_objectmeta::{metadata_changes, unknown_metadata_fields};
 use billhook_pruning::{pruned_change, unknown_fields};
 use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_schema::{Change, Edge, FieldPath, Location, NodeRef, PropertyRef, SchemaPaths};
+use billhook_schema::{
+    Change, Edge, FieldPath, Location, NodeRef, PropertyRef, SchemaPaths, Segment,
+};
 
 use crate::metadata::Normal;
 use crate::read::read_json;
@@ -53,6 +55,9 @@ impl Step<'_> {
         }
     }
 }
+
+/// How deep most changes are.
+const USUAL_DEPTH: usize = 8;
 
 enum What<'s> {
     Pruned {
@@ -104,15 +109,8 @@ impl<'s> Notes<'s> {
     }
 
     /// Adds a step to the notes that were made since a mark.
-    #[inline(always)]
-    pub(crate) fn were_at(&mut self, mark: usize, place: Place<'_, 's>) {
-        if self.0.len() > mark {
-            self.add_step(mark, place);
-        }
-    }
-
     #[inline(never)]
-    fn add_step(&mut self, mark: usize, Place { node, part }: Place<'_, 's>) {
+    pub(crate) fn were_at(&mut self, mark: usize, Place { node, part }: Place<'_, 's>) {
         for note in self.0.iter_mut().skip(mark) {
             if let What::Pruned { written: written @ None, .. } = &mut note.what
                 && !node.specifies_nothing()
@@ -130,7 +128,7 @@ impl<'s> Notes<'s> {
     }
 
     fn push(&mut self, what: What<'s>) {
-        self.0.push(Note { steps: Vec::new(), what });
+        self.0.push(Note { steps: Vec::with_capacity(USUAL_DEPTH), what });
     }
 
     /// A member of `node` was removed; `text` is its value.
@@ -251,10 +249,11 @@ impl Findings {
 
 /// The path of a place; `by_key` writes members that the schema doesn't list by name as keys.
 fn path(steps: &[Step<'_>], by_key: bool) -> FieldPath {
-    steps.iter().rev().fold(FieldPath::default(), |path, step| match step {
-        Step::Element(index) => path.index(*index),
-        Step::Unlisted(name) if by_key => path.key(name),
-        Step::Unlisted(name) => path.name(name),
-        Step::Known(name) => path.name(*name),
-    })
+    let segment = |step: &Step<'_>| match step {
+        Step::Element(index) => Segment::Index(*index),
+        Step::Unlisted(name) if by_key => Segment::Key(name.clone()),
+        Step::Unlisted(name) => Segment::Name(name.clone()),
+        Step::Known(name) => Segment::Name((*name).to_owned()),
+    };
+    steps.iter().rev().map(segment).collect()
 }

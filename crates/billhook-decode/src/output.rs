@@ -27,11 +27,17 @@ impl<'t> Output<'t> {
         Output { text, out: buffer, done: 0, changed: false }
     }
 
+    #[inline(never)]
+    fn begin(&mut self) {
+        self.changed = true;
+        self.out.reserve(self.text.len() + ROOM);
+    }
+
     /// Copies the input up to `at`.
+    #[inline]
     fn copy_to(&mut self, at: usize) {
         if !self.changed {
-            self.changed = true;
-            self.out.reserve(self.text.len() + ROOM);
+            self.begin();
         }
         if let Some(unchanged) = self.text.get(self.done..at) {
             self.out.extend_from_slice(unchanged);
@@ -47,7 +53,7 @@ impl<'t> Output<'t> {
 
     /// Leaves out a member of an object that ends at `end`. The object's members begin at `start`,
     /// those that are kept end at `kept_end`, and a comma behind the member ends at `comma_end`.
-    #[inline(never)]
+    #[inline]
     pub(crate) fn cut_member(
         &mut self,
         (start, kept_end): (usize, usize),

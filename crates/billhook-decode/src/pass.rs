@@ -9,9 +9,11 @@
 //! on the way of expected members is kept out of line.
 
 use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
+use billhook_schema::print::plain_json;
 use billhook_schema::value::grow;
 use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
 
+use crate::fields::Fields;
 use crate::keys::OpenKeys;
 use crate::metadata::{self, Fast};
 use crate::notes::{Notes, Place, Within};
@@ -22,10 +24,22 @@ use crate::scan::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
 use crate::seen::{NARROW, Narrow, Seen, Wide};
 use crate::text;
 
-/// What the top object must say it is, as JSON strings.
+/// What the top object must say it is.
 pub(crate) struct Expected {
-    pub(crate) api_version: Vec<u8>,
-    pub(crate) kind: Vec<u8>,
+    /// As JSON strings.
+    api_version: Vec<u8>,
+    kind: Vec<u8>,
+    /// The positions of the two members, if the schema knows them.
+    positions: Option<[usize; 2]>,
+}
+
+impl Expected {
+    pub(crate) fn new(root: NodeRef<'_>, api_version: &str, kind: &str) -> Self {
+        let quoted = |text: &str| plain_json(&text.into()).into_bytes();
+        let position = |name| root.property(name).map(PropertyRef::position);
+        let positions = position("apiVersion").zip(position("kind")).map(<[usize; 2]>::from);
+        Expected { api_version: quoted(api_version), kind: quoted(kind), positions }
+    }
 }
 
 /// `REPORT` tells whether changes are noted.
@@ -36,6 +50,7 @@ pub(crate) struct Pass<'t, 's, const REPORT: bool> {
     notes: Notes<'s>,
     defaults: &'s PreparedDefaults,
     expected: &'s Expected,
+    fields: &'s Fields,
     defaulted_values_left: usize,
 }
 
@@ -51,13 +66,15 @@ pub(crate) struct Done<'s> {
 #[derive(Clone, Copy)]
 struct Object<'s> {
     node: NodeRef<'s>,
-    is_root: bool,
     /// How many levels may be opened in it.
     left: usize,
 }
 
-/// How many expected members are compared before one is looked up.
-const GUESSES: usize = 3;
+impl Object<'_> {
+    fn is_root(self) -> bool {
+        self.left == MAX_DEPTH - 1
+    }
+}
 
 /// A member that was not expected.
 enum Found<'s> {
@@ -76,6 +93,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         buffer: Vec<u8>,
         defaults: &'s PreparedDefaults,
         expected: &'s Expected,
+        fields: &'s Fields,
         trusted: bool,
     ) -> Self {
         Pass {
@@ -85,6 +103,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             notes: Notes::default(),
             defaults,
             expected,
+            fields,
             defaulted_values_left: MAX_DEFAULTED_VALUES,
         }
     }
@@ -95,7 +114,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if byte != b'{' {
             return Err(Stop::Tree);
         }
-        let end = self.object(start, root, MAX_DEPTH, true)?;
+        let end = self.object(start, root, MAX_DEPTH)?;
         if self.scan.token(end).0 != self.scan.text.len() {
             return Err(Stop::Invalid);
         }
@@ -108,20 +127,20 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// A value that is not null and begins with `byte`, at a node where something may change.
     #[inline(always)]
-    fn value(
+    fn value<'p>(
         &mut self,
         at: usize,
         byte: u8,
         edge: Edge<'s>,
         left: usize,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
     ) -> Step {
         if byte == b'{' {
             let node = edge.node();
             if node.is_passive() {
                 return self.scan.skip_object(at, &mut self.keys, left);
             }
-            return self.noting(place, |pass| pass.object(at, node, left, false));
+            return self.noting(place, |pass| pass.object(at, node, left));
         }
         if byte == b'[' {
             let node = edge.node();
@@ -135,9 +154,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
 
     /// Tells the notes that are made by `pass` where they belong.
     #[inline(always)]
-    fn noting<T>(
+    fn noting<'p, T>(
         &mut self,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
         pass: impl FnOnce(&mut Self) -> Step<T>,
     ) -> Step<T> {
         if !REPORT {
@@ -145,7 +164,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         }
         let mark = self.notes.mark();
         let result = pass(self)?;
-        self.notes.were_at(mark, place);
+        if self.notes.mark() > mark {
+            self.notes.were_at(mark, place());
+        }
         Ok(result)
     }
 
@@ -167,9 +188,9 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let edge = node.items();
         let mut index = 0;
         loop {
-            let place = Place { node, part: Within::Element(index) };
+            let place = || Place { node, part: Within::Element(index) };
             let end = if byte == b'n' {
-                self.null_element(at, edge, place)?
+                self.null_element(at, edge, place())?
             } else {
                 self.value(at, byte, edge, left, place)?
             };
@@ -187,49 +208,84 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
             self.out.replace(at..end, default.value());
-            self.noting(place, |pass| pass.note_default(edge, Cause::NullElement))?;
+            self.noting(|| place, |pass| pass.note_default(edge, Cause::NullElement))?;
         }
         Ok(end)
     }
 
     #[inline(always)]
-    fn object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
+    fn object(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
         let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
-        if left % LEVELS == 0 || node.property_count() > NARROW {
-            return self.rare_object(at, node, left, is_root);
+        let count = node.property_count();
+        if left % LEVELS == 0 || !(1..=NARROW).contains(&count) {
+            return self.other_object(at, node, left);
         }
-        self.members::<Narrow>(at + 1, node, left, is_root)
+        self.members::<Narrow>(at + 1, node, left)
     }
 
     #[inline(never)]
-    fn rare_object(&mut self, at: usize, node: NodeRef<'s>, left: usize, is_root: bool) -> Step {
-        grow(|| {
-            if node.property_count() > NARROW {
-                self.members::<Wide>(at + 1, node, left, is_root)
+    fn other_object(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
+        let start = at + 1;
+        let walk = |pass: &mut Self| match (node.property_count(), node.unlisted()) {
+            (0, Unlisted::Descend(edge)) => pass.map(start, node, edge, left),
+            (0..=NARROW, _) => pass.members::<Narrow>(start, node, left),
+            _ => pass.members::<Wide>(start, node, left),
+        };
+        if left.is_multiple_of(LEVELS) { grow(|| walk(self)) } else { walk(self) }
+    }
+
+    /// The members of an object of which none is known by name.
+    fn map(&mut self, start: usize, node: NodeRef<'s>, edge: Edge<'s>, left: usize) -> Step {
+        let keys = self.keys.open();
+        // Behind the last member that was kept; the start if none was.
+        let mut kept_end = start;
+        let (mut at, mut byte) = self.scan.token(start);
+        if byte == b'}' {
+            return Ok(at + 1);
+        }
+        loop {
+            let (end, escaped) = self.scan.skip_key(at, byte)?;
+            let key = self.scan.slice(at + 1, end - 1);
+            self.keys.key(&keys, key, escaped)?;
+            let place = || Place { node, part: Within::Unlisted(key) };
+            let (value, first) = self.scan.skip_colon(end)?;
+            let (end, is_kept) = self.member_value(value, first, edge, left, place)?;
+            if is_kept {
+                kept_end = end;
             } else {
-                self.members::<Narrow>(at + 1, node, left, is_root)
+                self.cut_member((start, kept_end), end);
             }
-        })
+            match self.scan.next_part(end, b'}')? {
+                Part::Next(next, first) => (at, byte) = (next, first),
+                Part::End(end) => {
+                    self.keys.close(keys);
+                    return Ok(end);
+                }
+            }
+        }
+    }
+
+    /// Leaves out a member that ends at `end`; `kept` is where the members begin and where those
+    /// that are kept end.
+    #[inline(never)]
+    fn cut_member(&mut self, kept: (usize, usize), end: usize) {
+        let (at, byte) = self.scan.token(end);
+        self.out.cut_member(kept, end, (byte == b',').then_some(at + 1));
     }
 
     /// The members of an object whose opening brace was read.
     #[inline(never)]
-    fn members<S: Seen>(
-        &mut self,
-        start: usize,
-        node: NodeRef<'s>,
-        left: usize,
-        is_root: bool,
-    ) -> Step {
-        let object = Object { node, is_root, left };
+    fn members<S: Seen>(&mut self, start: usize, node: NodeRef<'s>, left: usize) -> Step {
+        let object = Object { node, left };
         let keys = self.keys.open();
         let mut seen = S::new(node.property_count());
         let mut previous = None;
+        let mut expected = node.expected_first();
         // Behind the last member that was kept; the start if none was.
         let mut kept_end = start;
         let (mut at, mut byte) = self.scan.token(start);
         while byte != b'}' {
-            let found = match self.expected(node, previous, at) {
+            let found = match self.scan.expected(node, expected, at) {
                 Some((property, value, byte)) => Found::Known(property, value, byte),
                 None => self.look_up(object, &keys, previous, at, byte)?,
             };
@@ -239,18 +295,22 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
                         return Err(Stop::Duplicate);
                     }
                     previous = Some(property);
+                    expected = property.expected_next();
                     self.known(object, property, value, byte)?
                 }
                 Found::Passed(end) => (end, true),
                 Found::Removed(end) => (end, false),
             };
-            (at, byte) = self.scan.token(end);
             if is_kept {
                 kept_end = end;
+                if self.scan.is_next_key(end) {
+                    (at, byte) = (end + 1, b'"');
+                    continue;
+                }
             } else {
-                let comma_end = (byte == b',').then_some(at + 1);
-                self.out.cut_member((start, kept_end), end, comma_end);
+                self.cut_member((start, kept_end), end);
             }
+            (at, byte) = self.scan.token(end);
             if byte == b',' {
                 (at, byte) = self.scan.token(at + 1);
                 // A comma promises a member.
@@ -265,33 +325,11 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if seen.lacks_defaulted(node) {
             self.insert_missing(node, &seen, kept_end == start, at)?;
         }
-        if is_root {
-            self.check_root(node, &seen)?;
+        if object.is_root() {
+            self.check_root(&seen)?;
         }
         self.keys.close(keys);
         Ok(at + 1)
-    }
-
-    /// The member at a position if it is one of those that are expected, with the position and the
-    /// first byte of its value.
-    #[inline(always)]
-    fn expected(
-        &self,
-        node: NodeRef<'s>,
-        previous: Option<PropertyRef<'s>>,
-        at: usize,
-    ) -> Option<(PropertyRef<'s>, usize, u8)> {
-        // What followed last time may be missing this time; then what followed that is likely.
-        let mut previous = previous;
-        for _ in 0..GUESSES {
-            let property = node.expected_after(previous)?;
-            if let Some(length) = property.spelled_at(self.scan.text, at) {
-                let (value, byte) = self.scan.token(at + length);
-                return Some((property, value, byte));
-            }
-            previous = Some(property);
-        }
-        None
     }
 
     #[inline(never)]
@@ -320,7 +358,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             node.learn(previous, property);
             return Ok(Found::Known(property, value, byte));
         }
-        let place = Place { node, part: Within::Unlisted(name) };
+        let place = || Place { node, part: Within::Unlisted(name) };
         match node.unlisted() {
             Unlisted::Remove if REPORT => {
                 // Repeated keys are reported even in what is removed.
@@ -355,29 +393,29 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         at: usize,
         byte: u8,
     ) -> Step<(usize, bool)> {
-        let place = Place { node: object.node, part: Within::Known(property) };
+        let place = || Place { node: object.node, part: Within::Known(property) };
         match property.resource_field() {
             None => self.member_value(at, byte, property.edge(), object.left, place),
             Some(field) => {
-                Ok((self.resource_field(at, object, field, property.edge(), place)?, true))
+                Ok((self.resource_field(at, object, field, property.edge(), place())?, true))
             }
         }
     }
 
     #[inline(always)]
-    fn member_value(
+    fn member_value<'p>(
         &mut self,
         at: usize,
         byte: u8,
         edge: Edge<'s>,
         left: usize,
-        place: Place<'_, 's>,
+        place: impl FnOnce() -> Place<'p, 's>,
     ) -> Step<(usize, bool)> {
         if byte == b'"' {
             return Ok((self.scan.skip_string(at)?, true));
         }
         if byte == b'n' {
-            return self.null_member(at, edge, place);
+            return self.null_member(at, edge, place());
         }
         Ok((self.value(at, byte, edge, left, place)?, true))
     }
@@ -404,7 +442,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let default = self.prepared(edge)?;
         self.out.replace(at..end, default.value());
         let cause = if place.is_listed() { Cause::NullField } else { Cause::NullMember };
-        self.noting(place, |pass| pass.note_default(edge, cause))?;
+        self.noting(|| place, |pass| pass.note_default(edge, cause))?;
         Ok((end, true))
     }
 
@@ -428,14 +466,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
                 return self.metadata(at, object, edge.node(), place);
             }
         };
+        if object.is_root() {
+            let end = at + expected.len();
+            return if self.scan.slice(at, end) == expected { Ok(end) } else { Err(Stop::Tree) };
+        }
         if self.scan.byte(at) != b'"' {
             return Err(Stop::Tree);
         }
-        let end = self.scan.skip_string(at)?;
-        if object.is_root && self.scan.slice(at, end) != expected {
-            return Err(Stop::Tree);
-        }
-        Ok(end)
+        self.scan.skip_string(at)
     }
 
     fn metadata(
@@ -456,7 +494,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
                 out: &mut self.out,
                 cuts: !REPORT,
             };
-            if let Some(end) = fast.metadata(at, object.left)? {
+            if let Some(end) = fast.metadata(self.fields, at, object.left)? {
                 return Ok(end);
             }
             self.keys.forget_since(keys);
@@ -465,13 +503,13 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let byte = self.scan.byte(at);
         let end = self.scan.skip_value(at, byte, &mut self.keys, object.left)?;
         let written = self.scan.slice(at, end);
-        let normal = metadata::normalise(written, node, object.is_root, object.left)?;
+        let normal = metadata::normalise(written, node, object.is_root(), object.left)?;
         if let Some(text) = &normal.text {
             self.out.replace(at..end, text.as_bytes());
         }
         if REPORT && normal.text.is_some() {
-            let is_root = object.is_root;
-            self.noting(place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
+            let is_root = object.is_root();
+            self.noting(|| place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
         }
         Ok(end)
     }
@@ -485,17 +523,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         mut is_first: bool,
         at: usize,
     ) -> Step<()> {
-        for property in node.defaulted_properties() {
-            if seen.contains(property.position()) || property.edge().default().is_none() {
+        for property in seen.missing(node) {
+            if property.edge().default_id().is_none() {
                 continue;
             }
             let default = self.prepared(property.edge())?;
-            if !is_first {
-                self.out.insert(at, b",");
-            }
-            self.out.insert(at, default.member());
+            self.out.insert(at, default.member(is_first));
             is_first = false;
-            let place = Place { node, part: Within::Known(property) };
+            let place = || Place { node, part: Within::Known(property) };
             self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
         }
         Ok(())
@@ -509,10 +544,10 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     }
 
     /// Without these two the object is another one than the schema is for.
-    fn check_root(&self, node: NodeRef<'s>, seen: &impl Seen) -> Step<()> {
-        let has = |name: &str| {
-            node.property(name).is_some_and(|property| seen.contains(property.position()))
-        };
-        if has("apiVersion") && has("kind") { Ok(()) } else { Err(Stop::Tree) }
+    fn check_root(&self, seen: &impl Seen) -> Step<()> {
+        match self.expected.positions {
+            Some(positions) if positions.iter().all(|position| seen.contains(*position)) => Ok(()),
+            _ => Err(Stop::Tree),
+        }
     }
 }

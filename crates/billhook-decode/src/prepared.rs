@@ -17,7 +17,7 @@ pub(crate) struct PreparedDefaults {
 
 #[derive(Debug)]
 pub(crate) struct Prepared {
-    /// `"name":value` for a member that can be missing, else only the value.
+    /// `,"name":value` for a member that can be missing, else only the value.
     text: String,
     value_start: usize,
     /// At least the number of values that count against the limit for defaults.
@@ -25,8 +25,10 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn member(&self) -> &[u8] {
-        self.text.as_bytes()
+    /// The member as text, with a comma in front unless it is the first of its object.
+    #[inline]
+    pub(crate) fn member(&self, is_first: bool) -> &[u8] {
+        self.text.as_bytes().get(usize::from(is_first)..).unwrap_or_default()
     }
 
     pub(crate) fn value(&self) -> &[u8] {
@@ -50,8 +52,7 @@ impl PreparedDefaults {
             }
             let mut text = String::new();
             if let Some((_, DefaultStep::Property(name))) = place.last_step() {
-                text = plain_json(&name.into());
-                text.push(':');
+                text = format!(",{}:", plain_json(&name.into()));
             }
             let value_start = text.len();
             text.push_str(&plain_json(&value));

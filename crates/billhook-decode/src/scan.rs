@@ -2,6 +2,7 @@
 //! on it.
 
 use billhook_schema::value::grow;
+use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
 use crate::error::JsonError;
 use crate::read::{MAX_DEPTH, read_json};
@@ -81,7 +82,7 @@ pub(crate) struct Scan<'t> {
 }
 
 /// Levels that are walked between two looks at how much stack is left.
-pub(crate) const LEVELS: usize = 8;
+pub(crate) const LEVELS: usize = 16;
 
 impl<'t> Scan<'t> {
     pub(crate) fn new(text: &'t [u8]) -> Self {
@@ -128,6 +129,12 @@ impl<'t> Scan<'t> {
     pub(crate) fn skip_colon(&self, at: usize) -> Step<(usize, u8)> {
         let (at, byte) = self.token(at);
         if byte == b':' { Ok(self.token(at + 1)) } else { Err(Stop::Invalid) }
+    }
+
+    /// Whether a comma and, without space, a key come next.
+    #[inline(always)]
+    pub(crate) fn is_next_key(&self, at: usize) -> bool {
+        self.text.get(at..).and_then(<[u8]>::first_chunk) == Some(b",\"")
     }
 
     /// Passes what stands between the parts of a list or an object.
@@ -253,6 +260,20 @@ impl<'t> Scan<'t> {
             }
         }
         Ok(at)
+    }
+
+    /// The member at a position if it is one of those that are expected, with the position and the
+    /// first byte of its value.
+    #[inline(always)]
+    pub(crate) fn expected<'s>(
+        &self,
+        node: NodeRef<'s>,
+        expected: ExpectedProperty,
+        at: usize,
+    ) -> Option<(PropertyRef<'s>, usize, u8)> {
+        let (property, length) = node.expected_at(expected, self.text, at)?;
+        let (value, byte) = self.token(at + length);
+        Some((property, value, byte))
     }
 
     /// Passes a scalar that begins with `byte`; containers are the caller's.

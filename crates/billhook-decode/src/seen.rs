@@ -1,6 +1,6 @@
 //! Which members of an object were seen, a bit each.
 
-use billhook_schema::NodeRef;
+use billhook_schema::{NodeRef, PropertyRef};
 
 /// The members of one object that were seen.
 pub(crate) trait Seen {
@@ -9,8 +9,10 @@ pub(crate) trait Seen {
     /// Notes a member; false if it was there already.
     fn insert(&mut self, position: usize) -> bool;
     fn contains(&self, position: usize) -> bool;
-    /// Whether a member with a default was not seen.
+    /// Whether a member that was compiled with a default was not seen.
     fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool;
+    /// Those members, in the order of their names.
+    fn missing<'s>(&self, node: NodeRef<'s>) -> impl Iterator<Item = PropertyRef<'s>>;
 }
 
 /// How many members a [`Narrow`] set can tell apart.
@@ -41,6 +43,11 @@ impl Seen for Narrow {
     #[inline(always)]
     fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool {
         node.defaulted_mask() & !self.0 != 0
+    }
+
+    #[inline(always)]
+    fn missing<'s>(&self, node: NodeRef<'s>) -> impl Iterator<Item = PropertyRef<'s>> {
+        node.properties_in(0, node.defaulted_mask() & !self.0)
     }
 }
 
@@ -82,7 +89,12 @@ impl Seen for Wide {
         self.words().get(position / 64).is_some_and(|word| word & 1 << (position % 64) != 0)
     }
 
-    fn lacks_defaulted(&self, _: NodeRef<'_>) -> bool {
-        true
+    fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool {
+        node.defaulted_words().iter().zip(self.words()).any(|(bits, seen)| bits & !seen != 0)
+    }
+
+    fn missing<'s>(&self, node: NodeRef<'s>) -> impl Iterator<Item = PropertyRef<'s>> {
+        let words = node.defaulted_words().iter().zip(self.words()).enumerate();
+        words.flat_map(move |(word, (bits, seen))| node.properties_in(word, bits & !seen))
     }
 }

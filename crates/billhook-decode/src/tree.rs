@@ -83,9 +83,10 @@ impl Walk {
         let mut seen = S::new(node.property_count());
         let mut removes = false;
         let mut previous = None;
+        let mut next = node.expected_first();
         for (key, member) in members.iter_mut() {
-            let expected = node.expected_after(previous);
-            let property = match expected.filter(|property| property.name() == key) {
+            let expected = node.expected(next);
+            let property = match expected.filter(|property| property.is_named(key)) {
                 Some(property) => Some(property),
                 None => {
                     let found = node.property(key);
@@ -98,6 +99,7 @@ impl Walk {
             let fate = match property {
                 Some(property) => {
                     previous = Some(property);
+                    next = property.expected_next();
                     seen.insert(property.position());
                     self.member(property.edge(), member, depth)?
                 }
@@ -161,8 +163,8 @@ impl Walk {
         members: &mut Map<String, Value>,
         seen: &impl Seen,
     ) -> Result<(), LimitError> {
-        for property in node.defaulted_properties() {
-            if property.edge().default().is_some() && !seen.contains(property.position()) {
+        for property in seen.missing(node) {
+            if property.edge().default().is_some() {
                 let mut value = Value::Null;
                 self.replace(property.edge(), &mut value)?;
                 members.insert(property.name().to_owned(), value);

@@ -40,7 +40,7 @@ pub fn null_change(path: FieldPath, node: NodeRef<'_>) -> Change {
         path,
         (Some(Value::Null), None),
         Reason::new("DF-10", "null, but the field is not nullable and has no default"),
-        node.schema_path(),
+        node.kept_schema_path().unwrap_or_else(|| node.schema_path().into()),
     )
 }
 

@@ -195,7 +195,9 @@ pub struct SchemaPaths(HashMap<NodeId, Arc<FieldPath>>);
 impl SchemaPaths {
     /// The path of a node.
     pub fn of(&mut self, node: NodeRef<'_>) -> Arc<FieldPath> {
-        Arc::clone(self.0.entry(node.id()).or_insert_with(|| Arc::new(node.schema_path())))
+        node.kept_schema_path().unwrap_or_else(|| {
+            Arc::clone(self.0.entry(node.id()).or_insert_with(|| Arc::new(node.schema_path())))
+        })
     }
 }
 

@@ -33,8 +33,8 @@ pub mod value;
 
 pub use change::{Change, ChangeKind, Reason, SchemaPaths, excerpt};
 pub use compiled::{
-    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, NodeId, NodeRef,
-    PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
+    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, ExpectedProperty,
+    NodeId, NodeRef, PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
 pub use error::{ErrorType, FieldError, aggregate};
 pub use errors::FieldErrors;

@@ -1,6 +1,5 @@
 //! Spans and log events of calls (OB-50, OB-55).
 
-#![cfg(feature = "tracing")]
 #![allow(
     clippy::allow_attributes,
     clippy::expect_used,
@@ -13,14 +12,21 @@
 #[path = "common/log.rs"]
 mod log;
 
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
 use billhook::CustomResourceDefinition;
+use billhook::admission::client::{HttpsCaller, TraceContext};
 use billhook::admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
-    ObjectRequest, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
-use billhook::webhook::WebhookConfiguration;
+use billhook::webhook::{ApiResource, WebhookConfiguration};
 use log::Log;
 use serde_json::json;
+
+#[path = "../examples/webhook_server/server.rs"]
+mod server;
 
 struct ByName;
 
@@ -85,3 +91,59 @@ fn calls_have_spans() {
     insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(lines) });
     assert!(!lines.contains("hidden"));
 }
+
+/// Over HTTPS: warnings in headers are logged and go no further (CL-60), and the context of the
+/// trace is looked for inside the span of the call (OB-50).
+#[test]
+fn warnings_in_headers_are_logged() {
+    let log = Log::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let outcome = tracing::subscriber::with_default(log.clone(), || {
+        runtime.block_on(async {
+            let server = server::Server::start("127.0.0.1:0", &["localhost"], |received| {
+                assert!(received.headers.contains_key("traceparent"));
+                let review = AdmissionReview::from_slice(&received.body).unwrap();
+                let response = AdmissionResponse::allow(&review.request.unwrap());
+                let review = AdmissionReview::of_response(ReviewVersion::V1, response);
+                let mut reply = server::Reply::json(review.to_json());
+                reply.headers.extend(WARNINGS.map(|value| ("warning", value.to_owned())));
+                Box::pin(std::future::ready(Some(reply)))
+            });
+            let server = server.await.unwrap();
+            let mut configuration = configuration("Validating", "v");
+            let client_config = &mut configuration.webhooks[0].client_config;
+            client_config.url = Some(format!("https://localhost:{}", server.address().port()));
+            client_config.ca_bundle = server.authority().ca_bundle.clone().into_bytes();
+            let entered = Arc::clone(&log.entered);
+            let caller = HttpsCaller::default().trace_context(move || {
+                assert_eq!(entered.load(Ordering::Relaxed), 1);
+                Some(TraceContext::new([1; 16], [1; 8], true))
+            });
+            let chain = Chain::new(caller).webhooks(&[configuration]);
+            let object = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "x"}});
+            let request = ApiResource::built_in("v1", "Node").unwrap().create(object);
+            chain.run(request, &RequestOptions::default(), |_, _| Ok(())).await
+        })
+    });
+    assert!(outcome.result.is_ok());
+    assert!(outcome.warnings.raw().is_empty());
+    let lines = log.lines.lock().unwrap();
+    let logged: Vec<_> = lines.iter().filter(|line| line.contains("in a header")).collect();
+    let expected =
+        ["plain", "with \\\"quotes\\\"", "one", "two, three", "before trouble"].map(|text| {
+            format!("WARN A webhook sent a warning in a header webhook=\"v\" warning=\"{text}\"")
+        });
+    assert_eq!(logged, expected.iter().collect::<Vec<_>>());
+}
+
+/// Values of `Warning` headers; only those with code 299 and a text are logged.
+const WARNINGS: [&str; 8] = [
+    r#"299 - "plain""#,
+    r#"299 - "with \"quotes\"" "Sat, 21 Nov 2026 20:00:00 GMT""#,
+    r#"299 - "one", 299 agent:1 "two, three""#,
+    r#"199 - "of another code""#,
+    r#"299 - """#,
+    r#"299 - no quotes"#,
+    r#"299 - "before trouble" ?, 299 - "behind it""#,
+    r#"299 - "without end"#,
+];

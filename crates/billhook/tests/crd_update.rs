@@ -239,14 +239,21 @@ fn with_webhook(bundle: Option<&str>, versions: &[&str]) -> Value {
     definition
 }
 
-/// CV-89. The certificate is three bytes, but of the right form.
+/// CV-89.
 #[test]
 fn certificates() {
     let bad = with_webhook(Some("eHg="), &["v1"]);
-    let good = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BRUEKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
-    let good = with_webhook(Some(good), &["v1"]);
+    // A block of the right name with three bytes, which are no certificate.
+    let empty = "LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1BRUEKLS0tLS1FTkQgQ0VSVElGSUNBVEUtLS0tLQo=";
+    let malformed = with_webhook(Some(empty), &["v1"]);
+    let good =
+        with_webhook(Some(include_str!("../../../fixtures/ca-bundle.b64").trim_end()), &["v1"]);
     let none = with_webhook(None, &["v1"]);
     let error = "spec.conversion.webhookClientConfig.caBundle: Invalid value: \"eHg=\": unable to load root certificates: unable to parse bytes as PEM block";
+    let malformed_error = format!(
+        "spec.conversion.webhookClientConfig.caBundle: Invalid value: \"{empty}\": unable to load \
+         root certificates: failed to parse certificate: x509: malformed certificate"
+    );
     assert!(create(&bad).errors().is_empty());
     for (new, old, expected) in [
         (&bad, none.clone(), vec![]),
@@ -254,6 +261,9 @@ fn certificates() {
         (&bad, established(base()), vec![error]),
         (&bad, established(good.clone()), vec![error]),
         (&bad, established(bad.clone()), vec![]),
+        (&bad, established(malformed.clone()), vec![]),
+        (&malformed, established(good.clone()), vec![malformed_error.as_str()]),
+        (&malformed, established(bad.clone()), vec![]),
         (&good, established(none), vec![]),
     ] {
         assert_eq!(errors(&update(new, &old)), expected, "{old}");

@@ -10,7 +10,7 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use billhook::admission::client::{HttpsCaller, StaticResolver};
+use billhook::admission::client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
 use billhook::admission::{
     self, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
@@ -200,11 +200,12 @@ impl Run<'_> {
         let caller = HttpsCaller::default().resolver(resolver);
         let Some(path) = &self.command.admission_config else { return Ok(caller) };
         let place = Place::file(&path.to_string_lossy());
-        caller.admission_configuration(path).map_err(|error| {
+        let configuration = AdmissionConfiguration::from_file(path).map_err(|error| {
             let text = error.to_string();
             let text = text.strip_prefix(&format!("{place}: ")).unwrap_or(&text).to_owned();
             Problem::unusable(place, text)
-        })
+        })?;
+        Ok(caller.admission_configuration(configuration))
     }
 
     fn print(

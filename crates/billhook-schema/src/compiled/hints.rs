@@ -23,31 +23,58 @@ impl Hint {
     }
 }
 
+impl Hint {
+    #[inline(always)]
+    fn get(&self) -> ExpectedProperty {
+        ExpectedProperty(self.0.load(Ordering::Relaxed))
+    }
+}
+
 impl Clone for Hint {
     fn clone(&self) -> Self {
         Hint::new(self.0.load(Ordering::Relaxed))
     }
 }
 
+/// Where the member that may come next is found ([`NodeRef::expected`]).
+#[derive(Clone, Copy, Debug)]
+pub struct ExpectedProperty(u32);
+
 impl<'s> NodeRef<'s> {
-    /// The member that is expected after `previous`, or first.
+    /// Which member is expected to come first in an object.
     #[inline(always)]
-    pub fn expected_after(self, previous: Option<PropertyRef<'s>>) -> Option<PropertyRef<'s>> {
-        let hint = previous.map_or(&self.node.first, |previous| &previous.property.next);
-        let position = hint.0.load(Ordering::Relaxed);
-        let property = self.arena.properties.get(position as usize)?;
+    pub fn expected_first(self) -> ExpectedProperty {
+        self.node.first.get()
+    }
+
+    /// The expected member, if one is.
+    #[inline(always)]
+    pub fn expected(self, expected: ExpectedProperty) -> Option<PropertyRef<'s>> {
+        let property = self.arena.properties.get(expected.0 as usize)?;
         Some(PropertyRef { arena: self.arena, property })
     }
 
     /// Notes that `property` came after `previous`, or first; both are members of this node.
     #[inline]
     pub fn learn(self, previous: Option<PropertyRef<'s>>, property: PropertyRef<'s>) {
-        let position = property.property.position;
-        let of_node = self.node.properties.0..self.node.properties.1;
-        let is_own = |property: PropertyRef<'_>| of_node.contains(&property.property.position);
+        let (start, end) = self.node.properties;
+        let properties = self.arena.properties.get(start as usize..end as usize);
+        let is_own = |property: PropertyRef<'_>| {
+            properties
+                .and_then(|properties| properties.get(property.position()))
+                .is_some_and(|own| std::ptr::eq(own, property.property))
+        };
         if is_own(property) && previous.is_none_or(is_own) {
             let hint = previous.map_or(&self.node.first, |previous| &previous.property.next);
-            hint.0.store(position, Ordering::Relaxed);
+            hint.0.store(start + property.property.index, Ordering::Relaxed);
         }
+    }
+}
+
+impl PropertyRef<'_> {
+    /// Which member is expected to come next.
+    #[inline(always)]
+    pub fn expected_next(self) -> ExpectedProperty {
+        self.property.next.get()
     }
 }

@@ -54,7 +54,7 @@ impl Lookup {
     ) -> Option<&'s Property> {
         match self {
             Lookup::Linear => {
-                properties.iter().find(|property| arena.name(property).as_bytes() == name)
+                properties.iter().find(|property| property.is_named(name, &arena.names))
             }
             Lookup::Sorted => properties
                 .binary_search_by(|property| arena.name(property).as_bytes().cmp(name))
@@ -64,7 +64,7 @@ impl Lookup {
                 for slot in probes(hash(name), mask as usize) {
                     let position = *arena.slots.get(start as usize + slot)?;
                     let property = properties.get((position as usize).checked_sub(1)?)?;
-                    if arena.name(property).as_bytes() == name {
+                    if property.is_named(name, &arena.names) {
                         return Some(property);
                     }
                 }

@@ -1,11 +1,12 @@
 //! From a structural schema to the arena.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::{
-    ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NOTHING, Node, NodeId, Property,
-    RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted, lookup::Lookup,
+    ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NO_DEFAULT, NOTHING, Node, NodeId,
+    Property, RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted,
+    lookup::Lookup, spelling::AROUND,
 };
 use crate::path::FieldPath;
 use crate::props::{JsonSchemaProps, SchemaOrBool};
@@ -78,6 +79,7 @@ pub(super) static NOTHING_NODE: Node = Node {
     unlisted: Unlisted::Remove,
     items: Target::to(NOTHING),
     first: Hint::none(),
+    path: OnceLock::new(),
 };
 
 static ANYTHING_NODE: Node = Node {
@@ -93,6 +95,7 @@ static ANYTHING_NODE: Node = Node {
     unlisted: Unlisted::Keep,
     items: Target::to(ANYTHING),
     first: Hint::none(),
+    path: OnceLock::new(),
 };
 
 impl CompiledSchema {
@@ -307,17 +310,16 @@ impl Lowering {
             self.arena.names.push('"');
             let name_start = self.arena.names.len() as u32;
             self.arena.names.push_str(name);
-            let name = (name_start, self.arena.names.len() as u32);
             self.arena.names.push_str("\":");
             self.arena.properties.push(Property {
                 spelling,
+                spelled_length: (name.len() + AROUND) as u32,
                 next,
                 target,
                 index,
-                position,
+                name_start,
                 field,
                 listed,
-                name,
             });
         }
         if count > 0
@@ -330,30 +332,25 @@ impl Lowering {
 
     fn defaulted(&mut self, (start, end): (u32, u32)) -> ((u32, u32), u64) {
         let Arena { properties, defaulted, .. } = &mut self.arena;
-        let first = defaulted.len() as u32;
-        defaulted.extend((start..end).filter(|&position| {
-            let property = properties.get(position as usize);
-            property.is_some_and(|property| property.listed && property.target.default.is_some())
+        let first = defaulted.len();
+        let properties = properties.get(start as usize..end as usize).unwrap_or_default();
+        defaulted.extend(properties.chunks(64).map(|properties| {
+            let has = |property: &Property| property.listed && property.target.has_default();
+            let bits = properties.iter().zip(0..);
+            bits.fold(0, |word, (property, bit)| word | u64::from(has(property)) << bit)
         }));
-        let mask = defaulted
-            .get(first as usize..)
-            .unwrap_or_default()
-            .iter()
-            .fold(0, |mask, at| mask | 1u64.checked_shl(at - start).unwrap_or(0));
-        ((first, defaulted.len() as u32), mask)
+        let mask = defaulted.get(first).copied().unwrap_or_default();
+        ((first as u32, defaulted.len() as u32), mask)
     }
 
     fn lookup(&mut self, (start, end): (u32, u32)) -> Lookup {
         let Arena { properties, names, slots, .. } = &mut self.arena;
         let properties = properties.get(start as usize..end as usize).unwrap_or_default();
-        let name = |property: &Property| {
-            names.get(property.name.0 as usize..property.name.1 as usize).unwrap_or_default()
-        };
-        Lookup::build(properties.iter().map(name), slots)
+        Lookup::build(properties.iter().map(|property| property.name_in(names)), slots)
     }
 
     fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
-        let default = schema.default.as_ref().map(|default| {
+        let default = schema.default.as_ref().map_or(NO_DEFAULT, |default| {
             let size = count(default);
             self.arena.defaults.push(Default { value: default.clone(), size });
             self.arena.defaults.len() as u32 - 1
@@ -367,10 +364,10 @@ impl Lowering {
         if let Some(node) = self.arena.nodes.get(target.node.0 as usize) {
             flags.0 |= node.flags.0 & Flags::INHERITED;
         }
-        if target.default.is_some() {
+        if target.has_default() {
             flags.0 |= Flags::CAN_DEFAULT;
         }
-        if is_member && !target.nullable && target.default.is_none() {
+        if is_member && !target.nullable && !target.has_default() {
             flags.0 |= Flags::CAN_REMOVE_NULL;
         }
     }

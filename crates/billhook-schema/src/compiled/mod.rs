@@ -10,12 +10,13 @@ mod places;
 mod spelling;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
 use crate::path::{FieldPath, Segment};
 use crate::value::DeepValue;
+pub use hints::ExpectedProperty;
 use hints::Hint;
 pub use lower::{CompileOptions, Dialect};
 pub use places::{DefaultPlace, DefaultStep};
@@ -59,8 +60,8 @@ struct Arena {
     names: String,
     slots: Vec<u32>,
     defaults: Vec<Default>,
-    /// Positions in `properties` of those with a default, grouped by node.
-    defaulted: Vec<u32>,
+    /// Which properties are listed and have a default, a bit for each position, grouped by node.
+    defaulted: Vec<u64>,
     root: Target,
     dialect: Dialect,
     resource_root: bool,
@@ -94,13 +95,15 @@ struct Node {
     types: Types,
     properties: (u32, u32),
     defaulted: (u32, u32),
-    /// Which of the first 64 properties are listed and have a default.
+    /// The first of those words.
     defaulted_mask: u64,
     lookup: lookup::Lookup,
     unlisted: Unlisted<Target>,
     items: Target,
     /// The property that came first.
     first: Hint,
+    /// See [`NodeRef::kept_schema_path`].
+    path: OnceLock<Option<Arc<FieldPath>>>,
 }
 
 /// How a node is reached from its parent; property names are positions in the property table.
@@ -115,28 +118,58 @@ enum Step {
 #[derive(Clone, Debug)]
 struct Property {
     spelling: Spelling,
+    /// The length of the name with its quotation marks and the colon.
+    spelled_length: u32,
     /// The property that followed.
     next: Hint,
     target: Target,
     /// The place among the properties of its node.
     index: u32,
-    /// The place in the table of all properties.
-    position: u32,
+    /// Where the name begins in the text of all names.
+    name_start: u32,
     field: Option<ResourceField>,
     listed: bool,
-    name: (u32, u32),
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Target {
     node: NodeId,
+    /// [`NO_DEFAULT`] if there is none.
+    default: u32,
     nullable: bool,
-    default: Option<u32>,
 }
+
+impl Property {
+    #[inline(always)]
+    fn name_length(&self) -> usize {
+        (self.spelled_length as usize).saturating_sub(spelling::AROUND)
+    }
+
+    /// The name, given the text of all names.
+    #[inline]
+    fn name_in<'n>(&self, names: &'n str) -> &'n str {
+        let start = self.name_start as usize;
+        names.get(start..start + self.name_length()).unwrap_or_default()
+    }
+
+    /// Whether this is the name, given the text of all names.
+    #[inline]
+    fn is_named(&self, name: &[u8], names: &str) -> bool {
+        let start = self.name_start as usize;
+        name.len() == self.name_length()
+            && names.as_bytes().get(start..start + name.len()) == Some(name)
+    }
+}
+
+const NO_DEFAULT: u32 = u32::MAX;
 
 impl Target {
     const fn to(node: NodeId) -> Self {
-        Target { node, nullable: true, default: None }
+        Target { node, default: NO_DEFAULT, nullable: true }
+    }
+
+    const fn has_default(self) -> bool {
+        self.default != NO_DEFAULT
     }
 }
 
@@ -292,8 +325,7 @@ impl Arena {
     }
 
     fn name(&self, property: &Property) -> &str {
-        let (start, end) = property.name;
-        self.names.get(start as usize..end as usize).unwrap_or_default()
+        property.name_in(&self.names)
     }
 }
 
@@ -338,10 +370,18 @@ impl<'s> NodeRef<'s> {
         Some(PropertyRef { arena: self.arena, property: properties.get(position)? })
     }
 
-    /// Which of the first 64 members are listed and have a default, a bit for each position.
+    /// Which of the first 64 members are listed and were compiled with a default, a bit for each
+    /// position.
     #[inline]
     pub fn defaulted_mask(self) -> u64 {
         self.node.defaulted_mask
+    }
+
+    /// [`NodeRef::defaulted_mask`] for all members, 64 in a word.
+    #[inline]
+    pub fn defaulted_words(self) -> &'s [u64] {
+        let (start, end) = self.node.defaulted;
+        self.arena.defaulted.get(start as usize..end as usize).unwrap_or_default()
     }
 
     /// Whether nothing at or below this node can change, so that a walk need not look inside.
@@ -426,13 +466,22 @@ impl<'s> NodeRef<'s> {
     /// The listed members that were compiled with a default, in the order of their names.
     #[inline]
     pub fn defaulted_properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
-        let (start, end) = self.node.defaulted;
-        let positions = self.arena.defaulted.get(start as usize..end as usize).unwrap_or_default();
-        let property = move |position: &u32| self.arena.properties.get(*position as usize);
-        positions
-            .iter()
-            .filter_map(property)
-            .map(move |property| PropertyRef { arena: self.arena, property })
+        let words = self.defaulted_words().iter().copied();
+        words.enumerate().flat_map(move |(word, bits)| self.properties_in(word, bits))
+    }
+
+    /// The members at the positions that one word of bits says.
+    #[inline]
+    pub fn properties_in(
+        self,
+        word: usize,
+        mut bits: u64,
+    ) -> impl Iterator<Item = PropertyRef<'s>> {
+        std::iter::from_fn(move || {
+            let bit = (bits != 0).then_some(bits.trailing_zeros() as usize)?;
+            bits &= bits - 1;
+            self.property_at(64 * word + bit)
+        })
     }
 
     /// Whether this node or one below it is an embedded resource.
@@ -449,6 +498,14 @@ impl<'s> NodeRef<'s> {
     /// The JSON types that the schema admits here.
     pub fn types(self) -> Types {
         self.node.types
+    }
+
+    /// [`NodeRef::schema_path`], made at most once and kept with the schema; none where it is so
+    /// long that keeping it would not pay.
+    pub fn kept_schema_path(self) -> Option<Arc<FieldPath>> {
+        const LONGEST: usize = 32;
+        let make = || Some(self.schema_path()).filter(|path| path.segments().len() <= LONGEST);
+        self.node.path.get_or_init(|| make().map(Arc::new)).clone()
     }
 
     /// Where this node is written, from the base path given when the schema was compiled.
@@ -480,6 +537,12 @@ impl<'s> PropertyRef<'s> {
     #[inline]
     pub fn name(self) -> &'s str {
         self.arena.name(self.property)
+    }
+
+    /// Whether this is the member's name.
+    #[inline]
+    pub fn is_named(self, name: &str) -> bool {
+        self.property.is_named(name.as_bytes(), &self.arena.names)
     }
 
     /// The position of the member among those its node knows, in the order of names.
@@ -522,18 +585,17 @@ impl<'s> Edge<'s> {
     /// The default, if there is one.
     #[inline]
     pub fn default(self) -> Option<&'s Value> {
-        Some(&*self.arena.defaults.get(self.target.default? as usize)?.value)
+        Some(&*self.arena.defaults.get(self.target.default as usize)?.value)
     }
 
     /// A number for the default that no other default of the schema has.
     #[inline]
     pub fn default_id(self) -> Option<usize> {
-        self.target.default.map(|id| id as usize)
+        self.target.has_default().then_some(self.target.default as usize)
     }
 
     /// How many JSON values the default consists of.
     pub fn default_size(self) -> usize {
-        let default = self.target.default.and_then(|id| self.arena.defaults.get(id as usize));
-        default.map_or(0, |default| default.size)
+        self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::{
-    Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NodeRef, Step, Target, Unlisted,
+    Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NO_DEFAULT, NodeRef, Step,
+    Target, Unlisted,
 };
 use crate::path::FieldPath;
 use crate::value::{DeepValue, count};
@@ -90,7 +91,7 @@ impl CompiledSchema {
         });
         properties
             .chain(below)
-            .filter(|target| target.default.is_some())
+            .filter(|target| target.has_default())
             .map(move |target| DefaultPlace { edge: Edge { arena, target } })
     }
 
@@ -103,7 +104,7 @@ impl CompiledSchema {
         let mut changed: Option<Arena> = None;
         let mut removed = Vec::new();
         for place in self.default_places() {
-            let Some(id) = place.edge.target.default else { continue };
+            let id = place.edge.target.default;
             let Some(old) = self.0.defaults.get(id as usize) else { continue };
             let new = replace(place, old.value.clone().into_inner())?.map(DeepValue::from);
             if new.as_ref() == Some(&old.value) {
@@ -135,8 +136,8 @@ impl Arena {
     fn remove_defaults(&mut self, removed: &[u32]) {
         let Arena { nodes, properties, .. } = self;
         let clear = |target: &mut Target| {
-            if target.default.is_some_and(|id| removed.binary_search(&id).is_ok()) {
-                target.default = None;
+            if removed.binary_search(&target.default).is_ok() {
+                target.default = NO_DEFAULT;
             }
         };
         properties.iter_mut().for_each(|property| clear(&mut property.target));

@@ -1,10 +1,16 @@
 //! The names of members as JSON text spells them, for comparing them with text by words.
 
-use super::PropertyRef;
+use super::{ExpectedProperty, NodeRef, PropertyRef};
 
-/// How many words a spelling is compared by. Where the comparison ends would be hard to predict, so
-/// that all names but the longest take the same way.
-const WORDS: usize = 3;
+/// How many words a spelling is compared by at once. Where the comparison ends would be hard to
+/// predict, so that most names take the same way.
+const WORDS: usize = 2;
+
+/// The bytes of so many words.
+const BYTES: usize = 8 * WORDS;
+
+/// What a spelling has besides the name: two quotation marks and the colon.
+pub(super) const AROUND: usize = 3;
 
 /// A name with its quotation marks and the colon, as it is usually spelled.
 #[derive(Clone, Copy, Debug)]
@@ -12,61 +18,86 @@ pub(super) struct Spelling {
     words: [u64; WORDS],
     /// Which bytes of the words the spelling takes.
     masks: [u64; WORDS],
-    /// Zero if the name needs escapes.
-    length: u32,
+    /// The last eight bytes of a long spelling.
+    end: u64,
 }
 
 impl Spelling {
     pub(super) fn new(name: &str) -> Self {
         if name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-            // No word is one under an empty mask.
-            return Spelling { words: [1; WORDS], masks: [0; WORDS], length: 0 };
+            // It needs escapes, and no word is one under an empty mask.
+            return Spelling { words: [1; WORDS], masks: [0; WORDS], end: 0 };
         }
-        let spelled = format!("\"{name}\":");
+        let spelled = format!("\"{name}\":").into_bytes();
         let mut words = [0; WORDS];
         let mut masks = [0; WORDS];
-        for (position, byte) in spelled.bytes().enumerate().take(8 * WORDS) {
+        for (position, byte) in spelled.iter().enumerate().take(BYTES) {
             let shift = 8 * (position % 8);
             if let (Some(word), Some(mask)) =
                 (words.get_mut(position / 8), masks.get_mut(position / 8))
             {
-                *word |= u64::from(byte) << shift;
+                *word |= u64::from(*byte) << shift;
                 *mask |= 0xff << shift;
             }
         }
-        Spelling { words, masks, length: spelled.len() as u32 }
+        let end = spelled.last_chunk().map_or(0, |end| u64::from_le_bytes(*end));
+        Spelling { words, masks, end }
+    }
+
+    /// Whether a text that starts so may be the spelling.
+    #[inline(always)]
+    fn may_start(&self, start: &[u8; BYTES]) -> bool {
+        let Spelling { words: [word, next], masks: [mask, next_mask], .. } = self;
+        let (&[first, second], _) = start.as_chunks::<8>() else { return false };
+        u64::from_le_bytes(first) & mask == *word && u64::from_le_bytes(second) & next_mask == *next
+    }
+}
+
+/// How many expected members are compared with a text.
+const GUESSES: usize = 3;
+
+impl<'s> NodeRef<'s> {
+    /// If a JSON text has the name of a member at a place that is expected there or soon after,
+    /// spelled without escapes and followed by a colon at once: the member, and the length of its
+    /// name with quotation marks and colon. The last bytes of a text are not looked at.
+    #[inline(always)]
+    pub fn expected_at(
+        self,
+        expected: ExpectedProperty,
+        text: &[u8],
+        at: usize,
+    ) -> Option<(PropertyRef<'s>, usize)> {
+        let rest = text.get(at..)?;
+        let start = rest.first_chunk::<BYTES>()?;
+        let mut property = self.expected(expected)?;
+        let mut guesses = 1;
+        // What followed last time may be missing this time; then what followed that is likely.
+        while !property.property.spelling.may_start(start) {
+            if guesses == GUESSES {
+                return None;
+            }
+            guesses += 1;
+            property = self.expected(property.expected_next())?;
+        }
+        let length = property.property.spelled_length as usize;
+        (length <= BYTES || property.goes_on(rest, length)).then_some((property, length))
     }
 }
 
 impl PropertyRef<'_> {
-    /// If a JSON text has the member's name at a place, without escapes and followed by a colon at
-    /// once, the length of that with its quotation marks and the colon.
+    /// Whether a text that starts like the member's name, as far as that was compared, goes on
+    /// like it.
     #[inline(always)]
-    pub fn spelled_at(self, text: &[u8], at: usize) -> Option<usize> {
-        let Spelling { words, masks, length } = &self.property.spelling;
-        let rest = text.get(at..)?;
-        let Some(found) = rest.first_chunk::<{ 8 * WORDS }>() else {
-            return self.is_spelled_at_end(rest);
-        };
-        let (found, _) = found.as_chunks::<8>();
-        let differs =
-            found.iter().zip(words).zip(masks).fold(0, |differs, ((found, word), mask)| {
-                differs | (u64::from_le_bytes(*found) & mask ^ word)
-            });
-        if differs != 0 {
-            return None;
-        }
-        if *length as usize <= 8 * WORDS {
-            return Some(*length as usize);
-        }
-        self.is_spelled_at_end(rest)
+    fn goes_on(self, rest: &[u8], length: usize) -> bool {
+        let end = rest.get(length.saturating_sub(8)..length).and_then(<[u8]>::first_chunk);
+        end.map(|end| u64::from_le_bytes(*end)) == Some(self.property.spelling.end)
+            && (length <= BYTES + 8 || self.is_spelled_in(rest, length))
     }
 
     #[inline(never)]
-    fn is_spelled_at_end(self, rest: &[u8]) -> Option<usize> {
-        let (start, end) = self.property.name;
-        let spelled = self.arena.names.as_bytes().get(start as usize - 1..end as usize + 2)?;
-        let is_spelled = self.property.spelling.length > 0 && rest.starts_with(spelled);
-        is_spelled.then_some(spelled.len())
+    fn is_spelled_in(self, rest: &[u8], length: usize) -> bool {
+        let start = self.property.name_start as usize - 1;
+        let spelled = self.arena.names.as_bytes().get(start..start + length).unwrap_or_default();
+        rest.starts_with(spelled)
     }
 }

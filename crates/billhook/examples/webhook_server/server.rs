@@ -31,6 +31,7 @@ use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
+use tokio_rustls::rustls::sign::{CertifiedKey, SingleCertAndKey};
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -109,6 +110,44 @@ impl Server {
         H: Fn(Received) -> Handled + Send + Sync + 'static,
     {
         let (authority, config) = certificates(names)?;
+        Self::serve(address, authority, config, handler).await
+    }
+
+    /// Starts a server on an address, with a certificate in PEM that is its own authority. Whether
+    /// the key belongs to it is not checked.
+    pub(crate) async fn with_certificate<H>(
+        address: &str,
+        certificate: &str,
+        key: &str,
+        handler: H,
+    ) -> Result<Self>
+    where
+        H: Fn(Received) -> Handled + Send + Sync + 'static,
+    {
+        let provider = Arc::new(default_provider());
+        let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes())?];
+        let private = PrivateKeyDer::from_pem_slice(key.as_bytes())?;
+        let private = provider.key_provider.load_private_key(private)?;
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(SingleCertAndKey::from(CertifiedKey::new(
+                chain, private,
+            ))));
+        let client = (certificate.to_owned(), key.to_owned());
+        let authority = Authority { ca_bundle: certificate.to_owned(), client };
+        Self::serve(address, authority, config, handler).await
+    }
+
+    async fn serve<H>(
+        address: &str,
+        authority: Authority,
+        config: ServerConfig,
+        handler: H,
+    ) -> Result<Self>
+    where
+        H: Fn(Received) -> Handled + Send + Sync + 'static,
+    {
         let acceptor = TlsAcceptor::from(Arc::new(config));
         let listener = TcpListener::bind(address).await?;
         let address = listener.local_addr()?;

@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::caller::{CallFailure, WebhookAnswer};
 use super::review::{AdmissionReview, ReviewVersion};
 use super::status::Status;
+use crate::manifest::is_json;
 
 /// What the webhooks of a stage may do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,6 +36,7 @@ pub(super) struct Verified {
 pub(super) fn read(
     answer: &WebhookAnswer,
     version: ReviewVersion,
+    reads_yaml: bool,
 ) -> Result<AdmissionReview, CallFailure> {
     if let Some(content_type) = &answer.content_type {
         check_media_type(content_type).map_err(CallFailure::new)?;
@@ -49,9 +51,13 @@ pub(super) fn read(
     let unreadable = |error: String| {
         CallFailure::new(format!("couldn't get version/kind; json parse error: {error}"))
     };
-    let document = read_json_to_depth(&answer.body, billhook_decode::MAX_DEPTH)
-        .map_err(|error| unreadable(error.to_string()))?;
-    let mut value = document.into_value();
+    let mut value = if reads_yaml && !is_json(&answer.body) {
+        let document = billhook_yaml::read_document(&answer.body);
+        document.map_err(|error| unreadable(error.to_string()))?.into_value()
+    } else {
+        let document = read_json_to_depth(&answer.body, billhook_decode::MAX_DEPTH);
+        document.map_err(|error| unreadable(error.to_string()))?.into_value()
+    };
     match &mut *value {
         Value::Null => return Ok(AdmissionReview::default()),
         Value::Object(members) => {

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::answer::{self, Stage, Verified};
-use super::caller::{CallerError, WebhookCall, WebhookCaller};
+use super::caller::{CallerError, WebhookCall};
 use super::cancel::Cancellation;
+use super::chain::Chain;
 use super::review::{AdmissionRequest, AdmissionReview, ReviewVersion, SharedObject};
 use super::status::Status;
 use crate::webhook::{AdmissionAttributes, Hook, Match};
@@ -59,11 +60,7 @@ pub(super) struct Call<'c> {
 
 impl Call<'_> {
     /// Steps 1 to 6 of DI-20.
-    pub(super) async fn exchange(
-        self,
-        caller: &dyn WebhookCaller,
-        uid: String,
-    ) -> Result<Verified, HookError> {
+    pub(super) async fn exchange(self, chain: &Chain, uid: String) -> Result<Verified, HookError> {
         self.check_dry_run()?;
         let webhook = self.hook.webhook();
         let accepted = webhook.admission_review_versions.as_deref().unwrap_or_default();
@@ -84,9 +81,10 @@ impl Call<'_> {
             timeout,
         };
         let failed = |error| HookError::calling_failed(&error);
-        let answer = self.cancellation.unless_cancelled(async { caller.call(call).await }).await;
+        let answer = async { chain.caller.call(call).await };
+        let answer = self.cancellation.unless_cancelled(answer).await;
         let answer = answer.ok_or(HookError::Cancelled)?.map_err(failed)?;
-        let review = answer::read(&answer, version)
+        let review = answer::read(&answer, version, chain.reads_yaml)
             .map_err(|failure| HookError::calling_failed(&CallerError::Exchange(failure)))?;
         answer::verify(review, &uid, version, self.stage).map_err(|text| {
             HookError::unusable(format!("received invalid webhook response: {text}"))

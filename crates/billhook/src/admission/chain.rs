@@ -39,6 +39,7 @@ pub struct Chain {
     pub(super) observer: Arc<dyn Observer>,
     pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
     pub(super) errors_in_hook_order: bool,
+    pub(super) reads_yaml: bool,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     /// In order; the webhook stages stand between those before and those behind them.
     plugins: Vec<Arc<dyn Plugin>>,
@@ -131,6 +132,7 @@ impl Chain {
             observer: Arc::new(Unobserved),
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             errors_in_hook_order: false,
+            reads_yaml: false,
             clock: Arc::new(Instant::now),
             plugins: Vec::new(),
             late_plugins: Vec::new(),
@@ -148,6 +150,14 @@ impl Chain {
         let set = |kind| WebhookSet::new(kind, configurations.iter().cloned());
         self.mutating = Some(set(ConfigurationKind::Mutating));
         self.validating = Some(set(ConfigurationKind::Validating));
+        self
+    }
+
+    /// The chain that reads answers in YAML too, as a server does; by default they must be JSON
+    /// (AR-51).
+    #[must_use]
+    pub fn yaml_answers(mut self, accept: bool) -> Self {
+        self.reads_yaml = accept;
         self
     }
 

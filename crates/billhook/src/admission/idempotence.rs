@@ -52,7 +52,7 @@ impl Chain {
             remaining: deadline.remaining(),
             cancellation: deadline.cancellation,
         };
-        let answer = call.exchange(&*self.caller, (self.uids)()).await;
+        let answer = call.exchange(self, (self.uids)()).await;
         let (changes, error) = match (answer, output) {
             (Err(HookError::Calling { reason, .. }), _) => (Vec::new(), Some(reason)),
             (Err(HookError::Engine(status)), _) => (Vec::new(), Some(status.message)),

@@ -79,8 +79,7 @@
 //! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
 //! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
 //! [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
-//! server-side apply. Neither proxies of the environment nor webhooks from static manifests are
-//! supported.
+//! server-side apply. Webhooks from static manifests are not supported.
 
 mod annotations;
 mod answer;
@@ -146,3 +145,6 @@ pub use review::{
 pub use status::{Status, StatusCause, StatusDetails};
 pub use store::{Store, StoreError, StoreWrite, StoredObject};
 pub use warnings::Warnings;
+
+#[cfg(feature = "kube")]
+pub use crate::interop::KubeConversionError;

@@ -189,7 +189,7 @@ impl Chain {
         };
         let uid = (self.uids)();
         let span = CallSpan::new(&call, &uid);
-        let result = match span.run(call.exchange(&*self.caller, uid)).await {
+        let result = match span.run(call.exchange(self, uid)).await {
             Ok(answer) => {
                 span.completed();
                 self.use_answer(hook, answer, matched, state, record)

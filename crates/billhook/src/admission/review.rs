@@ -265,12 +265,14 @@ fn null_texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>,
 }
 
 mod base64_bytes {
-    //! Bytes that are base64 text in JSON.
+    //! Bytes that are base64 text in JSON. Webhooks may also send them as a list of numbers, as
+    //! those written with `kube` do: the server reads both.
 
-    use serde::de::Error as _;
+    use std::fmt;
+
+    use serde::de::{Error, SeqAccess, Visitor};
     use serde::{Deserializer, Serializer};
 
-    use super::null_is_default;
     use crate::base64;
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
@@ -278,9 +280,33 @@ mod base64_bytes {
     }
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
-        let text: String = null_is_default(from)?;
-        base64::decode(&text).map_err(|offset| {
-            D::Error::custom(format!("illegal base64 data at input byte {offset}"))
-        })
+        from.deserialize_any(Bytes)
+    }
+
+    struct Bytes;
+
+    impl<'de> Visitor<'de> for Bytes {
+        type Value = Vec<u8>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("base64 text")
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Vec<u8>, E> {
+            Ok(Vec::new())
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Vec<u8>, E> {
+            base64::decode(text)
+                .map_err(|offset| E::custom(format!("illegal base64 data at input byte {offset}")))
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<u8>, A::Error> {
+            let mut bytes = Vec::new();
+            while let Some(byte) = list.next_element::<Option<u8>>()? {
+                bytes.push(byte.unwrap_or_default());
+            }
+            Ok(bytes)
+        }
     }
 }

@@ -136,6 +136,12 @@ pub(super) fn conditions_failed(hook: &Hook, operation: Operation, error: &str) 
 #[cfg(not(feature = "tracing"))]
 pub(super) fn conditions_failed(_: &Hook, _: Operation, _: &str) {}
 
+/// A webhook warned of something by a header of its response (CL-60).
+#[cfg(all(feature = "tracing", feature = "https"))]
+pub(super) fn http_warning(webhook: &str, warning: &str) {
+    tracing::warn!(webhook, warning, "A webhook sent a warning in a header");
+}
+
 /// What the request left behind that nobody will see otherwise.
 #[cfg(feature = "tracing")]
 pub(super) fn request_ended(record: &Record, further_errors: &[super::status::Status]) {

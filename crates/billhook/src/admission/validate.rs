@@ -64,7 +64,7 @@ impl Chain {
             calls.push(Box::pin(async move {
                 let began = deadline.now();
                 let span = CallSpan::new(&call, &uid);
-                let result = span.run(call.exchange(&*self.caller, uid)).await;
+                let result = span.run(call.exchange(self, uid)).await;
                 if result.is_ok() {
                     span.completed();
                 }

@@ -29,6 +29,8 @@ mod status;
 mod trace;
 pub(crate) mod validation;
 
+#[cfg(feature = "k8s-openapi")]
+pub use crate::interop::namespace_labels;
 pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
 pub use check::ConfigurationCheck;

@@ -117,6 +117,13 @@ async fn answers_are_verified() {
             ),
             None,
         ),
+        // Bytes may also come as a list of numbers.
+        (
+            mutating,
+            "",
+            v1(json!({"uid": "UID", "allowed": true, "patch": [91, 93], "patchType": "JSONPatch"})),
+            None,
+        ),
         (
             mutating,
             "",
@@ -204,6 +211,13 @@ async fn unreadable_answers_are_failed_calls() {
         ("no JSON", json, "garbage", 503, "couldn't get version/kind; json parse error: "),
         ("a list", json, "[]", 503, "couldn't get version/kind; json parse error: "),
         ("a wrong type", json, r#"{"response":{"allowed":"yes"}}"#, 503, ""),
+        (
+            "bytes are numbers below 256",
+            json,
+            r#"{"response":{"patch":[91,256]}}"#,
+            503,
+            "invalid value: integer `256`, expected u8",
+        ),
         ("no media type", "a b", ok, 503, "mime: "),
         (
             "the other version",
@@ -238,6 +252,42 @@ async fn unreadable_answers_are_failed_calls() {
             }
             (None, _) => panic!("{name}: allowed"),
         }
+    }
+}
+
+/// Answers in YAML are read on request (AR-51).
+#[tokio::test]
+async fn answers_may_be_yaml() {
+    let ok = "# fine\napiVersion: admission.k8s.io/v1\nkind: AdmissionReview\nresponse:\n  uid: UID\n  \
+              allowed: yes\n  warnings: [careful]\n";
+    let json = r#" {"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{"uid":"UID","allowed":true}}"#;
+    let no_json = "failed to call webhook: couldn't get version/kind; json parse error: ";
+    let table = [
+        (false, ok, Some(no_json)),
+        (true, ok, None),
+        (true, json, None),
+        (true, "{apiVersion: admission.k8s.io/v1}", Some(no_json)),
+        (true, "garbage", Some(no_json)),
+        (true, "a: [", Some(no_json)),
+        (true, "# nothing", Some("received invalid webhook response: webhook response was absent")),
+    ];
+    for (accept, body, expected) in table {
+        let script: Script = Box::new(move |request, _| {
+            let content_type = vec![("content-type", "application/yaml".to_owned())];
+            Act::Reply(Reply::new(200, content_type, body.replace("UID", &request.uid)))
+        });
+        let world = World::new(vec![("a", script)]).await;
+        let chain = world.chain(&[configuration("Validating", "a", "")]).yaml_answers(accept);
+        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        match (message(&outcome), expected) {
+            (None, None) => {}
+            (Some(found), Some(expected)) => {
+                let start = format!("{PREFIX}{expected}");
+                assert!(found.starts_with(&start), "{accept} {body}: {found}");
+            }
+            (found, _) => panic!("{accept} {body}: {found:?}"),
+        }
+        assert_eq!(!outcome.warnings.raw().is_empty(), accept && body == ok);
     }
 }
 

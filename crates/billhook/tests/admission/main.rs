@@ -12,10 +12,12 @@
 mod answers;
 mod cancellation;
 mod client;
+mod network;
 mod policies;
 mod reviews;
 mod scenarios;
 mod security;
+mod self_signed;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
 mod world;

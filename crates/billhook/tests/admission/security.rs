@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use billhook::admission::client::{HttpsCaller, Kubeconfig, StaticResolver};
+use billhook::admission::client::{
+    AdmissionConfiguration, HttpsCaller, Kubeconfig, StaticResolver,
+};
 use billhook::admission::{AdmissionResponse, AdmissionReview, ReviewVersion, Stage};
 
 use crate::client::{chain_of, reason, run};
@@ -204,8 +206,9 @@ async fn an_admission_configuration_names_the_credentials() {
     let head = "apiVersion: apiserver.config.k8s.io/v1\nkind: AdmissionConfiguration\nplugins:\n";
     let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
     let token = async |text: &str, stage: &str| -> Result<Option<String>, String> {
-        let caller = world.caller().admission_configuration(&write("config.yaml", text));
-        let caller = caller.map_err(|error| error.to_string())?;
+        let read = AdmissionConfiguration::from_file(&write("config.yaml", text));
+        let read = read.map_err(|error| error.to_string())?;
+        let caller = world.caller().admission_configuration(read);
         let configurations = world.configurations(&[configuration(stage, "a", "")]);
         run(&chain_of(caller, &configurations)).await.result.unwrap();
         Ok(world.seen().pop().unwrap().headers.get("authorization").cloned())
@@ -238,6 +241,59 @@ async fn an_admission_configuration_names_the_credentials() {
     ] {
         let error = token(&text, "Validating").await.unwrap_err();
         assert!(error.starts_with(expected), "{error}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// The older form of a plugin's configuration is read on request, with a warning (CL-12).
+#[tokio::test]
+async fn an_older_admission_configuration_is_read_on_request() {
+    let directory = std::env::temp_dir().join(format!("billhook-older-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let (kubeconfig, path) = (directory.join("kubeconfig"), directory.join("config.yaml"));
+    let user = "{apiVersion: v1, kind: Config, users: [{name: '*', user: {token: old}}]}";
+    std::fs::write(&kubeconfig, user).unwrap();
+    let read = |version: &str, kind: &str| {
+        let kubeconfig = kubeconfig.display();
+        let text = format!(
+            "{{apiVersion: apiserver.config.k8s.io/v1, kind: AdmissionConfiguration, plugins: [\
+             {{name: ValidatingAdmissionWebhook, configuration: &it {{apiVersion: \
+             apiserver.config.k8s.io/{version}, kind: {kind}, kubeConfigFile: '{kubeconfig}'}}}}, \
+             {{name: MutatingAdmissionWebhook, configuration: *it}}]}}"
+        );
+        std::fs::write(&path, text).unwrap();
+        let strict = AdmissionConfiguration::from_file(&path);
+        let lenient = AdmissionConfiguration::from_file_with_deprecated(&path);
+        (strict.map_err(|error| error.to_string()), lenient.map_err(|error| error.to_string()))
+    };
+    let (strict, lenient) = read("v1alpha1", "WebhookAdmission");
+    assert_eq!(
+        strict.unwrap_err(),
+        "couldn't init admission plugin \"MutatingAdmissionWebhook\": expected \
+         WebhookAdmissionConfiguration of apiserver.config.k8s.io/v1, found \"WebhookAdmission\" of \
+         \"apiserver.config.k8s.io/v1alpha1\""
+    );
+    let lenient = lenient.unwrap();
+    assert_eq!(
+        lenient.warnings(),
+        [
+            "apiserver.config.k8s.io/v1alpha1 WebhookAdmission is deprecated and not read by servers \
+          since v1.36; use apiserver.config.k8s.io/v1 WebhookAdmissionConfiguration"
+        ]
+    );
+    let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
+    let configurations = world.configurations(&[configuration("Validating", "a", "")]);
+    let chain = chain_of(world.caller().admission_configuration(lenient), &configurations);
+    assert_eq!(reason(&run(&chain).await), None);
+    assert_eq!(world.seen()[0].headers["authorization"], "Bearer old");
+
+    let (strict, lenient) = read("v1", "WebhookAdmissionConfiguration");
+    assert_eq!(strict.unwrap().warnings(), lenient.unwrap().warnings());
+    for (version, kind) in
+        [("v1", "WebhookAdmission"), ("v1alpha1", "WebhookAdmissionConfiguration")]
+    {
+        let (strict, lenient) = read(version, kind);
+        assert!(strict.is_err() && lenient.is_err(), "{version} {kind}");
     }
     std::fs::remove_dir_all(&directory).unwrap();
 }

@@ -1,6 +1,7 @@
 //! What is written down through `tracing`.
 
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tracing::field::{Field, Visit};
@@ -9,7 +10,11 @@ use tracing::{Event, Metadata, Subscriber};
 
 /// Writes down spans and events.
 #[derive(Clone, Default)]
-pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+pub(crate) struct Log {
+    pub(crate) lines: Arc<Mutex<Vec<String>>>,
+    /// How many spans are entered.
+    pub(crate) entered: Arc<AtomicUsize>,
+}
 
 struct Fields(String);
 
@@ -31,7 +36,7 @@ impl Subscriber for Log {
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut fields = Fields(String::new());
         span.record(&mut fields);
-        let mut log = self.0.lock().unwrap();
+        let mut log = self.lines.lock().unwrap();
         log.push(format!("span {}:{}", span.metadata().name(), fields.0));
         Id::from_u64(log.len() as u64)
     }
@@ -39,20 +44,24 @@ impl Subscriber for Log {
     fn event(&self, event: &Event<'_>) {
         let mut fields = Fields(String::new());
         event.record(&mut fields);
-        self.0.lock().unwrap().push(format!("{} {}", event.metadata().level(), fields.0));
+        self.lines.lock().unwrap().push(format!("{} {}", event.metadata().level(), fields.0));
     }
 
     fn record(&self, _: &Id, _: &Record<'_>) {}
 
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 
-    fn enter(&self, _: &Id) {}
+    fn enter(&self, _: &Id) {
+        self.entered.fetch_add(1, Ordering::Relaxed);
+    }
 
-    fn exit(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {
+        self.entered.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Log {
     pub(crate) fn lines(&self) -> String {
-        self.0.lock().unwrap().join("\n")
+        self.lines.lock().unwrap().join("\n")
     }
 }

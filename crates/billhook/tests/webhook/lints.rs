@@ -152,7 +152,14 @@ fn single_configurations() {
                     .to_owned(),
             ],
         ),
-        (with(&bundle("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==")), vec![]),
+        (
+            with(&bundle("LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCg==")),
+            vec![
+                "clientConfig.caBundle: there is no certificate in it [ca-bundle, WCF-72]"
+                    .to_owned(),
+            ],
+        ),
+        (with(&bundle(include_str!("../../../../fixtures/ca-bundle.b64").trim_end())), vec![]),
     ] {
         assert_eq!(shown(&read(&value).lints()), expected, "{value}");
     }

@@ -10,14 +10,14 @@ use hyper::Request;
 use hyper::body::{Bytes, Incoming};
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
+use super::connector::Connector;
 use super::resolve::ServiceResolver;
-use super::target::Target;
+use super::target::{Target, join};
 use super::tls::handshake_error;
 
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -27,10 +27,18 @@ const MAX_IDLE: usize = 25;
 
 type Body = Full<Bytes>;
 
+/// The ways to webhooks.
+#[derive(Clone)]
+pub(super) struct Network {
+    pub(super) resolver: Arc<dyn ServiceResolver>,
+    pub(super) service_connector: Arc<dyn Connector>,
+    pub(super) url_connector: Arc<dyn Connector>,
+}
+
 /// The connections to one target.
 pub(super) struct Pool {
     target: Target,
-    resolver: Arc<dyn ServiceResolver>,
+    network: Network,
     tls: TlsConnector,
     server_name: ServerName<'static>,
     /// The ones that wait for the next call, the one that waits longest first.
@@ -46,13 +54,13 @@ pub(super) struct Exchange {
 impl Pool {
     pub(super) fn new(
         target: Target,
-        resolver: Arc<dyn ServiceResolver>,
+        network: Network,
         tls: Arc<ClientConfig>,
     ) -> Result<Self, String> {
         let server_name = ServerName::try_from(target.host.clone())
             .map_err(|_| format!("invalid server name \"{}\"", target.host))?;
         let idle = Mutex::new(VecDeque::new());
-        Ok(Pool { target, resolver, tls: TlsConnector::from(tls), server_name, idle })
+        Ok(Pool { target, network, tls: TlsConnector::from(tls), server_name, idle })
     }
 
     pub(super) fn target(&self) -> &Target {
@@ -105,20 +113,14 @@ impl Pool {
     }
 
     async fn connect(&self) -> Result<SendRequest<Body>, String> {
-        let address = match &self.target.service {
-            Some(service) => self.resolver.resolve(service)?,
-            None if self.target.host.contains(':') => {
-                format!("[{}]:{}", self.target.host, self.target.port)
-            }
-            None => format!("{}:{}", self.target.host, self.target.port),
+        let network = &self.network;
+        let (address, connector) = match &self.target.service {
+            Some(service) => (network.resolver.resolve(service)?, &network.service_connector),
+            None => (join(&self.target.host, self.target.port), &network.url_connector),
         };
-        let dial = |error: &str| format!("dial tcp {address}: {error}");
-        let stream = timeout(DIAL_TIMEOUT, TcpStream::connect(&address)).await;
-        let stream = stream
-            .map_err(|_| dial("i/o timeout"))?
-            .map_err(|error| dial(&connection_error(&error)))?;
-        // A call is one small write; waiting for more to send would only delay it.
-        stream.set_nodelay(true).map_err(|error| dial(&connection_error(&error)))?;
+        let stream = timeout(DIAL_TIMEOUT, connector.connect(&address))
+            .await
+            .map_err(|_| format!("dial tcp {address}: i/o timeout"))??;
         let handshake = self.tls.connect(self.server_name.clone(), stream);
         let stream = timeout(HANDSHAKE_TIMEOUT, handshake)
             .await

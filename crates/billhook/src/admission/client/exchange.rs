@@ -28,6 +28,8 @@ const MAX_SHOWN: usize = 2048;
 
 /// What all calls of a webhook have in common.
 pub(super) struct Endpoint<'e> {
+    /// The name of the webhook.
+    pub(super) hook: &'e str,
     pub(super) pool: &'e Pool,
     pub(super) headers: HeaderMap,
     pub(super) max_response: usize,
@@ -73,6 +75,7 @@ impl Endpoint<'_> {
                     .map_err(|_| Failure::Post(deadline.text()))?
                     .map_err(Failure::Post)?;
             let (head, incoming) = response.into_parts();
+            log_warnings(self.hook, &head.headers);
             let body = timeout_at(deadline.at, self.read(&head.headers, incoming))
                 .await
                 .unwrap_or_else(|_| Err(ReadFailure::Broken(deadline.text())));
@@ -137,6 +140,17 @@ impl Endpoint<'_> {
         Ok(plain)
     }
 }
+
+/// CL-60.
+#[cfg(feature = "tracing")]
+fn log_warnings(hook: &str, headers: &HeaderMap) {
+    for text in super::warning::texts(headers) {
+        crate::admission::telemetry::http_warning(hook, &text);
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+fn log_warnings(_: &str, _: &HeaderMap) {}
 
 #[derive(Clone, Copy)]
 struct Deadline {

@@ -2,19 +2,24 @@
 
 mod config;
 mod connect;
+mod connector;
 mod credentials;
 mod exchange;
 mod exec;
+mod proxy;
 mod resolve;
 mod target;
 mod tls;
+mod trace;
 mod users;
+mod verifier;
+#[cfg(feature = "tracing")]
+mod warning;
 
 use std::fmt;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use connect::{Pool, connection_error};
+use connect::{Network, Pool, connection_error};
 use credentials::Credentials;
 use exchange::Endpoint;
 use target::Target;
@@ -23,8 +28,11 @@ use super::answer::Stage;
 use super::caller::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
 use crate::webhook::ClientConfig;
 
-pub use config::AdmissionConfigurationError;
+pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
+pub use connector::{Connection, Connector, Direct};
+pub use proxy::Proxies;
 pub use resolve::{DnsResolver, ServiceAddress, ServiceResolver, StaticResolver};
+pub use trace::TraceContext;
 pub use users::{Kubeconfig, KubeconfigError};
 
 /// How many clients of a stage are kept (CL-70).
@@ -43,13 +51,15 @@ const MAX_RESPONSE: usize = 4 * 1024 * 1024;
 ///     .max_response(1024 * 1024);
 /// ```
 ///
-/// Redirects are not followed (CL-61), and proxies of the environment are not used.
+/// Redirects are not followed (CL-61). Webhooks with a URL are reached through the proxies of the
+/// environment, those of services directly ([`HttpsCaller::url_connector`]).
 pub struct HttpsCaller {
-    resolver: Arc<dyn ServiceResolver>,
+    network: Network,
     mutating: Clients,
     validating: Clients,
     user_agent: String,
     max_response: usize,
+    trace_context: Arc<dyn Fn() -> Option<TraceContext> + Send + Sync>,
 }
 
 /// The clients of a stage, and the credentials it has (CL-11, CL-70).
@@ -94,11 +104,16 @@ struct Client {
 impl Default for HttpsCaller {
     fn default() -> Self {
         HttpsCaller {
-            resolver: Arc::new(DnsResolver),
+            network: Network {
+                resolver: Arc::new(DnsResolver),
+                service_connector: Arc::new(Direct),
+                url_connector: Arc::new(Proxies::from_environment()),
+            },
             mutating: Clients::default(),
             validating: Clients::default(),
             user_agent: concat!("billhook/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_response: MAX_RESPONSE,
+            trace_context: Arc::new(|| None),
         }
     }
 }
@@ -113,7 +128,23 @@ impl HttpsCaller {
     /// The caller with another way from services to addresses; the domain name system by default.
     #[must_use]
     pub fn resolver(mut self, resolver: impl ServiceResolver + 'static) -> Self {
-        self.resolver = Arc::new(resolver);
+        self.network.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// The caller that connects to webhooks with a URL in another way; by default through the
+    /// proxies of the environment (CL-52).
+    #[must_use]
+    pub fn url_connector(mut self, connector: impl Connector + 'static) -> Self {
+        self.network.url_connector = Arc::new(connector);
+        self
+    }
+
+    /// The caller that connects to services in another way than directly, which is the default:
+    /// they are in the network of the cluster (CL-52). The address is what the resolver knows.
+    #[must_use]
+    pub fn service_connector(mut self, connector: impl Connector + 'static) -> Self {
+        self.network.service_connector = Arc::new(connector);
         self
     }
 
@@ -127,11 +158,11 @@ impl HttpsCaller {
         self
     }
 
-    /// The caller with the credentials that an `AdmissionConfiguration` file names for the two
-    /// stages (CL-10, CL-11).
-    pub fn admission_configuration(self, path: &Path) -> Result<Self, AdmissionConfigurationError> {
-        let stages = config::read(path)?;
-        Ok(stages.into_iter().fold(self, |caller, (stage, found)| caller.credentials(stage, found)))
+    /// The caller with the credentials of both stages, as a file names them (CL-10, CL-11).
+    #[must_use]
+    pub fn admission_configuration(self, configuration: AdmissionConfiguration) -> Self {
+        let stages = configuration.into_kubeconfigs().into_iter();
+        stages.fold(self, |caller, (stage, found)| caller.credentials(stage, found))
     }
 
     /// The caller with another `User-Agent` (CL-33).
@@ -145,6 +176,18 @@ impl HttpsCaller {
     #[must_use]
     pub fn max_response(mut self, bytes: usize) -> Self {
         self.max_response = bytes;
+        self
+    }
+
+    /// The caller that tells webhooks which trace a call belongs to; by default it does not
+    /// (CL-51). The function is asked for each call, inside the span of the call if the feature
+    /// `tracing` is on, so that it can look for the context in the current span (OB-50).
+    #[must_use]
+    pub fn trace_context(
+        mut self,
+        current: impl Fn() -> Option<TraceContext> + Send + Sync + 'static,
+    ) -> Self {
+        self.trace_context = Arc::new(current);
         self
     }
 
@@ -174,7 +217,7 @@ impl HttpsCaller {
         }
         let credentials = Credentials::new(user.as_ref(), expires)?;
         let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;
-        let pool = Pool::new(target, Arc::clone(&self.resolver), tls)?;
+        let pool = Pool::new(target, self.network.clone(), tls)?;
         let client = Arc::new(Client { pool, credentials });
         clients.put(call.client_config, &client);
         Ok(client)
@@ -182,8 +225,13 @@ impl HttpsCaller {
 
     async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
         let client = self.client(&call).await.map_err(CallerError::Client)?;
-        let headers = client.credentials.headers(&self.user_agent).map_err(CallerError::Client)?;
-        let endpoint = Endpoint { pool: &client.pool, headers, max_response: self.max_response };
+        let credentials = client.credentials.headers(&self.user_agent);
+        let mut headers = credentials.map_err(CallerError::Client)?;
+        if let Some(context) = (self.trace_context)() {
+            context.add_to(&mut headers);
+        }
+        let max_response = self.max_response;
+        let endpoint = Endpoint { hook: call.hook, pool: &client.pool, headers, max_response };
         let body = call.review.to_json();
         drop(call.review);
         Ok(endpoint.post(body, call.timeout).await?)

@@ -51,13 +51,15 @@ impl Target {
         format!("https://{}{}?timeout={}", self.authority, self.path, duration(seconds))
     }
 
-    /// What credentials are looked up by (CL-20): host and port, always with the port.
+    /// Host and port, always with the port: what credentials are looked up by (CL-20).
     pub(super) fn user_key(&self) -> String {
-        if self.host.contains(':') {
-            return format!("[{}]:{}", self.host, self.port);
-        }
-        format!("{}:{}", self.host, self.port)
+        join(&self.host, self.port)
     }
+}
+
+/// A host without brackets and a port, as one text.
+pub(super) fn join(host: &str, port: u16) -> String {
+    if host.contains(':') { format!("[{host}]:{port}") } else { format!("{host}:{port}") }
 }
 
 /// Seconds in duration notation: `10s`, `1m0s`, `1h0m0s`.
@@ -80,6 +82,18 @@ fn of_url(url: &str) -> Result<Target, String> {
     let path = rest.split(['?', '#']).next().unwrap_or_default();
     // User information is refused when the configuration is written.
     let authority = authority.rsplit_once('@').map_or(authority, |(_, authority)| authority);
+    let (host, port) = host_and_port(authority, 443)?;
+    Ok(Target {
+        authority: authority.to_owned(),
+        host: host.to_owned(),
+        port,
+        path: escape(&clean(&unescape(path)?)),
+        service: None,
+    })
+}
+
+/// The host without brackets, and the port.
+pub(super) fn host_and_port(authority: &str, default_port: u16) -> Result<(&str, u16), String> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(ip) => {
             let (host, port) = ip.split_once(']').ok_or("missing ']' in host")?;
@@ -94,18 +108,12 @@ fn of_url(url: &str) -> Result<Target, String> {
     }
     let invalid_port = || format!("invalid port \"{port}\" after host");
     let port = match port.strip_prefix(':') {
-        None if port.is_empty() => 443,
+        None if port.is_empty() => default_port,
         None => return Err(invalid_port()),
-        Some("") => 443,
+        Some("") => default_port,
         Some(digits) => digits.parse().map_err(|_| invalid_port())?,
     };
-    Ok(Target {
-        authority: authority.to_owned(),
-        host: host.to_owned(),
-        port,
-        path: escape(&clean(&unescape(path)?)),
-        service: None,
-    })
+    Ok((host, port))
 }
 
 /// A path without empty and dot segments and without a slash at its end (CL-07).
@@ -125,7 +133,7 @@ fn clean(path: &[u8]) -> Vec<u8> {
     cleaned
 }
 
-fn unescape(path: &str) -> Result<Vec<u8>, String> {
+pub(super) fn unescape(path: &str) -> Result<Vec<u8>, String> {
     let mut bytes = path.bytes();
     let mut out = Vec::with_capacity(path.len());
     while let Some(byte) = bytes.next() {

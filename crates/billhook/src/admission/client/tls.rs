@@ -4,13 +4,15 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use tokio_rustls::rustls::pki_types::pem::{PemObject, SectionKind};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{
     CertificateError, ClientConfig, Error, RootCertStore, crypto::ring::default_provider,
 };
 
 use super::users::{Source, User};
+use super::verifier::BundleVerifier;
+use crate::ca_bundle::certificates;
 
 /// A client certificate with its chain, and its key.
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
@@ -18,11 +20,16 @@ type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 /// The settings for connections that trust a bundle, or the system's roots if it is empty, and
 /// show the client certificate of a user if the server asks for one.
 pub(super) fn settings(ca_bundle: &[u8], user: Option<&User>) -> Result<Arc<ClientConfig>, String> {
-    let roots = if ca_bundle.is_empty() { system_roots() } else { bundle_roots(ca_bundle)? };
-    let builder = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+    let provider = Arc::new(default_provider());
+    let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| error.to_string())?
-        .with_root_certificates(roots);
+        .map_err(|error| error.to_string())?;
+    let builder = if ca_bundle.is_empty() {
+        builder.with_root_certificates(system_roots())
+    } else {
+        let verifier = BundleVerifier::new(certificates(ca_bundle)?, provider)?;
+        builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier))
+    };
     let mut config = match user.map(identity).transpose()?.flatten() {
         Some((chain, key)) => builder
             .with_client_auth_cert(chain, key)
@@ -37,27 +44,6 @@ fn system_roots() -> RootCertStore {
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
     roots
-}
-
-/// CL-41, CL-42.
-fn bundle_roots(bundle: &[u8]) -> Result<RootCertStore, String> {
-    let failed = |error: &str| format!("unable to load root certificates: {error}");
-    let mut roots = RootCertStore::empty();
-    let mut any_block = false;
-    for section in <(SectionKind, Vec<u8>)>::pem_slice_iter(bundle) {
-        let Ok((kind, bytes)) = section else { break };
-        any_block = true;
-        if kind == SectionKind::Certificate {
-            roots
-                .add(bytes.into())
-                .map_err(|error| failed(&format!("failed to parse certificate: {error}")))?;
-        }
-    }
-    match (any_block, roots.is_empty()) {
-        (_, false) => Ok(roots),
-        (true, true) => Err(failed("no valid certificate authority data seen")),
-        (false, true) => Err(failed("unable to parse bytes as PEM block")),
-    }
 }
 
 fn identity(user: &User) -> Result<Option<Identity>, String> {
@@ -113,6 +99,9 @@ pub(super) fn handshake_error(error: &io::Error) -> String {
         | CertificateError::NotValidYet
         | CertificateError::NotValidYetContext { .. } => {
             "certificate has expired or is not yet valid".to_owned()
+        }
+        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+            "certificate specifies an incompatible key usage".to_owned()
         }
         other => other.to_string(),
     };

@@ -2,6 +2,7 @@
 //! (CL-14, CL-20 to CL-22, CL-30).
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
@@ -14,11 +15,21 @@ const API_SERVER: &str = "kubernetes.default.svc:443";
 const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 
 /// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
-#[derive(Clone, Debug, Default)]
+///
+/// Its debug text tells their names only.
+#[derive(Clone, Default)]
 pub struct Kubeconfig {
     users: BTreeMap<String, User>,
     /// The user of the current context.
     current: Option<String>,
+}
+
+impl fmt::Debug for Kubeconfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.users.keys().collect();
+        let mut shown = f.debug_struct("Kubeconfig");
+        shown.field("users", &names).field("current", &self.current).finish_non_exhaustive()
+    }
 }
 
 /// Data that is in the file itself, or in a file that it names.
@@ -282,5 +293,9 @@ users:
         assert_eq!(user.token.as_deref(), Some("t"));
         assert_eq!(user.token_file.as_deref(), Some(Path::new("/abs/token")));
         assert_eq!(config.user("old:443").unwrap().unusable, Some("auth provider not supported"));
+        assert_eq!(
+            format!("{config:?}"),
+            "Kubeconfig { users: [\"*.example.com\", \"old\", \"u\"], current: Some(\"u\"), .. }"
+        );
     }
 }

@@ -11,6 +11,7 @@ use super::options::Options;
 use super::record::{list, member, text, texts};
 use super::spec::{one_of, spec};
 use crate::base64;
+use crate::ca_bundle::certificates;
 use crate::webhook::validation::client;
 use crate::webhook::{ClientConfig, ServiceReference};
 
@@ -50,9 +51,11 @@ pub(super) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<F
         Some(config) => {
             client::validate(&client_config(config), &config_path, errors);
             let bundle = text(config, "caBundle");
-            if options.ca_bundle && !bundle.is_empty() && !is_usable_bundle(bundle) {
-                let detail = "unable to load root certificates: unable to parse bytes as PEM block";
-                errors.push(FieldError::invalid(config_path.name("caBundle"), bundle, detail));
+            if options.ca_bundle
+                && !bundle.is_empty()
+                && let Err(detail) = check_bundle(bundle)
+            {
+                errors.push(FieldError::invalid(config_path.name("caBundle"), bundle, &detail));
             }
         }
     }
@@ -117,7 +120,7 @@ pub(super) fn checks_ca_bundle(old: &Model<'_>) -> bool {
     let config = old.conversion.and_then(|conversion| member(conversion, "webhook"));
     let config = config.and_then(|webhook| member(webhook, "clientConfig"));
     let bundle = config.map_or("", |config| text(config, "caBundle"));
-    old.is_established && (bundle.is_empty() || is_usable_bundle(bundle))
+    old.is_established && (bundle.is_empty() || check_bundle(bundle).is_ok())
 }
 
 /// Whether an update of this definition must name a known review version (CV-107).
@@ -127,19 +130,7 @@ pub(super) fn has_no_unknown_review_versions(old: &Model<'_>) -> bool {
     versions.is_empty() || has_known_version(&versions)
 }
 
-/// Whether Base64 text holds a PEM block that may be a certificate.
-fn is_usable_bundle(bundle: &str) -> bool {
-    const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
-    const END: &str = "-----END CERTIFICATE-----";
-    let bytes = base64::decode(bundle).unwrap_or_default();
-    let text = String::from_utf8_lossy(&bytes);
-    let mut blocks = text.split(BEGIN).skip(1);
-    blocks.any(|block| {
-        let certificate: Option<String> = block
-            .split_once(END)
-            .map(|(inside, _)| inside.chars().filter(|c| !c.is_whitespace()).collect());
-        // A certificate is a sequence.
-        let certificate = certificate.and_then(|text| base64::decode(&text).ok());
-        certificate.is_some_and(|bytes| bytes.first() == Some(&0x30))
-    })
+/// Whether there are certificates in a bundle, which is base64 text.
+fn check_bundle(bundle: &str) -> Result<(), String> {
+    certificates(&base64::decode(bundle).unwrap_or_default()).map(|_| ())
 }

@@ -3,6 +3,7 @@
 use billhook_schema::FieldPath;
 
 use super::{Lint, LintCode};
+use crate::ca_bundle::certificates;
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
 use crate::webhook::configuration::{
     ConfigurationKind, GROUP, Rule, Webhook, WebhookConfiguration,
@@ -111,9 +112,8 @@ fn check_client(webhook: &Webhook, push: Push<'_>) {
         let message = format!("`{host}` means something else to every API server, or nothing");
         push(LintCode::LocalUrl, &["clientConfig", "url"], message);
     }
-    let mark = b"-----BEGIN CERTIFICATE-----";
     let bundle = &config.ca_bundle;
-    if !bundle.is_empty() && !bundle.windows(mark.len()).any(|window| window == mark) {
+    if !bundle.is_empty() && certificates(bundle).is_err() {
         let message = "there is no certificate in it".to_owned();
         push(LintCode::CaBundle, &["clientConfig", "caBundle"], message);
     }
