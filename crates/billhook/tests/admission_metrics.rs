@@ -12,16 +12,15 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 use billhook::admission::metrics::AdmissionMetrics;
 use billhook::admission::{
     AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain, Plugin,
-    RequestOptions, ReviewVersion, Status, WebhookAnswer, WebhookCall, WebhookCaller,
+    RequestOptions, ReviewVersion, Stage, Status, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, GroupVersionKind, GroupVersionResource,
-    MatchCondition, MatchConditions, NamespaceLabels, WebhookConfiguration,
+    MatchCondition, MatchConditions, NamespaceLabels, Operation, WebhookConfiguration,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
@@ -45,6 +44,10 @@ impl WebhookCaller for ByName {
         let response = match call.hook {
             "deny.example.com" => denial(0),
             "deny-with-700.example.com" => denial(700),
+            "patch.example.com" if request.object.is_some() => {
+                let patch = json!([{"op": "add", "path": "/spec", "value": {}}]);
+                Ok(AdmissionResponse::allow(request).patch(&patch))
+            }
             "broken-patch.example.com" => Ok(AdmissionResponse::allow(request).patch(&patch)),
             "unreachable.example.com" | "unreachable-ignored.example.com" => {
                 Err(CallerError::from(CallFailure::with_code("not found", 404)))
@@ -84,6 +87,10 @@ struct Nothing;
 impl Plugin for Nothing {
     fn name(&self) -> &str {
         "Nothing"
+    }
+
+    fn has_stage(&self, stage: Stage) -> bool {
+        stage == Stage::Validating
     }
 
     fn validate(&self, _: &mut billhook::admission::PluginRequest<'_>) -> Result<(), Status> {
@@ -144,11 +151,7 @@ fn metrics() -> String {
             GroupVersionResource::new("example.com", "v1", "foos"),
             json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}),
         );
-        let options = RequestOptions::default();
-        let mut run = Box::pin(chain.run(request, &options, |_, _| Ok(())));
-        let Poll::Ready(_) = run.as_mut().poll(&mut Context::from_waker(Waker::noop())) else {
-            panic!("nothing waits");
-        };
+        chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
     }
     let mut text = String::new();
     encode(&mut text, &registry).unwrap();
@@ -227,17 +230,176 @@ fn metrics_are_those_of_the_server() {
         a.parse::<f64>().unwrap_or(f64::MAX).total_cmp(&b.parse().unwrap_or(f64::MAX))
     });
     assert_eq!(found, ["0.005", "0.025", "0.1", "0.5", "1.0", "2.5", "10.0", "25.0", "+Inf"]);
-    for metric in ["step_admission_duration_seconds", "controller_admission_duration_seconds"] {
-        assert_eq!(
-            buckets(metric, "type=\"validate\",operation=\"CREATE\",rejected=\"true\"").len(),
-            7
-        );
+    let labels = "type=\"validate\",operation=\"CREATE\",rejected=\"true\"";
+    assert_eq!(buckets("step_admission_duration_seconds", labels).len(), 7);
+    let labels = format!("name=\"Nothing\",{labels}");
+    assert_eq!(buckets("controller_admission_duration_seconds", &labels).len(), 7);
+    // Two requests fail in the mutating stage and get no further; the webhooks of a stage are a
+    // plugin too, and one that has nothing to do in a stage is not measured there (OB-11).
+    for (name, stage, rejected, expected) in [
+        ("MutatingAdmissionWebhook", "admit", true, 2),
+        ("MutatingAdmissionWebhook", "admit", false, 9),
+        ("ValidatingAdmissionWebhook", "validate", true, 2),
+        ("ValidatingAdmissionWebhook", "validate", false, 7),
+        ("Nothing", "validate", true, 7),
+    ] {
+        count(&format!(
+            "{prefix}_controller_admission_duration_seconds_count{{name=\"{name}\",type=\"{stage}\",operation=\"CREATE\",rejected=\"{rejected}\"}} {expected}"
+        ));
     }
-    // Plugins run behind a mutating stage that was not refused.
-    count(&format!(
-        "{prefix}_controller_admission_duration_seconds_count{{name=\"Nothing\",type=\"admit\",operation=\"CREATE\",rejected=\"false\"}} 9"
-    ));
-    count(&format!(
-        "{prefix}_step_admission_duration_seconds_count{{type=\"admit\",operation=\"CREATE\",rejected=\"true\"}} 2"
-    ));
+    assert!(!text.contains("name=\"Nothing\",type=\"admit\""));
+    for (rejected, expected) in [(true, 2), (false, 9)] {
+        count(&format!(
+            "{prefix}_step_admission_duration_seconds_count{{type=\"admit\",operation=\"CREATE\",rejected=\"{rejected}\"}} {expected}"
+        ));
+    }
+}
+
+/// Every metric with its kind, stability, labels in their order, and buckets (OB-01 to OB-16).
+#[test]
+fn names_labels_and_buckets() {
+    let text = metrics();
+    let calls = "0.005 0.025 0.1 0.5 1 2.5 10 25 +Inf";
+    let steps = "0.005 0.025 0.1 0.5 1 2.5 +Inf";
+    for (name, kind, stability, labels, buckets) in [
+        (
+            "webhook_admission_duration_seconds",
+            "histogram",
+            "STABLE",
+            "name type operation rejected",
+            calls,
+        ),
+        (
+            "webhook_rejection_count",
+            "counter",
+            "ALPHA",
+            "name type operation error_type rejection_code",
+            "",
+        ),
+        ("webhook_fail_open_count", "counter", "ALPHA", "name type", ""),
+        ("webhook_request_total", "counter", "ALPHA", "name type operation code rejected", ""),
+        (
+            "match_condition_evaluation_errors_total",
+            "counter",
+            "ALPHA",
+            "name kind type operation",
+            "",
+        ),
+        ("match_condition_exclusions_total", "counter", "ALPHA", "name kind type operation", ""),
+        (
+            "match_condition_evaluation_seconds",
+            "histogram",
+            "ALPHA",
+            "name kind type operation",
+            "0.001 0.005 0.01 0.025 0.1 0.2 0.25 +Inf",
+        ),
+        (
+            "step_admission_duration_seconds",
+            "histogram",
+            "STABLE",
+            "type operation rejected",
+            steps,
+        ),
+        (
+            "controller_admission_duration_seconds",
+            "histogram",
+            "STABLE",
+            "name type operation rejected",
+            steps,
+        ),
+    ] {
+        let name = format!("apiserver_admission_{name}");
+        assert!(text.contains(&format!("# TYPE {name} {kind}\n")), "{name}");
+        assert!(text.contains(&format!("# HELP {name} [{stability}] ")), "{name}");
+        let mut found = Vec::new();
+        let suffixes: &[&str] = if kind == "counter" { &["{"] } else { &["_bucket{", "_count{"] };
+        for line in text.lines() {
+            let of_metric = |suffix: &&str| line.strip_prefix(&format!("{name}{suffix}"));
+            let Some(rest) = suffixes.iter().find_map(of_metric) else { continue };
+            let (set, _) = rest.split_once('}').unwrap();
+            let pairs: Vec<_> = set.split(',').map(|pair| pair.split_once('=').unwrap()).collect();
+            found.extend(pairs.iter().filter(|(key, _)| *key == "le").map(|(_, value)| *value));
+            let keys: Vec<_> =
+                pairs.iter().map(|(key, _)| *key).filter(|key| *key != "le").collect();
+            assert_eq!(keys.join(" "), labels, "{name}");
+        }
+        let number = |text: &&str| text.trim_matches('"').parse::<f64>().unwrap();
+        found.sort_by(|left, right| number(left).total_cmp(&number(right)));
+        found.dedup();
+        let found: Vec<String> = found.iter().map(|text| number(text).to_string()).collect();
+        assert_eq!(found.join(" ").replace("inf", "+Inf"), buckets, "{name}");
+    }
+}
+
+/// A repetition counts twice for each plugin, and once as a part of its stage (OB-09, OB-11); each
+/// call counts (OB-17).
+#[test]
+fn repetitions_are_counted() {
+    struct Both;
+    impl Plugin for Both {
+        fn name(&self) -> &str {
+            "Both"
+        }
+
+        fn mutate(
+            &self,
+            request: &mut billhook::admission::PluginRequest<'_>,
+        ) -> Result<(), Status> {
+            let again = request.is_reinvocation();
+            request.object_mut().unwrap()["again"] = again.into();
+            Ok(())
+        }
+
+        fn handles(&self, operation: Operation) -> bool {
+            operation == Operation::Create
+        }
+    }
+    let mut registry = Registry::default();
+    let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
+    let configuration = WebhookConfiguration::from_value(&json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": "patch"},
+        "webhooks": [{
+            "name": "patch.example.com",
+            "clientConfig": {"url": "https://unused"},
+            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+                "resources": ["*"]}],
+            "reinvocationPolicy": "IfNeeded",
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        }],
+    }))
+    .unwrap();
+    let chain =
+        Chain::new(ByName).webhooks(&[configuration]).plugin(Both).observer(metrics.clone());
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}});
+    let kind = GroupVersionKind::new("example.com", "v1", "Foo");
+    let resource = GroupVersionResource::new("example.com", "v1", "foos");
+    let create = AdmissionAttributes::create(kind.clone(), resource.clone(), object.clone());
+    let delete = AdmissionAttributes::delete(kind, resource, object);
+    for request in [create, delete] {
+        let outcome = chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+        assert!(outcome.result.is_ok());
+    }
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    for (metric, labels, expected) in [
+        ("controller", "name=\"Both\",type=\"admit\",operation=\"CREATE\"", Some("2")),
+        ("controller", "name=\"Both\",type=\"admit\",operation=\"DELETE\"", None),
+        (
+            "controller",
+            "name=\"MutatingAdmissionWebhook\",type=\"admit\",operation=\"CREATE\"",
+            Some("2"),
+        ),
+        ("step", "type=\"admit\",operation=\"CREATE\"", Some("1")),
+        ("step", "type=\"validate\",operation=\"DELETE\"", Some("1")),
+        ("webhook", "name=\"patch.example.com\",type=\"admit\",operation=\"CREATE\"", Some("2")),
+    ] {
+        let start = format!(
+            "apiserver_admission_{metric}_admission_duration_seconds_count{{{labels},rejected=\"false\"}} "
+        );
+        let found = text.lines().find_map(|line| line.strip_prefix(&start));
+        assert_eq!(found, expected, "{start}");
+    }
 }

@@ -315,7 +315,7 @@ impl WebhookCaller for Labels {
             true => {
                 let review = serde_json::from_slice(&call.review.to_json()).unwrap();
                 let body = serde_json::to_vec(&Self::handle(review)).unwrap();
-                WebhookAnswer { status: 200, content_type: None, body }
+                WebhookAnswer::new("application/json", body)
             }
             false => {
                 let review = Self::handle(call.review.try_into().unwrap());

@@ -3,7 +3,7 @@
 use std::io;
 
 use billhook::admission::{
-    Action, AdmissionOutcome, AuditLevel, Difference, HookResult, IdempotenceFinding, Stage, Step,
+    Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Stage, Step,
 };
 use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::Value;
@@ -36,13 +36,9 @@ impl Items {
         item.value("warnings", Value::from(outcome.warnings.texts()));
         let annotations = outcome.annotations.iter().map(|(key, annotation)| {
             let mut fields = Fields::default();
-            let level = match annotation.level {
-                AuditLevel::Metadata => "Metadata",
-                AuditLevel::Request => "Request",
-            };
             fields.text("key", Some(key.to_owned()));
             fields.text("value", Some(annotation.value.clone()));
-            fields.text("level", Some(level.to_owned()));
+            fields.text("level", Some(annotation.level.name().to_owned()));
             fields.into_value()
         });
         item.value("annotations", annotations.collect());
@@ -80,7 +76,7 @@ fn step(step: &Step) -> Value {
             text("action", "store");
             None
         }
-        Action::Plugin { name, stage, round, error } => {
+        Action::Plugin { name, stage, round, error, .. } => {
             text("action", "plugin");
             text("plugin", name);
             text("stage", stage_name(*stage));
@@ -89,7 +85,7 @@ fn step(step: &Step) -> Value {
             }
             Some(*round)
         }
-        Action::Webhook { configuration, hook, stage, round, result } => {
+        Action::Webhook { configuration, hook, stage, round, result, .. } => {
             text("action", "webhook");
             text("configuration", configuration);
             text("webhook", hook);
@@ -101,7 +97,7 @@ fn step(step: &Step) -> Value {
             }
             Some(*round)
         }
-        Action::Skipped { configuration, hook, stage, round, reason } => {
+        Action::Skipped { configuration, hook, stage, round, reason, .. } => {
             text("action", "skipped");
             text("configuration", configuration);
             text("webhook", hook);
@@ -139,6 +135,7 @@ fn hook_result(result: &HookResult) -> (&'static str, Option<&str>) {
         HookResult::FailedOpen(error) => ("failedOpen", Some(error)),
         HookResult::FailedClosed(error) => ("failedClosed", Some(error)),
         HookResult::Unusable(error) => ("unusable", Some(error)),
+        _ => ("unknown", None),
     }
 }
 

@@ -74,7 +74,7 @@ fn add_step(out: &mut String, step: &Step) {
         Action::Decode => ("decode".to_owned(), String::new()),
         Action::Validate => ("prepare and validate".to_owned(), String::new()),
         Action::Store => ("store and read back".to_owned(), String::new()),
-        Action::Plugin { name, stage, round, error } => {
+        Action::Plugin { name, stage, round, error, .. } => {
             let result =
                 error.as_ref().map(|error| format!("{ERROR}refused{ERROR:#}: {}", visible(error)));
             (
@@ -82,12 +82,12 @@ fn add_step(out: &mut String, step: &Step) {
                 result.unwrap_or_default(),
             )
         }
-        Action::Webhook { configuration, hook, stage, round, result } => {
+        Action::Webhook { configuration, hook, stage, round, result, .. } => {
             let label =
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
             (label, hook_result(result))
         }
-        Action::Skipped { configuration, hook, stage, round, reason } => {
+        Action::Skipped { configuration, hook, stage, round, reason, .. } => {
             let label =
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
             (label, format!("not called, {}", why(*reason)))
@@ -143,6 +143,7 @@ fn hook_result(result: &HookResult) -> String {
         HookResult::FailedOpen(text) => (WARNING, "failed, ignored", text),
         HookResult::FailedClosed(text) => (ERROR, "failed", text),
         HookResult::Unusable(text) => (ERROR, "unusable", text),
+        _ => return String::new(),
     };
     format!("{style}{word}{style:#}: {}", visible(text).replace('\n', "\\n"))
 }

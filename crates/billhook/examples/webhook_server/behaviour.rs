@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use billhook::admission::{AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewVersion};
+use billhook::admission::{
+    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewVersion, Status,
+};
+use billhook::webhook::Operation;
 use serde_json::{Value, json};
 
 use crate::server::{Received, Reply};
@@ -14,9 +17,11 @@ const DENIED_LABEL: &str = "example.com/denied";
 
 /// Answers one request.
 ///
-/// `/mutate` sets an annotation, `/deny` refuses objects with a label, `/allow` does neither.
-/// Behind a colon the path may ask for trouble: `/mutate:slow-3` answers after three seconds,
-/// `:never` not at all, `:uid` with another UID, `:garbage` with something else than JSON,
+/// `/mutate` sets an annotation, `/inject` adds a sidecar to the containers, `/stages` writes to the
+/// data of a ConfigMap what the next call continues; `/deny` refuses objects with a label,
+/// `/deny-all` everything, `/deny-connect` connections; `/echo` gives the annotations of the object
+/// back as warnings and for the audit log; `/allow` does nothing. Behind a colon the path may ask for trouble: `/mutate:slow-3` answers after three seconds,
+/// `:never` not at all, `:uid` with another UID, `:version` in the other version, `:garbage` with something else than JSON,
 /// `:redirect` with a redirection, `:huge` with 100 MB, `:half` with half an answer, `:close`
 /// closes the connection.
 pub(crate) async fn answer(received: Received) -> Option<Reply> {
@@ -35,6 +40,14 @@ pub(crate) async fn answer(received: Received) -> Option<Reply> {
         "huge" => {
             let times = 1600;
             return Some(Reply { times, ..Reply::json(vec![b' '; 64 * 1024]) });
+        }
+        "version" => {
+            let sent = review.version().unwrap_or(ReviewVersion::V1);
+            let other = match sent {
+                ReviewVersion::V1 => ReviewVersion::V1beta1,
+                _ => ReviewVersion::V1,
+            };
+            review.api_version = other.api_version();
         }
         "uid" => {
             if let Some(response) = &mut review.response {
@@ -62,7 +75,15 @@ fn review(webhook: &str, body: &[u8]) -> Option<AdmissionReview> {
     let request = review.request?;
     let response = match webhook {
         "/mutate" => mutate(&request),
+        "/inject" => inject(&request),
+        "/stages" => stages(&request),
         "/deny" => deny(&request),
+        "/deny-all" => AdmissionResponse::deny(&request, "nothing is let through"),
+        "/deny-connect" if request.operation == Operation::Connect => {
+            let message = format!("{} is not for you", request.sub_resource);
+            AdmissionResponse::deny_with(&request, Status::failure(403, "Forbidden", message))
+        }
+        "/echo" => echo(&request),
         _ => AdmissionResponse::allow(&request),
     };
     Some(AdmissionReview::of_response(version, response))
@@ -82,6 +103,45 @@ fn mutate(request: &AdmissionRequest) -> AdmissionResponse {
     let path = format!("/metadata/annotations/{}", ANNOTATION.replace('/', "~1"));
     operations.push(json!({"op": "add", "path": path, "value": "webhook_server"}));
     response.patch(&operations.into())
+}
+
+/// Adds a container beside those that a pod, or a template of pods, has already.
+fn inject(request: &AdmissionRequest) -> AdmissionResponse {
+    let response = AdmissionResponse::allow(request);
+    let Some(object) = &request.object else { return response };
+    for path in ["/spec/containers", "/spec/template/spec/containers"] {
+        let Some(Value::Array(containers)) = object.pointer(path) else { continue };
+        let sidecar = json!({"name": "sidecar", "image": "registry.example.com/sidecar:1"});
+        if containers.iter().any(|container| container.get("name") == sidecar.get("name")) {
+            return response;
+        }
+        let operation = json!({"op": "add", "path": format!("{path}/-"), "value": sidecar});
+        return response.patch(&json!([operation]));
+    }
+    response
+}
+
+/// What starts with `stage-1` in the data goes on with `stage-2`, and that with `stage-3`; each
+/// call makes one step.
+fn stages(request: &AdmissionRequest) -> AdmissionResponse {
+    let response = AdmissionResponse::allow(request);
+    let data = request.object.as_ref().and_then(|object| object.get("data"));
+    let has = |stage: u8| data.is_some_and(|data| data.get(format!("stage-{stage}")).is_some());
+    let next = (2..=3).find(|stage| has(stage - 1) && !has(*stage));
+    let Some(next) = next else { return response };
+    let path = format!("/data/stage-{next}");
+    response.patch(&json!([{"op": "add", "path": path, "value": "yes"}]))
+}
+
+/// Gives the annotations of an object back.
+fn echo(request: &AdmissionRequest) -> AdmissionResponse {
+    let object = request.object.as_ref().or(request.old_object.as_ref());
+    let annotations = object.and_then(|object| object.pointer("/metadata/annotations"));
+    let pairs = annotations.and_then(Value::as_object).into_iter().flatten();
+    pairs.fold(AdmissionResponse::allow(request), |response, (key, value)| {
+        let value = value.as_str().unwrap_or_default();
+        response.warning(format!("{key} is {value}")).audit_annotation(key, value)
+    })
 }
 
 fn deny(request: &AdmissionRequest) -> AdmissionResponse {

@@ -179,7 +179,8 @@ impl Drop for Server {
     }
 }
 
-fn certificates(names: &[&str]) -> Result<(Authority, ServerConfig)> {
+/// An authority of its own, and what a server with a certificate of it for some names needs.
+pub(crate) fn certificates(names: &[&str]) -> Result<(Authority, ServerConfig)> {
     let mut params = CertificateParams::new(Vec::new())?;
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let issuer = CertifiedIssuer::self_signed(params, KeyPair::generate()?)?;

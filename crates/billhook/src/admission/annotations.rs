@@ -7,12 +7,23 @@ use billhook_schema::print::quote;
 use serde::Serialize;
 
 /// The audit level from which on an annotation is part of an event (OB-30).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[non_exhaustive]
 pub enum AuditLevel {
     /// `Metadata` and above.
     Metadata,
     /// `Request` and above.
     Request,
+}
+
+impl AuditLevel {
+    /// The name in audit policies, e.g. `Metadata`.
+    pub fn name(self) -> &'static str {
+        match self {
+            AuditLevel::Metadata => "Metadata",
+            AuditLevel::Request => "Request",
+        }
+    }
 }
 
 /// The value of an audit annotation.
@@ -69,7 +80,7 @@ impl AuditAnnotations {
     /// Adds what another stage of the same request left behind (OB-39).
     pub(super) fn merge(&mut self, other: AuditAnnotations) {
         for (key, annotation) in other.by_key {
-            self.add(&key, &annotation.value, annotation.level);
+            self.by_key.entry(key).or_insert(annotation);
         }
         self.refused.extend(other.refused);
     }

@@ -20,6 +20,16 @@ pub enum Stage {
     Validating,
 }
 
+impl Stage {
+    /// The name of the plugin that calls the webhooks of this stage in a server (DI-02).
+    pub fn plugin_name(self) -> &'static str {
+        match self {
+            Stage::Mutating => "MutatingAdmissionWebhook",
+            Stage::Validating => "ValidatingAdmissionWebhook",
+        }
+    }
+}
+
 /// An answer that passed verification.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Verified {
@@ -38,7 +48,8 @@ pub(super) fn read(
     version: ReviewVersion,
     reads_yaml: bool,
 ) -> Result<AdmissionReview, CallFailure> {
-    if let Some(content_type) = &answer.content_type {
+    // An empty header counts as none.
+    if let Some(content_type) = answer.content_type.as_deref().filter(|text| !text.is_empty()) {
         check_media_type(content_type).map_err(CallFailure::new)?;
     }
     if answer.body.is_empty() {

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use super::answer::Stage;
@@ -30,6 +31,7 @@ pub struct WebhookCall<'a> {
 
 /// What came back with an HTTP status of 200 to 206.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WebhookAnswer {
     /// The HTTP status.
     pub status: u16,
@@ -40,10 +42,15 @@ pub struct WebhookAnswer {
 }
 
 impl WebhookAnswer {
+    /// An answer with the status 200 and any body.
+    pub fn new(content_type: impl Into<String>, body: impl Into<Vec<u8>>) -> Self {
+        let content_type = Some(content_type.into());
+        WebhookAnswer { status: 200, content_type, body: body.into() }
+    }
+
     /// A review as an answer.
     pub fn of_review(review: &AdmissionReview) -> Self {
-        let content_type = Some("application/json".to_owned());
-        WebhookAnswer { status: 200, content_type, body: review.to_json() }
+        Self::new("application/json", review.to_json())
     }
 }
 
@@ -117,4 +124,14 @@ pub trait WebhookCaller: Send + Sync {
         &'a self,
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>>;
+}
+
+/// One caller may serve several chains, which then share its connections.
+impl<C: WebhookCaller + ?Sized> WebhookCaller for Arc<C> {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        (**self).call(call)
+    }
 }

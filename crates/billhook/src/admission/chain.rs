@@ -33,12 +33,56 @@ use crate::webhook::{
 ///
 /// It knows nothing of the objects themselves but what its [`ObjectModel`] tells; the
 /// [`Admission`](super::Admission) of a definition puts decoding before it and storage behind it.
+///
+/// A chain does not change; where configurations come and go, a clone gets the new ones, and shares
+/// the caller with its connections, plugins and everything else (DI-08):
+///
+/// ```
+/// use billhook::admission::{Chain, RequestOptions, Unreachable};
+/// use billhook::webhook::{
+///     AdmissionAttributes, GroupVersionKind, GroupVersionResource, WebhookConfiguration,
+/// };
+/// use serde_json::json;
+///
+/// let configuration = WebhookConfiguration::from_yaml("
+/// apiVersion: admissionregistration.k8s.io/v1
+/// kind: ValidatingWebhookConfiguration
+/// metadata: {name: nodes}
+/// webhooks:
+/// - name: nodes.example.com
+///   clientConfig: {url: 'https://nobody-there'}
+///   rules: [{operations: ['*'], apiGroups: [''], apiVersions: [v1], resources: [nodes]}]
+///   sideEffects: None
+///   admissionReviewVersions: [v1]
+/// ")?;
+/// let node = || {
+///     AdmissionAttributes::create(
+///         GroupVersionKind::new("", "v1", "Node"),
+///         GroupVersionResource::new("", "v1", "nodes"),
+///         json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "a"}}),
+///     )
+/// };
+/// let options = RequestOptions::default();
+/// let chain = Chain::new(Unreachable);
+/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// assert!(outcome.result.is_ok());
+///
+/// let chain = chain.clone().webhooks(&[configuration]);
+/// let outcome = chain.run_blocking(node(), &options, |_, _| Ok(()));
+/// assert_eq!(
+///     outcome.result.unwrap_err().to_string(),
+///     "Internal error occurred: failed calling webhook \"nodes.example.com\": could not get REST \
+///      client: no webhook can be reached",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
 pub struct Chain {
     pub(super) caller: Arc<dyn WebhookCaller>,
     pub(super) model: Arc<dyn ObjectModel>,
     pub(super) observer: Arc<dyn Observer>,
     pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
-    pub(super) errors_in_hook_order: bool,
+    pub(super) results_in_hook_order: bool,
     pub(super) reads_yaml: bool,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
     /// In order; the webhook stages stand between those before and those behind them.
@@ -131,7 +175,7 @@ impl Chain {
             model: Arc::new(UnknownObjects),
             observer: Arc::new(Unobserved),
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
-            errors_in_hook_order: false,
+            results_in_hook_order: false,
             reads_yaml: false,
             clock: Arc::new(Instant::now),
             plugins: Vec::new(),
@@ -235,11 +279,12 @@ impl Chain {
         self
     }
 
-    /// The chain that answers with the error of the first webhook in their order, not of the
-    /// first in time, where several validating webhooks refuse a request (DI-66).
+    /// The chain that takes the results of validating webhooks in the order of the webhooks and
+    /// not as they arrive: the error that the client gets (DI-66), warnings (AR-86), annotations
+    /// and steps are then the same every time. An [`Observer`] still sees calls as they end.
     #[must_use]
-    pub fn errors_in_hook_order(mut self, in_order: bool) -> Self {
-        self.errors_in_hook_order = in_order;
+    pub fn results_in_hook_order(mut self, in_order: bool) -> Self {
+        self.results_in_hook_order = in_order;
         self
     }
 
@@ -310,7 +355,10 @@ impl Chain {
                 record,
             )?;
         }
-        self.mutating_webhooks(request, reinvocation, deadline, record).await?;
+        let began = deadline.now();
+        let result = self.mutating_webhooks(request, reinvocation, deadline, record).await;
+        self.webhooks_finished(Stage::Mutating, request, deadline, began, result.is_err());
+        result?;
         for plugin in &self.late_plugins {
             self.run_plugin(
                 &**plugin,
@@ -334,7 +382,10 @@ impl Chain {
         for plugin in &self.plugins {
             self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
         }
-        if let Err(found) = self.validating_webhooks(request, deadline, record).await {
+        let began = deadline.now();
+        let result = self.validating_webhooks(request, deadline, record).await;
+        self.webhooks_finished(Stage::Validating, request, deadline, began, result.is_err());
+        if let Err(found) = result {
             errors.extend(found);
             if let Some(first) = errors.first() {
                 return Err(first.clone());
@@ -355,7 +406,7 @@ impl Chain {
         deadline: Deadline<'_>,
         record: &mut Record,
     ) -> Result<(), Status> {
-        if !plugin.handles(request.operation) {
+        if !plugin.has_stage(stage) || !plugin.handles(request.operation) {
             return Ok(());
         }
         let began = deadline.now();
@@ -388,6 +439,17 @@ impl Chain {
         result
     }
 
+    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
+    /// the same process. It blocks the thread.
+    pub fn run_blocking(
+        &self,
+        request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        super::block::block_on(self.run(request, options, prepare))
+    }
+
     /// The webhooks of a stage that may be called, with their positions; all of them if nothing
     /// is to be left unsaid.
     pub(super) fn candidates(
@@ -396,11 +458,8 @@ impl Chain {
         request: &AdmissionAttributes,
         all: bool,
     ) -> Vec<(usize, &Hook)> {
-        let set = match stage {
-            Stage::Mutating => &self.mutating,
-            Stage::Validating => &self.validating,
-        };
-        let Some(set) = set.as_ref().filter(|_| !request.is_exempt()) else { return Vec::new() };
+        let set = self.webhooks_of(stage).filter(|_| !request.is_exempt());
+        let Some(set) = set else { return Vec::new() };
         if all {
             return set.hooks().iter().enumerate().collect();
         }
@@ -472,6 +531,29 @@ impl Chain {
         }
         for warning in &answer.warnings {
             record.warnings.add(warning);
+        }
+    }
+
+    /// The webhooks of a stage are one plugin of the server (OB-11).
+    fn webhooks_finished(
+        &self,
+        stage: Stage,
+        request: &AdmissionAttributes,
+        deadline: Deadline<'_>,
+        began: Instant,
+        rejected: bool,
+    ) {
+        if self.webhooks_of(stage).is_some() {
+            let took = deadline.now().saturating_duration_since(began);
+            let end = StepEnd { stage, operation: request.operation, took, rejected };
+            self.observer.plugin_finished(stage.plugin_name(), &end);
+        }
+    }
+
+    fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
+        match stage {
+            Stage::Mutating => self.mutating.as_ref(),
+            Stage::Validating => self.validating.as_ref(),
         }
     }
 }

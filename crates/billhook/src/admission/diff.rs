@@ -42,24 +42,30 @@ impl From<&Change> for Difference {
     }
 }
 
-/// How many differences are listed; there may be as many as an object has parts, each with a path.
+/// How many differences are listed; there may be as many as an object has parts.
 const MAX_DIFFERENCES: usize = 1_000;
+/// How many steps the paths of all listed differences have together: each may be as long as the
+/// object is deep.
+const MAX_STEPS: usize = 100_000;
 
-/// The smallest parts that differ, in the order of paths, the first [`MAX_DIFFERENCES`] of them.
-/// Lists are compared item by item.
-pub(super) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
-    let mut found = Vec::new();
-    compare(Some(before), Some(after), &Location::TOP, &mut found);
-    found
+/// What was found so far.
+#[derive(Default)]
+struct Found {
+    differences: Vec<Difference>,
+    /// The steps of their paths.
+    steps: usize,
 }
 
-fn compare(
-    before: Option<&Value>,
-    after: Option<&Value>,
-    at: &Location<'_>,
-    found: &mut Vec<Difference>,
-) {
-    if found.len() >= MAX_DIFFERENCES {
+/// The smallest parts that differ, in the order of paths, the first [`MAX_DIFFERENCES`] of them and
+/// fewer if they are deep. Lists are compared item by item.
+pub(super) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
+    let mut found = Found::default();
+    compare(Some(before), Some(after), &Location::TOP, &mut found);
+    found.differences
+}
+
+fn compare(before: Option<&Value>, after: Option<&Value>, at: &Location<'_>, found: &mut Found) {
+    if found.differences.len() >= MAX_DIFFERENCES || found.steps >= MAX_STEPS {
         return;
     }
     match (before, after) {
@@ -81,11 +87,10 @@ fn compare(
         (Some(old), Some(new)) if deep_eq(old, new) => {}
         (before, after) => {
             let copy = |value: &Value| DeepValue::from(deep_clone(value));
-            found.push(Difference {
-                path: at.to_path(),
-                before: before.map(copy),
-                after: after.map(copy),
-            });
+            let path = at.to_path();
+            found.steps += path.segments().len();
+            let (before, after) = (before.map(copy), after.map(copy));
+            found.differences.push(Difference { path, before, after });
         }
     }
 }

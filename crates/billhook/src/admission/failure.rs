@@ -1,5 +1,6 @@
 //! What a failed call means for the request (DI-13, DI-67, DI-70, OB-17).
 
+use super::answer::Stage;
 use super::call::HookError;
 use super::observe::CallOutcome;
 use super::record::HookResult;
@@ -54,8 +55,8 @@ impl Failure {
                 Failure { is_cancelled: true, ..failed(reason, 503, status) }
             }
             Some(HookError::Panicked(text)) => {
-                let text =
-                    format!("ValidatingAdmissionWebhook/{} has panicked: {text}", hook.name());
+                let plugin = Stage::Validating.plugin_name();
+                let text = format!("{plugin}/{} has panicked: {text}", hook.name());
                 failed(&text, 500, Status::internal_error(&text))
             }
             Some(HookError::Rejected(status)) => Failure {

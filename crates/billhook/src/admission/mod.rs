@@ -109,6 +109,7 @@ mod ownership;
 mod passage;
 mod patch;
 mod plugin;
+pub(crate) mod reading;
 mod record;
 mod request;
 mod resource;

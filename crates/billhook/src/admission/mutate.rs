@@ -118,14 +118,16 @@ impl Chain {
             let changed =
                 self.call_mutating(&place, &matched, &mut state, deadline, record).await?;
             if record.checks_idempotence
+                && changed.is_some()
                 && let Ok(versioned) = state.bring_to(&matched.kind)
+                && versioned.object.is_some()
             {
                 let versioned = versioned.clone();
                 let request = &*state.request;
                 let check = self.check_idempotence(hook, &matched, request, versioned, deadline);
                 record.findings.extend(check.await);
             }
-            if changed {
+            if changed == Some(true) {
                 reinvocation.note_change();
             }
             if let Some(object) = state.current()
@@ -155,7 +157,8 @@ impl Chain {
         })
     }
 
-    /// Calls a webhook and applies its patch. Gives whether the object changed.
+    /// Calls a webhook and applies its patch. Gives whether the object changed; nothing if the
+    /// call failed, which is ignored.
     async fn call_mutating(
         &self,
         place: &Place<'_>,
@@ -163,7 +166,7 @@ impl Chain {
         state: &mut State<'_>,
         deadline: Deadline<'_>,
         record: &mut Record,
-    ) -> Result<bool, Status> {
+    ) -> Result<Option<bool>, Status> {
         let hook = place.hook;
         let versioned =
             state.bring_to(&matched.kind).map_err(|error| mutating_conversion_failed(&error))?;
@@ -219,9 +222,9 @@ impl Chain {
                     let key = place.key("failed-open.mutation.webhook.admission.k8s.io");
                     record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
                 }
-                if deadline.is_over() { Err(Status::timeout()) } else { Ok(false) }
+                if deadline.is_over() { Err(Status::timeout()) } else { Ok(None) }
             }
-            None => Ok(result.is_ok_and(|applied| applied.changed)),
+            None => Ok(result.ok().map(|applied| applied.changed)),
             Some(status) => Err(status),
         }
     }

@@ -8,6 +8,29 @@ use crate::webhook::{ConditionResult, Operation};
 
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.
+///
+/// Its methods are called while the request waits: they should be quick.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use billhook::admission::{CallEnd, Chain, Observer, Unreachable};
+///
+/// /// The time that requests have waited for webhooks.
+/// #[derive(Default)]
+/// struct Waited(AtomicU64);
+///
+/// impl Observer for Waited {
+///     fn call_finished(&self, call: &CallEnd<'_>) {
+///         self.0.fetch_add(call.took.as_millis() as u64, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let waited = Arc::new(Waited::default());
+/// let chain = Chain::new(Unreachable).observer(waited.clone());
+/// # let _ = chain;
+/// ```
 pub trait Observer: Send + Sync {
     /// A webhook is about to be called.
     fn call_started(&self, call: &CallStart<'_>) {
@@ -29,7 +52,8 @@ pub trait Observer: Send + Sync {
         let _ = call;
     }
 
-    /// A plugin has run in a stage (OB-11).
+    /// A plugin has run in a stage; the webhooks of a stage count as one plugin, of the name
+    /// [`Stage::plugin_name`] (OB-11).
     fn plugin_finished(&self, plugin: &str, end: &StepEnd) {
         let _ = (plugin, end);
     }
@@ -73,6 +97,7 @@ pub struct CallEnd<'c> {
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CallOutcome {
     /// The webhook lets the request go on.
     Allowed,

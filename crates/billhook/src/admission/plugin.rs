@@ -4,6 +4,7 @@ use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::annotations::{AuditAnnotations, AuditLevel};
+use super::answer::Stage;
 use super::status::Status;
 use super::warnings::Warnings;
 use crate::webhook::{AdmissionAttributes, Operation};
@@ -12,9 +13,48 @@ use crate::webhook::{AdmissionAttributes, Operation};
 ///
 /// Mutating plugins run again, unasked, when a webhook has changed the object: they must be
 /// idempotent (DI-40, DI-47).
+///
+/// ```
+/// use billhook::admission::{Chain, Plugin, PluginRequest, Stage, Status, Unreachable};
+/// use billhook::webhook::Operation;
+///
+/// /// Refuses new objects without an owner.
+/// struct OwnerRequired;
+///
+/// impl Plugin for OwnerRequired {
+///     fn name(&self) -> &str {
+///         "OwnerRequired"
+///     }
+///
+///     fn has_stage(&self, stage: Stage) -> bool {
+///         stage == Stage::Validating
+///     }
+///
+///     fn handles(&self, operation: Operation) -> bool {
+///         operation == Operation::Create
+///     }
+///
+///     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+///         match request.object().and_then(|object| object.pointer("/spec/owner")) {
+///             Some(_) => Ok(()),
+///             None => Err(Status::failure(403, "Forbidden", "an owner is required")),
+///         }
+///     }
+/// }
+///
+/// let chain = Chain::new(Unreachable).plugin(OwnerRequired);
+/// # let _ = chain;
+/// ```
 pub trait Plugin: Send + Sync {
     /// The name, for reports and metrics.
     fn name(&self) -> &str;
+
+    /// Whether it has something to do in a stage, in both by default; where it has not, it is
+    /// neither run nor measured.
+    fn has_stage(&self, stage: Stage) -> bool {
+        let _ = stage;
+        true
+    }
 
     /// Whether it takes part in requests of an operation.
     fn handles(&self, operation: Operation) -> bool {

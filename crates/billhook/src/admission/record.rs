@@ -20,7 +20,8 @@ pub struct Step {
     pub action: Action,
     /// How long it took.
     pub took: Duration,
-    /// What it changed in the object, if a trace was asked for: the first thousand differences.
+    /// What it changed in the object, if a trace was asked for: the first thousand differences, or
+    /// fewer if they are deep. For a webhook they are in the version that it was shown.
     pub changes: Vec<Difference>,
 }
 
@@ -44,6 +45,7 @@ pub enum Action {
     /// The body was decoded (RP-10).
     Decode,
     /// A plugin ran.
+    #[non_exhaustive]
     Plugin {
         /// The name of the plugin.
         name: String,
@@ -55,6 +57,7 @@ pub enum Action {
         error: Option<String>,
     },
     /// A webhook was called.
+    #[non_exhaustive]
     Webhook {
         /// The name of its configuration.
         configuration: String,
@@ -68,6 +71,7 @@ pub enum Action {
         result: HookResult,
     },
     /// A webhook was left out.
+    #[non_exhaustive]
     Skipped {
         /// The name of its configuration.
         configuration: String,
@@ -116,6 +120,7 @@ impl Action {
 
 /// What came of calling a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum HookResult {
     /// It lets the request go on.
     Allowed,

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook_decode::read_json_to_depth;
-use billhook_schema::value::{DeepValue, Plain};
+use billhook_schema::value::{DeepValue, Plain, json_type};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
-use super::status::{Status, null_is_default};
+use super::reading::{null_is_default, record, record_or_default};
+use super::status::Status;
 use crate::webhook::{GroupVersionKind, GroupVersionResource, Operation, UserInfo};
 
 /// The group of the review.
@@ -19,6 +20,7 @@ const REVIEW_DEPTH: usize = billhook_decode::MAX_DEPTH + 2;
 
 /// A version of the review (AR-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ReviewVersion {
     /// `admission.k8s.io/v1`: answers are checked strictly.
     V1,
@@ -63,6 +65,35 @@ impl ReviewVersion {
 pub type SharedObject = Arc<DeepValue>;
 
 /// A review: with a request on its way to a webhook, with a response on its way back (AR-04).
+///
+/// A webhook reads the one and answers with the other, in the same version (AR-95):
+///
+/// ```
+/// use billhook::admission::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};
+///
+/// /// Lets nobody delete what is labelled as kept.
+/// fn answer(body: &[u8]) -> Result<Vec<u8>, ReviewError> {
+///     let review = AdmissionReview::from_slice(body)?;
+///     let version = review.version().unwrap_or(ReviewVersion::V1);
+///     let request = review.request.unwrap_or_default();
+///     let is_kept = request
+///         .old_object
+///         .as_ref()
+///         .is_some_and(|old| old["metadata"]["labels"]["example.com/keep"] == "yes");
+///     let response = match is_kept {
+///         true => AdmissionResponse::deny(&request, "it is to be kept"),
+///         false => AdmissionResponse::allow(&request).warning("it is gone for good"),
+///     };
+///     Ok(AdmissionReview::of_response(version, response).to_json())
+/// }
+///
+/// let body = br#"{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request": {
+///     "uid": "705ab4f5", "operation": "DELETE", "name": "x", "oldObject":
+///         {"metadata": {"name": "x", "labels": {"example.com/keep": "yes"}}}}}"#;
+/// let answer = AdmissionReview::from_slice(&answer(body)?)?.response.unwrap();
+/// assert_eq!((answer.uid.as_str(), answer.allowed), ("705ab4f5", false));
+/// # Ok::<(), ReviewError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -74,10 +105,10 @@ pub struct AdmissionReview {
     #[serde(deserialize_with = "null_is_default")]
     pub kind: String,
     /// What the webhook is asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request: Option<AdmissionRequest>,
     /// What it answers.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub response: Option<AdmissionResponse>,
 }
 
@@ -90,19 +121,19 @@ pub struct AdmissionRequest {
     #[serde(deserialize_with = "null_is_default")]
     pub uid: String,
     /// The kind that matched; the objects are of it (AR-11).
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub kind: GroupVersionKind,
     /// The resource that matched.
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub resource: GroupVersionResource,
     /// The subresource; empty for none.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub sub_resource: String,
     /// The kind of the client's request (AR-12).
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request_kind: Option<GroupVersionKind>,
     /// The resource of the client's request.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request_resource: Option<GroupVersionResource>,
     /// The subresource of the client's request; empty for none.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
@@ -116,7 +147,7 @@ pub struct AdmissionRequest {
     /// What is done.
     pub operation: Operation,
     /// Who does it.
-    #[serde(deserialize_with = "null_is_default")]
+    #[serde(deserialize_with = "record_or_default")]
     pub user_info: UserInfo,
     /// The new object (AR-17).
     #[serde(serialize_with = "raw", deserialize_with = "read_raw")]
@@ -144,7 +175,7 @@ pub struct AdmissionResponse {
     #[serde(deserialize_with = "null_is_default")]
     pub allowed: bool,
     /// Why not.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub status: Option<Status>,
     /// The text of a patch; base64 in JSON (AR-96).
     #[serde(with = "base64_bytes", skip_serializing_if = "Vec::is_empty")]
@@ -202,6 +233,10 @@ impl AdmissionReview {
 
     /// Reads a review from a value that holds no raw objects.
     pub(super) fn of_value(value: &Value) -> Result<Self, ReviewError> {
+        if !value.is_object() {
+            let found = json_type(value);
+            return Err(ReviewError(format!("expected an object, got {found}")));
+        }
         Self::deserialize(value).map_err(|error| ReviewError(error.to_string()))
     }
 
@@ -225,8 +260,28 @@ impl AdmissionResponse {
 
     /// A response that refuses a request.
     pub fn deny(request: &AdmissionRequest, message: &str) -> Self {
-        let status = Status { message: message.to_owned(), ..Status::default() };
+        Self::deny_with(request, Status { message: message.to_owned(), ..Status::default() })
+    }
+
+    /// A response that refuses a request with a code, a reason or details of its own; a server
+    /// puts the name of the webhook before its message (AR-71).
+    pub fn deny_with(request: &AdmissionRequest, status: Status) -> Self {
         AdmissionResponse { uid: request.uid.clone(), status: Some(status), ..Self::default() }
+    }
+
+    /// The response with one more warning for the client.
+    #[must_use]
+    pub fn warning(mut self, text: impl Into<String>) -> Self {
+        self.warnings.push(text.into());
+        self
+    }
+
+    /// The response with an annotation for the audit log. The server puts the name of the webhook
+    /// before the key (AR-90).
+    #[must_use]
+    pub fn audit_annotation(mut self, key: impl Into<String>, value: impl Into<String>) -> Self {
+        self.audit_annotations.insert(key.into(), value.into());
+        self
     }
 
     /// The response with a JSON patch, given as the list of its operations.

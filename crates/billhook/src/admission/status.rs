@@ -5,9 +5,10 @@ use std::fmt;
 
 use billhook_schema::print::quote;
 use billhook_schema::{FieldError, aggregate};
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::reading::{null_is_default, record, records};
 use crate::webhook::GroupVersionResource;
 
 /// An API error: the `Status` object of API version `v1`.
@@ -27,7 +28,7 @@ pub struct Status {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// More for programs.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<StatusDetails>>,
     /// The HTTP status code.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
@@ -52,7 +53,7 @@ pub struct StatusDetails {
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// The single things that are wrong.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "records", skip_serializing_if = "Vec::is_empty")]
     pub causes: Vec<StatusCause>,
     /// After how many seconds a client may try again.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
@@ -81,15 +82,6 @@ impl StatusCause {
         let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
         StatusCause { reason: error.error_type().reason().to_owned(), message, field }
     }
-}
-
-/// As the server reads a null: it leaves the field at its zero value.
-pub(super) fn null_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
-where
-    D: Deserializer<'de>,
-    T: Default + Deserialize<'de>,
-{
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 fn is_zero(number: &i32) -> bool {

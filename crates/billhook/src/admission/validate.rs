@@ -27,6 +27,14 @@ struct Matched<'h> {
 /// What came of a call, and how long it took.
 type Called = (Result<Verified, HookError>, Duration);
 
+/// A call that is over.
+struct End {
+    /// The answer, if there is a usable one.
+    answer: Option<Verified>,
+    failure: Failure,
+    took: Duration,
+}
+
 impl Chain {
     /// Runs the validating webhooks over the final object. The errors are in the order they
     /// arrived; the first one is the request's.
@@ -72,21 +80,18 @@ impl Chain {
             }));
         }
         let mut running = Running::new(calls);
-        let mut errors: Vec<(usize, Status)> = Vec::new();
+        let mut ended: Vec<(usize, &Matched<'_>, End)> = Vec::with_capacity(matched.len());
         while let Some((position, output)) = running.next().await {
             let Some(each) = matched.get(position) else { continue };
             let (result, took) =
                 output.unwrap_or_else(|panic| (Err(HookError::Panicked(panic)), Duration::ZERO));
-            if let Some(status) =
-                self.finish_validating(each, position, result, took, request, record)
-            {
-                errors.push((position, status));
-            }
+            ended.push((position, each, self.call_ended(each, result, took, request)));
         }
-        if self.errors_in_hook_order {
-            errors.sort_by_key(|(position, _)| *position);
+        if self.results_in_hook_order {
+            ended.sort_by_key(|(position, ..)| *position);
         }
-        let errors: Vec<Status> = errors.into_iter().map(|(_, status)| status).collect();
+        let take = |(position, each, end)| self.take_result(position, each, end, record);
+        let errors: Vec<Status> = ended.into_iter().filter_map(take).collect();
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
@@ -122,25 +127,24 @@ impl Chain {
         Ok(found)
     }
 
-    /// Takes the result of one call; the error if the request fails for it (DI-67).
-    fn finish_validating(
+    /// One call is over: what it means for the request (DI-67), and who watches is told.
+    fn call_ended(
         &self,
         each: &Matched<'_>,
-        position: usize,
         result: Result<Verified, HookError>,
         took: Duration,
         request: &AdmissionAttributes,
-        record: &mut Record,
-    ) -> Option<Status> {
+    ) -> End {
         let hook = each.hook;
-        let result = result.and_then(|answer| {
-            self.note_answer(hook, &answer, record);
-            if answer.allowed {
-                return Ok(());
+        let (answer, error) = match result {
+            Ok(answer) if answer.allowed => (Some(answer), None),
+            Ok(mut answer) => {
+                let status = Status::denied(hook.name(), answer.status.take());
+                (Some(answer), Some(HookError::Rejected(status)))
             }
-            Err(HookError::Rejected(Status::denied(hook.name(), answer.status)))
-        });
-        let failure = Failure::of(hook, result.as_ref().err());
+            Err(error) => (None, Some(error)),
+        };
+        let failure = Failure::of(hook, error.as_ref());
         call_ended(hook, Stage::Validating, request.operation, &failure, took);
         self.observer.call_finished(&CallEnd {
             call: each.start(request),
@@ -149,6 +153,22 @@ impl Chain {
             code: failure.code,
             is_cancelled: failure.is_cancelled,
         });
+        End { answer, failure, took }
+    }
+
+    /// Notes what one call left behind; the error if the request fails for it.
+    fn take_result(
+        &self,
+        position: usize,
+        each: &Matched<'_>,
+        end: End,
+        record: &mut Record,
+    ) -> Option<Status> {
+        let hook = each.hook;
+        let End { answer, failure, took } = end;
+        if let Some(answer) = &answer {
+            self.note_answer(hook, answer, record);
+        }
         if failure.outcome == CallOutcome::FailedOpen && !failure.is_cancelled {
             let key =
                 format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{position}");

@@ -36,16 +36,28 @@ impl Versioned {
     }
 }
 
+/// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
+/// goes without, and without a creation time that is not set (AR-17).
 fn share(
     object: &Value,
     from: &GroupVersionKind,
     to: &GroupVersionKind,
     model: &dyn ObjectModel,
 ) -> Result<SharedObject, String> {
-    if from == to {
-        return Ok(Arc::new(DeepValue::from(deep_clone(object))));
+    if from != to {
+        return model.convert(object, to).map(Arc::new);
     }
-    model.convert(object, to).map(Arc::new)
+    let mut object = DeepValue::from(deep_clone(object));
+    if let Value::Object(members) = &mut *object {
+        members.entry("apiVersion").or_insert_with(|| to.api_version().into());
+        members.entry("kind").or_insert_with(|| to.kind.as_str().into());
+        if let Some(Value::Object(metadata)) = members.get_mut("metadata")
+            && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+        {
+            metadata.remove("creationTimestamp");
+        }
+    }
+    Ok(Arc::new(object))
 }
 
 /// The state that the webhooks of a mutating pass share (DI-11).

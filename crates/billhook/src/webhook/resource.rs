@@ -4,16 +4,21 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::admission::reading::null_is_default;
+
 /// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
 /// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupVersionResource {
     /// The API group.
+    #[serde(deserialize_with = "null_is_default")]
     pub group: String,
     /// The version.
+    #[serde(deserialize_with = "null_is_default")]
     pub version: String,
     /// The name in URLs, without subresource.
+    #[serde(deserialize_with = "null_is_default")]
     pub resource: String,
 }
 
@@ -59,10 +64,13 @@ impl fmt::Display for GroupVersionResource {
 #[serde(default)]
 pub struct GroupVersionKind {
     /// The API group.
+    #[serde(deserialize_with = "null_is_default")]
     pub group: String,
     /// The version.
+    #[serde(deserialize_with = "null_is_default")]
     pub version: String,
     /// The kind.
+    #[serde(deserialize_with = "null_is_default")]
     pub kind: String,
 }
 

@@ -12,7 +12,7 @@ use crate::world::{Act, Script, World, configuration, create, json_answer};
 
 /// Remembers how calls ended: outcome and code.
 #[derive(Default)]
-struct Calls(Mutex<Vec<(CallOutcome, i32)>>);
+pub(crate) struct Calls(pub(crate) Mutex<Vec<(CallOutcome, i32)>>);
 
 impl Observer for Calls {
     fn call_finished(&self, call: &CallEnd<'_>) {
@@ -193,6 +193,10 @@ async fn unreadable_answers_are_failed_calls() {
     let case = ok.replace("allowed", "Allowed");
     let table: Vec<(&str, &str, &str, i32, &str)> = vec![
         ("plain text is fine", "text/plain", ok, 200, ""),
+        ("an empty type is fine", "", ok, 200, ""),
+        ("parameters are fine", "application/json; charset=\"a;b\"; q=1;", ok, 200, ""),
+        ("half a parameter", "application/json; charset", ok, 503, "mime: invalid media parameter"),
+        ("half a type", "application/", ok, 503, "mime: "),
         ("the last of several keys counts", json, &twice, 200, ""),
         (
             "names are case-sensitive",

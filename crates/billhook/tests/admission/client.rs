@@ -374,7 +374,7 @@ async fn many_webhooks_at_once() {
             webhook
         })
         .collect();
-    let chain = world.chain(&[]).webhooks(&configurations).errors_in_hook_order(true);
+    let chain = world.chain(&[]).webhooks(&configurations).results_in_hook_order(true);
     let outcome = run(&chain).await;
     assert_eq!(world.calls("a"), 200);
     assert_eq!(outcome.validating_errors.len(), 4);

@@ -10,8 +10,14 @@
 )]
 
 mod answers;
+mod audit;
+#[path = "../../examples/webhook_server/behaviour.rs"]
+mod behaviour;
 mod cancellation;
 mod client;
+mod connections;
+mod example;
+mod hostile;
 mod network;
 mod policies;
 mod reviews;
@@ -20,4 +26,7 @@ mod security;
 mod self_signed;
 #[path = "../../examples/webhook_server/server.rs"]
 mod server;
+mod unreachable;
+mod validating;
+mod wire;
 mod world;

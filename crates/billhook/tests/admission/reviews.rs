@@ -160,7 +160,7 @@ async fn the_webhook_chooses_the_review_version() {
 }
 
 /// A definition with the versions v1, whose schema has a default, and v2.
-fn definition() -> CustomResourceDefinition {
+pub(crate) fn definition() -> CustomResourceDefinition {
     let version = |name: &str, storage: bool, schema: Value| {
         json!({"name": name, "served": true, "storage": storage,
             "schema": {"openAPIV3Schema": schema}})
@@ -189,7 +189,7 @@ fn definition() -> CustomResourceDefinition {
     .unwrap()
 }
 
-fn versions() -> EquivalenceRegistry {
+pub(crate) fn versions() -> EquivalenceRegistry {
     let mut registry = EquivalenceRegistry::new();
     for version in ["v1", "v2"] {
         let resource = GroupVersionResource::new("example.com", version, "foos");
@@ -198,14 +198,14 @@ fn versions() -> EquivalenceRegistry {
     registry
 }
 
-fn rule(version: &str) -> String {
+pub(crate) fn rule(version: &str) -> String {
     format!(
         "rules: [{{operations: ['*'], apiGroups: [example.com], apiVersions: [{version}], \
          resources: [foos]}}]"
     )
 }
 
-fn request_v2() -> AdmissionAttributes {
+pub(crate) fn request_v2() -> AdmissionAttributes {
     let mut object = object();
     object["apiVersion"] = "example.com/v2".into();
     AdmissionAttributes::create(

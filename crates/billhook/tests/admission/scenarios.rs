@@ -7,10 +7,13 @@ use billhook::admission::{
     AdmissionRequest, AdmissionResponse, ChainOutcome, Plugin, PluginRequest, RequestOptions,
     Status,
 };
+use billhook::webhook::AdmissionAttributes;
 use serde_json::json;
 
 use crate::server::Reply;
-use crate::world::{Act, Script, World, allow, answer, configuration, create};
+use crate::world::{
+    Act, Script, World, allow, answer, configuration, create, kind, object, resource,
+};
 
 /// What a step does in its first and its second run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -92,7 +95,7 @@ fn play(effect: Effect, name: &str, request: &AdmissionRequest, number: usize) -
     answer(response.patch(&patch))
 }
 
-async fn run(scenario: &Scenario) -> (World, ChainOutcome, usize) {
+async fn run(scenario: &Scenario, trace: bool) -> (World, ChainOutcome, usize) {
     let mut scripts = Vec::new();
     for Hook { name, effects, .. } in &scenario.hooks {
         let (name, effects) = (*name, *effects);
@@ -106,7 +109,7 @@ async fn run(scenario: &Scenario) -> (World, ChainOutcome, usize) {
     let runs = Arc::new(AtomicUsize::new(0));
     let plugin = Scripted { effects: scenario.plugin, runs: Arc::clone(&runs) };
     let chain = world.chain(&configurations).plugin(plugin);
-    let options = RequestOptions::default().trace(true);
+    let options = RequestOptions::default().trace(trace);
     let outcome = chain.run(create(), &options, |_, _| Ok(())).await;
     (world, outcome, runs.load(Ordering::Relaxed))
 }
@@ -314,17 +317,21 @@ async fn tables() {
     ];
     assert_eq!(scenarios.len(), 15);
     for scenario in scenarios {
-        let name = scenario.name;
-        let (world, outcome, plugin_runs) = run(&scenario).await;
-        let error = outcome.result.as_ref().err().map(|status| status.message.as_str());
-        assert_eq!(error, scenario.error, "{name}");
-        assert_eq!(plugin_runs, scenario.calls.0, "{name}: runs of P");
-        let calls: Vec<usize> = scenario.hooks.iter().map(|hook| world.calls(hook.name)).collect();
-        assert_eq!(calls, scenario.calls.1, "{name}: calls");
-        let owned =
-            |row: &(&str, &str, bool, bool)| (row.0.to_owned(), row.1.to_owned(), row.2, row.3);
-        let expected: Vec<_> = scenario.annotations.iter().map(owned).collect();
-        assert_eq!(annotations(&outcome), expected, "{name}: annotations");
+        // A trace looks at webhooks that are otherwise left out at once.
+        for trace in [false, true] {
+            let name = format!("{}, trace {trace}", scenario.name);
+            let (world, outcome, plugin_runs) = run(&scenario, trace).await;
+            let error = outcome.result.as_ref().err().map(|status| status.message.as_str());
+            assert_eq!(error, scenario.error, "{name}");
+            assert_eq!(plugin_runs, scenario.calls.0, "{name}: runs of P");
+            let calls: Vec<usize> =
+                scenario.hooks.iter().map(|hook| world.calls(hook.name)).collect();
+            assert_eq!(calls, scenario.calls.1, "{name}: calls");
+            let owned =
+                |row: &(&str, &str, bool, bool)| (row.0.to_owned(), row.1.to_owned(), row.2, row.3);
+            let expected: Vec<_> = scenario.annotations.iter().map(owned).collect();
+            assert_eq!(annotations(&outcome), expected, "{name}: annotations");
+        }
     }
 }
 
@@ -340,7 +347,7 @@ async fn calls_build_on_one_another() {
         annotations: &[],
         error: None,
     };
-    let (world, outcome, _) = run(&scenario).await;
+    let (world, outcome, _) = run(&scenario, false).await;
     let seen = world.seen();
     let specs: Vec<_> =
         seen.iter().map(|seen| seen.review["request"]["object"]["spec"].to_string()).collect();
@@ -414,4 +421,78 @@ async fn validation_sees_the_final_object() {
     let reviews = world.seen();
     assert_eq!(reviews[1].review["request"]["object"]["spec"].to_string(), expected);
     assert_eq!(outcome.warnings.texts(), ["prepared"]);
+}
+
+/// A plugin behind the webhooks changes the object: only the repetition shows it to those that
+/// want to be called again, and alone it causes none (DI-41, DI-46).
+#[tokio::test]
+async fn plugins_behind_the_webhooks_count_too() {
+    struct Late(Effect);
+    impl Plugin for Late {
+        fn name(&self) -> &str {
+            "Late"
+        }
+
+        fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+            if self.0 == Changes {
+                request.object_mut().unwrap()["spec"]["late"] = request.is_reinvocation().into();
+            }
+            Ok(())
+        }
+    }
+    // Without the late change, with one, and with nothing but one.
+    for (late, first, calls) in
+        [(Nothing, Changes, [1, 1]), (Changes, Changes, [2, 2]), (Changes, Nothing, [1, 1])]
+    {
+        let world = World::new(vec![
+            ("a", Box::new(move |request, number| play(first, "a", request, number))),
+            ("b", Box::new(|request, number| play(Nothing, "b", request, number))),
+        ])
+        .await;
+        // Webhooks are called in the order of names, not in that in which they were added.
+        let texts = ["b", "a"].map(|name| configuration("Mutating", name, IF_NEEDED));
+        let chain = world.chain(&texts).late_plugin(Late(late));
+        let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+        assert!(outcome.result.is_ok());
+        assert_eq!([world.calls("a"), world.calls("b")], calls, "{late:?} {first:?}");
+        assert_eq!(world.seen()[0].path, "/a");
+    }
+}
+
+/// A webhook whose failure is ignored has no output to be asked about again, nor has a deletion.
+#[tokio::test]
+async fn only_output_is_checked_for_idempotence() {
+    for (effect, request, calls) in [
+        (Fails, create(), 1),
+        (Nothing, create(), 2),
+        (Nothing, AdmissionAttributes::delete(kind(), resource(), object()), 1),
+    ] {
+        let script: Script = Box::new(move |request, number| play(effect, "a", request, number));
+        let world = World::new(vec![("a", script)]).await;
+        let chain = world.chain(&[configuration("Mutating", "a", "failurePolicy: Ignore")]);
+        let options = RequestOptions::default().check_idempotence(true);
+        let outcome = chain.run(request, &options, |_, _| Ok(())).await;
+        assert!(outcome.result.is_ok());
+        assert!(outcome.findings.is_empty());
+        assert_eq!(world.calls("a"), calls, "{effect:?}");
+    }
+}
+
+/// Webhooks of the same name in one configuration are told apart (DI-06).
+#[tokio::test]
+async fn webhooks_of_the_same_name() {
+    let world = World::new(vec![
+        ("a", Box::new(|request, number| play(Nothing, "a", request, number))),
+        ("b", Box::new(|request, number| play(Changes, "b", request, number))),
+    ])
+    .await;
+    let texts = ["a", "b"].map(|name| configuration("Mutating", name, IF_NEEDED));
+    let mut configurations = world.configurations(&texts);
+    let mut second = configurations[1].webhooks.remove(0);
+    second.name = configurations[0].webhooks[0].name.clone();
+    configurations[0].webhooks.push(second);
+    let chain = world.chain(&[]).webhooks(&configurations);
+    let outcome = chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await;
+    assert!(outcome.result.is_ok());
+    assert_eq!([world.calls("a"), world.calls("b")], [2, 1]);
 }

@@ -221,3 +221,20 @@ pub(crate) fn on_small_stack(body: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(body).unwrap();
     thread.join().unwrap();
 }
+
+/// Values of a few parts, without floats, and with keys that pointers must escape.
+pub(crate) fn small_values() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        (0..3_i64).prop_map(Value::from),
+        "[a-c]?".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(3, 12, 4, |inner| {
+        let members = proptest::collection::btree_map("[a-c~/.]", inner.clone(), 0..4);
+        prop_oneof![
+            vec(inner, 0..4).prop_map(Value::from),
+            members.prop_map(|members| Value::Object(members.into_iter().collect())),
+        ]
+    })
+}

@@ -144,12 +144,38 @@ impl TokenFile {
         {
             return Ok(token.clone());
         }
+        let token = match (self.read(), &*read) {
+            (Ok(token), _) => token,
+            // Better the old one than none while the file is being replaced.
+            (Err(_), Some((token, _))) => return Ok(token.clone()),
+            (Err(error), None) => return Err(error),
+        };
+        *read = Some((token.clone(), Instant::now()));
+        Ok(token)
+    }
+
+    fn read(&self) -> Result<String, String> {
         let text = read_file(&self.path)?;
         let token = String::from_utf8_lossy(&text).trim().to_owned();
         if token.is_empty() {
             return Err(format!("read empty token from file \"{}\"", self.path.display()));
         }
-        *read = Some((token.clone(), Instant::now()));
         Ok(token)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The token of a file that is gone is still the last one that was read (CL-31).
+    #[test]
+    fn a_token_outlives_its_file() {
+        let path = std::env::temp_dir().join("billhook-no-such-directory/token");
+        let long_ago = Instant::now().checked_sub(TOKEN_AGE).unwrap();
+        let read = Mutex::new(Some(("old".to_owned(), long_ago)));
+        let file = TokenFile { path: path.clone(), read };
+        assert_eq!(file.token().as_deref(), Ok("old"));
+        assert!(TokenFile { path, read: Mutex::default() }.token().is_err());
     }
 }

@@ -20,7 +20,7 @@ use crate::admission::answer::api_status;
 use crate::admission::caller::{CallFailure, WebhookAnswer};
 
 /// The longest a call may take, whatever the webhook allows (DI-50).
-const MAX_CALL: Duration = Duration::from_secs(30);
+pub(super) const MAX_CALL: Duration = Duration::from_secs(30);
 /// How often one call may be repeated because the webhook asks for it (CL-62).
 const MAX_REPETITIONS: usize = 10;
 /// How much of the body of a refusal is shown (CL-56).
@@ -114,7 +114,11 @@ impl Endpoint<'_> {
     async fn read(&self, headers: &HeaderMap, mut body: Incoming) -> Result<Vec<u8>, ReadFailure> {
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {
-            let frame = frame.map_err(|error| ReadFailure::Broken(exchange_error(&error)))?;
+            let frame = frame.map_err(|error| {
+                let cause = exchange_error(&error);
+                let is_end = cause == "EOF";
+                ReadFailure::Broken(if is_end { "unexpected EOF".to_owned() } else { cause })
+            })?;
             if let Ok(data) = frame.into_data() {
                 if bytes.len() + data.len() > self.max_response {
                     return Err(ReadFailure::TooLarge(self.max_response));
@@ -214,10 +218,12 @@ fn interpret(
     }
     if let Ok(document) = read_json(&body)
         && let Some(status) = api_status(document.value())
+        && status.status == "Failure"
     {
         return Err(CallFailure::of_status(&status));
     }
-    let is_text = content_type.is_none_or(|name| name.is_empty() || name.starts_with("text/"));
+    let is_text = content_type
+        .is_none_or(|name| name.is_empty() || name.to_ascii_lowercase().starts_with("text/"));
     let shown = body.get(..MAX_SHOWN).unwrap_or(&body);
     let text = String::from_utf8_lossy(shown);
     let text = if is_text { text.trim() } else { "unknown" };
@@ -258,4 +264,21 @@ fn refusal(code: u16, body: &str) -> String {
         }
     };
     fixed.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is left is told in whole seconds, rounded up (DI-51), and a call that the client
+    /// itself ends says so (CL-57).
+    #[test]
+    fn time_is_told() {
+        for (millis, expected) in [(0, 0), (1, 1), (999, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {
+            assert_eq!(seconds_up(Duration::from_millis(millis)), expected);
+        }
+        let text = |is_own_limit| Deadline { at: Instant::now(), is_own_limit }.text();
+        assert_eq!(text(false), "context deadline exceeded");
+        assert!(text(true).starts_with("context deadline exceeded ("));
+    }
 }

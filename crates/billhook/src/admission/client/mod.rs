@@ -21,8 +21,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use connect::{Network, Pool, connection_error};
 use credentials::Credentials;
-use exchange::Endpoint;
+use exchange::{Endpoint, MAX_CALL};
 use target::Target;
+use tokio::time::{Instant, timeout};
 
 use super::answer::Stage;
 use super::caller::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
@@ -224,7 +225,14 @@ impl HttpsCaller {
     }
 
     async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
-        let client = self.client(&call).await.map_err(CallerError::Client)?;
+        // A program that gives credentials may take its time, which is the call's.
+        let began = Instant::now();
+        let limit = call.timeout.unwrap_or(MAX_CALL).min(MAX_CALL);
+        let client = timeout(limit, self.client(&call))
+            .await
+            .unwrap_or_else(|_| Err("context deadline exceeded".to_owned()))
+            .map_err(CallerError::Client)?;
+        let time = call.timeout.map(|time| time.saturating_sub(began.elapsed()));
         let credentials = client.credentials.headers(&self.user_agent);
         let mut headers = credentials.map_err(CallerError::Client)?;
         if let Some(context) = (self.trace_context)() {
@@ -234,7 +242,7 @@ impl HttpsCaller {
         let endpoint = Endpoint { hook: call.hook, pool: &client.pool, headers, max_response };
         let body = call.review.to_json();
         drop(call.review);
-        Ok(endpoint.post(body, call.timeout).await?)
+        Ok(endpoint.post(body, time).await?)
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 /// A service and its port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub struct ServiceAddress {
     /// The namespace of the service.
     pub namespace: String,
@@ -11,6 +12,13 @@ pub struct ServiceAddress {
     pub name: String,
     /// The port of the service.
     pub port: u16,
+}
+
+impl ServiceAddress {
+    /// A service and its port.
+    pub fn new(namespace: impl Into<String>, name: impl Into<String>, port: u16) -> Self {
+        ServiceAddress { namespace: namespace.into(), name: name.into(), port }
+    }
 }
 
 /// Knows where services are.

@@ -33,11 +33,7 @@ impl Target {
                 host,
                 port,
                 path: escape(&clean(service.path.as_deref().unwrap_or_default().as_bytes())),
-                service: Some(ServiceAddress {
-                    namespace: service.namespace.clone(),
-                    name: service.name.clone(),
-                    port,
-                }),
+                service: Some(ServiceAddress::new(&service.namespace, &service.name, port)),
             });
         }
         match &config.url {

@@ -4,13 +4,17 @@
 mod pointer;
 
 use billhook_decode::{MAX_DEPTH, read_json};
-use billhook_schema::value::{DeepValue, Num, deep_clone, depth, grow, json_type};
+use billhook_schema::print::compact_json;
+use billhook_schema::value::{DeepValue, Num, deep_clone, deep_eq, depth, grow, json_type};
 use serde_json::Value;
 
 use pointer::{Place, find, find_mut};
 
 /// The bytes that all `copy` operations of one patch may create (DI-30).
 const MAX_COPIED: usize = 3 * 1024 * 1024;
+/// How many list items all operations of one patch may move to make room or close a gap: the time
+/// that takes is otherwise the product of the sizes of patch and list.
+const MAX_MOVED: usize = 1 << 28;
 
 /// A patch that cannot be read or applied. Prints as the server's library prints it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -28,6 +32,40 @@ impl PatchError {
 
     fn within(self, text: &str) -> Self {
         PatchError(format!("{text}: {}", self.0))
+    }
+
+    fn too_deep() -> Self {
+        PatchError("exceeded max depth".to_owned())
+    }
+}
+
+/// What the operations of one patch have done so far, as far as it is limited.
+#[derive(Debug, Default)]
+struct Work {
+    /// The bytes that were copied.
+    copied: usize,
+    /// The list items that were moved.
+    moved: usize,
+}
+
+impl Work {
+    fn copy(&mut self, bytes: usize) -> Result<(), PatchError> {
+        self.copied += bytes;
+        if self.copied <= MAX_COPIED {
+            return Ok(());
+        }
+        Err(PatchError(format!(
+            "the copy operations of the patch create {} bytes, more than {MAX_COPIED}",
+            self.copied
+        )))
+    }
+
+    fn shift(&mut self, items: usize) -> Result<(), PatchError> {
+        self.moved = self.moved.saturating_add(items);
+        if self.moved <= MAX_MOVED {
+            return Ok(());
+        }
+        Err(PatchError(format!("the patch moves more than {MAX_MOVED} items of lists")))
     }
 }
 
@@ -52,19 +90,26 @@ impl PatchError {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonPatch {
     operations: Vec<DeepValue>,
+    /// A number in them that no object can have: what they make cannot be read (DI-31).
+    out_of_range: Option<PatchError>,
 }
 
 impl JsonPatch {
     /// Reads a list of operations; `null` is the empty list (DI-26).
     pub fn from_slice(text: &[u8]) -> Result<Self, PatchError> {
-        let document = read_json(text).map_err(|error| PatchError(error.to_string()))?;
+        let (mut value, out_of_range) = match read_json(text) {
+            Ok(document) => (document.into_value(), None),
+            Err(error) => match error.partial() {
+                Some(value) => (deep_clone(value).into(), Some(PatchError(error.to_string()))),
+                None => return Err(PatchError(error.to_string())),
+            },
+        };
         let unfit = |found: &Value, target: &str| {
             let found = json_type(found);
             PatchError(format!(
                 "json: cannot unmarshal {found} into Go value of type jsonpatch.{target}"
             ))
         };
-        let mut value = document.into_value();
         let mut operations = Vec::new();
         match &mut *value {
             Value::Null => {}
@@ -76,7 +121,7 @@ impl JsonPatch {
         let is_unfit = |operation: &&DeepValue| !operation.is_object() && !operation.is_null();
         match operations.iter().find(is_unfit) {
             Some(operation) => Err(unfit(operation, "Operation")),
-            None => Ok(JsonPatch { operations }),
+            None => Ok(JsonPatch { operations, out_of_range }),
         }
     }
 
@@ -93,16 +138,22 @@ impl JsonPatch {
     /// Applies all operations in order to a copy of a document (DI-29, DI-30): all or nothing.
     ///
     /// The document is taken as its JSON text, in which whole floats have no fraction.
+    ///
+    /// Time and memory are bounded: besides what may be copied, the items are counted that lists
+    /// move to make room, and 2^28 of them are the limit of this implementation.
     pub fn apply(&self, document: &Value) -> Result<Value, PatchError> {
         let mut document = DeepValue::from(encoded(document));
-        let mut copied = 0;
+        let mut work = Work::default();
         for operation in &self.operations {
-            apply_one(&mut document, &Operation(operation), &mut copied)?;
+            apply_one(&mut document, &Operation(operation), &mut work)?;
         }
         if depth(&document) > MAX_DEPTH {
-            return Err(PatchError("exceeded max depth".to_owned()));
+            return Err(PatchError::too_deep());
         }
-        Ok(document.into_inner())
+        match &self.out_of_range {
+            None => Ok(document.into_inner()),
+            Some(error) => Err(error.clone()),
+        }
     }
 }
 
@@ -151,20 +202,20 @@ impl<'p> Operation<'p> {
 fn apply_one(
     document: &mut DeepValue,
     operation: &Operation<'_>,
-    copied: &mut usize,
+    work: &mut Work,
 ) -> Result<(), PatchError> {
     match operation.kind() {
-        "add" => add(document, operation),
-        "remove" => remove(document, operation),
+        "add" => add(document, operation, work),
+        "remove" => remove(document, operation, work),
         "replace" => replace(document, operation),
-        "move" => move_value(document, operation),
-        "copy" => copy(document, operation, copied),
+        "move" => move_value(document, operation, work),
+        "copy" => copy(document, operation, work),
         "test" => test(document, operation),
         other => Err(PatchError(format!("Unexpected kind: {other}"))),
     }
 }
 
-fn add(document: &mut Value, operation: &Operation<'_>) -> Result<(), PatchError> {
+fn add(document: &mut Value, operation: &Operation<'_>, work: &mut Work) -> Result<(), PatchError> {
     let path = operation.pointer("path")?;
     let place = find_mut(document, path).ok_or_else(|| {
         PatchError::missing(&format!(
@@ -172,18 +223,22 @@ fn add(document: &mut Value, operation: &Operation<'_>) -> Result<(), PatchError
         ))
     })?;
     place
-        .add(deep_clone(operation.value()))
+        .add(deep_clone(operation.value()), work)
         .map_err(|error| error.within(&format!("error in add for path: '{path}'")))
 }
 
-fn remove(document: &mut Value, operation: &Operation<'_>) -> Result<(), PatchError> {
+fn remove(
+    document: &mut Value,
+    operation: &Operation<'_>,
+    work: &mut Work,
+) -> Result<(), PatchError> {
     let path = operation.pointer("path")?;
     let place = find_mut(document, path).ok_or_else(|| {
         PatchError::missing(&format!(
             "remove operation does not apply: doc is missing path: \"{path}\""
         ))
     })?;
-    let removed = place.remove();
+    let removed = place.remove(work);
     removed.map(drop).map_err(|error| error.within(&format!("error in remove for path: '{path}'")))
 }
 
@@ -207,7 +262,11 @@ fn replace(document: &mut DeepValue, operation: &Operation<'_>) -> Result<(), Pa
     place.replace(deep_clone(value)).map_err(|_| does_not_apply("key"))
 }
 
-fn move_value(document: &mut Value, operation: &Operation<'_>) -> Result<(), PatchError> {
+fn move_value(
+    document: &mut Value,
+    operation: &Operation<'_>,
+    work: &mut Work,
+) -> Result<(), PatchError> {
     let from = operation.pointer("from")?;
     let source = find_mut(document, from).ok_or_else(|| {
         PatchError::missing(&format!(
@@ -215,7 +274,7 @@ fn move_value(document: &mut Value, operation: &Operation<'_>) -> Result<(), Pat
         ))
     })?;
     let within = format!("error in move for path: '{}'", source.key());
-    let moved = source.remove().map_err(|error| error.within(&within))?;
+    let moved = source.remove(work).map_err(|error| error.within(&within))?;
     let path = operation.pointer("path")?;
     let target = find_mut(document, path).ok_or_else(|| {
         PatchError::missing(&format!(
@@ -223,14 +282,14 @@ fn move_value(document: &mut Value, operation: &Operation<'_>) -> Result<(), Pat
         ))
     })?;
     target
-        .add(moved.into_inner())
+        .add(moved.into_inner(), work)
         .map_err(|error| error.within(&format!("error in move for path: '{path}'")))
 }
 
 fn copy(
     document: &mut Value,
     operation: &Operation<'_>,
-    copied: &mut usize,
+    work: &mut Work,
 ) -> Result<(), PatchError> {
     let missing = |what: &str, path: &str| {
         let text = format!("copy operation does not apply: doc is missing {what} path: {path}");
@@ -240,17 +299,17 @@ fn copy(
     let source = find(document, from).ok_or_else(|| missing("from", from))?;
     let value =
         source.get().map_err(|error| error.within(&format!("error in copy for from: '{from}'")))?;
-    let value = DeepValue::from(value.map_or(Value::Null, deep_clone));
+    let value = value.unwrap_or(&Value::Null);
+    // Each copy could otherwise be twice as deep as the one before.
+    if depth(value) > MAX_DEPTH {
+        return Err(PatchError::too_deep());
+    }
+    let value = DeepValue::from(deep_clone(value));
     let path = operation.pointer("path")?;
     let target = find_mut(document, path).ok_or_else(|| missing("destination", path))?;
-    *copied += billhook_schema::print::compact_json(&value).len();
-    if *copied > MAX_COPIED {
-        return Err(PatchError(format!(
-            "the copy operations of the patch create {copied} bytes, more than {MAX_COPIED}"
-        )));
-    }
+    work.copy(compact_json(&value).len())?;
     target
-        .add(value.into_inner())
+        .add(value.into_inner(), work)
         .map_err(|error| error.within("error while adding value during copy"))
 }
 
@@ -270,7 +329,7 @@ fn test(document: &Value, operation: &Operation<'_>) -> Result<(), PatchError> {
     };
     let expected = operation.0.get("value");
     match expected {
-        Some(expected) if billhook_schema::value::deep_eq(found, expected) => Ok(()),
+        Some(expected) if deep_eq(found, expected) => Ok(()),
         _ => Err(PatchError::test_failed(path)),
     }
 }

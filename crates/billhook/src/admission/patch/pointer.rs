@@ -6,7 +6,7 @@ use billhook_schema::print::quote;
 use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
-use super::PatchError;
+use super::{PatchError, Work};
 
 /// A container and the key or index in it that a pointer ends with; nothing need be there.
 pub(super) struct Place<'p, C> {
@@ -128,12 +128,13 @@ impl Place<'_, &mut Value> {
     }
 
     /// Sets a member, or inserts an item before the one at the index.
-    pub(super) fn add(self, value: Value) -> Result<(), PatchError> {
+    pub(super) fn add(self, value: Value, work: &mut Work) -> Result<(), PatchError> {
         match self.container {
             Value::Array(items) if self.key == "-" => items.push(value),
             Value::Array(items) => {
                 let value = DeepValue::from(value);
                 let at = position(&self.key, items.len() + 1)?;
+                work.shift(items.len() - at)?;
                 items.insert(at, value.into_inner());
             }
             Value::Object(members) => set(members, self.key, value),
@@ -159,10 +160,11 @@ impl Place<'_, &mut Value> {
     }
 
     /// Takes out what is there.
-    pub(super) fn remove(self) -> Result<DeepValue, PatchError> {
+    pub(super) fn remove(self, work: &mut Work) -> Result<DeepValue, PatchError> {
         let removed = match self.container {
             Value::Array(items) => {
                 let at = position(&self.key, items.len())?;
+                work.shift(items.len() - at)?;
                 Some(items.remove(at))
             }
             Value::Object(members) => members.remove(&*self.key),

@@ -10,6 +10,7 @@ use billhook_schema::value::DeepValue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::admission::reading::null_is_default;
 use crate::webhook::configuration::GROUP;
 use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 
@@ -72,16 +73,16 @@ impl FromStr for Operation {
 #[non_exhaustive]
 pub struct UserInfo {
     /// The name.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub username: String,
     /// What tells apart users of the same name at different times.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// The groups that the user is in.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
     /// What else authentication found out.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
