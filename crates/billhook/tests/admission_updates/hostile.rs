@@ -4,12 +4,15 @@ use std::sync::Arc;
 
 use billhook::FieldValidation;
 use billhook::admission::{
-    Admission, Chain, ObjectRequest, RequestOptions, StoreError, StoreWrite, Unreachable,
+    Admission, AdmissionResponse, Chain, ObjectRequest, RequestOptions, StoreError, StoreWrite,
+    Unreachable,
 };
 use serde_json::{Value, json};
 
 use crate::common;
-use crate::in_process::{InProcess, admission, allow, update};
+use crate::in_process::{
+    InProcess, admission, allow, body, configuration, create, definition, update,
+};
 use crate::{bytes, old, preserving};
 
 /// All kinds of updates of deep objects fit a small stack; what a patch makes too deep is refused.
@@ -89,4 +92,31 @@ fn many_unknown_fields_of_a_patch() {
     let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
     assert!(outcome.result.is_ok());
     assert_eq!(outcome.warnings.raw().len(), 100);
+}
+
+/// A webhook that is named like the server's own annotations takes the place of its patch; what is
+/// logged of that shows no patch (OB-55).
+#[test]
+fn refused_annotations_show_no_patches() {
+    const NAME: &str = "patch.webhook.admission.k8s.io";
+    let caller = InProcess::new(|_, request| {
+        let patch = json!([{"op": "add", "path": "/metadata/labels", "value": {"secret": "x"}}]);
+        let mut response = AdmissionResponse::allow(request).patch(&patch);
+        response.audit_annotations.insert("round_0_index_0".to_owned(), "mine".to_owned());
+        response
+    });
+    let chain = Chain::new(caller).webhooks(&[configuration("Mutating", NAME)]);
+    let outcome =
+        Admission::new(definition(), chain).admit_blocking(&create("v1", &body("v1", json!({}))));
+    assert!(outcome.result.is_ok());
+    let refused = outcome.annotations.refused();
+    let key = "patch.webhook.admission.k8s.io/round_0_index_0";
+    assert_eq!(outcome.annotations.get(key).unwrap().value, "mine");
+    assert_eq!(
+        refused,
+        [format!(
+            "admission annotations are not allowd to be overwritten, key:\"{key}\", old value: \
+             mine, new value: (not shown)"
+        )]
+    );
 }
