@@ -9,7 +9,7 @@ use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
 use crate::input::{Document, sources};
-use crate::problem::{Place, Problem};
+use crate::problem::{Place, Problem, nothing};
 
 /// How many names a help line lists.
 const LISTED: usize = 12;
@@ -82,9 +82,7 @@ impl Crds {
     }
 
     fn nothing(&self, paths: &[PathBuf]) -> Box<Problem> {
-        let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
-        let place = Place::file(&names.join(", "));
-        let problem = Problem::unusable(place, "no CustomResourceDefinition here");
+        let problem = nothing(paths, "no CustomResourceDefinition here");
         let kinds: Vec<&str> =
             self.others.iter().map(String::as_str).filter(|kind| !kind.is_empty()).collect();
         if kinds.is_empty() {

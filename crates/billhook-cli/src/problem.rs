@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 
 /// How a run ended; the worst wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -95,4 +96,19 @@ impl Problem {
         self.help = Some(help.into());
         self
     }
+}
+
+/// What was looked for is in none of the files.
+pub(crate) fn nothing(paths: &[PathBuf], message: &str) -> Box<Problem> {
+    let name = |path: &PathBuf| match path.to_string_lossy() {
+        name if name == "-" => "<stdin>".to_owned(),
+        name => name.into_owned(),
+    };
+    let names: Vec<String> = paths.iter().map(name).collect();
+    Problem::unusable(Place::file(&names.join(", ")), message)
+}
+
+/// There are no objects in the files.
+pub(crate) fn no_objects(paths: &[PathBuf]) -> Box<Problem> {
+    nothing(paths, "no objects here").help("CRDs themselves and empty documents do not count")
 }

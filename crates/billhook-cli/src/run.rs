@@ -17,7 +17,7 @@ use crate::crds::{Crd, Crds, list};
 use crate::input::{Document, sources};
 use crate::json::JsonReport;
 use crate::ndjson;
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, Status, no_objects};
 use crate::report::{self, TextReport};
 
 /// What an object says it is.
@@ -129,10 +129,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         }
     }
     if !any {
-        let names: Vec<_> = common.objects.iter().map(|path| path.to_string_lossy()).collect();
-        let place = Place::file(&names.join(", "));
-        let problem = Problem::unusable(place, "no objects here");
-        print(Outcome::failed(problem.help("CRDs themselves and empty documents do not count")))?;
+        print(Outcome::failed(no_objects(&common.objects)))?;
     }
     if let Printer::Json(json) = printer {
         json.finish()?;
@@ -277,6 +274,13 @@ impl Used {
         }
         if !version.is_served() && is_request {
             notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
+        }
+        if !crd.definition.is_established() && is_request {
+            let place = crd.place;
+            notes.push(format!("{place}: the CRD is not established, so nothing is served"));
+        }
+        if crd.definition.is_terminating() && is_request {
+            notes.push(format!("{}: the CRD is being deleted", crd.place));
         }
         let errors = version.structural_errors();
         notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));

@@ -13,7 +13,7 @@ use crate::args::Validate;
 use crate::crds::Crds;
 use crate::findings::Printer;
 use crate::input::{Document, sources};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, Status, no_objects};
 use crate::report;
 use crate::run::{Identity, Used, from_request, type_meta, version_named};
 
@@ -93,10 +93,7 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
         }
     }
     if !any {
-        let names: Vec<_> = command.objects.iter().map(|path| path.to_string_lossy()).collect();
-        let problem = Problem::unusable(Place::file(&names.join(", ")), "no objects here");
-        let help = "CRDs themselves and empty documents do not count";
-        print(Finding::failed(problem.help(help)))?;
+        print(Finding::failed(no_objects(&command.objects)))?;
     }
     printer.finish()?;
     Ok(status)

@@ -23,6 +23,30 @@ cases! {
     admit_resolve_nonsense: "admit --resolve nonsense --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_config_missing: "admit --admission-config nope.yaml --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_stdin_twice: "admit --crd fixtures/crds --webhooks - -";
+    admit_subresource_of_new: "admit --subresource status --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_not_served: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("False", "served: false")];
+    admit_terminating: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("True", "served: true")];
+    admit_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}"];
+    admit_json_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["- {op: remove, path: /metadata/labels}\n- {op: test, path: /spec/suspend, value: true}"];
+    admit_patch_strict: "admit --quiet --field-validation strict --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < [r#"{"metadata": null, "spec": {"target": null, "target": 1}}"#];
+    admit_patch_of_scale: "admit --quiet --subresource scale --crd fixtures/crds --patch - fixtures/objects/stack-clean.json"
+        < ["spec: {replicas: 7}"];
+    admit_patches: "admit --crd fixtures/crds --patch - fixtures/objects/backup-clean.json" < ["{}\n---\n{}"];
+    admit_patch_and_old: "admit --crd fixtures/crds --patch a.yaml --old b.yaml fixtures/objects/backup-clean.json";
+    admit_patch_and_delete: "admit --crd fixtures/crds --patch a.yaml --operation delete fixtures/objects/backup-clean.json";
+    admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
+    admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
+    admit_replace_outdated: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -"
+        < [&OBJECT.replace("namespace: shop", "namespace: shop, resourceVersion: '7'")];
+    admit_scale: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_refused: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -"
+        < [&SCALE.replace("4", "many")];
+    admit_scale_of_nothing: "admit --subresource scale --old fixtures/objects/backup-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_elsewhere: "admit --crd fixtures/crds -" < [SCALE];
     admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
 }
@@ -129,6 +153,9 @@ with_webhooks! {
     admit_update: "" "--old fixtures/objects/backup-clean.json -" < changed();
     admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
     admit_delete: "" "--operation delete fixtures/objects/backup-clean.json";
+    admit_delete_dry_run: "" "--operation delete --dry-run --quiet --report json fixtures/objects/backup-clean.json";
+    admit_patched: "" "--patch - fixtures/objects/backup-clean.json" < "metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}";
+    admit_update_of_scale: "" "--subresource scale --old fixtures/objects/stack-clean.json -" < SCALE;
     admit_denied: "" "-" < denied();
     admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");
     admit_strict: "" "--field-validation strict fixtures/objects/backup.yaml";
@@ -147,6 +174,37 @@ kind: Backup
 metadata: {name: orders-nightly, namespace: shop}
 spec: {schedule: '15 4 * * 0', target: {url: 'https://bucket.example.com/x'}, retention: {keepLast: 3}}
 status: {lastRunTime: '2026-03-01T02:30:00Z'}
+";
+
+/// A definition with a status, as a server gives it out.
+fn definition(terminating: &str, served: &str) -> String {
+    format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: backups.data.example.com}}
+spec:
+  group: data.example.com
+  scope: Namespaced
+  names: {{plural: backups, kind: Backup}}
+  versions:
+  - name: v1
+    {served}
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+status:
+  conditions:
+  - {{type: Established, status: 'True'}}
+  - {{type: Terminating, status: '{terminating}'}}
+"
+    )
+}
+
+const SCALE: &str = "
+apiVersion: autoscaling/v1
+kind: Scale
+metadata: {name: web-shop, namespace: shop}
+spec: {replicas: 4}
 ";
 
 fn changed() -> String {

@@ -392,13 +392,13 @@ impl Version {
 
 /// A body that was read: the object, the entries 1 and 2 of RP-20, and the text that messages show
 /// if that is not the body itself.
-struct Read {
-    object: DeepValue,
-    entries: Vec<String>,
-    converted: Option<String>,
+pub(crate) struct Read {
+    pub(crate) object: DeepValue,
+    pub(crate) entries: Vec<String>,
+    pub(crate) converted: Option<String>,
 }
 
-fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
+pub(crate) fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
     let is_yaml = match format {
         BodyFormat::Detect => !is_json(body) && !body.iter().all(u8::is_ascii_whitespace),
         BodyFormat::Json => false,

@@ -1,12 +1,13 @@
-//! Updates of metadata by manifests, which leave out what only servers write.
+//! Metadata of which not everything is there: updates by manifests, which leave out what only
+//! servers write, and fields for themselves.
 
-use billhook_objectmeta::validate_update;
-use billhook_schema::FieldError;
-use billhook_schema::value::DeepValue;
-use serde_json::Value;
+use billhook_objectmeta::{validate_generic, validate_update};
+use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_schema::{FieldError, FieldPath};
+use serde_json::{Map, Value};
 
 /// Fields that servers write and that manifests leave out.
-const WRITTEN_BY_SERVERS: [&str; 6] = [
+pub(crate) const WRITTEN_BY_SERVERS: [&str; 6] = [
     "resourceVersion",
     "generation",
     "uid",
@@ -32,4 +33,15 @@ pub(crate) fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<
         }
     }
     validate_update(&metadata, &stored)
+}
+
+/// What is wrong with one field of metadata in normal form (OM-31).
+pub(crate) fn field_errors(name: &str, value: &Value) -> Vec<FieldError> {
+    let mut metadata = Map::new();
+    metadata.insert(name.to_owned(), deep_clone(value));
+    let metadata = DeepValue::from(Value::Object(metadata));
+    let at = FieldPath::default().name("metadata").name(name);
+    let mut errors = validate_generic(&metadata, false);
+    errors.retain(|error| error.field().segments().starts_with(at.segments()));
+    errors
 }

@@ -9,9 +9,11 @@
     reason = "helpers of tests may fail the test"
 )]
 
-use std::fmt::Debug;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+#[path = "common/log.rs"]
+mod log;
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use billhook::CustomResourceDefinition;
 use billhook::admission::client::{HttpsCaller, TraceContext};
@@ -20,65 +22,11 @@ use billhook::admission::{
     ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use billhook::webhook::{ApiResource, WebhookConfiguration};
+use log::Log;
 use serde_json::json;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 
 #[path = "../examples/webhook_server/server.rs"]
 mod server;
-
-/// Writes down spans and events.
-#[derive(Clone, Default)]
-struct Log {
-    lines: Arc<Mutex<Vec<String>>>,
-    /// How many spans are entered.
-    entered: Arc<AtomicUsize>,
-}
-
-struct Fields(String);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        match field.name() {
-            "message" => self.0.insert_str(0, &format!("{value:?}")),
-            "UID" => self.0.push_str(" UID=…"),
-            name => self.0.push_str(&format!(" {name}={value:?}")),
-        }
-    }
-}
-
-impl Subscriber for Log {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target().starts_with("billhook")
-    }
-
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        let mut fields = Fields(String::new());
-        span.record(&mut fields);
-        let mut log = self.lines.lock().unwrap();
-        log.push(format!("span {}:{}", span.metadata().name(), fields.0));
-        Id::from_u64(log.len() as u64)
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields(String::new());
-        event.record(&mut fields);
-        self.lines.lock().unwrap().push(format!("{} {}", event.metadata().level(), fields.0));
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {
-        self.entered.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn exit(&self, _: &Id) {
-        self.entered.fetch_sub(1, Ordering::Relaxed);
-    }
-}
 
 struct ByName;
 
@@ -139,7 +87,7 @@ fn calls_have_spans() {
     tracing::subscriber::with_default(log.clone(), || {
         Admission::new(definition, chain).admit_blocking(&ObjectRequest::create("v1", body))
     });
-    let lines = log.lines.lock().unwrap().join("\n");
+    let lines = log.lines();
     insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(lines) });
     assert!(!lines.contains("hidden"));
 }

@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 
-use crate::args::{Format, Report, Subresource, Validation};
+use crate::args::{Format, Report, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
 Conditions and rules in CEL are not evaluated: a webhook with match conditions that is for the
@@ -16,6 +16,7 @@ Exit status:
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
 #[derive(Debug, Args)]
+#[command(group = ArgGroup::new("stored").args(["old", "patch"]))]
 pub(crate) struct Admit {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
@@ -33,15 +34,20 @@ pub(crate) struct Admit {
     /// An AdmissionConfiguration, which names the credentials for webhooks
     #[arg(long, value_name = "FILE")]
     pub(crate) admission_config: Option<PathBuf>,
-    /// What is done with the objects [default: create, with --old update]
+    /// What is done with the objects [default: create, or update if there is --old]
     #[arg(long, value_enum, value_name = "OPERATION")]
     pub(crate) operation: Option<Operation>,
     /// The objects as they are stored, found by kind, namespace and name: a file, a directory or
-    /// `-`; may be repeated. An object that is deleted need not be there
+    /// `-`; may be repeated. An object that is deleted need not be there, one that is created must
+    /// not
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
+    /// A patch that is applied to the objects, which are then those that are stored: a JSON patch if
+    /// it is a list, a merge patch otherwise
+    #[arg(long, value_name = "FILE", conflicts_with = "operation")]
+    pub(crate) patch: Option<PathBuf>,
     /// The subresource that is updated
-    #[arg(long, value_enum, value_name = "NAME", requires = "old")]
+    #[arg(long, value_enum, value_name = "NAME", requires = "stored")]
     pub(crate) subresource: Option<Subresource>,
     /// Make a dry-run request
     #[arg(long)]
@@ -83,10 +89,21 @@ pub(crate) struct Admit {
 pub(crate) enum Operation {
     /// They are new
     Create,
-    /// They replace others
+    /// They change others, as `kubectl apply` does: what only servers write may be left out
     Update,
+    /// They replace others, as `kubectl replace` does: the resourceVersion must be that of the old
+    /// object
+    Replace,
     /// They go
     Delete,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subresource {
+    /// Only status counts; the rest is that of the old object
+    Status,
+    /// The objects are of kind `Scale` and set the replicas of the old object of that name
+    Scale,
 }
 
 /// Where a service is.
@@ -114,12 +131,14 @@ fn resolve(text: &str) -> Result<Resolve, String> {
 
 impl Admit {
     pub(crate) fn operation(&self) -> Operation {
-        let implied = if self.old.is_empty() { Operation::Create } else { Operation::Update };
+        let has_stored = self.patch.is_some() || !self.old.is_empty();
+        let implied = if has_stored { Operation::Update } else { Operation::Create };
         self.operation.unwrap_or(implied)
     }
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.objects)
+        let files = self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.patch);
+        files.chain(&self.objects)
     }
 }

@@ -1,8 +1,10 @@
 //! What the files say about the cluster: webhook configurations, namespaces and stored objects.
 
 use std::borrow::Cow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
+use billhook::admission::ObjectRequest;
 use billhook::webhook::{Namespaces as _, WebhookConfiguration};
 
 use crate::admit::args::Admit;
@@ -12,10 +14,50 @@ use crate::matching::namespaces::Namespaces;
 use crate::problem::{Place, Problem};
 use crate::run::Identity;
 
+/// A patch for all objects.
+pub(crate) struct Patch {
+    text: Vec<u8>,
+    /// Whether it is a list of operations.
+    is_json_patch: bool,
+}
+
+impl Patch {
+    /// Reads a patch: one document, in JSON or YAML.
+    pub(crate) fn read(path: &PathBuf) -> Result<Self, Box<Problem>> {
+        let mut documents = Vec::new();
+        for source in sources(std::slice::from_ref(path)) {
+            documents.extend(source?.documents()?);
+        }
+        match documents.as_mut_slice() {
+            [document] => {
+                let is_json = |text: &Vec<u8>| matches!(text.first(), Some(b'{' | b'['));
+                let text = document.body.take().filter(is_json);
+                let converted = || billhook::to_json(&document.value).into_bytes();
+                let is_json_patch = document.value.is_array();
+                Ok(Patch { text: text.unwrap_or_else(converted), is_json_patch })
+            }
+            found => {
+                let message = format!("expected one patch, found {}", found.len());
+                Err(Problem::unusable(Place::file(&path.to_string_lossy()), message))
+            }
+        }
+    }
+
+    /// The request that patches a stored object.
+    pub(crate) fn request(&self, version: &str, stored: &[u8]) -> ObjectRequest {
+        match self.is_json_patch {
+            true => ObjectRequest::json_patch(version, &self.text, stored),
+            false => ObjectRequest::merge_patch(version, &self.text, stored),
+        }
+    }
+}
+
 /// What is known of the cluster.
 pub(crate) struct Cluster {
     pub(crate) configurations: Vec<WebhookConfiguration>,
     pub(crate) namespaces: Arc<Namespaces>,
+    /// The patch that is applied to the objects, if there is one.
+    pub(crate) patch: Option<Patch>,
     old: Vec<Document>,
 }
 
@@ -35,7 +77,14 @@ impl Cluster {
                 Err(problem) => problems.push(*problem),
             }
         }
-        Cluster { configurations, namespaces: Arc::new(namespaces), old }
+        let patch = match command.patch.as_ref().map(Patch::read).transpose() {
+            Ok(patch) => patch,
+            Err(problem) => {
+                problems.push(*problem);
+                None
+            }
+        };
+        Cluster { configurations, namespaces: Arc::new(namespaces), patch, old }
     }
 
     /// The namespaces: those that were given, and any other one with nothing but its name.
@@ -44,25 +93,23 @@ impl Cluster {
         move |name: &str| Ok(namespaces.labels(name)?.map(Cow::into_owned))
     }
 
-    /// What is stored of an object.
-    pub(crate) fn old_object(
-        &self,
-        identity: &Identity,
-        namespace: &str,
-        place: &Place,
-    ) -> Result<Vec<u8>, Box<Problem>> {
-        let old = self
-            .old
+    /// The object that is stored under an identity.
+    pub(crate) fn old_object(&self, identity: &Identity, namespace: &str) -> Option<&Document> {
+        self.old
             .iter()
-            .find(|document| Identity::of(&document.value).is_same_object(identity, namespace));
-        match old {
-            Some(document) => Ok(billhook::to_json(&document.value).into_bytes()),
-            None => {
-                let name = identity.name.as_deref().unwrap_or_default();
-                let message = format!("no old object of this kind with the name `{name}`");
-                let help = "an update needs the object as it is stored: `--old FILE`";
-                Err(Problem::unusable(place.clone(), message).help(help))
-            }
-        }
+            .find(|document| Identity::of(&document.value).is_same_object(identity, namespace))
+    }
+
+    /// The object whose replicas a `Scale` sets: the one of its name.
+    pub(crate) fn scaled_object(&self, scale: &Identity, namespace: &str) -> Option<&Document> {
+        self.old.iter().find(|document| {
+            let old = Identity::of(&document.value);
+            let like = Identity {
+                api_version: old.api_version.clone(),
+                kind: old.kind.clone(),
+                ..scale.clone()
+            };
+            old.is_same_object(&like, namespace)
+        })
     }
 }

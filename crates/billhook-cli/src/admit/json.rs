@@ -105,6 +105,11 @@ fn step(step: &Step) -> Value {
             text("reason", reason.code());
             Some(*round)
         }
+        Action::WriteRefused { name } => {
+            text("action", "writeRefused");
+            text("name", name);
+            None
+        }
         _ => None,
     };
     fields.number("round", round.map(usize::from));

@@ -11,24 +11,31 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use billhook::admission::client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
-use billhook::admission::{Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions};
+use billhook::admission::{
+    self, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
+};
 use billhook::webhook::UserInfo;
 use billhook::{CustomResourceDefinition, Dialect};
 
-use crate::admit::args::{Admit, Operation};
+use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
 use crate::admit::json::Items;
 use crate::admit::progress::Waiting;
-use crate::args::{Format, Report, Subresource, field_validation};
+use crate::args::{Format, Report, field_validation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, Status, no_objects};
 use crate::report;
-use crate::run::{Identity, type_meta, version_named};
+use crate::run::{Identity, Used, type_meta, version_named};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
+    if command.subresource.is_some() && !is_update {
+        let message = "a subresource is only updated, neither created nor deleted";
+        problems.push(*Problem::unusable(Place::file("--subresource"), message));
+    }
     let cluster = Cluster::read(command, &mut problems);
     for problem in &problems {
         report::problem(problem);
@@ -39,20 +46,29 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let items = (command.report == Report::Json).then(Items::default);
-    let mut run = Run { command, crds: &crds, cluster: &cluster, started: false, items };
+    let used = Used::default();
+    let mut run = Run { command, crds: &crds, cluster: &cluster, used, started: false, items };
     let mut status = Status::Fine;
+    let mut any = false;
     for source in sources(&command.objects) {
         match source.and_then(|source| source.documents()) {
-            Err(problem) => status = status.max(run.tell(*problem, Identity::default())),
+            Err(problem) => {
+                status = status.max(run.tell(*problem, Identity::default()));
+                any = true;
+            }
             Ok(documents) => {
                 for document in documents {
                     // Manifests are often kept beside their definitions.
                     if !CustomResourceDefinition::is_definition(&document.value) {
                         status = status.max(run.object(document, &runtime)?);
+                        any = true;
                     }
                 }
             }
         }
+    }
+    if !any {
+        status = status.max(run.tell(*no_objects(&command.objects), Identity::default()));
     }
     if let Some(items) = run.items {
         items.finish()?;
@@ -66,6 +82,7 @@ struct Run<'r> {
     command: &'r Admit,
     crds: &'r Crds,
     cluster: &'r Cluster,
+    used: Used,
     /// Whether an object was printed already.
     started: bool,
     /// The items of the document, if it is for programs.
@@ -102,37 +119,66 @@ impl Run<'_> {
 
     /// The write path for an object, and the request to send along it.
     fn prepare(
-        &self,
+        &mut self,
         document: Document,
         identity: &Identity,
         waiting: Arc<Waiting>,
     ) -> Result<(Admission, ObjectRequest), Box<Problem>> {
         let place = document.place.clone();
-        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
-        let crd = self.crds.find(group, kind, &place)?;
-        let version = version_named(&crd, own, &place)?;
         let command = self.command;
-        let caller = self.caller()?;
-        let chain = Chain::new(caller)
+        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
+        let is_scale = api_version == "autoscaling/v1" && kind == "Scale";
+        let scales = command.subresource == Some(Subresource::Scale) && is_scale;
+        let old = match scales {
+            true => self.cluster.scaled_object(identity, &command.namespace),
+            false => self.cluster.old_object(identity, &command.namespace),
+        };
+        // A Scale does not say whose it is; the object does.
+        let scaled = old.filter(|_| scales).map(|old| Identity::of(&old.value));
+        let (api_version, kind) = match (&scaled, old) {
+            (Some(scaled), Some(old)) => type_meta(&old.value, scaled, &old.place)?,
+            _ if scales => return Err(no_old_object(identity, place)),
+            _ => (api_version, kind),
+        };
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, &place).map_err(|problem| match is_scale {
+            true => problem.help("a Scale goes to `--subresource scale`"),
+            false => problem,
+        })?;
+        let version = version_named(&crd, own, &place)?;
+        let mut notes = Vec::new();
+        self.used.note(&crd, &version, true, &mut notes);
+        notes.iter().for_each(|note| report::warning(note));
+        let chain = Chain::new(self.caller()?)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
             .observer(waiting);
-        let mut request = match command.operation() {
-            Operation::Create => ObjectRequest::create(version.name(), &body(document)),
-            Operation::Update => {
-                let old = self.cluster.old_object(identity, &command.namespace, &place)?;
-                ObjectRequest::update(version.name(), &body(document), &old)
+        let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
+        let stored = old.map(json);
+        let mut request = match (command.operation(), stored) {
+            (Operation::Create, stored) => {
+                let stored = StoredObject::new(stored.unwrap_or_default());
+                ObjectRequest::create(version.name(), &body(document)).stored(stored)
             }
-            Operation::Delete => {
-                let old = self.cluster.old_object(identity, &command.namespace, &place);
+            (Operation::Update, stored) => match (&self.cluster.patch, stored) {
+                (Some(patch), _) => patch.request(version.name(), &json(&document)),
+                (None, Some(old)) => ObjectRequest::update(version.name(), &body(document), &old),
+                (None, None) => return Err(no_old_object(identity, place)),
+            },
+            (Operation::Replace, Some(old)) => {
+                ObjectRequest::replace(version.name(), &body(document), &old)
+            }
+            (Operation::Replace, None) => return Err(no_old_object(identity, place)),
+            (Operation::Delete, old) => {
                 // What is deleted is the object itself unless something else is stored.
-                let stored = billhook::to_json(&document.value).into_bytes();
-                ObjectRequest::delete(version.name(), &old.unwrap_or(stored))
+                ObjectRequest::delete(version.name(), &old.unwrap_or_else(|| json(&document)))
             }
         };
         request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());
-        request.is_status_update = command.subresource == Some(Subresource::Status);
+        request.subresource = command.subresource.map(|subresource| match subresource {
+            Subresource::Status => admission::Subresource::Status,
+            Subresource::Scale => admission::Subresource::Scale,
+        });
         request.dry_run = command.dry_run;
         request.field_validation = field_validation(command.field_validation);
         request.user = command
@@ -196,6 +242,16 @@ impl Run<'_> {
         }
         Ok(if outcome.findings.is_empty() { Status::Fine } else { Status::Refused })
     }
+}
+
+fn no_old_object(identity: &Identity, place: Place) -> Box<Problem> {
+    let name = identity.name.as_deref().unwrap_or_default();
+    let message = match identity.kind.as_deref() {
+        Some("Scale") => format!("no old object with the name `{name}`"),
+        _ => format!("no old object of this kind with the name `{name}`"),
+    };
+    let help = "an update needs the object as it is stored: `--old FILE`";
+    Problem::unusable(place, message).help(help)
 }
 
 /// The text of a document; one of several is written as JSON.

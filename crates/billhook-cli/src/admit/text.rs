@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
 use billhook::admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
+use billhook::webhook::Reason;
 
 use crate::admit::args::Admit;
 use crate::problem::{Place, Problem};
@@ -89,7 +90,10 @@ fn add_step(out: &mut String, step: &Step) {
         Action::Skipped { configuration, hook, stage, round, reason, .. } => {
             let label =
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
-            (label, format!("not called, {reason}"))
+            (label, format!("not called, {}", why(*reason)))
+        }
+        Action::WriteRefused { name } => {
+            (format!("write {name}"), "refused, something else is stored".to_owned())
         }
         _ => return,
     };
@@ -100,6 +104,21 @@ fn add_step(out: &mut String, step: &Step) {
     // Writing to a `String` cannot fail.
     let _ = writeln!(out, "  {}{colon}{result}{took}", visible(&label));
     step.changes.iter().for_each(|change| add_change(out, change));
+}
+
+/// Why a webhook is not called, in words.
+fn why(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NamespaceSelectorMismatch => "its namespaceSelector does not select the namespace",
+        Reason::ObjectSelectorMismatch => "its objectSelector does not select the object",
+        Reason::NoRuleMatched => "no rule is for the request",
+        Reason::EquivalentNotTried => "a rule is for another version, and matchPolicy is Exact",
+        Reason::NoEquivalentMatched => "no rule is for the request, in any version",
+        Reason::MatchConditionFalse => "a match condition is false",
+        Reason::MatchConditionErrorIgnored => "a match condition cannot be evaluated",
+        Reason::ReinvocationNotNeeded => "nothing changed since, or its policy is Never",
+        other => other.code(),
+    }
 }
 
 fn add_change(out: &mut String, change: &Difference) {

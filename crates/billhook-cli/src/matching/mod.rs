@@ -16,7 +16,7 @@ use billhook::webhook::{
 
 use crate::crds::{Crds, list};
 use crate::input::{Document, sources};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::{problem as print_problem, warning};
 use crate::run::Identity;
 use args::Match;
@@ -135,9 +135,7 @@ pub(crate) fn configurations(
         }
     }
     if found.is_empty() && problems.is_empty() {
-        let names: Vec<_> = paths.iter().map(|it| it.to_string_lossy()).collect();
-        let place = Place::file(&names.join(", "));
-        problems.push(*Problem::unusable(place, "no webhook configuration here"));
+        problems.push(*nothing(paths, "no webhook configuration here"));
     }
     found
 }

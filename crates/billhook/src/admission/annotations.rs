@@ -56,12 +56,19 @@ impl AuditAnnotations {
             return;
         }
         match self.by_key.get(key) {
-            Some(old) if old.value != value => self.refused.push(format!(
-                "admission annotations are not allowd to be overwritten, key:{}, old value: {}, \
-                 new value: {value}",
-                quote(key),
-                old.value
-            )),
+            Some(old) if old.value != value => {
+                // What is for the level Request only may hold secrets (OB-55).
+                let shown = |value, level| match level {
+                    AuditLevel::Metadata => value,
+                    AuditLevel::Request => "(not shown)",
+                };
+                let (old, new) = (shown(&old.value, old.level), shown(value, level));
+                self.refused.push(format!(
+                    "admission annotations are not allowd to be overwritten, key:{}, old value: \
+                     {old}, new value: {new}",
+                    quote(key)
+                ));
+            }
             Some(_) => {}
             None => {
                 let annotation = AuditAnnotation { value: value.to_owned(), level };

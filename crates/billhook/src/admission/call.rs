@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::answer::{self, Stage, Verified};
 use super::caller::{CallerError, WebhookCall};
+use super::cancel::Cancellation;
 use super::chain::Chain;
 use super::review::{AdmissionRequest, AdmissionReview, ReviewVersion, SharedObject};
 use super::status::Status;
@@ -18,6 +19,9 @@ pub(super) enum HookError {
     Rejected(Status),
     /// Something else went wrong; the failure policy is not asked.
     Engine(Status),
+    /// The client went away while it was asked; the failure policy decides, but it is not the
+    /// webhook's failure (OB-20).
+    Cancelled,
     /// Its task panicked; the failure policy decides (DI-68).
     Panicked(String),
 }
@@ -51,6 +55,7 @@ pub(super) struct Call<'c> {
     pub(super) options: Option<SharedObject>,
     /// What is left of the request's time.
     pub(super) remaining: Option<Duration>,
+    pub(super) cancellation: &'c Cancellation,
 }
 
 impl Call<'_> {
@@ -76,7 +81,9 @@ impl Call<'_> {
             timeout,
         };
         let failed = |error| HookError::calling_failed(&error);
-        let answer = chain.caller.call(call).await.map_err(failed)?;
+        let answer = async { chain.caller.call(call).await };
+        let answer = self.cancellation.unless_cancelled(answer).await;
+        let answer = answer.ok_or(HookError::Cancelled)?.map_err(failed)?;
         let review = answer::read(&answer, version, chain.reads_yaml)
             .map_err(|failure| HookError::calling_failed(&CallerError::Exchange(failure)))?;
         answer::verify(review, &uid, version, self.stage).map_err(|text| {
@@ -138,6 +145,7 @@ impl HookError {
 pub(super) struct Deadline<'d> {
     pub(super) at: Option<Instant>,
     pub(super) clock: &'d (dyn Fn() -> Instant + Send + Sync),
+    pub(super) cancellation: &'d Cancellation,
 }
 
 impl Deadline<'_> {
@@ -149,7 +157,8 @@ impl Deadline<'_> {
         self.at.map(|at| at.saturating_duration_since(self.now()))
     }
 
+    /// Whether the time is over, or the client gone.
     pub(super) fn is_over(&self) -> bool {
-        self.at.is_some_and(|at| at <= self.now())
+        self.cancellation.is_cancelled() || self.at.is_some_and(|at| at <= self.now())
     }
 }

@@ -10,20 +10,22 @@ use super::annotations::{AuditAnnotations, AuditLevel};
 use super::answer::{Stage, Verified};
 use super::call::Deadline;
 use super::caller::WebhookCaller;
+use super::cancel::Cancellation;
 use super::conditions::Remembering;
 use super::idempotence::IdempotenceFinding;
 use super::model::{ObjectModel, UnknownObjects};
 use super::mutate::Reinvocation;
 use super::observe::{CallStart, ConditionsEnd, Observer, StepEnd};
+use super::passage::Passage;
 use super::plugin::{Plugin, PluginRequest};
 use super::record::{Action, Record, Step};
 use super::review::SharedObject;
 use super::status::Status;
-use super::telemetry::request_ended;
+use super::telemetry::conditions_failed;
 use super::warnings::Warnings;
 use crate::webhook::{
     AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
-    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Operation, Reason,
+    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Reason,
     WebhookConfiguration, WebhookSet,
 };
 
@@ -113,6 +115,8 @@ pub struct RequestOptions {
     pub trace: bool,
     /// Whether each mutating webhook is called again on its own output, which costs time.
     pub check_idempotence: bool,
+    /// Tells that the client has given up the request.
+    pub cancellation: Cancellation,
 }
 
 impl RequestOptions {
@@ -120,6 +124,13 @@ impl RequestOptions {
     #[must_use]
     pub fn deadline(mut self, deadline: Instant) -> Self {
         self.deadline = Some(deadline);
+        self
+    }
+
+    /// The options of a request that can be cancelled.
+    #[must_use]
+    pub fn cancellation(mut self, cancellation: &Cancellation) -> Self {
+        self.cancellation = cancellation.clone();
         self
     }
 
@@ -285,58 +296,20 @@ impl Chain {
         options: &RequestOptions,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
     ) -> ChainOutcome {
-        let mut record = Record {
-            is_tracing: options.trace,
-            checks_idempotence: options.check_idempotence,
-            ..Record::default()
-        };
-        let mut validating_errors = Vec::new();
-        let deadline = Deadline { at: options.deadline, clock: &*self.clock };
-        let result =
-            self.stages(&mut request, deadline, prepare, &mut record, &mut validating_errors).await;
-        request_ended(&record, validating_errors.get(1..).unwrap_or_default());
+        let mut passage = Passage::new(self, options);
+        let result = passage.through(&mut request, prepare).await;
+        let (record, validating_errors) = passage.finish();
         let Record { warnings, annotations, steps, findings, .. } = record;
         let result = result.map(|()| request);
         ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }
     }
 
-    async fn stages(
-        &self,
-        request: &mut AdmissionAttributes,
-        deadline: Deadline<'_>,
-        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
-        record: &mut Record,
-        validating_errors: &mut Vec<Status>,
-    ) -> Result<(), Status> {
-        if request.operation == Operation::Connect && request.dry_run {
-            return Err(Status::bad_request("dryRun is not supported"));
-        }
-        let began = deadline.now();
-        let result = self.mutating_stage(request, deadline, record).await;
-        self.stage_finished(Stage::Mutating, request, deadline, began, result.is_err());
-        result?;
-
-        let began = deadline.now();
-        let before = request.object.clone().filter(|_| record.is_tracing);
-        let prepared = prepare(request, &mut record.warnings);
-        let took = deadline.now().saturating_duration_since(began);
-        if request.object.is_some() {
-            record.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
-        }
-        prepared?;
-
-        // The second stage has annotations of its own (DI-04).
-        let mutating_annotations = std::mem::take(&mut record.annotations);
-        let began = deadline.now();
-        let result = self.validating_stage(request, deadline, record, validating_errors).await;
-        self.stage_finished(Stage::Validating, request, deadline, began, result.is_err());
-        let validating_annotations =
-            std::mem::replace(&mut record.annotations, mutating_annotations);
-        record.annotations.merge(validating_annotations);
-        result
+    pub(super) fn deadline<'d>(&'d self, options: &'d RequestOptions) -> Deadline<'d> {
+        let cancellation = &options.cancellation;
+        Deadline { at: options.deadline, clock: &*self.clock, cancellation }
     }
 
-    fn stage_finished(
+    pub(super) fn stage_finished(
         &self,
         stage: Stage,
         request: &AdmissionAttributes,
@@ -350,7 +323,7 @@ impl Chain {
     }
 
     /// All that may change the object, and once more if a webhook did (DI-40).
-    async fn mutating_stage(
+    pub(super) async fn mutating_stage(
         &self,
         request: &mut AdmissionAttributes,
         deadline: Deadline<'_>,
@@ -399,7 +372,7 @@ impl Chain {
         Ok(())
     }
 
-    async fn validating_stage(
+    pub(super) async fn validating_stage(
         &self,
         request: &mut AdmissionAttributes,
         deadline: Deadline<'_>,
@@ -532,7 +505,12 @@ impl Chain {
         }
         match decision {
             Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
-            Decision::Rejected(_, status) => Err(status),
+            Decision::Rejected(reason, status) => {
+                if reason == Reason::MatchConditionError {
+                    conditions_failed(hook, operation, &status.message);
+                }
+                Err(status)
+            }
             Decision::Skipped(reason) => {
                 if matches!(
                     reason,

@@ -14,6 +14,8 @@ pub(super) struct Failure {
     /// What the request fails with; none if it goes on.
     pub(super) status: Option<Status>,
     pub(super) result: HookResult,
+    /// Whether that is because the client went away (OB-20).
+    pub(super) is_cancelled: bool,
 }
 
 impl Failure {
@@ -26,12 +28,14 @@ impl Failure {
                 code,
                 status: None,
                 result: HookResult::FailedOpen(reason.to_owned()),
+                is_cancelled: false,
             },
             false => Failure {
                 outcome: CallOutcome::FailedClosed,
                 code,
                 result: HookResult::FailedClosed(reason.to_owned()),
                 status: Some(status),
+                is_cancelled: false,
             },
         };
         match error {
@@ -40,9 +44,15 @@ impl Failure {
                 code: 200,
                 status: None,
                 result: HookResult::Allowed,
+                is_cancelled: false,
             },
             Some(HookError::Calling { reason, code }) => {
                 failed(reason, *code, Status::webhook_failed(hook.name(), reason))
+            }
+            Some(HookError::Cancelled) => {
+                let reason = "failed to call webhook: context canceled";
+                let status = Status::webhook_failed(hook.name(), reason);
+                Failure { is_cancelled: true, ..failed(reason, 503, status) }
             }
             Some(HookError::Panicked(text)) => {
                 let plugin = Stage::Validating.plugin_name();
@@ -54,12 +64,14 @@ impl Failure {
                 code: status.code,
                 result: HookResult::Rejected(status.message.clone()),
                 status: Some(status.clone()),
+                is_cancelled: false,
             },
             Some(HookError::Engine(status)) => Failure {
                 outcome: CallOutcome::EngineError,
                 code: 0,
                 result: HookResult::Unusable(status.message.clone()),
                 status: Some(status.clone()),
+                is_cancelled: false,
             },
         }
     }

@@ -50,6 +50,7 @@ impl Chain {
             old_object: versioned.old_object,
             options: request.options.clone().map(Arc::new),
             remaining: deadline.remaining(),
+            cancellation: deadline.cancellation,
         };
         let answer = call.exchange(self, (self.uids)()).await;
         let (changes, error) = match (answer, output) {

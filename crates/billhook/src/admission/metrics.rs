@@ -231,6 +231,10 @@ impl Observer for AdmissionMetrics {
         self.call_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
         let labels = RequestLabels { name: name(), r#type, operation, code, rejected };
         self.calls.get_or_create(&labels).increment();
+        // It is not the webhook that failed (OB-20).
+        if end.is_cancelled {
+            return;
+        }
         let error_type = match end.outcome {
             CallOutcome::Allowed => return,
             CallOutcome::FailedOpen => {

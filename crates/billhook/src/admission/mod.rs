@@ -7,13 +7,17 @@
 //!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
 //! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
 //!   real ones; tests bring their own.
+//! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
+//!   subresources `status` and `scale`.
+//! - [`Store`]: where an [`Admission`] writes to, if it is to write.
 //! - [`AdmissionReview`], [`JsonPatch`], [`Status`]: what goes over the wire, for both sides.
 //! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
 //!   feature `tracing` there are spans and log events.
 //!
 //! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
 //! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
-//! included.
+//! included; a [`Cancellation`] does the same and leaves the records that a server leaves when its
+//! client goes away.
 //!
 //! # Example
 //!
@@ -74,35 +78,46 @@
 //!
 //! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
 //! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
-//! [`Converter`] may stand in for one. Webhooks from static manifests are not supported.
+//! [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
+//! server-side apply. Webhooks from static manifests are not supported.
 
 mod annotations;
 mod answer;
+mod attempt;
 mod block;
 mod call;
 mod caller;
+mod cancel;
 mod chain;
 #[cfg(feature = "https")]
 pub mod client;
+mod client_patch;
 mod conditions;
+mod conversion;
 mod deprecation;
 mod diff;
 mod failure;
 mod idempotence;
+mod incoming;
 mod join;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 mod model;
 mod mutate;
 mod observe;
+mod ownership;
+mod passage;
 mod patch;
 mod plugin;
 pub(crate) mod reading;
 mod record;
+mod request;
 mod resource;
 mod review;
+mod scale;
 mod status;
 mod storage;
+mod store;
 mod telemetry;
 mod time;
 mod validate;
@@ -114,6 +129,7 @@ pub use answer::Stage;
 pub use caller::{
     BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
+pub use cancel::Cancellation;
 pub use chain::{Chain, ChainOutcome, RequestOptions};
 pub use diff::Difference;
 pub use idempotence::IdempotenceFinding;
@@ -122,11 +138,13 @@ pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, Step
 pub use patch::{JsonPatch, PatchError};
 pub use plugin::{Plugin, PluginRequest};
 pub use record::{Action, HookResult, Step};
-pub use resource::{Accepted, Admission, AdmissionOutcome, ObjectRequest, ServerFields};
+pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
+pub use resource::{Accepted, Admission, AdmissionOutcome, ServerFields};
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
 };
 pub use status::{Status, StatusCause, StatusDetails};
+pub use store::{Store, StoreError, StoreWrite, StoredObject};
 pub use warnings::Warnings;
 
 #[cfg(feature = "kube")]

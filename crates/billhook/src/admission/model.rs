@@ -6,6 +6,7 @@ use std::sync::Arc;
 use billhook_schema::value::{DeepValue, deep_clone, grow};
 use serde_json::Value;
 
+use super::conversion;
 use crate::CustomResourceDefinition;
 use crate::clean::type_meta;
 use crate::webhook::GroupVersionKind;
@@ -19,7 +20,9 @@ pub trait ObjectModel: Send + Sync {
     fn default(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String>;
 }
 
-/// Converts custom resources whose definition leaves that to a webhook (DI-39, RP-81).
+/// Converts custom resources whose definition leaves that to a webhook (DI-39, RP-81). As with a
+/// webhook, the result must be the same object, and of its metadata only labels and annotations
+/// count.
 pub trait Converter: Send + Sync {
     /// The object in another version, given as `group/version`.
     fn convert(&self, object: &Value, api_version: &str) -> Result<Value, String>;
@@ -67,7 +70,7 @@ impl ObjectModel for CustomResources {
             ));
         }
         if let Some(converter) = &self.converter {
-            return converter.convert(object, &api_version).map(DeepValue::from);
+            return conversion::convert(&**converter, object, to);
         }
         if self.definition.is_converted_by_webhook() {
             return Err(format!(

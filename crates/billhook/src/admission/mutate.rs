@@ -188,6 +188,7 @@ impl Chain {
             old_object,
             options: place.options.clone(),
             remaining: deadline.remaining(),
+            cancellation: deadline.cancellation,
         };
         let uid = (self.uids)();
         let span = CallSpan::new(&call, &uid);
@@ -204,20 +205,23 @@ impl Chain {
         let took = deadline.now().saturating_duration_since(began);
         place.annotate(&result, record);
         let failure = Failure::of(hook, result.as_ref().err());
-        call_ended(hook, start.stage, start.operation, failure.outcome, &failure.result, took);
+        call_ended(hook, start.stage, start.operation, &failure, took);
         self.observer.call_finished(&CallEnd {
             call: start,
             took,
             outcome: failure.outcome,
             code: failure.code,
+            is_cancelled: failure.is_cancelled,
         });
         let action = Action::called(hook, Stage::Mutating, place.round, failure.result);
         record.step_with(action, took, object.as_deref(), state.current());
         match failure.status {
             // A failed call that is ignored does not help if the time is over (DI-13).
             None if failure.outcome == CallOutcome::FailedOpen => {
-                let key = place.key("failed-open.mutation.webhook.admission.k8s.io");
-                record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
+                if !failure.is_cancelled {
+                    let key = place.key("failed-open.mutation.webhook.admission.k8s.io");
+                    record.annotations.add(&key, hook.name(), AuditLevel::Metadata);
+                }
                 if deadline.is_over() { Err(Status::timeout()) } else { Ok(None) }
             }
             None => Ok(result.ok().map(|applied| applied.changed)),

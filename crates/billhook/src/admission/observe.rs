@@ -91,6 +91,8 @@ pub struct CallEnd<'c> {
     /// The status code: 200 if it was allowed, that of the refusal or failure, 0 for an error of
     /// the chain itself (OB-17).
     pub code: i32,
+    /// Whether the webhook could not be asked because the client of the request went away (OB-20).
+    pub is_cancelled: bool,
 }
 
 /// How a call ended.

@@ -88,6 +88,12 @@ pub enum Action {
     Validate,
     /// The object was encoded for storage.
     Store,
+    /// The store refused the write because it holds something else. For a generated name another
+    /// one follows (AR-31), and for a change another attempt with what is stored now (AR-32).
+    WriteRefused {
+        /// The name of the object.
+        name: String,
+    },
 }
 
 impl Action {
@@ -142,6 +148,12 @@ pub(super) struct Record {
 }
 
 impl Record {
+    /// A stage is over that had annotations of its own: they follow those from before (DI-04).
+    pub(super) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
+        let own = std::mem::replace(&mut self.annotations, earlier);
+        self.annotations.merge(own);
+    }
+
     pub(super) fn step(&mut self, action: Action, took: Duration) {
         self.step_with(action, took, None, None);
     }

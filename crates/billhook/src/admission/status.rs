@@ -3,10 +3,13 @@
 
 use std::fmt;
 
+use billhook_schema::print::quote;
+use billhook_schema::{FieldError, aggregate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::reading::{null_is_default, record, records};
+use crate::webhook::GroupVersionResource;
 
 /// An API error: the `Status` object of API version `v1`.
 ///
@@ -73,6 +76,14 @@ pub struct StatusCause {
     pub field: String,
 }
 
+impl StatusCause {
+    fn of(error: &FieldError) -> Self {
+        let (text, field) = (error.to_string(), error.field().to_string());
+        let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
+        StatusCause { reason: error.error_type().reason().to_owned(), message, field }
+    }
+}
+
 fn is_zero(number: &i32) -> bool {
     *number == 0
 }
@@ -122,6 +133,76 @@ impl Status {
     /// 404: nothing is served there (RP-92).
     pub(super) fn resource_not_found() -> Self {
         Self::failure(404, "NotFound", "the server could not find the requested resource")
+    }
+
+    /// A failure that is about one object, as the details say.
+    fn of_object(
+        (code, reason): (i32, &str),
+        resource: &GroupVersionResource,
+        name: &str,
+        message: String,
+    ) -> Self {
+        let details = StatusDetails {
+            name: name.to_owned(),
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+            ..StatusDetails::default()
+        };
+        Status { details: Some(Box::new(details)), ..Self::failure(code, reason, message) }
+    }
+
+    /// 404: there is no such object.
+    pub(super) fn not_found(resource: &GroupVersionResource, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", resource.qualified());
+        Self::of_object((404, "NotFound"), resource, name, message)
+    }
+
+    /// 409: there is such an object already. If its name was generated the client may try again.
+    pub(super) fn already_exists(
+        resource: &GroupVersionResource,
+        name: &str,
+        is_generated: bool,
+    ) -> Self {
+        let mut message = format!("{} \"{name}\" already exists", resource.qualified());
+        if is_generated {
+            message.push_str(", the server was not able to generate a unique name for the object");
+        }
+        let mut status = Self::of_object((409, "AlreadyExists"), resource, name, message);
+        if let Some(details) = status.details.as_mut().filter(|_| is_generated) {
+            details.retry_after_seconds = 1;
+        }
+        status
+    }
+
+    /// 409: the object is not the one that the client means (RP-42).
+    pub(super) fn conflict(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
+        let subject = resource.qualified();
+        let message = format!("Operation cannot be fulfilled on {subject} \"{name}\": {why}");
+        Self::of_object((409, "Conflict"), resource, name, message)
+    }
+
+    /// 403: the request is not allowed (RP-91).
+    pub(super) fn forbidden(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
+        let name_or_not = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let message = format!("{}{name_or_not} is forbidden: {why}", resource.qualified());
+        Self::of_object((403, "Forbidden"), resource, name, message)
+    }
+
+    /// 422: an object, or a part of the request, has these errors (VV-64). An empty kind and name
+    /// belong to errors in the request itself.
+    pub(crate) fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let dot = if group.is_empty() { "" } else { "." };
+        let message =
+            format!("{kind}{dot}{group} {} is invalid: {}", quote(name), aggregate(errors));
+        let details = StatusDetails {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.iter().map(StatusCause::of).collect(),
+            ..StatusDetails::default()
+        };
+        let details = Some(Box::new(details));
+        Status { details, ..Self::failure(422, "Invalid", message) }
     }
 
     /// 400: the request cannot be served as it is.

@@ -62,6 +62,15 @@ pub(super) fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
     })
 }
 
+/// Says which revision an object is, if anything is known.
+pub(super) fn set_revision(object: &mut Value, revision: &str) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && !revision.is_empty()
+    {
+        metadata.insert("resourceVersion".to_owned(), revision.into());
+    }
+}
+
 /// Takes away what storage itself knows of an object.
 pub(super) fn remove_revision(object: &mut Value) {
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use super::answer::Stage;
 use super::call::Call;
-use super::observe::CallOutcome;
-use super::record::{HookResult, Record};
+use super::failure::Failure;
+#[cfg(feature = "tracing")]
+use super::record::HookResult;
+use super::record::Record;
 use crate::webhook::{Hook, Operation};
 
 /// A call that takes longer is worth a line.
@@ -81,8 +83,7 @@ pub(super) fn call_ended(
     hook: &Hook,
     stage: Stage,
     operation: Operation,
-    outcome: CallOutcome,
-    result: &HookResult,
+    failure: &Failure,
     took: Duration,
 ) {
     if took > SLOW {
@@ -96,16 +97,19 @@ pub(super) fn call_ended(
             tracing::warn!(webhook, configuration, operation, error = $error.as_str(), $text)
         };
     }
-    match (outcome, result) {
-        (CallOutcome::FailedOpen, HookResult::FailedOpen(error)) => {
+    match &failure.result {
+        HookResult::FailedOpen(error) | HookResult::FailedClosed(error) if failure.is_cancelled => {
+            warn!(error, "The client went away while the webhook was asked");
+        }
+        HookResult::FailedOpen(error) => {
             warn!(error, "The webhook could not be asked, which is ignored");
             let error = error.as_str();
             tracing::error!(webhook, configuration, operation, error, "Failed to ask a webhook");
         }
-        (CallOutcome::FailedClosed, HookResult::FailedClosed(error)) => {
+        HookResult::FailedClosed(error) => {
             warn!(error, "The webhook could not be asked, so the request fails");
         }
-        (CallOutcome::Rejected, HookResult::Rejected(error)) if stage == Stage::Validating => {
+        HookResult::Rejected(error) if stage == Stage::Validating => {
             warn!(error, "The webhook refuses the request");
         }
         _ => {}
@@ -113,15 +117,24 @@ pub(super) fn call_ended(
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(super) fn call_ended(
-    _: &Hook,
-    _: Stage,
-    _: Operation,
-    _: CallOutcome,
-    _: &HookResult,
-    _: Duration,
-) {
+pub(super) fn call_ended(_: &Hook, _: Stage, _: Operation, _: &Failure, _: Duration) {}
+
+/// Match conditions of a webhook make the request fail.
+#[cfg(feature = "tracing")]
+pub(super) fn conditions_failed(hook: &Hook, operation: Operation, error: &str) {
+    let (webhook, configuration) = (hook.name(), hook.configuration());
+    let operation = operation.name();
+    tracing::warn!(
+        webhook,
+        configuration,
+        operation,
+        error,
+        "Match conditions cannot be evaluated, so the request fails"
+    );
 }
+
+#[cfg(not(feature = "tracing"))]
+pub(super) fn conditions_failed(_: &Hook, _: Operation, _: &str) {}
 
 /// A webhook warned of something by a header of its response (CL-60).
 #[cfg(all(feature = "tracing", feature = "https"))]

@@ -65,6 +65,7 @@ impl Chain {
                 old_object: versioned.and_then(|versioned| versioned.old_object.clone()),
                 options: options.clone(),
                 remaining: deadline.remaining(),
+                cancellation: deadline.cancellation,
             };
             self.observer.call_started(&each.start(request));
             let uid = (self.uids)();
@@ -144,9 +145,14 @@ impl Chain {
             Err(error) => (None, Some(error)),
         };
         let failure = Failure::of(hook, error.as_ref());
-        let (outcome, code) = (failure.outcome, failure.code);
-        call_ended(hook, Stage::Validating, request.operation, outcome, &failure.result, took);
-        self.observer.call_finished(&CallEnd { call: each.start(request), took, outcome, code });
+        call_ended(hook, Stage::Validating, request.operation, &failure, took);
+        self.observer.call_finished(&CallEnd {
+            call: each.start(request),
+            took,
+            outcome: failure.outcome,
+            code: failure.code,
+            is_cancelled: failure.is_cancelled,
+        });
         End { answer, failure, took }
     }
 
@@ -163,7 +169,7 @@ impl Chain {
         if let Some(answer) = &answer {
             self.note_answer(hook, answer, record);
         }
-        if failure.outcome == CallOutcome::FailedOpen {
+        if failure.outcome == CallOutcome::FailedOpen && !failure.is_cancelled {
             let key =
                 format!("failed-open.validating.webhook.admission.k8s.io/round_0_index_{position}");
             record.annotations.add(&key, hook.name(), AuditLevel::Metadata);

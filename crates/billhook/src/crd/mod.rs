@@ -1,6 +1,6 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
-mod check;
+pub(crate) mod check;
 mod read;
 mod version;
 
@@ -90,6 +90,8 @@ struct Definition {
     scope: Scope,
     preserve_unknown_fields: bool,
     is_converted_by_webhook: bool,
+    is_established: bool,
+    is_terminating: bool,
     dialect: Dialect,
     versions: Vec<VersionData>,
     /// For bodies of a version that the definition doesn't have (RP-13).
@@ -250,6 +252,18 @@ impl CustomResourceDefinition {
     /// and encoding here convert as the strategy None does.
     pub fn is_converted_by_webhook(&self) -> bool {
         self.0.is_converted_by_webhook
+    }
+
+    /// Whether a server serves its resources: not if its status says that it is neither
+    /// established nor its names accepted (RP-92).
+    pub fn is_established(&self) -> bool {
+        self.0.is_established
+    }
+
+    /// Whether its status says that it is being deleted, so that no objects can be created
+    /// (RP-91).
+    pub fn is_terminating(&self) -> bool {
+        self.0.is_terminating
     }
 
     /// Whose rules it was compiled for.

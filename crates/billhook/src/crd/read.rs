@@ -55,10 +55,27 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
         scope,
         preserve_unknown_fields,
         is_converted_by_webhook: strategy == "Webhook",
+        is_established: conditions(value).next().is_none()
+            || is_true(value, "Established")
+            || is_true(value, "NamesAccepted"),
+        is_terminating: is_true(value, "Terminating"),
         dialect: options.dialect,
         versions,
         empty: compile.schema(None, FieldPath::default()),
     })
+}
+
+/// Type and status of the conditions in the status, which no manifest needs to have.
+fn conditions(definition: &Value) -> impl Iterator<Item = (&str, &str)> {
+    let found = definition.pointer("/status/conditions").and_then(Value::as_array);
+    found.into_iter().flatten().filter_map(|condition| {
+        let text = |name| condition.get(name).and_then(Value::as_str);
+        Some((text("type")?, text("status")?))
+    })
+}
+
+fn is_true(definition: &Value, condition: &str) -> bool {
+    conditions(definition).any(|found| found == (condition, "True"))
 }
 
 fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, CrdError> {

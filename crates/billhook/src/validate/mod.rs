@@ -17,6 +17,7 @@ use billhook_validation::PendingRule;
 use serde_json::{Map, Value};
 
 use crate::crd::{Scope, Version};
+pub(crate) use prepare::SERVER_FIELDS;
 
 /// How an object is validated.
 #[derive(Clone, Debug)]

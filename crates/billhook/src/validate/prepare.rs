@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use super::STATUS;
 use crate::crd::{Scope, Version};
 
-/// What only the server writes.
-const SERVER_FIELDS: [&str; 5] =
+/// What only the server writes in a new object.
+pub(crate) const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 impl Version {

@@ -1,13 +1,49 @@
-//! The checks of the scale subresource, which run on every write (RP-75).
+//! What the scale subresource reads and writes in an object (RP-76, RP-77), and its checks, which
+//! run on every write (RP-75).
 
 use billhook_schema::print::plain_float;
-use billhook_schema::value::{Num, go_type, grow, sorted};
+use billhook_schema::value::{DeepValue, Num, go_type, grow, sorted};
 use billhook_schema::{FieldError, FieldPath};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::crd::Scale;
 
 impl Scale {
+    /// The replicas that are wanted, if the object says so.
+    pub(crate) fn wanted(&self, object: &Value) -> Result<Option<i64>, String> {
+        lookup(object, &self.spec_replicas, "int64", int)
+    }
+
+    /// The replicas that there are; none if the object does not say (RP-76).
+    pub(crate) fn observed(&self, object: &Value) -> Result<i64, String> {
+        Ok(lookup(object, &self.status_replicas, "int64", int)?.unwrap_or(0))
+    }
+
+    /// The label selector; empty if there is none.
+    pub(crate) fn selector<'v>(&self, object: &'v Value) -> Result<&'v str, String> {
+        if self.label_selector.is_empty() {
+            return Ok("");
+        }
+        Ok(lookup(object, &self.label_selector, "string", Value::as_str)?.unwrap_or_default())
+    }
+
+    /// Sets the replicas that are wanted.
+    pub(crate) fn set_wanted(&self, object: &mut Value, replicas: i64) -> Result<(), String> {
+        let names = names(&self.spec_replicas);
+        let mut place = object;
+        for (position, name) in names.iter().enumerate() {
+            let Value::Object(members) = place else {
+                let passed = names.get(..position).unwrap_or_default().join(".");
+                return Err(format!(
+                    "value cannot be set because .{passed} is not a map[string]interface{{}}"
+                ));
+            };
+            place = members.entry(*name).or_insert_with(|| Value::Object(Map::new()));
+        }
+        drop(DeepValue::from(std::mem::replace(place, Value::from(replicas))));
+        Ok(())
+    }
+
     /// The errors at the places that the subresource reads.
     pub(super) fn errors(&self, object: &Value, is_status_update: bool) -> Vec<FieldError> {
         let mut errors = Vec::new();
@@ -24,14 +60,17 @@ impl Scale {
     }
 }
 
-fn check_replicas(object: &Value, written: &str) -> Option<FieldError> {
-    let int = |value: &Value| match value {
+fn int(value: &Value) -> Option<i64> {
+    match value {
         Value::Number(number) => match Num::of(number) {
             Num::Int(int) => Some(int),
             Num::Float(_) => None,
         },
         _ => None,
-    };
+    }
+}
+
+fn check_replicas(object: &Value, written: &str) -> Option<FieldError> {
     let invalid =
         |value: i64, detail: &str| Some(FieldError::invalid(path(written), value, detail));
     match lookup(object, written, "int64", int) {
@@ -49,6 +88,11 @@ fn path(written: &str) -> FieldPath {
     FieldPath::default().name(written)
 }
 
+/// The fields on the way, from the top.
+fn names(written: &str) -> Vec<&str> {
+    written.strip_prefix('.').unwrap_or(written).split('.').collect()
+}
+
 /// The value at a path, if there is one. The error says that it, or something on the way to it, is
 /// of another type.
 fn lookup<'v, T>(
@@ -57,7 +101,7 @@ fn lookup<'v, T>(
     expected: &str,
     read: impl Fn(&'v Value) -> Option<T>,
 ) -> Result<Option<T>, String> {
-    let names: Vec<&str> = written.strip_prefix('.').unwrap_or(written).split('.').collect();
+    let names = names(written);
     let wrong = |count: usize, value: &Value, expected: &str| {
         let place = names.get(..count).unwrap_or_default().join(".");
         let (shown, found) = (go_text(value), go_type(value));

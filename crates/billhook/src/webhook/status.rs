@@ -1,11 +1,11 @@
 //! What a server answers when matching makes it refuse a request, or when it refuses a
 //! configuration.
 
-use billhook_schema::{FieldError, aggregate};
+use billhook_schema::FieldError;
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{GROUP, WebhookConfiguration};
-use crate::admission::{Status, StatusCause, StatusDetails};
+use crate::admission::Status;
 
 /// 404 for a namespace (WM-16).
 pub(super) fn namespace_not_found(name: &str) -> Status {
@@ -26,23 +26,6 @@ impl WebhookConfiguration {
     /// The server's answer to a configuration with these errors: 422, with all of them in the
     /// message and each as a cause (WCF-25).
     pub fn refusal(&self, errors: &[FieldError]) -> Status {
-        let (kind, name) = (self.kind.name(), self.name());
-        let message = format!("{kind}.{GROUP} \"{name}\" is invalid: {}", aggregate(errors));
-        let details = StatusDetails {
-            name: name.to_owned(),
-            group: GROUP.to_owned(),
-            kind: kind.to_owned(),
-            causes: errors.iter().map(cause).collect(),
-            ..StatusDetails::default()
-        };
-        let mut status = Status::failure(422, "Invalid", message);
-        status.details = Some(Box::new(details));
-        status
+        Status::invalid(GROUP, self.kind.name(), self.name(), errors)
     }
-}
-
-fn cause(error: &FieldError) -> StatusCause {
-    let (text, field) = (error.to_string(), error.field().to_string());
-    let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
-    StatusCause { reason: error.error_type().reason().to_owned(), message, field }
 }

@@ -13,6 +13,7 @@ mod answers;
 mod audit;
 #[path = "../../examples/webhook_server/behaviour.rs"]
 mod behaviour;
+mod cancellation;
 mod client;
 mod connections;
 mod example;

@@ -306,9 +306,14 @@ async fn failed_conversions_refuse_the_request() {
     for (stage, expected) in [
         (
             "Mutating",
-            "Internal error occurred: Internal error occurred: cannot convert to example.com/v1",
+            "Internal error occurred: Internal error occurred: conversion webhook for \
+             example.com/v2, Kind=Foo failed: cannot convert to example.com/v1",
         ),
-        ("Validating", "Internal error occurred: cannot convert to example.com/v1"),
+        (
+            "Validating",
+            "Internal error occurred: conversion webhook for example.com/v2, Kind=Foo failed: \
+             cannot convert to example.com/v1",
+        ),
     ] {
         let more = format!("{}\nfailurePolicy: Ignore", rule("v1"));
         let model = CustomResources::new(definition()).converter(Arc::clone(&broken));

@@ -10,13 +10,13 @@ mod lists;
 mod model;
 mod node;
 mod options;
-mod record;
+pub(crate) mod record;
 mod rules;
 mod selectable;
 mod show;
 mod spec;
-mod typed;
-mod types;
+pub(crate) mod typed;
+pub(crate) mod types;
 mod warnings;
 
 use billhook_decode::MAX_DEPTH;

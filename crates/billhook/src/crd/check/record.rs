@@ -4,17 +4,17 @@ use billhook_schema::value::sorted;
 use serde_json::Value;
 
 /// A record and its fields, in the order in which they are printed (CV-06).
-pub(super) struct Record {
-    pub(super) name: &'static str,
-    pub(super) fields: &'static [Field],
+pub(crate) struct Record {
+    pub(crate) name: &'static str,
+    pub(crate) fields: &'static [Field],
 }
 
 /// A field: its name in documents, its name in printed values, its type.
-pub(super) struct Field(pub(super) &'static str, pub(super) &'static str, pub(super) Type);
+pub(crate) struct Field(pub(crate) &'static str, pub(crate) &'static str, pub(crate) Type);
 
 /// The type of a field. The texts are names of types in errors.
 #[derive(Clone, Copy)]
-pub(super) enum Type {
+pub(crate) enum Type {
     /// A string that is empty when absent.
     Text(&'static str),
     OptionalText(&'static str),

@@ -13,7 +13,7 @@ use crate::base64;
 const MAX_UNKNOWN_FIELDS: usize = 100;
 
 /// Checks the types of a document; gives the unknown fields, as `unknown field "path"`.
-pub(super) fn read(value: &Value, record: &'static Record) -> Result<Vec<String>, String> {
+pub(crate) fn read(value: &Value, record: &'static Record) -> Result<Vec<String>, String> {
     let mut reader = Reader { saved: None, unknown: Vec::new(), inside_union: false };
     let Value::Object(members) = value else {
         let (found, name) = (json_type(value), record.name);

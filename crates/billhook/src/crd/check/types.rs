@@ -19,7 +19,8 @@ pub(super) static DEFINITION: Record = Record {
     ],
 };
 
-static OBJECT_META: Record = Record {
+/// The metadata of any object.
+pub(crate) static OBJECT_META: Record = Record {
     name: "ObjectMeta",
     fields: &[
         Field("name", "Name", STRING),
