@@ -5,8 +5,9 @@ use std::sync::{Arc, OnceLock};
 
 use super::{
     ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NO_DEFAULT, NOTHING, Node, NodeId,
-    Property, RESOURCE_FIELDS, ResourceField, Spelling, Step, Target, Types, Unlisted,
-    lookup::Lookup, spelling::AROUND,
+    Property, RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted,
+    lookup::Lookup,
+    spelling::{AROUND, Spelling},
 };
 use crate::path::FieldPath;
 use crate::props::{JsonSchemaProps, SchemaOrBool};

@@ -6,6 +6,7 @@
 mod hints;
 mod lookup;
 mod lower;
+mod members;
 mod places;
 mod spelling;
 
@@ -19,8 +20,8 @@ use crate::value::DeepValue;
 pub use hints::ExpectedProperty;
 use hints::Hint;
 pub use lower::{CompileOptions, Dialect};
+use members::{NO_DEFAULT, Property, Target};
 pub use places::{DefaultPlace, DefaultStep};
-use spelling::Spelling;
 
 /// The fields that every resource has besides what its schema lists.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -113,64 +114,6 @@ enum Step {
     Property(u32),
     AdditionalProperties,
     Items,
-}
-
-#[derive(Clone, Debug)]
-struct Property {
-    spelling: Spelling,
-    /// The length of the name with its quotation marks and the colon.
-    spelled_length: u32,
-    /// The property that followed.
-    next: Hint,
-    target: Target,
-    /// The place among the properties of its node.
-    index: u32,
-    /// Where the name begins in the text of all names.
-    name_start: u32,
-    field: Option<ResourceField>,
-    listed: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Target {
-    node: NodeId,
-    /// [`NO_DEFAULT`] if there is none.
-    default: u32,
-    nullable: bool,
-}
-
-impl Property {
-    #[inline(always)]
-    fn name_length(&self) -> usize {
-        (self.spelled_length as usize).saturating_sub(spelling::AROUND)
-    }
-
-    /// The name, given the text of all names.
-    #[inline]
-    fn name_in<'n>(&self, names: &'n str) -> &'n str {
-        let start = self.name_start as usize;
-        names.get(start..start + self.name_length()).unwrap_or_default()
-    }
-
-    /// Whether this is the name, given the text of all names.
-    #[inline]
-    fn is_named(&self, name: &[u8], names: &str) -> bool {
-        let start = self.name_start as usize;
-        name.len() == self.name_length()
-            && names.as_bytes().get(start..start + name.len()) == Some(name)
-    }
-}
-
-const NO_DEFAULT: u32 = u32::MAX;
-
-impl Target {
-    const fn to(node: NodeId) -> Self {
-        Target { node, default: NO_DEFAULT, nullable: true }
-    }
-
-    const fn has_default(self) -> bool {
-        self.default != NO_DEFAULT
-    }
 }
 
 /// What happens to a member that `properties` does not list.
@@ -529,73 +472,5 @@ impl<'s> NodeRef<'s> {
         let mut path = self.arena.base.clone();
         path.extend(segments.into_iter().rev());
         path
-    }
-}
-
-impl<'s> PropertyRef<'s> {
-    /// The member's name.
-    #[inline]
-    pub fn name(self) -> &'s str {
-        self.arena.name(self.property)
-    }
-
-    /// Whether this is the member's name.
-    #[inline]
-    pub fn is_named(self, name: &str) -> bool {
-        self.property.is_named(name.as_bytes(), &self.arena.names)
-    }
-
-    /// The position of the member among those its node knows, in the order of names.
-    #[inline]
-    pub fn position(self) -> usize {
-        self.property.index as usize
-    }
-
-    /// Which resource field the member is, if its node is a resource.
-    #[inline]
-    pub fn resource_field(self) -> Option<ResourceField> {
-        self.property.field
-    }
-
-    /// Whether the schema lists the member; otherwise it is a resource field known without that.
-    pub fn is_listed(self) -> bool {
-        self.property.listed
-    }
-
-    /// What the schema says about the member's value.
-    #[inline]
-    pub fn edge(self) -> Edge<'s> {
-        Edge { arena: self.arena, target: &self.property.target }
-    }
-}
-
-impl<'s> Edge<'s> {
-    /// The node of the value.
-    #[inline]
-    pub fn node(self) -> NodeRef<'s> {
-        self.arena.node(self.target.node)
-    }
-
-    /// Whether null is a value here: the schema says `nullable`, or there is no schema.
-    #[inline]
-    pub fn is_nullable(self) -> bool {
-        self.target.nullable
-    }
-
-    /// The default, if there is one.
-    #[inline]
-    pub fn default(self) -> Option<&'s Value> {
-        Some(&*self.arena.defaults.get(self.target.default as usize)?.value)
-    }
-
-    /// A number for the default that no other default of the schema has.
-    #[inline]
-    pub fn default_id(self) -> Option<usize> {
-        self.target.has_default().then_some(self.target.default as usize)
-    }
-
-    /// How many JSON values the default consists of.
-    pub fn default_size(self) -> usize {
-        self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
     }
 }

@@ -1,0 +1,133 @@
+//! What a compiled schema says about the members of objects and the elements of lists.
+
+use serde_json::Value;
+
+use super::hints::Hint;
+use super::spelling::{self, Spelling};
+use super::{Edge, NodeId, NodeRef, PropertyRef, ResourceField};
+
+#[derive(Clone, Debug)]
+pub(super) struct Property {
+    pub(super) spelling: Spelling,
+    /// The length of the name with its quotation marks and the colon.
+    pub(super) spelled_length: u32,
+    /// The property that followed.
+    pub(super) next: Hint,
+    pub(super) target: Target,
+    /// The place among the properties of its node.
+    pub(super) index: u32,
+    /// Where the name begins in the text of all names.
+    pub(super) name_start: u32,
+    pub(super) field: Option<ResourceField>,
+    pub(super) listed: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) node: NodeId,
+    /// [`NO_DEFAULT`] if there is none.
+    pub(super) default: u32,
+    pub(super) nullable: bool,
+}
+
+impl Property {
+    #[inline(always)]
+    pub(super) fn name_length(&self) -> usize {
+        (self.spelled_length as usize).saturating_sub(spelling::AROUND)
+    }
+
+    /// The name, given the text of all names.
+    #[inline]
+    pub(super) fn name_in<'n>(&self, names: &'n str) -> &'n str {
+        let start = self.name_start as usize;
+        names.get(start..start + self.name_length()).unwrap_or_default()
+    }
+
+    /// Whether this is the name, given the text of all names.
+    #[inline]
+    pub(super) fn is_named(&self, name: &[u8], names: &str) -> bool {
+        let start = self.name_start as usize;
+        name.len() == self.name_length()
+            && names.as_bytes().get(start..start + name.len()) == Some(name)
+    }
+}
+
+pub(super) const NO_DEFAULT: u32 = u32::MAX;
+
+impl Target {
+    pub(super) const fn to(node: NodeId) -> Self {
+        Target { node, default: NO_DEFAULT, nullable: true }
+    }
+
+    pub(super) const fn has_default(self) -> bool {
+        self.default != NO_DEFAULT
+    }
+}
+
+impl<'s> PropertyRef<'s> {
+    /// The member's name.
+    #[inline]
+    pub fn name(self) -> &'s str {
+        self.arena.name(self.property)
+    }
+
+    /// Whether this is the member's name.
+    #[inline]
+    pub fn is_named(self, name: &str) -> bool {
+        self.property.is_named(name.as_bytes(), &self.arena.names)
+    }
+
+    /// The position of the member among those its node knows, in the order of names.
+    #[inline]
+    pub fn position(self) -> usize {
+        self.property.index as usize
+    }
+
+    /// Which resource field the member is, if its node is a resource.
+    #[inline]
+    pub fn resource_field(self) -> Option<ResourceField> {
+        self.property.field
+    }
+
+    /// Whether the schema lists the member; otherwise it is a resource field known without that.
+    pub fn is_listed(self) -> bool {
+        self.property.listed
+    }
+
+    /// What the schema says about the member's value.
+    #[inline]
+    pub fn edge(self) -> Edge<'s> {
+        Edge { arena: self.arena, target: &self.property.target }
+    }
+}
+
+impl<'s> Edge<'s> {
+    /// The node of the value.
+    #[inline]
+    pub fn node(self) -> NodeRef<'s> {
+        self.arena.node(self.target.node)
+    }
+
+    /// Whether null is a value here: the schema says `nullable`, or there is no schema.
+    #[inline]
+    pub fn is_nullable(self) -> bool {
+        self.target.nullable
+    }
+
+    /// The default, if there is one.
+    #[inline]
+    pub fn default(self) -> Option<&'s Value> {
+        Some(&*self.arena.defaults.get(self.target.default as usize)?.value)
+    }
+
+    /// A number for the default that no other default of the schema has.
+    #[inline]
+    pub fn default_id(self) -> Option<usize> {
+        self.target.has_default().then_some(self.target.default as usize)
+    }
+
+    /// How many JSON values the default consists of.
+    pub fn default_size(self) -> usize {
+        self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
+    }
+}
