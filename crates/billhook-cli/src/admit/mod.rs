@@ -152,7 +152,8 @@ impl Run<'_> {
         let chain = Chain::new(self.caller()?)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
-            .observer(waiting);
+            .observer(waiting)
+            .results_in_hook_order(true);
         let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
         let stored = old.map(json);
         let mut request = match (command.operation(), stored) {
