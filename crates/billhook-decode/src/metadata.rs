@@ -117,9 +117,7 @@ impl<'t> Fast<'_, 't> {
                 }
                 None if self.cuts => {
                     let end = self.scan.skip_value(at, byte, &mut AnyKeys, left)?;
-                    let (next, byte) = self.scan.token(end);
-                    let comma_end = (byte == b',').then_some(next + 1);
-                    self.out.cut_member((start, kept_end), end, comma_end);
+                    self.out.cut_member((start, kept_end), end, self.scan.comma_end(end));
                     end
                 }
                 None => return Ok(None),

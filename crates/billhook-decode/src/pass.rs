@@ -269,8 +269,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     /// that are kept end.
     #[inline(never)]
     fn cut_member(&mut self, kept: (usize, usize), end: usize) {
-        let (at, byte) = self.scan.token(end);
-        self.out.cut_member(kept, end, (byte == b',').then_some(at + 1));
+        self.out.cut_member(kept, end, self.scan.comma_end(end));
     }
 
     /// The members of an object whose opening brace was read.

@@ -137,6 +137,13 @@ impl<'t> Scan<'t> {
         self.text.get(at..).and_then(<[u8]>::first_chunk) == Some(b",\"")
     }
 
+    /// The position behind the comma that comes next, if one does.
+    #[inline]
+    pub(crate) fn comma_end(&self, at: usize) -> Option<usize> {
+        let (at, byte) = self.token(at);
+        (byte == b',').then_some(at + 1)
+    }
+
     /// Passes what stands between the parts of a list or an object.
     #[inline(always)]
     pub(crate) fn next_part(&self, at: usize, end: u8) -> Step<Part> {
