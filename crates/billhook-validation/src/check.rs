@@ -102,6 +102,6 @@ impl<'c> Check<'c> {
             base: &self.base,
             correlation: Correlation::new(&self.validator.arena),
         };
-        walk.node(self.validator.root, self.value, self.old, &Location::TOP, report);
+        walk.node(self.validator.root, self.value, self.old, &Location::TOP, 0, report);
     }
 }

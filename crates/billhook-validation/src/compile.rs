@@ -11,9 +11,10 @@ use billhook_schema::value::{DeepValue, grow};
 
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
+use crate::members::{Member, Members, Seen};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::rules::Rule;
-use crate::types::TypeList;
+use crate::types::{Kinds, TypeList};
 
 /// Which form of a schema is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +34,7 @@ pub(crate) struct NodeId(u32);
 pub(crate) struct Arena {
     nodes: Vec<Node>,
     /// Listed members, grouped by node and sorted by name.
-    properties: Vec<(Box<str>, NodeId)>,
+    properties: Vec<Member>,
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
     /// The rules in CEL, grouped by node.
@@ -46,6 +47,10 @@ pub(crate) struct Arena {
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) types: TypeList,
+    /// The kinds of which all values have the right type.
+    pub(crate) accepted: Kinds,
+    /// The kinds of which all values are valid.
+    pub(crate) plain: Kinds,
     /// As written; empty if it has no effect (VV-02).
     pub(crate) format: Box<str>,
     pub(crate) checker: Option<Checker>,
@@ -57,6 +62,8 @@ pub(crate) struct Node {
     pub(crate) counts: Option<Box<Counts>>,
     pub(crate) enum_: Box<[DeepValue]>,
     pub(crate) required: Box<[Box<str>]>,
+    /// The places of the required members among the listed ones; none if they have no places.
+    pub(crate) required_places: Option<Seen>,
     pub(crate) items: Option<NodeId>,
     pub(crate) additional: Additional,
     properties: Range<u32>,
@@ -69,6 +76,33 @@ pub(crate) struct Node {
     pub(crate) rules: Range<u32>,
     /// Whether this node or one below it has rules in CEL.
     pub(crate) has_rules: bool,
+}
+
+impl Node {
+    /// The kinds of which all values are valid.
+    fn find_plain(&self) -> Kinds {
+        if self.junctors.is_some() || !self.enum_.is_empty() {
+            return Kinds::default();
+        }
+        let mut plain = self.accepted;
+        if self.strings.is_some() || self.checker.is_some() {
+            plain = plain.without(Kinds::STRING);
+        }
+        if self.numbers.as_ref().is_some_and(|numbers| !numbers.admits_all_ints()) {
+            plain = plain.without(Kinds::INT);
+        }
+        if self.numbers.is_some() {
+            plain = plain.without(Kinds::FLOAT);
+        }
+        if self.items.is_some() || self.counts.is_some() {
+            plain = plain.without(Kinds::ARRAY);
+        }
+        let has_members = !self.properties.is_empty() || self.additional != Additional::Anything;
+        if has_members || !self.required.is_empty() || self.counts.is_some() {
+            plain = plain.without(Kinds::OBJECT);
+        }
+        plain
+    }
 }
 
 /// `allOf`, `anyOf`, `oneOf` and `not`.
@@ -164,14 +198,14 @@ impl Arena {
     /// The node of a listed member.
     #[inline]
     pub(crate) fn property(&self, node: &Node, name: &str) -> Option<NodeId> {
-        let properties = self.properties(node);
-        let position = properties.binary_search_by(|(listed, _)| (**listed).cmp(name)).ok()?;
-        properties.get(position).map(|(_, id)| *id)
+        self.properties(node).find(name, 0).map(|(_, id)| id)
     }
 
-    fn properties(&self, node: &Node) -> &[(Box<str>, NodeId)] {
+    /// The listed members of a node.
+    #[inline]
+    pub(crate) fn properties(&self, node: &Node) -> Members<'_> {
         let Range { start, end } = node.properties;
-        self.properties.get(start as usize..end as usize).unwrap_or_default()
+        Members(self.properties.get(start as usize..end as usize).unwrap_or_default())
     }
 
     pub(crate) fn rule_count(&self) -> usize {
@@ -246,7 +280,7 @@ impl Builder {
         };
         let mut properties = Vec::new();
         for (name, property) in schema.properties.iter().flatten() {
-            properties.push((name.as_str().into(), self.node(property, nested)));
+            properties.push(Member::new(name, self.node(property, nested)));
         }
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
@@ -258,7 +292,7 @@ impl Builder {
             _ => None,
         };
         let below = items.into_iter().chain(additional_node);
-        let below = below.chain(properties.iter().map(|(_, id)| *id));
+        let below = below.chain(properties.iter().map(Member::id));
         let (mut has_list_type, mut has_rules) = (list != ListType::None, !rules.is_empty());
         for node in below.map(|id| self.arena.node(id)) {
             has_list_type |= node.has_list_type;
@@ -266,7 +300,11 @@ impl Builder {
         }
 
         let numbers = Numbers::new(validations, Context::new(&types, written_format));
-        Node {
+        let required: Box<[Box<str>]> =
+            schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
+        let mut node = Node {
+            accepted: Kinds::accepted(&types, written_format),
+            plain: Kinds::default(),
             format: written_format.into(),
             checker,
             nullable: schema.nullable,
@@ -275,7 +313,8 @@ impl Builder {
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
             counts: Counts::new(validations),
             enum_: validations.enum_.as_slice().into(),
-            required: schema.required.iter().flatten().map(|name| name.as_str().into()).collect(),
+            required_places: Members(&properties).places(&required),
+            required,
             items,
             additional,
             properties: append(&mut self.arena.properties, properties),
@@ -285,7 +324,9 @@ impl Builder {
             rules,
             has_rules,
             types,
-        }
+        };
+        node.plain = node.find_plain();
+        node
     }
 
     fn junctors(&mut self, schema: &JsonSchemaProps) -> Option<Box<Junctors>> {

@@ -45,6 +45,7 @@ mod enums;
 mod formats;
 mod identity;
 mod lists;
+mod members;
 mod numbers;
 mod place;
 mod report;

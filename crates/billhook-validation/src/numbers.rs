@@ -114,6 +114,14 @@ impl Numbers {
             || self.maximum.is_some()
     }
 
+    /// Whether a check finds nothing wrong with any number that fits `i64`.
+    pub(crate) fn admits_all_ints(&self) -> bool {
+        !matches!(self.context, Context::Integer { is_int32: true })
+            && self.multiple_of.is_none()
+            && self.minimum.is_none()
+            && self.maximum.is_none()
+    }
+
     /// Checks a number; errors are in the order of VV-29.
     pub(crate) fn check(&self, number: Num, mut report: impl FnMut(NumberError)) {
         if !self.context.holds(number) {

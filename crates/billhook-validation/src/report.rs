@@ -4,9 +4,9 @@ use billhook_schema::{FieldError, FieldErrors};
 
 /// The receiver of a walk's findings.
 pub(crate) trait Report {
-    /// Whether the order of errors matters, so that members must be visited in the order of their
-    /// keys.
-    const ORDERED: bool;
+    /// Whether somebody sees the errors. Then their order matters, so that members must be visited
+    /// in the order of their keys, and so do scores (VV-54).
+    const SHOWN: bool;
 
     /// Takes an error; it is only made when somebody wants to see it.
     fn add(&mut self, error: impl FnOnce() -> FieldError);
@@ -39,7 +39,7 @@ pub(crate) struct Silent {
 }
 
 impl Report for Silent {
-    const ORDERED: bool = false;
+    const SHOWN: bool = false;
 
     #[inline]
     fn add(&mut self, _: impl FnOnce() -> FieldError) {
@@ -91,7 +91,7 @@ impl Errors {
 }
 
 impl Report for Errors {
-    const ORDERED: bool = true;
+    const SHOWN: bool = true;
 
     fn add(&mut self, error: impl FnOnce() -> FieldError) {
         if !self.list.is_full() {

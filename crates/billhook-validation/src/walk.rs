@@ -14,6 +14,7 @@ use crate::correlate::{Correlation, OldElements};
 use crate::enums;
 use crate::formats::Format;
 use crate::identity::Identity;
+use crate::members::Seen;
 use crate::numbers::NumberError;
 use crate::place;
 use crate::report::{Report, Silent};
@@ -26,8 +27,11 @@ pub(crate) struct Walk<'w> {
     pub(crate) correlation: Correlation<'w>,
 }
 
-/// How well a value fits a node (VV-54).
+/// How well a value fits a node (VV-54). It counts only where errors are shown.
 type Score = u64;
+
+/// Levels that are walked between two looks at how much stack is left.
+const LEVELS: usize = 8;
 
 impl Walk<'_> {
     /// Checks a value against a node; `old` is the value it replaces, if that is known. What is
@@ -38,20 +42,21 @@ impl Walk<'_> {
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         let node = self.arena.node(id);
+        if !R::SHOWN && node.plain.contains(value) {
+            return 0;
+        }
         let mark = report.mark();
-        let score = match value {
-            Value::Null => self.null(node, at, report),
-            Value::Array(_) | Value::Object(_) => {
-                grow(|| self.checks(id, node, value, old, at, report))
-            }
-            _ if node.junctors.is_some() => grow(|| self.checks(id, node, value, old, at, report)),
-            _ => self.checks(id, node, value, old, at, report),
+        let score = if level.is_multiple_of(LEVELS) {
+            grow(|| self.checks(node, value, old, at, level + 1, report))
+        } else {
+            self.checks(node, value, old, at, level + 1, report)
         };
-        if report.mark() > mark
-            && let Some(old) = old
+        if let Some(old) = old
+            && report.mark() > mark
             && self.correlation.is_unchanged(id, value, old)
         {
             report.reset(mark);
@@ -71,13 +76,16 @@ impl Walk<'_> {
 
     fn checks<R: Report>(
         &self,
-        id: NodeId,
         node: &Node,
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
+        if value.is_null() {
+            return self.null(node, at, report);
+        }
         let mut score = 1;
         score += self.types(node, value, at, report);
         // The junctors and the enum count even where there are none.
@@ -86,7 +94,7 @@ impl Walk<'_> {
             return score;
         }
         if let Some(junctors) = &node.junctors {
-            score += self.junctors(junctors, value, at, report);
+            score += self.junctors(junctors, value, at, level, report);
         }
         match value {
             Value::String(text) => score += self.string(node, text, at, report),
@@ -94,7 +102,7 @@ impl Walk<'_> {
                 self.number(node, Num::of(number), at, report);
                 score += 2;
             }
-            Value::Array(items) => score += 2 + self.array(node, items, old, at, report),
+            Value::Array(items) => score += 2 + self.array(node, items, old, at, level, report),
             _ => {}
         }
         if report.is_done() {
@@ -102,7 +110,7 @@ impl Walk<'_> {
         }
         self.enum_(node, value, at, report);
         if let Value::Object(members) = value {
-            score += 1 + self.object(id, node, members, old, at, report);
+            score += 1 + self.object(node, members, old, at, level, report);
         }
         score
     }
@@ -115,6 +123,9 @@ impl Walk<'_> {
         report: &mut R,
     ) -> Score {
         let applies = !node.types.is_empty() || !node.format.is_empty();
+        if node.accepted.contains(value) {
+            return 2 * u64::from(applies);
+        }
         match types::check(&node.types, &node.format, value) {
             Ok(()) => 2 * u64::from(applies),
             Err(mismatch) => {
@@ -151,14 +162,15 @@ impl Walk<'_> {
         junctors: &Junctors,
         value: &Value,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
-        let mut score = self.any_of(self.arena.any_of(junctors), value, at, report);
-        score += self.one_of(self.arena.one_of(junctors), value, at, report);
-        score += self.all_of(self.arena.all_of(junctors), value, at, report);
+        let mut score = self.any_of(self.arena.any_of(junctors), value, at, level, report);
+        score += self.one_of(self.arena.one_of(junctors), value, at, level, report);
+        score += self.all_of(self.arena.all_of(junctors), value, at, level, report);
         if let Some(id) = junctors.not {
             let mut branch = Silent::default();
-            self.node(id, value, None, at, &mut branch);
+            self.node(id, value, None, at, level, &mut branch);
             if !branch.has_failed() {
                 report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
             }
@@ -175,12 +187,13 @@ impl Walk<'_> {
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         let mut best: Option<(Score, R)> = None;
         for id in branches {
             let mut branch = R::branch();
-            let score = self.node(*id, value, None, at, &mut branch);
+            let score = self.node(*id, value, None, at, level, &mut branch);
             if !branch.has_failed() {
                 return score;
             }
@@ -197,13 +210,14 @@ impl Walk<'_> {
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         let (mut valid, mut valid_score) = (0, 0);
         let mut best: Option<(Score, R)> = None;
         for id in branches {
             let mut branch = R::branch();
-            let score = self.node(*id, value, None, at, &mut branch);
+            let score = self.node(*id, value, None, at, level, &mut branch);
             if branch.has_failed() {
                 keep_better(&mut best, score, branch);
             } else {
@@ -232,12 +246,13 @@ impl Walk<'_> {
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         let (mut failed, mut score) = (0, 0);
         for id in branches {
             let mut branch = R::branch();
-            score += self.node(*id, value, None, at, &mut branch);
+            score += self.node(*id, value, None, at, level, &mut branch);
             failed += usize::from(branch.has_failed());
             report.absorb(branch);
         }
@@ -340,6 +355,7 @@ impl Walk<'_> {
         items: &[Value],
         old: Option<&Value>,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         let mut score = 0;
@@ -347,7 +363,7 @@ impl Walk<'_> {
             let old = old.and_then(|old| OldElements::new(node, old));
             for (index, item) in items.iter().enumerate() {
                 let old = old.as_ref().and_then(|old| old.get(item));
-                score += self.node(id, item, old, &at.index(index), report);
+                score += self.node(id, item, old, &at.index(index), level, report);
                 if report.is_done() {
                     return score;
                 }
@@ -387,48 +403,61 @@ impl Walk<'_> {
     /// VV-34 to VV-37.
     fn object<R: Report>(
         &self,
-        id: NodeId,
         node: &Node,
         members: &Map<String, Value>,
         old: Option<&Value>,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         if let Some(counts) = &node.counts {
             self.member_count(counts, members.len(), at, report);
         }
         let old = old.and_then(Value::as_object);
-        let is_root = id == self.root;
-        let old_member = |key: &str| match key {
+        let old_member = |key: &str| match (old?, key) {
             // These two are never compared on their own (VV-84).
-            "apiVersion" | "kind" if is_root => None,
-            _ => old?.get(key),
+            (_, "apiVersion" | "kind") if self.is_root(node) => None,
+            (old, _) => old.get(key),
         };
-        let mut score = 0;
-        if R::ORDERED {
-            let members = sorted(members);
-            let mut listed = Vec::new();
-            for (key, member) in members {
-                match self.arena.property(node, key) {
-                    Some(id) => listed.push((id, key, member)),
+        let listed = self.arena.properties(node);
+        let (mut score, mut seen, mut next) = (0, Seen::default(), 0);
+        if R::SHOWN {
+            let mut found = Vec::new();
+            for (key, member) in sorted(members) {
+                match listed.find(key, next) {
+                    Some((position, id)) => {
+                        next = position + 1;
+                        seen.insert(position);
+                        found.push((id, key, member));
+                    }
                     None => {
-                        score += self.unlisted(node, (key, member), old_member(key), at, report);
+                        let old = old_member(key);
+                        score += self.unlisted(node, (key, member), old, at, level, report);
                     }
                 }
             }
-            for (id, key, member) in listed {
-                score += self.node(id, member, old_member(key), &at.name(key), report);
+            for (id, key, member) in found {
+                score += self.node(id, member, old_member(key), &at.name(key), level, report);
             }
         } else {
             for (key, member) in members {
-                score += match self.arena.property(node, key) {
-                    Some(id) => self.node(id, member, old_member(key), &at.name(key), report),
-                    None => self.unlisted(node, (key, member), old_member(key), at, report),
-                };
+                match listed.find(key, next) {
+                    Some((position, id)) => {
+                        next = position + 1;
+                        seen.insert(position);
+                        self.node(id, member, old_member(key), &at.name(key), level, report);
+                    }
+                    None => {
+                        self.unlisted(node, (key, member), old_member(key), at, level, report);
+                    }
+                }
                 if report.is_done() {
                     return score;
                 }
             }
+        }
+        if node.required_places.is_some_and(|required| seen.holds(required)) {
+            return score;
         }
         for name in &node.required {
             if !members.contains_key(&**name) {
@@ -436,6 +465,10 @@ impl Walk<'_> {
             }
         }
         score
+    }
+
+    fn is_root(&self, node: &Node) -> bool {
+        std::ptr::eq(node, self.arena.node(self.root))
     }
 
     fn member_count<R: Report>(
@@ -465,6 +498,7 @@ impl Walk<'_> {
         (key, member): (&str, &Value),
         old: Option<&Value>,
         at: &Location<'_>,
+        level: usize,
         report: &mut R,
     ) -> Score {
         match node.additional {
@@ -477,7 +511,7 @@ impl Walk<'_> {
                 });
                 0
             }
-            Additional::Schema(id) => self.node(id, member, old, &at.key(key), report),
+            Additional::Schema(id) => self.node(id, member, old, &at.key(key), level, report),
         }
     }
 }
