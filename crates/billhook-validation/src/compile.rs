@@ -8,13 +8,14 @@ use billhook_regex::Pattern;
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValueValidations};
 use billhook_schema::value::{DeepValue, grow};
+use serde_json::Value;
 
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
 use crate::members::{Member, Members, Seen};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::rules::Rule;
-use crate::types::{Kinds, TypeList};
+use crate::types::{self, Kinds, TypeList};
 
 /// Which form of a schema is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +80,29 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// Whether null has the right type (VV-04).
+    pub(crate) fn admits_null(&self) -> bool {
+        self.types.is_empty() || self.nullable
+    }
+
+    /// Whether a value has the right type (VV-04, VV-10).
+    #[inline(never)]
+    pub(crate) fn admits_type(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.admits_null(),
+            value => types::check(&self.types, &self.format, value).is_ok(),
+        }
+    }
+
     /// The kinds of which all values are valid.
     fn find_plain(&self) -> Kinds {
-        if self.junctors.is_some() || !self.enum_.is_empty() {
+        if !self.enum_.is_empty() {
             return Kinds::default();
         }
         let mut plain = self.accepted;
+        if let Some(junctors) = &self.junctors {
+            plain = plain.and(junctors.admitted);
+        }
         if self.strings.is_some() || self.checker.is_some() {
             plain = plain.without(Kinds::STRING);
         }
@@ -112,6 +130,8 @@ pub(crate) struct Junctors {
     one_of: Range<u32>,
     all_of: Range<u32>,
     pub(crate) not: Option<NodeId>,
+    /// The kinds of which all values are valid here.
+    pub(crate) admitted: Kinds,
 }
 
 /// The keywords of strings.
@@ -120,6 +140,41 @@ pub(crate) struct Strings {
     pub(crate) max_length: Option<i64>,
     pub(crate) min_length: Option<i64>,
     pub(crate) pattern: Option<TextPattern>,
+}
+
+/// What is wrong with a text.
+pub(crate) enum TextFault<'s> {
+    TooLong(i64),
+    TooShort(i64),
+    Mismatch(&'s TextPattern),
+}
+
+impl Strings {
+    /// The first thing that is wrong with a text (VV-20 to VV-22).
+    pub(crate) fn fault(&self, text: &str) -> Option<TextFault<'_>> {
+        if let Some(max) = self.max_length
+            && is_longer(text, max)
+        {
+            return Some(TextFault::TooLong(max));
+        }
+        if let Some(min) = self.min_length
+            && is_shorter(text, min)
+        {
+            return Some(TextFault::TooShort(min));
+        }
+        let pattern = self.pattern.as_ref()?;
+        (!pattern.is_match(text)).then_some(TextFault::Mismatch(pattern))
+    }
+}
+
+/// Whether a text has more than `count` characters.
+fn is_longer(text: &str, count: i64) -> bool {
+    text.len() as i64 > count && text.chars().count() as i64 > count
+}
+
+/// Whether a text has fewer than `count` characters.
+fn is_shorter(text: &str, count: i64) -> bool {
+    (text.len() as i64) < count || (text.chars().count() as i64) < count
 }
 
 /// A pattern, or why there is none.
@@ -198,7 +253,7 @@ impl Arena {
     /// The node of a listed member.
     #[inline]
     pub(crate) fn property(&self, node: &Node, name: &str) -> Option<NodeId> {
-        self.properties(node).find(name, 0).map(|(_, id)| id)
+        self.properties(node).find(name, 0).map(Member::id)
     }
 
     /// The listed members of a node.
@@ -280,7 +335,7 @@ impl Builder {
         };
         let mut properties = Vec::new();
         for (name, property) in schema.properties.iter().flatten() {
-            properties.push(Member::new(name, self.node(property, nested)));
+            properties.push(Member::new(name, properties.len(), self.node(property, nested)));
         }
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
@@ -339,7 +394,22 @@ impl Builder {
         let one_of = list(&schema.one_of);
         let all_of = list(&schema.all_of);
         let not = schema.not.as_ref().map(|schema| self.node(schema, true));
-        Some(Box::new(Junctors { any_of, one_of, all_of, not }))
+        let mut junctors = Junctors { any_of, one_of, all_of, not, admitted: Kinds::default() };
+        junctors.admitted = self.admitted(&junctors);
+        Some(Box::new(junctors))
+    }
+
+    /// The kinds of which all values are surely valid for junctors.
+    fn admitted(&self, junctors: &Junctors) -> Kinds {
+        if junctors.not.is_some() || !junctors.one_of.is_empty() {
+            return Kinds::default();
+        }
+        let plain = |id: &NodeId| self.arena.node(*id).plain;
+        let all_of = self.arena.all_of(junctors).iter().map(plain).fold(Kinds::ALL, Kinds::and);
+        match self.arena.any_of(junctors) {
+            [] => all_of,
+            any_of => all_of.and(any_of.iter().map(plain).fold(Kinds::default(), Kinds::or)),
+        }
     }
 
     fn strings(&mut self, validations: &ValueValidations) -> Option<Box<Strings>> {

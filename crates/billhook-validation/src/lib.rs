@@ -52,6 +52,7 @@ mod report;
 mod rules;
 mod types;
 mod validator;
+mod verdict;
 mod walk;
 
 pub use check::Check;

@@ -65,7 +65,7 @@ impl ListWalk<'_> {
                     self.node(id, item, &at.index(index), report);
                 }
             }),
-            Value::Object(members) if R::SHOWN => grow(|| {
+            Value::Object(members) if R::ORDERED => grow(|| {
                 for (key, member) in sorted(members) {
                     self.member(node, key, member, at, report);
                 }

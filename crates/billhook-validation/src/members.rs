@@ -6,16 +6,22 @@ use crate::compile::NodeId;
 #[derive(Debug)]
 pub(crate) struct Member {
     name: Box<str>,
+    place: u32,
     id: NodeId,
 }
 
 impl Member {
-    pub(crate) fn new(name: &str, id: NodeId) -> Self {
-        Member { name: name.into(), id }
+    pub(crate) fn new(name: &str, place: usize, id: NodeId) -> Self {
+        Member { name: name.into(), place: place as u32, id }
     }
 
     pub(crate) fn id(&self) -> NodeId {
         self.id
+    }
+
+    /// The place among the members of the node.
+    pub(crate) fn place(&self) -> usize {
+        self.place as usize
     }
 }
 
@@ -26,34 +32,35 @@ pub(crate) struct Members<'a>(pub(crate) &'a [Member]);
 /// How many members are compared one by one.
 const LINEAR: usize = 8;
 
-impl Members<'_> {
-    /// A member and its place. Objects mostly have their members in the order of their names, so
-    /// the search begins at `next`, one behind the member that was found last.
+impl<'a> Members<'a> {
+    /// A member by its name. Objects mostly have their members in the order of their names, so the
+    /// search begins at `next`, one behind the member that was found last.
     #[inline]
-    pub(crate) fn find(self, name: &str, next: usize) -> Option<(usize, NodeId)> {
-        let ahead = self.0.iter().enumerate().skip(next).take(LINEAR);
-        for (place, member) in ahead {
-            if *member.name == *name {
-                return Some((place, member.id));
-            }
+    pub(crate) fn find(self, name: &str, next: usize) -> Option<&'a Member> {
+        match self.0.get(next) {
+            Some(member) if *member.name == *name => Some(member),
+            _ => self.search(name, next),
         }
-        self.search(name)
     }
 
-    fn search(self, name: &str) -> Option<(usize, NodeId)> {
+    #[inline(never)]
+    fn search(self, name: &str, next: usize) -> Option<&'a Member> {
+        let ahead = self.0.get(next..).unwrap_or_default().iter().skip(1).take(LINEAR);
+        for member in ahead {
+            if *member.name == *name {
+                return Some(member);
+            }
+        }
         let place = self.0.binary_search_by(|member| (*member.name).cmp(name)).ok()?;
-        self.0.get(place).map(|member| (place, member.id))
+        self.0.get(place)
     }
 
     /// The places of some members, if all of them have one that a [`Seen`] can note.
     pub(crate) fn places(self, names: &[Box<str>]) -> Option<Seen> {
         let mut places = Seen::default();
         for name in names {
-            let (place, _) = self.search(name)?;
-            places.insert(place);
-            if place >= Seen::COUNT {
-                return None;
-            }
+            let member = self.find(name, 0).filter(|member| member.place() < Seen::COUNT)?;
+            places.insert(member.place());
         }
         Some(places)
     }

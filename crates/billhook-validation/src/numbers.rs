@@ -122,6 +122,13 @@ impl Numbers {
             && self.maximum.is_none()
     }
 
+    /// Whether a check finds nothing.
+    pub(crate) fn admit(&self, number: Num) -> bool {
+        let mut is_valid = true;
+        self.check(number, |_| is_valid = false);
+        is_valid
+    }
+
     /// Checks a number; errors are in the order of VV-29.
     pub(crate) fn check(&self, number: Num, mut report: impl FnMut(NumberError)) {
         if !self.context.holds(number) {

@@ -52,13 +52,15 @@ impl TypeList {
 pub(crate) struct Kinds(u8);
 
 impl Kinds {
-    pub(crate) const NULL: Kinds = Kinds(1);
-    pub(crate) const BOOL: Kinds = Kinds(1 << 1);
+    const NULL: Kinds = Kinds(1);
+    const BOOL: Kinds = Kinds(1 << 1);
     pub(crate) const INT: Kinds = Kinds(1 << 2);
     pub(crate) const FLOAT: Kinds = Kinds(1 << 3);
     pub(crate) const STRING: Kinds = Kinds(1 << 4);
     pub(crate) const ARRAY: Kinds = Kinds(1 << 5);
     pub(crate) const OBJECT: Kinds = Kinds(1 << 6);
+
+    pub(crate) const ALL: Kinds = Kinds(u8::MAX);
 
     /// The kinds of which every value but null passes [`check`].
     pub(crate) fn accepted(types: &TypeList, format: &str) -> Self {
@@ -93,6 +95,18 @@ impl Kinds {
     #[inline]
     pub(crate) fn contains(self, value: &Value) -> bool {
         self.0 & Kinds::of(value).0 != 0
+    }
+
+    /// The kinds in both sets.
+    #[must_use]
+    pub(crate) fn and(self, others: Kinds) -> Self {
+        Kinds(self.0 & others.0)
+    }
+
+    /// The kinds in either set.
+    #[must_use]
+    pub(crate) fn or(self, others: Kinds) -> Self {
+        Kinds(self.0 | others.0)
     }
 
     /// These kinds without others.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::check::Check;
 use crate::compile::{Arena, NodeId, SchemaForm};
 use crate::lists::ListWalk;
-use crate::report::{Errors, Report as _, Silent};
+use crate::report::{Errors, Silent};
 
 /// A schema compiled for validation. Immutable, cheap to clone, and free to share between threads.
 #[derive(Clone)]

@@ -1,63 +1,54 @@
 //! The walk over a value: all checks of a node, in the server's order (VV-03, VV-04).
 //!
-//! The same walk serves the verdict alone and the list of errors; what differs is the [`Report`].
-//! It also counts how much of a node's demands applied to the value, which decides the branch of a
+//! It runs for values that the [verdict](crate::verdict) found to be wrong. It also counts how much of a node's demands applied to the value, which decides the branch of a
 //! failed junctor whose errors are shown (VV-54).
 
 use billhook_schema::print::quote;
-use billhook_schema::value::{Num, deep_clone, grow, sorted};
+use billhook_schema::value::{Num, deep_clone, sorted};
 use billhook_schema::{FieldError, FieldPath, Location};
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings};
-use crate::correlate::{Correlation, OldElements};
+use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings, TextFault};
+use crate::correlate::OldElements;
 use crate::enums;
 use crate::formats::Format;
-use crate::identity::Identity;
-use crate::members::Seen;
+use crate::identity::has_duplicates;
 use crate::numbers::NumberError;
 use crate::place;
-use crate::report::{Report, Silent};
+use crate::report::{Errors, Report as _};
 use crate::types::{self, Mismatch};
+use crate::verdict::{Verdict, grow_at};
 
 pub(crate) struct Walk<'w> {
-    pub(crate) arena: &'w Arena,
-    pub(crate) root: NodeId,
+    pub(crate) verdict: Verdict<'w>,
     pub(crate) base: &'w FieldPath,
-    pub(crate) correlation: Correlation<'w>,
 }
 
-/// How well a value fits a node (VV-54). It counts only where errors are shown.
+/// How well a value fits a node (VV-54).
 type Score = u64;
 
-/// Levels that are walked between two looks at how much stack is left.
-const LEVELS: usize = 8;
+impl<'w> Walk<'w> {
+    fn arena(&self) -> &'w Arena {
+        self.verdict.arena
+    }
 
-impl Walk<'_> {
     /// Checks a value against a node; `old` is the value it replaces, if that is known. What is
     /// wrong with an unchanged value is forgotten (VV-80).
-    pub(crate) fn node<R: Report>(
+    pub(crate) fn node(
         &self,
         id: NodeId,
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
-        let node = self.arena.node(id);
-        if !R::SHOWN && node.plain.contains(value) {
-            return 0;
-        }
+        let node = self.arena().node(id);
         let mark = report.mark();
-        let score = if level.is_multiple_of(LEVELS) {
-            grow(|| self.checks(node, value, old, at, level + 1, report))
-        } else {
-            self.checks(node, value, old, at, level + 1, report)
-        };
+        let score = grow_at(level, || self.checks(node, value, old, at, level + 1, report));
         if let Some(old) = old
             && report.mark() > mark
-            && self.correlation.is_unchanged(id, value, old)
+            && self.verdict.correlation.is_unchanged(id, value, old)
         {
             report.reset(mark);
         }
@@ -65,8 +56,8 @@ impl Walk<'_> {
     }
 
     /// Null is checked for its type and against `enum`, which never lists it (VV-04).
-    fn null<R: Report>(&self, node: &Node, at: &Location<'_>, report: &mut R) -> Score {
-        let fits = node.types.is_empty() || node.nullable;
+    fn null(&self, node: &Node, at: &Location<'_>, report: &mut Errors) -> Score {
+        let fits = node.admits_null();
         if !fits {
             report.add(|| self.type_error(&Mismatch::Type("null"), node, at));
         }
@@ -74,14 +65,14 @@ impl Walk<'_> {
         u64::from(fits)
     }
 
-    fn checks<R: Report>(
+    fn checks(
         &self,
         node: &Node,
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         if value.is_null() {
             return self.null(node, at, report);
@@ -115,17 +106,8 @@ impl Walk<'_> {
         score
     }
 
-    fn types<R: Report>(
-        &self,
-        node: &Node,
-        value: &Value,
-        at: &Location<'_>,
-        report: &mut R,
-    ) -> Score {
+    fn types(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut Errors) -> Score {
         let applies = !node.types.is_empty() || !node.format.is_empty();
-        if node.accepted.contains(value) {
-            return 2 * u64::from(applies);
-        }
         match types::check(&node.types, &node.format, value) {
             Ok(()) => 2 * u64::from(applies),
             Err(mismatch) => {
@@ -157,23 +139,21 @@ impl Walk<'_> {
     }
 
     /// VV-50 to VV-53.
-    fn junctors<R: Report>(
+    fn junctors(
         &self,
         junctors: &Junctors,
         value: &Value,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
-        let mut score = self.any_of(self.arena.any_of(junctors), value, at, level, report);
-        score += self.one_of(self.arena.one_of(junctors), value, at, level, report);
-        score += self.all_of(self.arena.all_of(junctors), value, at, level, report);
-        if let Some(id) = junctors.not {
-            let mut branch = Silent::default();
-            self.node(id, value, None, at, level, &mut branch);
-            if !branch.has_failed() {
-                report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
-            }
+        let mut score = self.any_of(self.arena().any_of(junctors), value, at, level, report);
+        score += self.one_of(self.arena().one_of(junctors), value, at, level, report);
+        score += self.all_of(self.arena().all_of(junctors), value, at, level, report);
+        if let Some(id) = junctors.not
+            && self.verdict.admits(id, value, None, level)
+        {
+            report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
         }
         score
     }
@@ -182,17 +162,17 @@ impl Walk<'_> {
         self.general_error(&format!("{} {what}", quote(&place::name(at))))
     }
 
-    fn any_of<R: Report>(
+    fn any_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
-        let mut best: Option<(Score, R)> = None;
+        let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = R::branch();
+            let mut branch = Errors::branch();
             let score = self.node(*id, value, None, at, level, &mut branch);
             if !branch.has_failed() {
                 return score;
@@ -205,18 +185,18 @@ impl Walk<'_> {
         score
     }
 
-    fn one_of<R: Report>(
+    fn one_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         let (mut valid, mut valid_score) = (0, 0);
-        let mut best: Option<(Score, R)> = None;
+        let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = R::branch();
+            let mut branch = Errors::branch();
             let score = self.node(*id, value, None, at, level, &mut branch);
             if branch.has_failed() {
                 keep_better(&mut best, score, branch);
@@ -241,17 +221,17 @@ impl Walk<'_> {
         }
     }
 
-    fn all_of<R: Report>(
+    fn all_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         let (mut failed, mut score) = (0, 0);
         for id in branches {
-            let mut branch = R::branch();
+            let mut branch = Errors::branch();
             score += self.node(*id, value, None, at, level, &mut branch);
             failed += usize::from(branch.has_failed());
             report.absorb(branch);
@@ -266,13 +246,7 @@ impl Walk<'_> {
     }
 
     /// The checks of strings, then the format (VV-20 to VV-23, VV-70).
-    fn string<R: Report>(
-        &self,
-        node: &Node,
-        text: &str,
-        at: &Location<'_>,
-        report: &mut R,
-    ) -> Score {
+    fn string(&self, node: &Node, text: &str, at: &Location<'_>, report: &mut Errors) -> Score {
         if let Some(strings) = &node.strings {
             self.lengths_and_pattern(strings, text, at, report);
         }
@@ -287,34 +261,27 @@ impl Walk<'_> {
         2
     }
 
-    fn lengths_and_pattern<R: Report>(
+    fn lengths_and_pattern(
         &self,
         strings: &Strings,
         text: &str,
         at: &Location<'_>,
-        report: &mut R,
+        report: &mut Errors,
     ) {
-        if let Some(max) = strings.max_length
-            && is_longer(text, max)
-        {
-            report.add(|| FieldError::too_long(place::path(self.base, at), max));
-            return;
-        }
-        if let Some(min) = strings.min_length
-            && is_shorter(text, min)
-        {
-            report.add(|| self.should(at, text, &format!("should be at least {min} chars long")));
-            return;
-        }
-        let Some(pattern) = &strings.pattern else { return };
-        if pattern.is_match(text) {
-            return;
-        }
-        report.add(|| self.should(at, text, &format!("should match '{pattern}'")));
+        let Some(fault) = strings.fault(text) else { return };
+        report.add(|| match fault {
+            TextFault::TooLong(max) => FieldError::too_long(place::path(self.base, at), max),
+            TextFault::TooShort(min) => {
+                self.should(at, text, &format!("should be at least {min} chars long"))
+            }
+            TextFault::Mismatch(pattern) => {
+                self.should(at, text, &format!("should match '{pattern}'"))
+            }
+        });
     }
 
     /// VV-25 to VV-29.
-    fn number<R: Report>(&self, node: &Node, number: Num, at: &Location<'_>, report: &mut R) {
+    fn number(&self, node: &Node, number: Num, at: &Location<'_>, report: &mut Errors) {
         let Some(numbers) = &node.numbers else { return };
         numbers.check(number, |error| {
             report.add(|| match error {
@@ -349,14 +316,14 @@ impl Walk<'_> {
     }
 
     /// VV-30 to VV-33.
-    fn array<R: Report>(
+    fn array(
         &self,
         node: &Node,
         items: &[Value],
         old: Option<&Value>,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         let mut score = 0;
         if let Some(id) = node.items {
@@ -388,7 +355,7 @@ impl Walk<'_> {
     }
 
     /// VV-38.
-    fn enum_<R: Report>(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut R) {
+    fn enum_(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut Errors) {
         if node.enum_.is_empty() || enums::matches(&node.enum_, value) {
             return;
         }
@@ -401,63 +368,32 @@ impl Walk<'_> {
     }
 
     /// VV-34 to VV-37.
-    fn object<R: Report>(
+    fn object(
         &self,
         node: &Node,
         members: &Map<String, Value>,
         old: Option<&Value>,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         if let Some(counts) = &node.counts {
             self.member_count(counts, members.len(), at, report);
         }
-        let old = old.and_then(Value::as_object);
-        let old_member = |key: &str| match (old?, key) {
-            // These two are never compared on their own (VV-84).
-            (_, "apiVersion" | "kind") if self.is_root(node) => None,
-            (old, _) => old.get(key),
-        };
-        let listed = self.arena.properties(node);
-        let (mut score, mut seen, mut next) = (0, Seen::default(), 0);
-        if R::SHOWN {
-            let mut found = Vec::new();
-            for (key, member) in sorted(members) {
-                match listed.find(key, next) {
-                    Some((position, id)) => {
-                        next = position + 1;
-                        seen.insert(position);
-                        found.push((id, key, member));
-                    }
-                    None => {
-                        let old = old_member(key);
-                        score += self.unlisted(node, (key, member), old, at, level, report);
-                    }
-                }
-            }
-            for (id, key, member) in found {
-                score += self.node(id, member, old_member(key), &at.name(key), level, report);
-            }
-        } else {
-            for (key, member) in members {
-                match listed.find(key, next) {
-                    Some((position, id)) => {
-                        next = position + 1;
-                        seen.insert(position);
-                        self.node(id, member, old_member(key), &at.name(key), level, report);
-                    }
-                    None => {
-                        self.unlisted(node, (key, member), old_member(key), at, level, report);
-                    }
-                }
-                if report.is_done() {
-                    return score;
+        let old_member = |key: &str| self.verdict.old_member(node, old?, key);
+        let mut score = 0;
+        let mut listed = Vec::new();
+        for (key, member) in sorted(members) {
+            match self.arena().property(node, key) {
+                Some(id) => listed.push((id, key, member)),
+                None => {
+                    let old = old_member(key);
+                    score += self.unlisted(node, (key, member), old, at, level, report);
                 }
             }
         }
-        if node.required_places.is_some_and(|required| seen.holds(required)) {
-            return score;
+        for (id, key, member) in listed {
+            score += self.node(id, member, old_member(key), &at.name(key), level, report);
         }
         for name in &node.required {
             if !members.contains_key(&**name) {
@@ -467,17 +403,7 @@ impl Walk<'_> {
         score
     }
 
-    fn is_root(&self, node: &Node) -> bool {
-        std::ptr::eq(node, self.arena.node(self.root))
-    }
-
-    fn member_count<R: Report>(
-        &self,
-        counts: &Counts,
-        count: usize,
-        at: &Location<'_>,
-        report: &mut R,
-    ) {
+    fn member_count(&self, counts: &Counts, count: usize, at: &Location<'_>, report: &mut Errors) {
         if let Some(min) = counts.min_properties
             && (count as i64) < min
         {
@@ -492,14 +418,14 @@ impl Walk<'_> {
     }
 
     /// A member that `properties` does not list (VV-35).
-    fn unlisted<R: Report>(
+    fn unlisted(
         &self,
         node: &Node,
         (key, member): (&str, &Value),
         old: Option<&Value>,
         at: &Location<'_>,
         level: usize,
-        report: &mut R,
+        report: &mut Errors,
     ) -> Score {
         match node.additional {
             Additional::Anything => 0,
@@ -517,24 +443,8 @@ impl Walk<'_> {
 }
 
 /// Keeps the first of the branches with the highest score (VV-54).
-fn keep_better<R>(best: &mut Option<(Score, R)>, score: Score, branch: R) {
+fn keep_better(best: &mut Option<(Score, Errors)>, score: Score, branch: Errors) {
     if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
         *best = Some((score, branch));
     }
-}
-
-/// Whether a text has more than `count` characters.
-fn is_longer(text: &str, count: i64) -> bool {
-    text.len() as i64 > count && text.chars().count() as i64 > count
-}
-
-/// Whether a text has fewer than `count` characters.
-fn is_shorter(text: &str, count: i64) -> bool {
-    (text.len() as i64) < count || (text.chars().count() as i64) < count
-}
-
-/// Whether two elements are the same (VV-33).
-fn has_duplicates(items: &[Value]) -> bool {
-    let mut seen = std::collections::HashSet::new();
-    !items.iter().all(|item| seen.insert(Identity::of(item)))
 }
