@@ -445,12 +445,15 @@ fn append<T>(table: &mut Vec<T>, entries: Vec<T>) -> Range<u32> {
 impl Numbers {
     fn new(validations: &ValueValidations, context: Context) -> Self {
         let bound = |value: Option<f64>, exclusive| value.map(|value| Bound { value, exclusive });
-        Numbers {
+        let mut numbers = Numbers {
             context,
             multiple_of: validations.multiple_of,
             minimum: bound(validations.minimum, validations.exclusive_minimum),
             maximum: bound(validations.maximum, validations.exclusive_maximum),
-        }
+            ints: None,
+        };
+        numbers.ints = numbers.valid_ints();
+        numbers
     }
 }
 

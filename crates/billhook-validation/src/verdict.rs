@@ -50,7 +50,10 @@ impl Verdict<'_> {
         {
             return false;
         }
-        let fits = match value {
+        if !node.enum_.is_empty() && !enums::matches(&node.enum_, value) {
+            return false;
+        }
+        match value {
             Value::String(text) => {
                 node.strings.as_ref().is_none_or(|strings| strings.fault(text).is_none())
                     && node.checker.as_ref().is_none_or(|checker| checker.matches(text))
@@ -61,8 +64,7 @@ impl Verdict<'_> {
             Value::Array(items) => grow_at(level, || self.array(node, items, old, level + 1)),
             Value::Object(members) => grow_at(level, || self.object(node, members, old, level + 1)),
             Value::Null | Value::Bool(_) => true,
-        };
-        fits && (node.enum_.is_empty() || enums::matches(&node.enum_, value))
+        }
     }
 
     /// VV-50 to VV-53.
