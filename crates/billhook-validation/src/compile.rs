@@ -172,9 +172,9 @@ fn is_longer(text: &str, count: i64) -> bool {
     text.len() as i64 > count && text.chars().count() as i64 > count
 }
 
-/// Whether a text has fewer than `count` characters.
+/// Whether a text has fewer than `count` characters, each of which takes four bytes at most.
 fn is_shorter(text: &str, count: i64) -> bool {
-    (text.len() as i64) < count || (text.chars().count() as i64) < count
+    ((text.len() / 4) as i64) < count && (text.chars().count() as i64) < count
 }
 
 /// A pattern, or why there is none.

@@ -63,6 +63,9 @@ impl Validator {
 
     /// The repeated elements of list sets and list maps in an object (VV-40 to VV-45).
     pub fn list_errors(&self, object: &Value) -> Vec<FieldError> {
+        if self.has_valid_lists(object) {
+            return Vec::new();
+        }
         let mut errors = Errors::up_to(usize::MAX);
         ListWalk { arena: &self.arena }.root(self.root, object, &mut errors);
         errors.into_vec()

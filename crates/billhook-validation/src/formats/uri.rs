@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 /// An absolute URI with a scheme, a path from the root, or `*`.
 pub(super) fn is_request_uri(text: &str) -> bool {
-    if text.is_empty() || text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+    if text.is_empty() || text.bytes().filter(u8::is_ascii_control).count() > 0 {
         return false;
     }
     if text == "*" {
