@@ -35,7 +35,13 @@ impl Verdict<'_> {
         let node = self.arena.node(id);
         node.plain.contains(value)
             || self.meets(node, value, old, level)
-            || old.is_some_and(|old| self.correlation.is_unchanged(id, value, old))
+            || self.is_forgiven(id, value, old)
+    }
+
+    /// Whether a wrong value is what it was before (VV-80).
+    #[inline(never)]
+    fn is_forgiven(&self, id: NodeId, value: &Value, old: Option<&Value>) -> bool {
+        old.is_some_and(|old| self.correlation.is_unchanged(id, value, old))
     }
 
     /// Whether a value meets what a node demands.
@@ -133,6 +139,7 @@ impl Verdict<'_> {
     }
 
     /// What a member of an object that replaces `old` is compared with.
+    #[inline(never)]
     pub(crate) fn old_member<'v>(
         &self,
         node: &Node,
