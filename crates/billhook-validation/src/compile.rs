@@ -63,7 +63,7 @@ pub(crate) struct Node {
     pub(crate) counts: Option<Box<Counts>>,
     pub(crate) enum_: Box<[DeepValue]>,
     pub(crate) required: Box<[Box<str>]>,
-    /// The places of the required members among the listed ones; none if they have no places.
+    /// The places of the required members among the listed ones, if all have one.
     pub(crate) required_places: Option<Seen>,
     pub(crate) items: Option<NodeId>,
     pub(crate) additional: Additional,

@@ -123,12 +123,16 @@ impl Numbers {
 
     /// Whether a check finds nothing.
     pub(crate) fn admit(&self, number: Num) -> bool {
-        let is_inside = |(least, greatest)| matches!(number, Num::Int(int) if (least..=greatest).contains(&int));
-        self.ints.is_some_and(is_inside) || self.admits_slowly(number)
+        if let (Some((least, greatest)), Num::Int(int)) = (self.ints, number)
+            && (least..=greatest).contains(&int)
+        {
+            return true;
+        }
+        self.passes_check(number)
     }
 
     #[inline(never)]
-    fn admits_slowly(&self, number: Num) -> bool {
+    fn passes_check(&self, number: Num) -> bool {
         let mut is_valid = true;
         self.check(number, |_| is_valid = false);
         is_valid

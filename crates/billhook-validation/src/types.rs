@@ -64,7 +64,7 @@ impl Kinds {
 
     /// The kinds of which every value but null passes [`check`].
     pub(crate) fn accepted(types: &TypeList, format: &str) -> Self {
-        // No type that refuses a number for being none of the whole ones admits this one.
+        // Where only whole numbers have the right type, this one does not.
         let fraction = Value::from(0.5);
         let values = [
             Value::Bool(false),
