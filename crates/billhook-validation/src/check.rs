@@ -6,9 +6,10 @@ use billhook_schema::{FieldError, FieldPath, Location};
 use serde_json::Value;
 
 use crate::correlate::Correlation;
-use crate::report::{Errors, Report, Silent};
+use crate::report::Errors;
 use crate::rules::{PendingRule, RuleWalk};
 use crate::validator::Validator;
+use crate::verdict::Verdict;
 use crate::walk::Walk;
 
 /// The check of a value: what it replaces, where it is, and the verbs.
@@ -57,9 +58,7 @@ impl<'c> Check<'c> {
 
     /// Whether the value is valid.
     pub fn is_valid(&self) -> bool {
-        let mut silent = Silent::default();
-        self.run(&mut silent);
-        !silent.has_failed()
+        self.verdict().admits(self.validator.root, self.value, self.old, 0)
     }
 
     /// Whether the value is valid; if not, the first of its errors.
@@ -67,9 +66,7 @@ impl<'c> Check<'c> {
         if self.is_valid() {
             return Ok(());
         }
-        let mut errors = Errors::up_to(1);
-        self.run(&mut errors);
-        errors.into_vec().into_iter().next().map_or(Ok(()), Err)
+        self.list(1).into_iter().next().map_or(Ok(()), Err)
     }
 
     /// All errors, in the order of [`Validator::errors`]; equal texts are there once (VV-06).
@@ -77,9 +74,7 @@ impl<'c> Check<'c> {
         if self.is_valid() {
             return Vec::new();
         }
-        let mut errors = Errors::up_to(usize::MAX);
-        self.run(&mut errors);
-        let mut list = errors.into_vec();
+        let mut list = self.list(usize::MAX);
         if list.len() > 1 {
             let mut seen = HashSet::new();
             list.retain(|error| seen.insert(error.to_string()));
@@ -95,13 +90,16 @@ impl<'c> Check<'c> {
         RuleWalk::run(arena, *root, self.value, self.old)
     }
 
-    fn run<R: Report>(&self, report: &mut R) {
-        let walk = Walk {
-            arena: &self.validator.arena,
-            root: self.validator.root,
-            base: &self.base,
-            correlation: Correlation::new(&self.validator.arena),
-        };
-        walk.node(self.validator.root, self.value, self.old, &Location::TOP, report);
+    fn verdict(&self) -> Verdict<'_> {
+        let Validator { arena, root } = self.validator;
+        Verdict { arena, root: *root, correlation: Correlation::new(arena) }
+    }
+
+    /// The errors of an invalid value, until there are `limit`.
+    fn list(&self, limit: usize) -> Vec<FieldError> {
+        let mut errors = Errors::up_to(limit);
+        let walk = Walk { verdict: self.verdict(), base: &self.base };
+        walk.node(self.validator.root, self.value, self.old, &Location::TOP, 0, &mut errors);
+        errors.into_vec()
     }
 }

@@ -8,12 +8,14 @@ use billhook_regex::Pattern;
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValueValidations};
 use billhook_schema::value::{DeepValue, grow};
+use serde_json::Value;
 
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
+use crate::members::{Member, Members, Seen};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::rules::Rule;
-use crate::types::TypeList;
+use crate::types::{self, Kinds, TypeList};
 
 /// Which form of a schema is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub(crate) struct NodeId(u32);
 pub(crate) struct Arena {
     nodes: Vec<Node>,
     /// Listed members, grouped by node and sorted by name.
-    properties: Vec<(Box<str>, NodeId)>,
+    properties: Vec<Member>,
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
     /// The rules in CEL, grouped by node.
@@ -46,6 +48,10 @@ pub(crate) struct Arena {
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) types: TypeList,
+    /// The kinds of which all values have the right type.
+    pub(crate) accepted: Kinds,
+    /// The kinds of which all values are valid.
+    pub(crate) plain: Kinds,
     /// As written; empty if it has no effect (VV-02).
     pub(crate) format: Box<str>,
     pub(crate) checker: Option<Checker>,
@@ -57,6 +63,8 @@ pub(crate) struct Node {
     pub(crate) counts: Option<Box<Counts>>,
     pub(crate) enum_: Box<[DeepValue]>,
     pub(crate) required: Box<[Box<str>]>,
+    /// The places of the required members among the listed ones, if all have one.
+    pub(crate) required_places: Option<Seen>,
     pub(crate) items: Option<NodeId>,
     pub(crate) additional: Additional,
     properties: Range<u32>,
@@ -71,6 +79,50 @@ pub(crate) struct Node {
     pub(crate) has_rules: bool,
 }
 
+impl Node {
+    /// Whether null has the right type (VV-04).
+    pub(crate) fn admits_null(&self) -> bool {
+        self.types.is_empty() || self.nullable
+    }
+
+    /// Whether a value has the right type (VV-04, VV-10).
+    #[inline(never)]
+    pub(crate) fn admits_type(&self, value: &Value) -> bool {
+        match value {
+            Value::Null => self.admits_null(),
+            value => types::check(&self.types, &self.format, value).is_ok(),
+        }
+    }
+
+    /// The kinds of which all values are valid.
+    fn find_plain(&self) -> Kinds {
+        if !self.enum_.is_empty() {
+            return Kinds::default();
+        }
+        let mut plain = self.accepted;
+        if let Some(junctors) = &self.junctors {
+            plain = plain.and(junctors.admitted);
+        }
+        if self.strings.is_some() || self.checker.is_some() {
+            plain = plain.without(Kinds::STRING);
+        }
+        if self.numbers.as_ref().is_some_and(|numbers| !numbers.admits_all_ints()) {
+            plain = plain.without(Kinds::INT);
+        }
+        if self.numbers.is_some() {
+            plain = plain.without(Kinds::FLOAT);
+        }
+        if self.items.is_some() || self.counts.is_some() {
+            plain = plain.without(Kinds::ARRAY);
+        }
+        let has_members = !self.properties.is_empty() || self.additional != Additional::Anything;
+        if has_members || !self.required.is_empty() || self.counts.is_some() {
+            plain = plain.without(Kinds::OBJECT);
+        }
+        plain
+    }
+}
+
 /// `allOf`, `anyOf`, `oneOf` and `not`.
 #[derive(Debug, Default)]
 pub(crate) struct Junctors {
@@ -78,6 +130,8 @@ pub(crate) struct Junctors {
     one_of: Range<u32>,
     all_of: Range<u32>,
     pub(crate) not: Option<NodeId>,
+    /// The kinds of which all values are valid here.
+    pub(crate) admitted: Kinds,
 }
 
 /// The keywords of strings.
@@ -86,6 +140,41 @@ pub(crate) struct Strings {
     pub(crate) max_length: Option<i64>,
     pub(crate) min_length: Option<i64>,
     pub(crate) pattern: Option<TextPattern>,
+}
+
+/// What is wrong with a text.
+pub(crate) enum TextFault<'s> {
+    TooLong(i64),
+    TooShort(i64),
+    Mismatch(&'s TextPattern),
+}
+
+impl Strings {
+    /// The first thing that is wrong with a text (VV-20 to VV-22).
+    pub(crate) fn fault(&self, text: &str) -> Option<TextFault<'_>> {
+        if let Some(max) = self.max_length
+            && is_longer(text, max)
+        {
+            return Some(TextFault::TooLong(max));
+        }
+        if let Some(min) = self.min_length
+            && is_shorter(text, min)
+        {
+            return Some(TextFault::TooShort(min));
+        }
+        let pattern = self.pattern.as_ref()?;
+        (!pattern.is_match(text)).then_some(TextFault::Mismatch(pattern))
+    }
+}
+
+/// Whether a text has more than `count` characters.
+fn is_longer(text: &str, count: i64) -> bool {
+    text.len() as i64 > count && text.chars().count() as i64 > count
+}
+
+/// Whether a text has fewer than `count` characters, each of which takes four bytes at most.
+fn is_shorter(text: &str, count: i64) -> bool {
+    ((text.len() / 4) as i64) < count && (text.chars().count() as i64) < count
 }
 
 /// A pattern, or why there is none.
@@ -164,14 +253,14 @@ impl Arena {
     /// The node of a listed member.
     #[inline]
     pub(crate) fn property(&self, node: &Node, name: &str) -> Option<NodeId> {
-        let properties = self.properties(node);
-        let position = properties.binary_search_by(|(listed, _)| (**listed).cmp(name)).ok()?;
-        properties.get(position).map(|(_, id)| *id)
+        self.properties(node).find(name, 0).map(Member::id)
     }
 
-    fn properties(&self, node: &Node) -> &[(Box<str>, NodeId)] {
+    /// The listed members of a node.
+    #[inline]
+    pub(crate) fn properties(&self, node: &Node) -> Members<'_> {
         let Range { start, end } = node.properties;
-        self.properties.get(start as usize..end as usize).unwrap_or_default()
+        Members(self.properties.get(start as usize..end as usize).unwrap_or_default())
     }
 
     pub(crate) fn rule_count(&self) -> usize {
@@ -246,7 +335,7 @@ impl Builder {
         };
         let mut properties = Vec::new();
         for (name, property) in schema.properties.iter().flatten() {
-            properties.push((name.as_str().into(), self.node(property, nested)));
+            properties.push(Member::new(name, properties.len(), self.node(property, nested)));
         }
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
@@ -258,7 +347,7 @@ impl Builder {
             _ => None,
         };
         let below = items.into_iter().chain(additional_node);
-        let below = below.chain(properties.iter().map(|(_, id)| *id));
+        let below = below.chain(properties.iter().map(Member::id));
         let (mut has_list_type, mut has_rules) = (list != ListType::None, !rules.is_empty());
         for node in below.map(|id| self.arena.node(id)) {
             has_list_type |= node.has_list_type;
@@ -266,7 +355,11 @@ impl Builder {
         }
 
         let numbers = Numbers::new(validations, Context::new(&types, written_format));
-        Node {
+        let required: Box<[Box<str>]> =
+            schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
+        let mut node = Node {
+            accepted: Kinds::accepted(&types, written_format),
+            plain: Kinds::default(),
             format: written_format.into(),
             checker,
             nullable: schema.nullable,
@@ -275,7 +368,8 @@ impl Builder {
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
             counts: Counts::new(validations),
             enum_: validations.enum_.as_slice().into(),
-            required: schema.required.iter().flatten().map(|name| name.as_str().into()).collect(),
+            required_places: Members(&properties).places(&required),
+            required,
             items,
             additional,
             properties: append(&mut self.arena.properties, properties),
@@ -285,7 +379,9 @@ impl Builder {
             rules,
             has_rules,
             types,
-        }
+        };
+        node.plain = node.find_plain();
+        node
     }
 
     fn junctors(&mut self, schema: &JsonSchemaProps) -> Option<Box<Junctors>> {
@@ -298,7 +394,22 @@ impl Builder {
         let one_of = list(&schema.one_of);
         let all_of = list(&schema.all_of);
         let not = schema.not.as_ref().map(|schema| self.node(schema, true));
-        Some(Box::new(Junctors { any_of, one_of, all_of, not }))
+        let mut junctors = Junctors { any_of, one_of, all_of, not, admitted: Kinds::default() };
+        junctors.admitted = self.admitted(&junctors);
+        Some(Box::new(junctors))
+    }
+
+    /// The kinds of which all values are surely valid for junctors.
+    fn admitted(&self, junctors: &Junctors) -> Kinds {
+        if junctors.not.is_some() || !junctors.one_of.is_empty() {
+            return Kinds::default();
+        }
+        let plain = |id: &NodeId| self.arena.node(*id).plain;
+        let all_of = self.arena.all_of(junctors).iter().map(plain).fold(Kinds::ALL, Kinds::and);
+        match self.arena.any_of(junctors) {
+            [] => all_of,
+            any_of => all_of.and(any_of.iter().map(plain).fold(Kinds::default(), Kinds::or)),
+        }
     }
 
     fn strings(&mut self, validations: &ValueValidations) -> Option<Box<Strings>> {
@@ -334,12 +445,15 @@ fn append<T>(table: &mut Vec<T>, entries: Vec<T>) -> Range<u32> {
 impl Numbers {
     fn new(validations: &ValueValidations, context: Context) -> Self {
         let bound = |value: Option<f64>, exclusive| value.map(|value| Bound { value, exclusive });
-        Numbers {
+        let mut numbers = Numbers {
             context,
             multiple_of: validations.multiple_of,
             minimum: bound(validations.minimum, validations.exclusive_minimum),
             maximum: bound(validations.maximum, validations.exclusive_maximum),
-        }
+            ints: None,
+        };
+        numbers.ints = numbers.valid_ints();
+        numbers
     }
 }
 

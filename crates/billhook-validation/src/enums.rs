@@ -23,6 +23,7 @@ fn matches_entry(entry: &Value, value: &Value) -> bool {
             Num::Int(code) => is_character(entry, code),
             Num::Float(_) => false,
         },
+        (Value::String(entry), Value::String(value)) => entry == value,
         (Value::Null, _) => false,
         (entry, value) => deep_eq(entry, value),
     }

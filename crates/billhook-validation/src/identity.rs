@@ -1,6 +1,8 @@
 //! When two values count as the same in lists and for correlation, in a form that can be hashed
 //! (VV-41, VV-81).
 
+use std::collections::HashSet;
+
 use billhook_schema::print::compact_json;
 use billhook_schema::value::Num;
 use serde_json::Value;
@@ -39,4 +41,10 @@ impl<'v> Identity<'v> {
             scalar => Some(Identity::of(scalar)),
         }
     }
+}
+
+/// Whether two elements are the same (VV-33).
+pub(crate) fn has_duplicates(items: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    !items.iter().all(|item| seen.insert(Identity::of(item)))
 }

@@ -45,12 +45,14 @@ mod enums;
 mod formats;
 mod identity;
 mod lists;
+mod members;
 mod numbers;
 mod place;
 mod report;
 mod rules;
 mod types;
 mod validator;
+mod verdict;
 mod walk;
 
 pub use check::Check;

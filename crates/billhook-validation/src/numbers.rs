@@ -20,6 +20,8 @@ pub(crate) struct Numbers {
     pub(crate) multiple_of: Option<f64>,
     pub(crate) minimum: Option<Bound>,
     pub(crate) maximum: Option<Bound>,
+    /// Integers in this range are valid, if there is one; others may be.
+    pub(crate) ints: Option<(i64, i64)>,
 }
 
 /// The single numeric type of a node, which gives numbers a range (VV-25).
@@ -112,6 +114,50 @@ impl Numbers {
             || self.multiple_of.is_some()
             || self.minimum.is_some()
             || self.maximum.is_some()
+    }
+
+    /// Whether all integers that fit `i64` are valid.
+    pub(crate) fn admits_all_ints(&self) -> bool {
+        self.ints == Some((i64::MIN, i64::MAX))
+    }
+
+    /// Whether a check finds nothing.
+    pub(crate) fn admit(&self, number: Num) -> bool {
+        if let (Some((least, greatest)), Num::Int(int)) = (self.ints, number)
+            && (least..=greatest).contains(&int)
+        {
+            return true;
+        }
+        self.passes_check(number)
+    }
+
+    #[inline(never)]
+    fn passes_check(&self, number: Num) -> bool {
+        let mut is_valid = true;
+        self.check(number, |_| is_valid = false);
+        is_valid
+    }
+
+    /// The range of integers that are surely valid (VV-25 to VV-27).
+    pub(crate) fn valid_ints(&self) -> Option<(i64, i64)> {
+        let is_ranged = |bound: &Bound| self.context.holds(Num::Float(bound.value));
+        let bounds = [self.minimum, self.maximum];
+        if self.multiple_of.is_some() || !bounds.iter().flatten().all(is_ranged) {
+            return None;
+        }
+        let (mut least, mut greatest) = match self.context {
+            Context::Integer { is_int32: true } => (i32::MIN.into(), i32::MAX.into()),
+            _ => (i64::MIN, i64::MAX),
+        };
+        if let Some(bound) = self.minimum {
+            let excluded = i64::from(bound.exclusive);
+            least = least.max(truncate(bound.value).checked_add(excluded)?);
+        }
+        if let Some(bound) = self.maximum {
+            let excluded = i64::from(bound.exclusive);
+            greatest = greatest.min(truncate(bound.value).checked_sub(excluded)?);
+        }
+        Some((least, greatest))
     }
 
     /// Checks a number; errors are in the order of VV-29.

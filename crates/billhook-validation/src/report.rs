@@ -13,29 +13,18 @@ pub(crate) trait Report {
 
     /// Whether nothing that could still be found would change the result.
     fn is_done(&self) -> bool;
-
-    /// How much was found so far.
-    fn mark(&self) -> usize;
-
-    /// Forgets what was found since a mark.
-    fn reset(&mut self, mark: usize);
-
-    /// A new report of the same kind for a branch that may be discarded.
-    fn branch() -> Self;
-
-    /// Adds what was found in a branch.
-    fn absorb(&mut self, branch: Self);
-
-    /// Whether anything was found.
-    fn has_failed(&self) -> bool {
-        self.mark() > 0
-    }
 }
 
 /// Remembers only that something was wrong.
 #[derive(Default)]
 pub(crate) struct Silent {
     failed: bool,
+}
+
+impl Silent {
+    pub(crate) fn has_failed(&self) -> bool {
+        self.failed
+    }
 }
 
 impl Report for Silent {
@@ -50,26 +39,6 @@ impl Report for Silent {
     fn is_done(&self) -> bool {
         self.failed
     }
-
-    #[inline]
-    fn mark(&self) -> usize {
-        usize::from(self.failed)
-    }
-
-    #[inline]
-    fn reset(&mut self, mark: usize) {
-        self.failed = mark > 0;
-    }
-
-    #[inline]
-    fn branch() -> Self {
-        Silent::default()
-    }
-
-    #[inline]
-    fn absorb(&mut self, branch: Self) {
-        self.failed |= branch.failed;
-    }
 }
 
 /// Keeps the errors.
@@ -83,6 +52,31 @@ impl Errors {
     /// Keeps errors until there are `limit`.
     pub(crate) fn up_to(limit: usize) -> Self {
         Errors { list: FieldErrors::default(), limit }
+    }
+
+    /// For a branch that may be discarded.
+    pub(crate) fn branch() -> Self {
+        Errors::up_to(usize::MAX)
+    }
+
+    /// Whether anything was found.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.mark() > 0
+    }
+
+    /// How much was found so far.
+    pub(crate) fn mark(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Forgets what was found since a mark.
+    pub(crate) fn reset(&mut self, mark: usize) {
+        self.list.truncate(mark);
+    }
+
+    /// Adds what was found in a branch.
+    pub(crate) fn absorb(&mut self, branch: Self) {
+        self.list.append(branch.list);
     }
 
     pub(crate) fn into_vec(self) -> Vec<FieldError> {
@@ -101,21 +95,5 @@ impl Report for Errors {
 
     fn is_done(&self) -> bool {
         self.list.len() >= self.limit || self.list.is_full()
-    }
-
-    fn mark(&self) -> usize {
-        self.list.len()
-    }
-
-    fn reset(&mut self, mark: usize) {
-        self.list.truncate(mark);
-    }
-
-    fn branch() -> Self {
-        Errors::up_to(usize::MAX)
-    }
-
-    fn absorb(&mut self, branch: Self) {
-        self.list.append(branch.list);
     }
 }

@@ -1,7 +1,7 @@
 //! The `type` and `format` of a node and the check of a value's kind (VV-02, VV-10 to VV-14).
 
 use billhook_schema::value::Num;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The types that a node names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,6 +44,75 @@ impl TypeList {
             TypeList::One(name) => name,
             TypeList::IntegerOrString => "integer,string",
         }
+    }
+}
+
+/// A set of kinds of values; here integers are a kind and all other numbers another one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kinds(u8);
+
+impl Kinds {
+    const NULL: Kinds = Kinds(1);
+    const BOOL: Kinds = Kinds(1 << 1);
+    pub(crate) const INT: Kinds = Kinds(1 << 2);
+    pub(crate) const FLOAT: Kinds = Kinds(1 << 3);
+    pub(crate) const STRING: Kinds = Kinds(1 << 4);
+    pub(crate) const ARRAY: Kinds = Kinds(1 << 5);
+    pub(crate) const OBJECT: Kinds = Kinds(1 << 6);
+
+    pub(crate) const ALL: Kinds = Kinds(u8::MAX);
+
+    /// The kinds of which every value but null passes [`check`].
+    pub(crate) fn accepted(types: &TypeList, format: &str) -> Self {
+        // Where only whole numbers have the right type, this one does not.
+        let fraction = Value::from(0.5);
+        let values = [
+            Value::Bool(false),
+            Value::from(0),
+            fraction,
+            Value::from(""),
+            Value::Array(Vec::new()),
+            Value::Object(Map::new()),
+        ];
+        let accepted = values.iter().filter(|value| check(types, format, value).is_ok());
+        Kinds(accepted.fold(0, |kinds, value| kinds | Kinds::of(value).0))
+    }
+
+    #[inline]
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Null => Kinds::NULL,
+            Value::Bool(_) => Kinds::BOOL,
+            Value::Number(number) if number.is_i64() => Kinds::INT,
+            Value::Number(_) => Kinds::FLOAT,
+            Value::String(_) => Kinds::STRING,
+            Value::Array(_) => Kinds::ARRAY,
+            Value::Object(_) => Kinds::OBJECT,
+        }
+    }
+
+    /// Whether the kind of a value is one of these.
+    #[inline]
+    pub(crate) fn contains(self, value: &Value) -> bool {
+        self.0 & Kinds::of(value).0 != 0
+    }
+
+    /// The kinds in both sets.
+    #[must_use]
+    pub(crate) fn and(self, others: Kinds) -> Self {
+        Kinds(self.0 & others.0)
+    }
+
+    /// The kinds in either set.
+    #[must_use]
+    pub(crate) fn or(self, others: Kinds) -> Self {
+        Kinds(self.0 | others.0)
+    }
+
+    /// These kinds without others.
+    #[must_use]
+    pub(crate) fn without(self, others: Kinds) -> Self {
+        Kinds(self.0 & !others.0)
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::check::Check;
 use crate::compile::{Arena, NodeId, SchemaForm};
 use crate::lists::ListWalk;
-use crate::report::{Errors, Report as _, Silent};
+use crate::report::{Errors, Silent};
 
 /// A schema compiled for validation. Immutable, cheap to clone, and free to share between threads.
 #[derive(Clone)]
@@ -63,6 +63,9 @@ impl Validator {
 
     /// The repeated elements of list sets and list maps in an object (VV-40 to VV-45).
     pub fn list_errors(&self, object: &Value) -> Vec<FieldError> {
+        if self.has_valid_lists(object) {
+            return Vec::new();
+        }
         let mut errors = Errors::up_to(usize::MAX);
         ListWalk { arena: &self.arena }.root(self.root, object, &mut errors);
         errors.into_vec()

@@ -1,58 +1,54 @@
 //! The walk over a value: all checks of a node, in the server's order (VV-03, VV-04).
 //!
-//! The same walk serves the verdict alone and the list of errors; what differs is the [`Report`].
-//! It also counts how much of a node's demands applied to the value, which decides the branch of a
+//! It runs for values that the [verdict](crate::verdict) found to be wrong. It also counts how much of a node's demands applied to the value, which decides the branch of a
 //! failed junctor whose errors are shown (VV-54).
 
 use billhook_schema::print::quote;
-use billhook_schema::value::{Num, deep_clone, grow, sorted};
+use billhook_schema::value::{Num, deep_clone, sorted};
 use billhook_schema::{FieldError, FieldPath, Location};
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings};
-use crate::correlate::{Correlation, OldElements};
+use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings, TextFault};
+use crate::correlate::OldElements;
 use crate::enums;
 use crate::formats::Format;
-use crate::identity::Identity;
+use crate::identity::has_duplicates;
 use crate::numbers::NumberError;
 use crate::place;
-use crate::report::{Report, Silent};
+use crate::report::{Errors, Report as _};
 use crate::types::{self, Mismatch};
+use crate::verdict::{Verdict, grow_at};
 
 pub(crate) struct Walk<'w> {
-    pub(crate) arena: &'w Arena,
-    pub(crate) root: NodeId,
+    pub(crate) verdict: Verdict<'w>,
     pub(crate) base: &'w FieldPath,
-    pub(crate) correlation: Correlation<'w>,
 }
 
 /// How well a value fits a node (VV-54).
 type Score = u64;
 
-impl Walk<'_> {
+impl<'w> Walk<'w> {
+    fn arena(&self) -> &'w Arena {
+        self.verdict.arena
+    }
+
     /// Checks a value against a node; `old` is the value it replaces, if that is known. What is
     /// wrong with an unchanged value is forgotten (VV-80).
-    pub(crate) fn node<R: Report>(
+    pub(crate) fn node(
         &self,
         id: NodeId,
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
-        let node = self.arena.node(id);
+        let node = self.arena().node(id);
         let mark = report.mark();
-        let score = match value {
-            Value::Null => self.null(node, at, report),
-            Value::Array(_) | Value::Object(_) => {
-                grow(|| self.checks(id, node, value, old, at, report))
-            }
-            _ if node.junctors.is_some() => grow(|| self.checks(id, node, value, old, at, report)),
-            _ => self.checks(id, node, value, old, at, report),
-        };
-        if report.mark() > mark
-            && let Some(old) = old
-            && self.correlation.is_unchanged(id, value, old)
+        let score = grow_at(level, || self.checks(node, value, old, at, level + 1, report));
+        if let Some(old) = old
+            && report.mark() > mark
+            && self.verdict.correlation.is_unchanged(id, value, old)
         {
             report.reset(mark);
         }
@@ -60,8 +56,8 @@ impl Walk<'_> {
     }
 
     /// Null is checked for its type and against `enum`, which never lists it (VV-04).
-    fn null<R: Report>(&self, node: &Node, at: &Location<'_>, report: &mut R) -> Score {
-        let fits = node.types.is_empty() || node.nullable;
+    fn null(&self, node: &Node, at: &Location<'_>, report: &mut Errors) -> Score {
+        let fits = node.admits_null();
         if !fits {
             report.add(|| self.type_error(&Mismatch::Type("null"), node, at));
         }
@@ -69,15 +65,18 @@ impl Walk<'_> {
         u64::from(fits)
     }
 
-    fn checks<R: Report>(
+    fn checks(
         &self,
-        id: NodeId,
         node: &Node,
         value: &Value,
         old: Option<&Value>,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
+        if value.is_null() {
+            return self.null(node, at, report);
+        }
         let mut score = 1;
         score += self.types(node, value, at, report);
         // The junctors and the enum count even where there are none.
@@ -86,7 +85,7 @@ impl Walk<'_> {
             return score;
         }
         if let Some(junctors) = &node.junctors {
-            score += self.junctors(junctors, value, at, report);
+            score += self.junctors(junctors, value, at, level, report);
         }
         match value {
             Value::String(text) => score += self.string(node, text, at, report),
@@ -94,7 +93,7 @@ impl Walk<'_> {
                 self.number(node, Num::of(number), at, report);
                 score += 2;
             }
-            Value::Array(items) => score += 2 + self.array(node, items, old, at, report),
+            Value::Array(items) => score += 2 + self.array(node, items, old, at, level, report),
             _ => {}
         }
         if report.is_done() {
@@ -102,18 +101,12 @@ impl Walk<'_> {
         }
         self.enum_(node, value, at, report);
         if let Value::Object(members) = value {
-            score += 1 + self.object(id, node, members, old, at, report);
+            score += 1 + self.object(node, members, old, at, level, report);
         }
         score
     }
 
-    fn types<R: Report>(
-        &self,
-        node: &Node,
-        value: &Value,
-        at: &Location<'_>,
-        report: &mut R,
-    ) -> Score {
+    fn types(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut Errors) -> Score {
         let applies = !node.types.is_empty() || !node.format.is_empty();
         match types::check(&node.types, &node.format, value) {
             Ok(()) => 2 * u64::from(applies),
@@ -146,22 +139,21 @@ impl Walk<'_> {
     }
 
     /// VV-50 to VV-53.
-    fn junctors<R: Report>(
+    fn junctors(
         &self,
         junctors: &Junctors,
         value: &Value,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
-        let mut score = self.any_of(self.arena.any_of(junctors), value, at, report);
-        score += self.one_of(self.arena.one_of(junctors), value, at, report);
-        score += self.all_of(self.arena.all_of(junctors), value, at, report);
-        if let Some(id) = junctors.not {
-            let mut branch = Silent::default();
-            self.node(id, value, None, at, &mut branch);
-            if !branch.has_failed() {
-                report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
-            }
+        let mut score = self.any_of(self.arena().any_of(junctors), value, at, level, report);
+        score += self.one_of(self.arena().one_of(junctors), value, at, level, report);
+        score += self.all_of(self.arena().all_of(junctors), value, at, level, report);
+        if let Some(id) = junctors.not
+            && self.verdict.admits(id, value, None, level)
+        {
+            report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
         }
         score
     }
@@ -170,17 +162,18 @@ impl Walk<'_> {
         self.general_error(&format!("{} {what}", quote(&place::name(at))))
     }
 
-    fn any_of<R: Report>(
+    fn any_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
-        let mut best: Option<(Score, R)> = None;
+        let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = R::branch();
-            let score = self.node(*id, value, None, at, &mut branch);
+            let mut branch = Errors::branch();
+            let score = self.node(*id, value, None, at, level, &mut branch);
             if !branch.has_failed() {
                 return score;
             }
@@ -192,18 +185,19 @@ impl Walk<'_> {
         score
     }
 
-    fn one_of<R: Report>(
+    fn one_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
         let (mut valid, mut valid_score) = (0, 0);
-        let mut best: Option<(Score, R)> = None;
+        let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = R::branch();
-            let score = self.node(*id, value, None, at, &mut branch);
+            let mut branch = Errors::branch();
+            let score = self.node(*id, value, None, at, level, &mut branch);
             if branch.has_failed() {
                 keep_better(&mut best, score, branch);
             } else {
@@ -227,17 +221,18 @@ impl Walk<'_> {
         }
     }
 
-    fn all_of<R: Report>(
+    fn all_of(
         &self,
         branches: &[NodeId],
         value: &Value,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
         let (mut failed, mut score) = (0, 0);
         for id in branches {
-            let mut branch = R::branch();
-            score += self.node(*id, value, None, at, &mut branch);
+            let mut branch = Errors::branch();
+            score += self.node(*id, value, None, at, level, &mut branch);
             failed += usize::from(branch.has_failed());
             report.absorb(branch);
         }
@@ -251,13 +246,7 @@ impl Walk<'_> {
     }
 
     /// The checks of strings, then the format (VV-20 to VV-23, VV-70).
-    fn string<R: Report>(
-        &self,
-        node: &Node,
-        text: &str,
-        at: &Location<'_>,
-        report: &mut R,
-    ) -> Score {
+    fn string(&self, node: &Node, text: &str, at: &Location<'_>, report: &mut Errors) -> Score {
         if let Some(strings) = &node.strings {
             self.lengths_and_pattern(strings, text, at, report);
         }
@@ -272,34 +261,27 @@ impl Walk<'_> {
         2
     }
 
-    fn lengths_and_pattern<R: Report>(
+    fn lengths_and_pattern(
         &self,
         strings: &Strings,
         text: &str,
         at: &Location<'_>,
-        report: &mut R,
+        report: &mut Errors,
     ) {
-        if let Some(max) = strings.max_length
-            && is_longer(text, max)
-        {
-            report.add(|| FieldError::too_long(place::path(self.base, at), max));
-            return;
-        }
-        if let Some(min) = strings.min_length
-            && is_shorter(text, min)
-        {
-            report.add(|| self.should(at, text, &format!("should be at least {min} chars long")));
-            return;
-        }
-        let Some(pattern) = &strings.pattern else { return };
-        if pattern.is_match(text) {
-            return;
-        }
-        report.add(|| self.should(at, text, &format!("should match '{pattern}'")));
+        let Some(fault) = strings.fault(text) else { return };
+        report.add(|| match fault {
+            TextFault::TooLong(max) => FieldError::too_long(place::path(self.base, at), max),
+            TextFault::TooShort(min) => {
+                self.should(at, text, &format!("should be at least {min} chars long"))
+            }
+            TextFault::Mismatch(pattern) => {
+                self.should(at, text, &format!("should match '{pattern}'"))
+            }
+        });
     }
 
     /// VV-25 to VV-29.
-    fn number<R: Report>(&self, node: &Node, number: Num, at: &Location<'_>, report: &mut R) {
+    fn number(&self, node: &Node, number: Num, at: &Location<'_>, report: &mut Errors) {
         let Some(numbers) = &node.numbers else { return };
         numbers.check(number, |error| {
             report.add(|| match error {
@@ -334,20 +316,21 @@ impl Walk<'_> {
     }
 
     /// VV-30 to VV-33.
-    fn array<R: Report>(
+    fn array(
         &self,
         node: &Node,
         items: &[Value],
         old: Option<&Value>,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
         let mut score = 0;
         if let Some(id) = node.items {
             let old = old.and_then(|old| OldElements::new(node, old));
             for (index, item) in items.iter().enumerate() {
                 let old = old.as_ref().and_then(|old| old.get(item));
-                score += self.node(id, item, old, &at.index(index), report);
+                score += self.node(id, item, old, &at.index(index), level, report);
                 if report.is_done() {
                     return score;
                 }
@@ -372,7 +355,7 @@ impl Walk<'_> {
     }
 
     /// VV-38.
-    fn enum_<R: Report>(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut R) {
+    fn enum_(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut Errors) {
         if node.enum_.is_empty() || enums::matches(&node.enum_, value) {
             return;
         }
@@ -385,50 +368,32 @@ impl Walk<'_> {
     }
 
     /// VV-34 to VV-37.
-    fn object<R: Report>(
+    fn object(
         &self,
-        id: NodeId,
         node: &Node,
         members: &Map<String, Value>,
         old: Option<&Value>,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
         if let Some(counts) = &node.counts {
             self.member_count(counts, members.len(), at, report);
         }
-        let old = old.and_then(Value::as_object);
-        let is_root = id == self.root;
-        let old_member = |key: &str| match key {
-            // These two are never compared on their own (VV-84).
-            "apiVersion" | "kind" if is_root => None,
-            _ => old?.get(key),
-        };
+        let old_member = |key: &str| self.verdict.old_member(node, old?, key);
         let mut score = 0;
-        if R::ORDERED {
-            let members = sorted(members);
-            let mut listed = Vec::new();
-            for (key, member) in members {
-                match self.arena.property(node, key) {
-                    Some(id) => listed.push((id, key, member)),
-                    None => {
-                        score += self.unlisted(node, (key, member), old_member(key), at, report);
-                    }
+        let mut listed = Vec::new();
+        for (key, member) in sorted(members) {
+            match self.arena().property(node, key) {
+                Some(id) => listed.push((id, key, member)),
+                None => {
+                    let old = old_member(key);
+                    score += self.unlisted(node, (key, member), old, at, level, report);
                 }
             }
-            for (id, key, member) in listed {
-                score += self.node(id, member, old_member(key), &at.name(key), report);
-            }
-        } else {
-            for (key, member) in members {
-                score += match self.arena.property(node, key) {
-                    Some(id) => self.node(id, member, old_member(key), &at.name(key), report),
-                    None => self.unlisted(node, (key, member), old_member(key), at, report),
-                };
-                if report.is_done() {
-                    return score;
-                }
-            }
+        }
+        for (id, key, member) in listed {
+            score += self.node(id, member, old_member(key), &at.name(key), level, report);
         }
         for name in &node.required {
             if !members.contains_key(&**name) {
@@ -438,13 +403,7 @@ impl Walk<'_> {
         score
     }
 
-    fn member_count<R: Report>(
-        &self,
-        counts: &Counts,
-        count: usize,
-        at: &Location<'_>,
-        report: &mut R,
-    ) {
+    fn member_count(&self, counts: &Counts, count: usize, at: &Location<'_>, report: &mut Errors) {
         if let Some(min) = counts.min_properties
             && (count as i64) < min
         {
@@ -459,13 +418,14 @@ impl Walk<'_> {
     }
 
     /// A member that `properties` does not list (VV-35).
-    fn unlisted<R: Report>(
+    fn unlisted(
         &self,
         node: &Node,
         (key, member): (&str, &Value),
         old: Option<&Value>,
         at: &Location<'_>,
-        report: &mut R,
+        level: usize,
+        report: &mut Errors,
     ) -> Score {
         match node.additional {
             Additional::Anything => 0,
@@ -477,30 +437,14 @@ impl Walk<'_> {
                 });
                 0
             }
-            Additional::Schema(id) => self.node(id, member, old, &at.key(key), report),
+            Additional::Schema(id) => self.node(id, member, old, &at.key(key), level, report),
         }
     }
 }
 
 /// Keeps the first of the branches with the highest score (VV-54).
-fn keep_better<R>(best: &mut Option<(Score, R)>, score: Score, branch: R) {
+fn keep_better(best: &mut Option<(Score, Errors)>, score: Score, branch: Errors) {
     if best.as_ref().is_none_or(|(highest, _)| score > *highest) {
         *best = Some((score, branch));
     }
-}
-
-/// Whether a text has more than `count` characters.
-fn is_longer(text: &str, count: i64) -> bool {
-    text.len() as i64 > count && text.chars().count() as i64 > count
-}
-
-/// Whether a text has fewer than `count` characters.
-fn is_shorter(text: &str, count: i64) -> bool {
-    (text.len() as i64) < count || (text.chars().count() as i64) < count
-}
-
-/// Whether two elements are the same (VV-33).
-fn has_duplicates(items: &[Value]) -> bool {
-    let mut seen = std::collections::HashSet::new();
-    !items.iter().all(|item| seen.insert(Identity::of(item)))
 }

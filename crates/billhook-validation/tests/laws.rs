@@ -157,6 +157,25 @@ proptest! {
         prop_assert!(deep_eq(&value, &before));
     }
 
+    /// Members are judged alone: the errors of a wrong one hide none of another, and add none.
+    #[test]
+    fn members_are_judged_alone(schema in schema(), value in value(), old in value()) {
+        let validator = validator(&json!({"properties": {"a": &schema, "b": {"type": "string"}}}));
+        let (alone, old_alone) = (json!({"a": &value}), json!({"a": &old}));
+        let (both, old_both) = (json!({"a": &value, "b": 1}), json!({"a": &old, "b": "x"}));
+        for (alone, both) in [
+            (validator.check(&alone), validator.check(&both)),
+            (validator.check(&alone).update_of(&old_alone), validator.check(&both).update_of(&old_both)),
+        ] {
+            let mut errors = both.errors();
+            let count = errors.len();
+            errors.retain(|error| error.field().to_string() != "b");
+            prop_assert_eq!(errors.len(), count - 1);
+            prop_assert_eq!(alone.is_valid(), errors.is_empty());
+            prop_assert_eq!(alone.errors(), errors);
+        }
+    }
+
     /// An update forgives, and never finds more (VV-80).
     #[test]
     fn updates_find_no_more(schema in schema(), value in value(), old in value()) {

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 use billhook_schema::{FieldError, JsonSchemaProps};
 use billhook_validation::{Format, Validator};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// The rules about single keywords, and those about how they work together.
 const RULES: [&str; 45] = [
@@ -204,6 +204,34 @@ fn more_texts_and_formats() {
             for text in texts {
                 assert_eq!(validator.is_valid(&json!(text)), expected, "{format}: {text:?}");
             }
+        }
+    }
+}
+
+/// Objects with few of many listed members (VV-35 to VV-37).
+#[test]
+fn few_of_many_members() {
+    let names: Vec<String> = (0..100).map(|number| format!("m{number:02}")).collect();
+    let properties: Map<String, Value> =
+        names.iter().map(|name| (name.clone(), json!({"type": "string"}))).collect();
+    let open = validator(&json!({"properties": &properties, "additionalProperties": false}));
+    for left in &names {
+        for right in &names {
+            assert!(open.is_valid(&json!({left: "x", right: "x"})), "{left} {right}");
+            assert!(!open.is_valid(&json!({left: "x", right: 1})), "{left} {right}");
+        }
+        assert!(!open.is_valid(&json!({left: "x", "m0": "x"})), "{left}");
+    }
+    for required in [vec!["m10", "m63"], vec!["m10", "m64"], vec!["m10", "other"], vec!["m99"]] {
+        let strict = validator(&json!({"properties": &properties, "required": &required}));
+        let whole: Map<String, Value> =
+            required.iter().map(|name| ((*name).to_owned(), json!("x"))).collect();
+        assert!(strict.is_valid(&json!(&whole)), "{required:?}");
+        for name in &required {
+            let mut object = whole.clone();
+            object.remove(*name);
+            let errors = strict.errors(&json!(object));
+            assert_eq!(texts(&errors), [format!("{name}: Required value")]);
         }
     }
 }

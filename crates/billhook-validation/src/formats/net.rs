@@ -20,9 +20,9 @@ pub(super) fn is_ip(text: &str) -> bool {
 /// An address and the length of a prefix that fits it.
 pub(super) fn is_cidr(text: &str) -> bool {
     let Some((address, length)) = text.split_once('/') else { return false };
-    let bits = match (is_sloppy_ipv4(address), is_sloppy_ipv6(address)) {
-        (true, _) => 32,
-        (_, true) => 128,
+    let bits = match address {
+        address if is_sloppy_ipv4(address) => 32,
+        address if is_sloppy_ipv6(address) => 128,
         _ => return false,
     };
     small_number(length, 10).is_some_and(|length| length <= bits)

@@ -2,15 +2,18 @@
 
 /// `YYYY-MM-DD`, a day of the calendar.
 pub(super) fn is_date(text: &str) -> bool {
-    let is_shaped = text.len() == 10
-        && text.bytes().enumerate().all(|(position, byte)| match position {
-            4 | 7 => byte == b'-',
-            _ => byte.is_ascii_digit(),
-        });
-    let mut numbers = text.split('-').map(|part| part.parse::<u32>().unwrap_or(0));
-    let mut number = || numbers.next().unwrap_or(0);
-    let (year, month, day) = (number(), number(), number());
-    is_shaped && (1..=days_of(month, year)).contains(&day)
+    let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return false };
+    match (number([y1, y2, y3, y4]), number([m1, m2]), number([d1, d2])) {
+        (Some(year), Some(month), Some(day)) => (1..=days_of(month, year)).contains(&day),
+        _ => false,
+    }
+}
+
+/// The number that digits make.
+fn number<const N: usize>(digits: [u8; N]) -> Option<u32> {
+    digits.iter().try_fold(0, |number, digit| {
+        digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0'))
+    })
 }
 
 fn days_of(month: u32, year: u32) -> u32 {
@@ -25,11 +28,10 @@ fn days_of(month: u32, year: u32) -> u32 {
 
 /// A date, `t` in either case, a time with a zone; behind another `t` there may be anything.
 pub(super) fn is_date_time(text: &str) -> bool {
-    let mut parts = text.split(['t', 'T']);
-    match (parts.next(), parts.next()) {
-        (Some(date), Some(time)) => is_date(date) && is_time(time),
-        _ => false,
-    }
+    let Some((date, rest)) = text.split_at_checked(10) else { return false };
+    let Some(rest) = rest.strip_prefix(['t', 'T']) else { return false };
+    let end = rest.bytes().position(|byte| matches!(byte, b't' | b'T'));
+    is_date(date) && rest.get(..end.unwrap_or(rest.len())).is_some_and(is_time)
 }
 
 /// `hh:mm:ss`, any character and digits as a fraction, then `z` or an offset of any size.
@@ -39,10 +41,9 @@ fn is_time(text: &str) -> bool {
 }
 
 fn is_clock(text: &str) -> bool {
-    is_shape(text, "##:##:##")
-        && text.get(..2).is_some_and(|hour| hour <= "23")
-        && text.get(3..5).is_some_and(|minute| minute <= "59")
-        && text.get(6..).is_some_and(|second| second <= "59")
+    let &[h1, h2, b':', m1, m2, b':', s1, s2] = text.as_bytes() else { return false };
+    let is_below = |digits, end| number(digits).is_some_and(|number| number < end);
+    is_below([h1, h2], 24) && is_below([m1, m2], 60) && is_below([s1, s2], 60)
 }
 
 /// Whether a text has digits where the shape has `#` and the same bytes elsewhere.

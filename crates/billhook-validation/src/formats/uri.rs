@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 /// An absolute URI with a scheme, a path from the root, or `*`.
 pub(super) fn is_request_uri(text: &str) -> bool {
-    if text.is_empty() || text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+    if text.is_empty() || text.bytes().filter(u8::is_ascii_control).count() > 0 {
         return false;
     }
     if text == "*" {
@@ -87,12 +87,14 @@ fn is_port(text: &str) -> bool {
 /// Bytes that need no escape in a host, escapes themselves, and everything beyond ASCII. Only
 /// bytes beyond ASCII may be escaped.
 fn is_host_name(text: &str) -> bool {
-    let is_plain = text.bytes().all(|byte| is_host_byte(byte) && !b":[".contains(&byte));
-    let escapes_ascii = text.match_indices('%').any(|(at, _)| {
-        let digits = text.get(at + 1..at + 3).unwrap_or_default();
-        u8::from_str_radix(digits, 16).is_ok_and(|byte| byte.is_ascii()) && digits != "25"
-    });
-    is_plain && has_valid_escapes(text) && !escapes_ascii
+    let is_plain = text.bytes().all(|byte| is_host_byte(byte) && !matches!(byte, b':' | b'['));
+    let escapes_ascii = || {
+        text.match_indices('%').any(|(at, _)| {
+            let digits = text.get(at + 1..at + 3).unwrap_or_default();
+            u8::from_str_radix(digits, 16).is_ok_and(|byte| byte.is_ascii()) && digits != "25"
+        })
+    };
+    is_plain && (!text.contains('%') || has_valid_escapes(text) && !escapes_ascii())
 }
 
 fn is_host_byte(byte: u8) -> bool {
@@ -101,8 +103,9 @@ fn is_host_byte(byte: u8) -> bool {
 
 /// Whether two hexadecimal digits follow each percent sign.
 fn has_valid_escapes(text: &str) -> bool {
-    text.match_indices('%').all(|(at, _)| {
-        let digits = text.as_bytes().get(at + 1..at + 3);
-        digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
-    })
+    !text.contains('%')
+        || text.match_indices('%').all(|(at, _)| {
+            let digits = text.as_bytes().get(at + 1..at + 3);
+            digits.is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit))
+        })
 }

@@ -1,0 +1,166 @@
+//! Whether a value is valid, without what is wrong with it (VV-03).
+//!
+//! It demands what the [walk](crate::walk) for the errors demands, stops at the first thing that is
+//! wrong and needs neither places nor scores.
+
+use billhook_schema::value::{Num, grow};
+use serde_json::{Map, Value};
+
+use crate::compile::{Additional, Arena, Junctors, Node, NodeId};
+use crate::correlate::{Correlation, OldElements};
+use crate::enums;
+use crate::identity::has_duplicates;
+use crate::members::Seen;
+
+/// Levels that are walked between two looks at how much stack is left.
+const LEVELS: usize = 8;
+
+pub(crate) struct Verdict<'w> {
+    pub(crate) arena: &'w Arena,
+    pub(crate) root: NodeId,
+    pub(crate) correlation: Correlation<'w>,
+}
+
+impl Verdict<'_> {
+    /// Whether a value is valid, or wrong as it was before (VV-80); `old` is the value it replaces,
+    /// if that is known.
+    #[inline(always)]
+    pub(crate) fn admits(
+        &self,
+        id: NodeId,
+        value: &Value,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        let node = self.arena.node(id);
+        node.plain.contains(value)
+            || self.meets(node, value, old, level)
+            || self.is_forgiven(id, value, old)
+    }
+
+    /// Whether a wrong value is what it was before (VV-80).
+    #[inline(never)]
+    fn is_forgiven(&self, id: NodeId, value: &Value, old: Option<&Value>) -> bool {
+        old.is_some_and(|old| self.correlation.is_unchanged(id, value, old))
+    }
+
+    /// Whether a value meets what a node demands.
+    fn meets(&self, node: &Node, value: &Value, old: Option<&Value>, level: usize) -> bool {
+        if !node.accepted.contains(value) && !node.admits_type(value) {
+            return false;
+        }
+        if !value.is_null()
+            && let Some(junctors) = &node.junctors
+            && !junctors.admitted.contains(value)
+            && !grow_at(level, || self.junctors(junctors, value, level + 1))
+        {
+            return false;
+        }
+        if !node.enum_.is_empty() && !enums::matches(&node.enum_, value) {
+            return false;
+        }
+        match value {
+            Value::String(text) => {
+                node.strings.as_ref().is_none_or(|strings| strings.fault(text).is_none())
+                    && node.checker.as_ref().is_none_or(|checker| checker.matches(text))
+            }
+            Value::Number(number) => {
+                node.numbers.as_ref().is_none_or(|numbers| numbers.admit(Num::of(number)))
+            }
+            Value::Array(items) => grow_at(level, || self.array(node, items, old, level + 1)),
+            Value::Object(members) => grow_at(level, || self.object(node, members, old, level + 1)),
+            Value::Null | Value::Bool(_) => true,
+        }
+    }
+
+    /// VV-50 to VV-53.
+    #[inline(never)]
+    fn junctors(&self, junctors: &Junctors, value: &Value, level: usize) -> bool {
+        let admits = |id: &NodeId| self.admits(*id, value, None, level);
+        let any_of = self.arena.any_of(junctors);
+        let one_of = self.arena.one_of(junctors);
+        (any_of.is_empty() || any_of.iter().any(admits))
+            && (one_of.is_empty() || one_of.iter().filter(|id| admits(id)).take(2).count() == 1)
+            && self.arena.all_of(junctors).iter().all(admits)
+            && !junctors.not.as_ref().is_some_and(admits)
+    }
+
+    /// VV-30 to VV-33.
+    #[inline(never)]
+    fn array(&self, node: &Node, items: &[Value], old: Option<&Value>, level: usize) -> bool {
+        if let Some(counts) = &node.counts
+            && (!is_within(items.len(), counts.min_items, counts.max_items)
+                || counts.unique_items && has_duplicates(items))
+        {
+            return false;
+        }
+        let Some(id) = node.items else { return true };
+        let old = old.and_then(|old| OldElements::new(node, old));
+        items.iter().all(|item| {
+            let old = old.as_ref().and_then(|old| old.get(item));
+            self.admits(id, item, old, level)
+        })
+    }
+
+    /// VV-34 to VV-37.
+    #[inline(never)]
+    fn object(
+        &self,
+        node: &Node,
+        members: &Map<String, Value>,
+        old: Option<&Value>,
+        level: usize,
+    ) -> bool {
+        if let Some(counts) = &node.counts
+            && !is_within(members.len(), counts.min_properties, counts.max_properties)
+        {
+            return false;
+        }
+        let listed = self.arena.properties(node);
+        let (mut seen, mut next) = (Seen::default(), 0);
+        for (key, member) in members {
+            let id = match (listed.find(key, next), node.additional) {
+                (Some(listed), _) => {
+                    seen.insert(listed.place());
+                    next = listed.place() + 1;
+                    listed.id()
+                }
+                (None, Additional::Schema(id)) => id,
+                (None, Additional::Anything) => continue,
+                (None, Additional::Forbidden) => return false,
+            };
+            let old = old.and_then(|old| self.old_member(node, old, key));
+            if !self.admits(id, member, old, level) {
+                return false;
+            }
+        }
+        node.required_places.is_some_and(|required| seen.holds(required))
+            || node.required.iter().all(|name| members.contains_key(&**name))
+    }
+
+    /// What a member of an object that replaces `old` is compared with.
+    #[inline(never)]
+    pub(crate) fn old_member<'v>(
+        &self,
+        node: &Node,
+        old: &'v Value,
+        key: &str,
+    ) -> Option<&'v Value> {
+        // These two are never compared on their own (VV-84).
+        if matches!(key, "apiVersion" | "kind") && std::ptr::eq(node, self.arena.node(self.root)) {
+            return None;
+        }
+        old.as_object()?.get(key)
+    }
+}
+
+/// Walks on below a level, now and then with a look at the stack.
+#[inline(always)]
+pub(crate) fn grow_at<R>(level: usize, walk: impl FnOnce() -> R) -> R {
+    if level.is_multiple_of(LEVELS) { grow(walk) } else { walk() }
+}
+
+fn is_within(count: usize, min: Option<i64>, max: Option<i64>) -> bool {
+    let count = count as i64;
+    min.is_none_or(|min| count >= min) && max.is_none_or(|max| count <= max)
+}
