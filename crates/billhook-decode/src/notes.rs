@@ -146,12 +146,13 @@ impl<'s> Notes<'s> {
     }
 
     pub(crate) fn defaulted(&mut self, edge: Edge<'s>, cause: Cause) -> scan::Step<()> {
-        let mut value = edge.default().map(|default| DeepValue::from(deep_clone(default)));
-        let completed = match &mut value {
-            Some(value) => apply_defaults_node_reporting(edge.node(), value),
-            None => return Ok(()),
-        };
-        let completed = completed.map_err(|_| Stop::Tree)?;
+        let Some(default) = edge.default() else { return Ok(()) };
+        let mut completed = Vec::new();
+        if edge.node().can_default() {
+            let mut value = DeepValue::from(deep_clone(default));
+            let changes = apply_defaults_node_reporting(edge.node(), &mut value);
+            completed = changes.map_err(|_| Stop::Tree)?;
+        }
         self.push(What::Defaulted { edge, cause, completed });
         Ok(())
     }
@@ -177,6 +178,9 @@ impl<'s> Notes<'s> {
     /// Puts the notes into the order of the steps over a tree.
     pub(crate) fn finish(self) -> Findings {
         let mut findings = Findings::default();
+        if self.0.is_empty() {
+            return findings;
+        }
         let mut paths = SchemaPaths::default();
         let (mut pruned, mut nulls, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
         let mut embedded = Vec::new();
