@@ -12,6 +12,8 @@
     reason = "helpers of tests may fail the test, and are shared"
 )]
 
+#[path = "common/hook.rs"]
+mod hook;
 #[path = "common/log.rs"]
 mod log;
 
@@ -25,7 +27,7 @@ use billhook::admission::{
 };
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, GroupVersionKind, GroupVersionResource,
-    MatchCondition, MatchConditions, NamespaceLabels, WebhookConfiguration,
+    MatchCondition, MatchConditions, NamespaceLabels,
 };
 use log::Log;
 use prometheus_client::encoding::text::encode;
@@ -55,25 +57,6 @@ impl MatchConditions for Broken {
     }
 }
 
-fn configuration(kind: &str, more: &Value) -> WebhookConfiguration {
-    let mut webhook = json!({
-        "name": "a.example.com",
-        "clientConfig": {"url": "https://unused"},
-        "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
-            "resources": ["*"]}],
-        "sideEffects": "None",
-        "admissionReviewVersions": ["v1"],
-    });
-    webhook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    WebhookConfiguration::from_value(&json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": format!("{kind}WebhookConfiguration"),
-        "metadata": {"name": "c"},
-        "webhooks": [webhook],
-    }))
-    .unwrap()
-}
-
 /// Runs a create past one webhook; gives what was logged, and the metrics.
 fn records(kind: &str, more: &Value) -> (String, String) {
     let mut registry = Registry::default();
@@ -81,7 +64,7 @@ fn records(kind: &str, more: &Value) -> (String, String) {
     let namespaces =
         std::collections::BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
     let chain = Chain::new(GoesAway(cancellation.clone()))
-        .webhooks(&[configuration(kind, more)])
+        .webhooks(&[hook::configuration(kind, "c", "a.example.com", more)])
         .namespaces(namespaces)
         .conditions(Broken)
         .observer(Arc::new(AdmissionMetrics::new(&mut registry)));

@@ -10,6 +10,9 @@
     reason = "helpers of tests may fail the test"
 )]
 
+#[path = "common/hook.rs"]
+mod hook;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -20,7 +23,7 @@ use billhook::admission::{
 };
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, GroupVersionKind, GroupVersionResource,
-    MatchCondition, MatchConditions, NamespaceLabels, Operation, WebhookConfiguration,
+    MatchCondition, MatchConditions, NamespaceLabels, Operation,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
@@ -123,22 +126,7 @@ fn metrics() -> String {
         ("Validating", "budget", conditions(&["budget"], "Ignore")),
     ];
     for (kind, name, more) in hooks {
-        let mut webhook = json!({
-            "name": format!("{name}.example.com"),
-            "clientConfig": {"url": "https://unused"},
-            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
-                "resources": ["*"]}],
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-        });
-        webhook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let configuration = WebhookConfiguration::from_value(&json!({
-            "apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": format!("{kind}WebhookConfiguration"),
-            "metadata": {"name": name},
-            "webhooks": [webhook],
-        }))
-        .unwrap();
+        let configuration = hook::configuration(kind, name, &format!("{name}.example.com"), &more);
         let namespaces = BTreeMap::from([("default".to_owned(), NamespaceLabels::new())]);
         let chain = Chain::new(ByName)
             .webhooks(&[configuration])
@@ -356,21 +344,8 @@ fn repetitions_are_counted() {
     }
     let mut registry = Registry::default();
     let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
-    let configuration = WebhookConfiguration::from_value(&json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": "MutatingWebhookConfiguration",
-        "metadata": {"name": "patch"},
-        "webhooks": [{
-            "name": "patch.example.com",
-            "clientConfig": {"url": "https://unused"},
-            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
-                "resources": ["*"]}],
-            "reinvocationPolicy": "IfNeeded",
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-        }],
-    }))
-    .unwrap();
+    let more = json!({"reinvocationPolicy": "IfNeeded"});
+    let configuration = hook::configuration("Mutating", "patch", "patch.example.com", &more);
     let chain =
         Chain::new(ByName).webhooks(&[configuration]).plugin(Both).observer(metrics.clone());
     let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}});

@@ -9,6 +9,8 @@
     reason = "helpers of tests may fail the test"
 )]
 
+#[path = "common/hook.rs"]
+mod hook;
 #[path = "common/log.rs"]
 mod log;
 
@@ -48,21 +50,8 @@ impl WebhookCaller for ByName {
 }
 
 fn configuration(kind: &str, name: &str) -> WebhookConfiguration {
-    WebhookConfiguration::from_value(&json!({
-        "apiVersion": "admissionregistration.k8s.io/v1",
-        "kind": format!("{kind}WebhookConfiguration"),
-        "metadata": {"name": format!("c-{name}")},
-        "webhooks": [{
-            "name": name,
-            "clientConfig": {"url": "https://unused"},
-            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
-                "resources": ["*"]}],
-            "sideEffects": "None",
-            "admissionReviewVersions": ["v1"],
-            "failurePolicy": "Ignore",
-        }],
-    }))
-    .unwrap()
+    let more = json!({"failurePolicy": "Ignore"});
+    hook::configuration(kind, &format!("c-{name}"), name, &more)
 }
 
 #[test]
