@@ -54,6 +54,15 @@ impl Step<'_> {
             Step::Element(index) => ("", *index),
         }
     }
+
+    fn segment(&self, by_key: bool) -> Segment<'_> {
+        match self {
+            Step::Known(name) => Segment::Name(name),
+            Step::Unlisted(name) if by_key => Segment::Key(name),
+            Step::Unlisted(name) => Segment::Name(name),
+            Step::Element(index) => Segment::Index(*index),
+        }
+    }
 }
 
 /// How deep most changes are.
@@ -214,12 +223,21 @@ impl<'s> Notes<'s> {
         pruned.sort_by(|one, other| one.path().cmp(other.path()));
         nulls.sort_by(|one, other| one.path().cmp(other.path()));
         sort_default_changes(&mut defaults);
-        findings.unknown.extend(unknown_fields(&pruned));
-        findings.changes.extend(pruned);
-        findings.changes.extend(nulls);
+        append(&mut findings.unknown, unknown_fields(&pruned));
+        append(&mut findings.changes, pruned);
+        append(&mut findings.changes, nulls);
         findings.add_embedded(embedded);
-        findings.changes.extend(defaults);
+        append(&mut findings.changes, defaults);
         findings
+    }
+}
+
+/// Most texts have changes of one kind only; their list need not be copied.
+fn append<T>(list: &mut Vec<T>, mut more: Vec<T>) {
+    if list.is_empty() {
+        *list = more;
+    } else {
+        list.append(&mut more);
     }
 }
 
@@ -253,11 +271,5 @@ impl Findings {
 
 /// The path of a place; `by_key` writes members that the schema doesn't list by name as keys.
 fn path(steps: &[Step<'_>], by_key: bool) -> FieldPath {
-    let segment = |step: &Step<'_>| match step {
-        Step::Element(index) => Segment::Index(*index),
-        Step::Unlisted(name) if by_key => Segment::Key(name.clone()),
-        Step::Unlisted(name) => Segment::Name(name.clone()),
-        Step::Known(name) => Segment::Name((*name).to_owned()),
-    };
-    steps.iter().rev().map(segment).collect()
+    steps.iter().rev().map(|step| step.segment(by_key)).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use billhook_schema::value::{deep_clone, grow};
 use billhook_schema::{
     Change, ChangeKind, CompiledSchema, Dialect, Edge, FieldPath, Location, NodeRef, Reason,
-    SchemaPaths, Segment, Unlisted,
+    SchemaPaths, Segments, Unlisted,
 };
 use serde_json::{Map, Value};
 
@@ -113,14 +113,17 @@ pub fn sort_default_changes(changes: &mut [Change]) {
         *reason == Cause::Missing.reason() || *reason == Cause::NullField.reason()
     };
     changes.sort_by(|one, other| {
-        let (ours, theirs) = (one.path().segments(), other.path().segments());
-        let common = ours.iter().zip(theirs).take_while(|(our, their)| our == their).count();
-        let is_below =
-            |change: &Change, path: &[Segment]| path.len() > common + 1 || !is_own(change);
-        let (Some(our), Some(their)) = (ours.get(common), theirs.get(common)) else {
-            return ours.len().cmp(&theirs.len());
+        let (mut ours, mut theirs) = (one.path().segments(), other.path().segments());
+        let (our, their) = loop {
+            match (ours.next(), theirs.next()) {
+                (Some(our), Some(their)) if our == their => {}
+                (Some(our), Some(their)) => break (our, their),
+                (our, their) => return our.cmp(&their),
+            }
         };
-        is_below(one, ours).cmp(&is_below(other, theirs)).then_with(|| our.cmp(their))
+        let is_below =
+            |change: &Change, mut rest: Segments<'_>| rest.next().is_some() || !is_own(change);
+        is_below(one, ours).cmp(&is_below(other, theirs)).then_with(|| our.cmp(&their))
     });
 }
 

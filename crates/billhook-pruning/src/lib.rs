@@ -64,10 +64,11 @@ pub fn unknown_fields(changes: &[Change]) -> Vec<String> {
 
 /// Resource fields that were removed at the top are not listed (PR-32).
 fn is_suppressed(change: &Change) -> bool {
-    match change.path().segments() {
+    let mut segments = change.path().segments();
+    match (segments.next(), segments.next()) {
         // Without a schema they are (PR-11).
-        [Segment::Name(name)] => {
-            RESOURCE_FIELDS.contains(&name.as_str()) && *change.reason() != NOTHING_SPECIFIED
+        (Some(Segment::Name(name)), None) => {
+            RESOURCE_FIELDS.contains(&name) && *change.reason() != NOTHING_SPECIFIED
         }
         _ => false,
     }
@@ -152,7 +153,7 @@ fn reason(node: NodeRef<'_>, written: NodeRef<'_>) -> Reason {
         return UNSPECIFIED;
     }
     match written.schema_path().segments().last() {
-        Some(Segment::Name(keyword)) if keyword == "additionalProperties" => RESUMED_IN_MEMBER,
+        Some(Segment::Name("additionalProperties")) => RESUMED_IN_MEMBER,
         _ => RESUMED_IN_PROPERTY,
     }
 }

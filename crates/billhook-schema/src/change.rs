@@ -110,9 +110,7 @@ impl Change {
     /// The same change for an object that is at `place` in a larger one.
     #[must_use]
     pub fn below(mut self, place: &FieldPath) -> Self {
-        let mut path = place.clone();
-        path.extend(self.path.segments().iter().cloned());
-        self.path = path;
+        self.path = place.join(&self.path);
         self
     }
 
@@ -155,14 +153,16 @@ impl Change {
     /// nothing where the object doesn't have the place.
     pub fn undo(&self, object: &mut Value) {
         use crate::path::Segment;
-        let Some((last, parents)) = self.path.segments().split_last() else { return };
+        let mut segments = self.path.segments();
+        let Some(mut last) = segments.next() else { return };
         let mut place = object;
-        for segment in parents {
-            let next = match (segment, place) {
+        for segment in segments {
+            let parent = std::mem::replace(&mut last, segment);
+            let next = match (parent, place) {
                 (Segment::Name(key) | Segment::Key(key), Value::Object(members)) => {
                     members.get_mut(key)
                 }
-                (Segment::Index(index), Value::Array(items)) => items.get_mut(*index),
+                (Segment::Index(index), Value::Array(items)) => items.get_mut(index),
                 _ => None,
             };
             let Some(next) = next else { return };
@@ -172,13 +172,13 @@ impl Change {
         match (last, place) {
             (Segment::Name(key) | Segment::Key(key), Value::Object(members)) => {
                 let changed = match before {
-                    Some(before) => members.insert(key.clone(), before),
+                    Some(before) => members.insert(key.to_owned(), before),
                     None => members.remove(key),
                 };
                 drop(changed.map(DeepValue::from));
             }
             (Segment::Index(index), Value::Array(items)) => {
-                if let (Some(item), Some(before)) = (items.get_mut(*index), before) {
+                if let (Some(item), Some(before)) = (items.get_mut(index), before) {
                     drop(DeepValue::from(std::mem::replace(item, before)));
                 }
             }

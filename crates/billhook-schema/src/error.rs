@@ -178,9 +178,7 @@ impl FieldError {
     /// The same error for a value that stands at a path of a larger document.
     #[must_use]
     pub fn below(mut self, base: &FieldPath) -> Self {
-        let mut path = base.clone();
-        path.extend(self.field.segments().iter().cloned());
-        self.field = path;
+        self.field = base.join(&self.field);
         self
     }
 

@@ -26,7 +26,7 @@ impl FieldErrors {
 
     /// Counts a path that was kept elsewhere.
     pub fn note(&mut self, path: &FieldPath) {
-        self.steps += path.segments().len() + 1;
+        self.steps += path.segments().count() + 1;
     }
 
     /// Whether it takes no more; a walk may end then.
@@ -60,7 +60,7 @@ impl FieldErrors {
     /// Forgets all errors but the first `count`.
     pub fn truncate(&mut self, count: usize) {
         for error in self.errors.drain(count.min(self.errors.len())..) {
-            self.steps = self.steps.saturating_sub(error.field().segments().len() + 1);
+            self.steps = self.steps.saturating_sub(error.field().segments().count() + 1);
         }
     }
 

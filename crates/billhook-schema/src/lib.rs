@@ -39,7 +39,7 @@ pub use compiled::{
 pub use error::{ErrorType, FieldError, aggregate};
 pub use errors::FieldErrors;
 pub use hash::hash_name;
-pub use path::{FieldPath, Location, Segment};
+pub use path::{FieldPath, Location, Segment, Segments};
 pub use props::JsonSchemaProps;
 pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};
 pub use structural::{ConversionError, StructuralSchema};

@@ -28,11 +28,12 @@ pub(crate) fn name(at: &Location<'_>) -> String {
 /// JSON pointer.
 pub(crate) fn path(base: &FieldPath, at: &Location<'_>) -> FieldPath {
     let steps = at.to_path();
-    let prints_otherwise = match steps.segments() {
-        [Segment::Index(_), ..] if !base.is_empty() => true,
-        segments => segments.iter().any(
-            |segment| matches!(segment, Segment::Name(key) | Segment::Key(key) if key.is_empty()),
-        ),
+    let mut segments = steps.segments();
+    let is_empty =
+        |segment| matches!(segment, Segment::Name(key) | Segment::Key(key) if key.is_empty());
+    let prints_otherwise = match segments.clone().next() {
+        Some(Segment::Index(_)) if !base.is_empty() => true,
+        _ => segments.any(is_empty),
     };
     let mut path = base.clone();
     if prints_otherwise {
@@ -40,9 +41,9 @@ pub(crate) fn path(base: &FieldPath, at: &Location<'_>) -> FieldPath {
         let name = name.strip_prefix('.').unwrap_or(&name);
         return if name.is_empty() { path } else { path.name(name) };
     }
-    path.extend(steps.segments().iter().map(|segment| match segment {
-        Segment::Key(key) => Segment::Name(key.clone()),
-        other => other.clone(),
+    path.extend(steps.segments().map(|segment| match segment {
+        Segment::Key(key) => Segment::Name(key),
+        other => other,
     }));
     path
 }

@@ -3,12 +3,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use billhook_schema::Segment;
 use billhook_schema::value::{DeepValue, dismantle};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
-use crate::duplicate::{Duplicate, Step};
+use crate::duplicate::{Duplicate, Part, Step};
 use crate::error::{Place, YamlError, depth_problem};
 use crate::feed::Feed;
 use crate::places::{Places, Spot};
@@ -297,7 +296,7 @@ impl Builder {
             }
         }
         if let Some(name) = repeated {
-            let step = Step::new(self.step_to(target), Segment::Name(name));
+            let step = Step::new(self.step_to(target), Part::Name(name));
             let printed = key.resolved.printed();
             self.duplicates.push(Duplicate::new(printed, done.place.line, step));
         }
@@ -315,7 +314,7 @@ impl Builder {
                 continue;
             }
             let inner = match frame {
-                Frame::List(list) => Some(Segment::Index(list.items.0.len())),
+                Frame::List(list) => Some(Part::Index(list.items.0.len())),
                 Frame::Object(object) => next_name(&object.next),
                 Frame::Merge { .. } => None,
             };
@@ -421,9 +420,9 @@ impl Object {
     }
 }
 
-fn next_name(next: &Next) -> Option<Segment> {
+fn next_name(next: &Next) -> Option<Part> {
     match next {
-        Next::Value(key) => Some(Segment::Name(key.text.clone())),
+        Next::Value(key) => Some(Part::Name(key.text.clone())),
         _ => None,
     }
 }

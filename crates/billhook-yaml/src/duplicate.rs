@@ -33,11 +33,13 @@ impl Duplicate {
         let mut segments = Vec::new();
         let mut step = Some(&self.step);
         while let Some(current) = step {
-            segments.push(current.segment.clone());
+            segments.push(match &current.part {
+                Part::Name(name) => Segment::Name(name),
+                Part::Index(index) => Segment::Index(*index),
+            });
             step = current.parent.as_ref();
         }
-        segments.reverse();
-        segments.into_iter().collect()
+        segments.into_iter().rev().collect()
     }
 }
 
@@ -70,12 +72,18 @@ pub fn strict_error_text(duplicates: &[Duplicate]) -> Option<String> {
 /// A step of a path that shares the steps above it with other paths.
 pub(crate) struct Step {
     parent: Option<Arc<Step>>,
-    segment: Segment,
+    part: Part,
+}
+
+/// What is in a mapping or a list.
+pub(crate) enum Part {
+    Name(String),
+    Index(usize),
 }
 
 impl Step {
-    pub(crate) fn new(parent: Option<Arc<Step>>, segment: Segment) -> Self {
-        Step { parent, segment }
+    pub(crate) fn new(parent: Option<Arc<Step>>, part: Part) -> Self {
+        Step { parent, part }
     }
 }
 

@@ -56,9 +56,9 @@ impl Places {
         let mut at = self.spots.first()?;
         for segment in path.segments() {
             let spot = match (&at.1, segment) {
-                (Children::List(items), Segment::Index(index)) => items.get(*index)?,
+                (Children::List(items), Segment::Index(index)) => items.get(index)?,
                 (Children::Map(members), Segment::Name(name) | Segment::Key(name)) => {
-                    members.get(name.as_str())?
+                    members.get(name)?
                 }
                 _ => return None,
             };

@@ -207,7 +207,7 @@ impl Clean<'_> {
 }
 
 pub(crate) fn unknown_field(path: &str) -> String {
-    format!("unknown field \"{path}\"")
+    ["unknown field \"", path, "\""].concat()
 }
 
 /// RP-51.

@@ -148,7 +148,7 @@ mod yaml;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
-    JsonSchemaProps, Reason, SchemaReadError, Segment, StructuralSchema,
+    JsonSchemaProps, Reason, SchemaReadError, Segment, Segments, StructuralSchema,
 };
 pub use billhook_validation::{PendingRule, Validator};
 pub use crd::{

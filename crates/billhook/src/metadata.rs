@@ -42,6 +42,6 @@ pub(crate) fn field_errors(name: &str, value: &Value) -> Vec<FieldError> {
     let metadata = DeepValue::from(Value::Object(metadata));
     let at = FieldPath::default().name("metadata").name(name);
     let mut errors = validate_generic(&metadata, false);
-    errors.retain(|error| error.field().segments().starts_with(at.segments()));
+    errors.retain(|error| error.field().starts_with(&at));
     errors
 }

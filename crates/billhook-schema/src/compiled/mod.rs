@@ -447,7 +447,7 @@ impl<'s> NodeRef<'s> {
     /// long that keeping it would not pay.
     pub fn kept_schema_path(self) -> Option<Arc<FieldPath>> {
         const LONGEST: usize = 32;
-        let make = || Some(self.schema_path()).filter(|path| path.segments().len() <= LONGEST);
+        let make = || Some(self.schema_path()).filter(|path| path.segments().count() <= LONGEST);
         self.node.path.get_or_init(|| make().map(Arc::new)).clone()
     }
 
@@ -465,8 +465,8 @@ impl<'s> NodeRef<'s> {
                 Step::AdditionalProperties => ("additionalProperties", None),
                 Step::Items => ("items", None),
             };
-            segments.extend(name.map(|name| Segment::Key(name.to_owned())));
-            segments.push(Segment::Name(keyword.to_owned()));
+            segments.extend(name.map(Segment::Key));
+            segments.push(Segment::Name(keyword));
             node = self.arena.node(node.parent).node;
         }
         let mut path = self.arena.base.clone();

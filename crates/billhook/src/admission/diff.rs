@@ -88,7 +88,7 @@ fn compare(before: Option<&Value>, after: Option<&Value>, at: &Location<'_>, fou
         (before, after) => {
             let copy = |value: &Value| DeepValue::from(deep_clone(value));
             let path = at.to_path();
-            found.steps += path.segments().len();
+            found.steps += path.segments().count();
             let (before, after) = (before.map(copy), after.map(copy));
             found.differences.push(Difference { path, before, after });
         }

@@ -95,7 +95,7 @@ impl Walk {
                         break;
                     }
                     let path = at.index(index).to_path();
-                    self.rule_steps += path.segments().len();
+                    self.rule_steps += path.segments().count();
                     self.found.rules.push(path);
                 }
             }
