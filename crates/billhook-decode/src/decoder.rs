@@ -74,7 +74,7 @@ impl Decoder {
     /// came, except for metadata that was not in normal form. None if the text is refused, or of
     /// another kind or version, or so unusual that only the path over a tree knows what to do.
     pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
-        match self.pass::<false>(text, false, Vec::new()) {
+        match self.pass(text, false, Vec::new(), false) {
             Ok(done) => Some(done.cleaned(text)),
             Err(Stop::Duplicate) => self.clean_anew(text).map(Cow::Owned),
             Err(Stop::Invalid | Stop::Tree) => None,
@@ -84,7 +84,7 @@ impl Decoder {
     /// Cleans a text that has to be written anew first.
     fn clean_anew(&self, text: &[u8]) -> Option<Vec<u8>> {
         let rewritten = rewrite(text).ok()?;
-        let done = self.pass::<false>(&rewritten, true, Vec::new()).ok()?;
+        let done = self.pass(&rewritten, true, Vec::new(), false).ok()?;
         Some(if done.changed { done.buffer } else { rewritten })
     }
 
@@ -92,13 +92,14 @@ impl Decoder {
     /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
     /// the order of changes follows.
     pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
-        let (done, findings) = self.pass_reporting(text, Vec::new())?;
+        let mut done = self.pass_reporting(text, Vec::new())?;
+        let findings = std::mem::take(&mut done.findings);
         Some((done.cleaned(text), findings))
     }
 
     /// [`Decoder::clean`] to a value.
     pub fn read(&self, text: &[u8]) -> Option<DeepValue> {
-        match self.pass::<false>(text, false, self.0.spare.take()) {
+        match self.pass(text, false, self.0.spare.take(), false) {
             Ok(done) => self.read_done(text, done),
             Err(Stop::Duplicate) => Some(read_json(&self.clean_anew(text)?).ok()?.into_value()),
             Err(Stop::Invalid | Stop::Tree) => None,
@@ -107,32 +108,30 @@ impl Decoder {
 
     /// [`Decoder::clean_reporting`] to a value.
     pub fn read_reporting(&self, text: &[u8]) -> Option<(DeepValue, Findings)> {
-        let (done, findings) = self.pass_reporting(text, self.0.spare.take())?;
+        let mut done = self.pass_reporting(text, self.0.spare.take())?;
+        let findings = std::mem::take(&mut done.findings);
         Some((self.read_done(text, done)?, findings))
     }
 
-    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Option<(Done<'_>, Findings)> {
-        let mut done = self.pass::<true>(text, false, buffer).ok()?;
-        if done.changed && !self.0.maps_are_sorted {
-            return None;
-        }
-        let findings = std::mem::take(&mut done.notes).finish();
-        Some((done, findings))
+    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Option<Done> {
+        let done = self.pass(text, false, buffer, true).ok()?;
+        Some(done).filter(|done| !done.changed || self.0.maps_are_sorted)
     }
 
-    fn read_done(&self, text: &[u8], done: Done<'_>) -> Option<DeepValue> {
+    fn read_done(&self, text: &[u8], done: Done) -> Option<DeepValue> {
         let cleaned = if done.changed { &done.buffer } else { text };
         let value = std::str::from_utf8(cleaned).ok().and_then(read_checked);
         self.0.spare.put(done.buffer);
         value
     }
 
-    fn pass<const REPORT: bool>(
+    fn pass(
         &self,
         text: &[u8],
         trusted: bool,
         buffer: Vec<u8>,
-    ) -> Step<Done<'_>> {
+        report: bool,
+    ) -> Step<Done> {
         if !self.0.is_supported {
             return Err(Stop::Tree);
         }
@@ -140,11 +139,12 @@ impl Decoder {
             return Err(Stop::Duplicate);
         }
         let Inner { schema, defaults, expected, fields, .. } = &*self.0;
-        Pass::<REPORT>::new(text, buffer, defaults, expected, fields, trusted).run(schema.root())
+        let pass = Pass::new(text, buffer, defaults, expected, fields, trusted);
+        pass.report(report).run(schema.root())
     }
 }
 
-impl Done<'_> {
+impl Done {
     fn cleaned(self, text: &[u8]) -> Cow<'_, [u8]> {
         if self.changed { Cow::Owned(self.buffer) } else { Cow::Borrowed(text) }
     }

@@ -108,7 +108,7 @@ impl<'t> Fast<'_, 't> {
                         return Ok(None);
                     }
                     seen |= bit;
-                    previous = Some(field);
+                    previous = Some(field.position());
                     expected = field.expected_next();
                     let kind = fields.kind(field);
                     let Some(end) = self.field(kind, value, byte, left)? else { return Ok(None) };

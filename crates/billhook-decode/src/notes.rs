@@ -19,6 +19,8 @@ use crate::scan::{self, Stop};
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p, 's> {
     pub(crate) node: NodeRef<'s>,
+    /// How many levels may be opened in the object or list, which tells its level.
+    pub(crate) left: usize,
     pub(crate) part: Within<'p, 's>,
 }
 
@@ -93,12 +95,18 @@ enum What<'s> {
 struct Note<'s> {
     /// From the place to the root.
     steps: Vec<Step<'s>>,
+    /// The level of what the last step is in, as [`Place::left`].
+    left: usize,
     what: What<'s>,
 }
 
 /// The notes of a pass.
-#[derive(Default)]
-pub(crate) struct Notes<'s>(Vec<Note<'s>>);
+pub(crate) struct Notes<'s> {
+    are_wanted: bool,
+    list: Vec<Note<'s>>,
+    /// The level of the last note; more than there are levels if there is none.
+    last_left: usize,
+}
 
 /// What a report says about a text.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,21 +120,33 @@ pub struct Findings {
 }
 
 impl<'s> Notes<'s> {
-    #[inline(always)]
-    pub(crate) fn mark(&self) -> usize {
-        self.0.len()
+    pub(crate) fn new(are_wanted: bool) -> Self {
+        Notes { are_wanted, list: Vec::new(), last_left: usize::MAX }
     }
 
-    /// Adds a step to the notes that were made since a mark.
+    pub(crate) fn are_wanted(&self) -> bool {
+        self.are_wanted
+    }
+
+    /// Something at `place`, which is at a level, was read: what was noted in it was there.
+    #[inline(always)]
+    pub(crate) fn were_in<'p>(&mut self, left: usize, place: impl FnOnce() -> Place<'p, 's>) {
+        if self.last_left < left {
+            self.add_step(place());
+        }
+    }
+
     #[inline(never)]
-    pub(crate) fn were_at(&mut self, mark: usize, Place { node, part }: Place<'_, 's>) {
-        for note in self.0.iter_mut().skip(mark) {
+    fn add_step(&mut self, place: Place<'_, 's>) {
+        let inner = |note: &&mut Note<'s>| note.left < place.left;
+        for note in self.list.iter_mut().rev().take_while(inner) {
             if let What::Pruned { written: written @ None, .. } = &mut note.what
-                && !node.specifies_nothing()
+                && !place.node.specifies_nothing()
             {
-                *written = Some(node);
+                *written = Some(place.node);
             }
-            note.steps.push(match part {
+            note.left = place.left;
+            note.steps.push(match place.part {
                 Within::Known(property) => Step::Known(property.name()),
                 Within::Unlisted(name) => {
                     Step::Unlisted(String::from_utf8_lossy(name).into_owned())
@@ -134,66 +154,78 @@ impl<'s> Notes<'s> {
                 Within::Element(index) => Step::Element(index),
             });
         }
+        self.last_left = place.left;
     }
 
-    fn push(&mut self, what: What<'s>) {
-        self.0.push(Note { steps: Vec::with_capacity(USUAL_DEPTH), what });
+    fn push(&mut self, what: What<'s>, place: Place<'_, 's>) {
+        self.list.push(Note { steps: Vec::with_capacity(USUAL_DEPTH), left: 0, what });
+        self.add_step(place);
     }
 
-    /// A member of `node` was removed; `text` is its value.
-    pub(crate) fn pruned(&mut self, node: NodeRef<'s>, text: &[u8]) -> scan::Step<()> {
+    /// A member was removed; `text` is its value.
+    pub(crate) fn pruned(&mut self, text: &[u8], place: Place<'_, 's>) -> scan::Step<()> {
         let document = read_json(text).map_err(|_| Stop::Tree)?;
         if !document.duplicates().is_empty() {
             return Err(Stop::Duplicate);
         }
-        self.push(What::Pruned { node, written: None, value: document.into_value() });
+        let value = document.into_value();
+        self.push(What::Pruned { node: place.node, written: None, value }, place);
         Ok(())
     }
 
-    pub(crate) fn null_removed(&mut self, edge: Edge<'s>) {
-        self.push(What::NullRemoved(edge));
+    pub(crate) fn null_removed(&mut self, edge: Edge<'s>, place: Place<'_, 's>) {
+        if self.are_wanted {
+            self.push(What::NullRemoved(edge), place);
+        }
     }
 
-    pub(crate) fn defaulted(&mut self, edge: Edge<'s>, cause: Cause) -> scan::Step<()> {
-        let Some(default) = edge.default() else { return Ok(()) };
+    pub(crate) fn defaulted(
+        &mut self,
+        edge: Edge<'s>,
+        cause: Cause,
+        place: Place<'_, 's>,
+    ) -> scan::Step<()> {
+        let Some(default) = edge.default().filter(|_| self.are_wanted) else { return Ok(()) };
         let mut completed = Vec::new();
         if edge.node().can_default() {
             let mut value = DeepValue::from(deep_clone(default));
             let changes = apply_defaults_node_reporting(edge.node(), &mut value);
             completed = changes.map_err(|_| Stop::Tree)?;
         }
-        self.push(What::Defaulted { edge, cause, completed });
+        self.push(What::Defaulted { edge, cause, completed }, place);
         Ok(())
     }
 
-    /// The metadata of the resource at `resource`, whose own schema is at `node`, was not in
-    /// normal form.
+    /// Metadata, whose own schema is at `node`, was not in normal form.
     pub(crate) fn metadata(
         &mut self,
-        resource: NodeRef<'s>,
-        node: NodeRef<'s>,
         is_root: bool,
+        node: NodeRef<'s>,
         normal: Normal,
+        place: Place<'_, 's>,
     ) -> scan::Step<()> {
+        if !self.are_wanted {
+            return Ok(());
+        }
         // Nulls and defaults of listed fields would be changes of their own.
         if node.can_default() || !is_root && node.can_remove_null() {
             return Err(Stop::Tree);
         }
-        let schema_path = resource.schema_path();
-        self.push(What::Metadata { is_root, schema_path, normal });
+        let schema_path = place.node.schema_path();
+        self.push(What::Metadata { is_root, schema_path, normal }, place);
         Ok(())
     }
 
     /// Puts the notes into the order of the steps over a tree.
     pub(crate) fn finish(self) -> Findings {
         let mut findings = Findings::default();
-        if self.0.is_empty() {
+        if self.list.is_empty() {
             return findings;
         }
         let mut paths = SchemaPaths::default();
         let (mut pruned, mut nulls, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
         let mut embedded = Vec::new();
-        for Note { steps, what } in self.0 {
+        for Note { steps, what, .. } in self.list {
             let path = || path(&steps, false);
             match what {
                 What::Pruned { node, written, value } => {

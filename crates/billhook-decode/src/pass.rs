@@ -16,7 +16,7 @@ use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
 use crate::fields::Fields;
 use crate::keys::OpenKeys;
 use crate::metadata::{self, Fast};
-use crate::notes::{Notes, Place, Within};
+use crate::notes::{Findings, Notes, Place, Within};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::read::MAX_DEPTH;
@@ -42,8 +42,7 @@ impl Expected {
     }
 }
 
-/// `REPORT` tells whether changes are noted.
-pub(crate) struct Pass<'t, 's, const REPORT: bool> {
+pub(crate) struct Pass<'t, 's> {
     scan: Scan<'t>,
     out: Output<'t>,
     keys: OpenKeys,
@@ -55,11 +54,11 @@ pub(crate) struct Pass<'t, 's, const REPORT: bool> {
 }
 
 /// What a pass gives.
-pub(crate) struct Done<'s> {
+pub(crate) struct Done {
     pub(crate) buffer: Vec<u8>,
     /// Whether the cleaned text is in the buffer; otherwise nothing changes.
     pub(crate) changed: bool,
-    pub(crate) notes: Notes<'s>,
+    pub(crate) findings: Findings,
 }
 
 /// An object that is being read.
@@ -86,7 +85,7 @@ enum Found<'s> {
     Removed(usize),
 }
 
-impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
+impl<'t, 's> Pass<'t, 's> {
     /// For a text that is UTF-8; `trusted` if it is known to have no repeated keys.
     pub(crate) fn new(
         text: &'t [u8],
@@ -100,7 +99,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             scan: Scan::new(text),
             out: Output::new(text, buffer),
             keys: OpenKeys::new(trusted),
-            notes: Notes::default(),
+            notes: Notes::new(false),
             defaults,
             expected,
             fields,
@@ -108,8 +107,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         }
     }
 
+    /// Whether changes are noted.
+    pub(crate) fn report(mut self, report: bool) -> Self {
+        self.notes = Notes::new(report);
+        self
+    }
+
     /// Reads the whole text, with `root` for its top object.
-    pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done<'s>> {
+    pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done> {
         let (start, byte) = self.scan.token(0);
         if byte != b'{' {
             return Err(Stop::Tree);
@@ -122,7 +127,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             return Err(Stop::Duplicate);
         }
         let (buffer, changed) = self.out.finish();
-        Ok(Done { buffer, changed, notes: self.notes })
+        Ok(Done { buffer, changed, findings: self.notes.finish() })
     }
 
     /// A value that is not null and begins with `byte`, at a node where something may change.
@@ -140,34 +145,20 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             if node.is_passive() {
                 return self.scan.skip_object(at, &mut self.keys, left);
             }
-            return self.noting(place, |pass| pass.object(at, node, left));
+            let end = self.object(at, node, left)?;
+            self.notes.were_in(left, place);
+            return Ok(end);
         }
         if byte == b'[' {
             let node = edge.node();
             if node.is_passive() {
                 return self.scan.skip_array(at, &mut self.keys, left);
             }
-            return self.noting(place, |pass| pass.array(at, node, left));
+            let end = self.array(at, node, left)?;
+            self.notes.were_in(left, place);
+            return Ok(end);
         }
         self.scan.skip_scalar(at, byte)
-    }
-
-    /// Tells the notes that are made by `pass` where they belong.
-    #[inline(always)]
-    fn noting<'p, T>(
-        &mut self,
-        place: impl FnOnce() -> Place<'p, 's>,
-        pass: impl FnOnce(&mut Self) -> Step<T>,
-    ) -> Step<T> {
-        if !REPORT {
-            return pass(self);
-        }
-        let mark = self.notes.mark();
-        let result = pass(self)?;
-        if self.notes.mark() > mark {
-            self.notes.were_at(mark, place());
-        }
-        Ok(result)
     }
 
     fn array(&mut self, at: usize, node: NodeRef<'s>, left: usize) -> Step {
@@ -188,7 +179,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         let edge = node.items();
         let mut index = 0;
         loop {
-            let place = || Place { node, part: Within::Element(index) };
+            let place = || Place { node, left, part: Within::Element(index) };
             let end = if byte == b'n' {
                 self.null_element(at, edge, place())?
             } else {
@@ -208,7 +199,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if !edge.is_nullable() && edge.default().is_some() {
             let default = self.prepared(edge)?;
             self.out.replace(at..end, default.value());
-            self.noting(|| place, |pass| pass.note_default(edge, Cause::NullElement))?;
+            self.notes.defaulted(edge, Cause::NullElement, place)?;
         }
         Ok(end)
     }
@@ -247,7 +238,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             let (end, escaped) = self.scan.skip_key(at, byte)?;
             let key = self.scan.slice(at + 1, end - 1);
             self.keys.key(&keys, key, escaped)?;
-            let place = || Place { node, part: Within::Unlisted(key) };
+            let place = || Place { node, left, part: Within::Unlisted(key) };
             let (value, first) = self.scan.skip_colon(end)?;
             let (end, is_kept) = self.member_value(value, first, edge, left, place)?;
             if is_kept {
@@ -293,7 +284,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
                     if !seen.insert(property.position()) {
                         return Err(Stop::Duplicate);
                     }
-                    previous = Some(property);
+                    previous = Some(property.position());
                     expected = property.expected_next();
                     self.known(object, property, value, byte)?
                 }
@@ -322,7 +313,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             return Err(Stop::Invalid);
         }
         if seen.lacks_defaulted(node) {
-            self.insert_missing(node, &seen, kept_end == start, at)?;
+            self.insert_missing(object, &seen, kept_end == start, at)?;
         }
         if object.is_root() {
             self.check_root(&seen)?;
@@ -336,11 +327,11 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         &mut self,
         object: Object<'s>,
         keys: &usize,
-        previous: Option<PropertyRef<'s>>,
+        previous: Option<usize>,
         at: usize,
         byte: u8,
     ) -> Step<Found<'s>> {
-        let node = object.node;
+        let Object { node, left } = object;
         let (end, escaped) = self.scan.skip_key(at, byte)?;
         let key = self.scan.slice(at + 1, end - 1);
         let (value, byte) = self.scan.skip_colon(end)?;
@@ -357,26 +348,26 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             node.learn(previous, property);
             return Ok(Found::Known(property, value, byte));
         }
-        let place = || Place { node, part: Within::Unlisted(name) };
+        let place = || Place { node, left, part: Within::Unlisted(name) };
         match node.unlisted() {
-            Unlisted::Remove if REPORT => {
+            Unlisted::Remove if self.notes.are_wanted() => {
                 // Repeated keys are reported even in what is removed.
                 self.keys.key(keys, key, escaped)?;
-                let end = self.scan.skip_value(value, byte, &mut self.keys, object.left)?;
+                let end = self.scan.skip_value(value, byte, &mut self.keys, left)?;
                 let removed = self.scan.slice(value, end);
-                self.noting(place, |pass| pass.notes.pruned(node, removed))?;
+                self.notes.pruned(removed, place())?;
                 Ok(Found::Removed(end))
             }
             Unlisted::Remove => {
-                Ok(Found::Removed(self.scan.skip_value(value, byte, &mut AnyKeys, object.left)?))
+                Ok(Found::Removed(self.scan.skip_value(value, byte, &mut AnyKeys, left)?))
             }
             Unlisted::Keep => {
                 self.keys.key(keys, key, escaped)?;
-                Ok(Found::Passed(self.scan.skip_value(value, byte, &mut self.keys, object.left)?))
+                Ok(Found::Passed(self.scan.skip_value(value, byte, &mut self.keys, left)?))
             }
             Unlisted::Descend(edge) => {
                 self.keys.key(keys, key, escaped)?;
-                let (end, is_kept) = self.member_value(value, byte, edge, object.left, place)?;
+                let (end, is_kept) = self.member_value(value, byte, edge, left, place)?;
                 Ok(if is_kept { Found::Passed(end) } else { Found::Removed(end) })
             }
         }
@@ -392,9 +383,10 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         at: usize,
         byte: u8,
     ) -> Step<(usize, bool)> {
-        let place = || Place { node: object.node, part: Within::Known(property) };
+        let Object { node, left } = object;
+        let place = || Place { node, left, part: Within::Known(property) };
         match property.resource_field() {
-            None => self.member_value(at, byte, property.edge(), object.left, place),
+            None => self.member_value(at, byte, property.edge(), left, place),
             Some(field) => {
                 Ok((self.resource_field(at, object, field, property.edge(), place())?, true))
             }
@@ -431,22 +423,14 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             return Ok((end, true));
         }
         if edge.default().is_none() {
-            if REPORT {
-                let mark = self.notes.mark();
-                self.notes.null_removed(edge);
-                self.notes.were_at(mark, place);
-            }
+            self.notes.null_removed(edge, place);
             return Ok((end, false));
         }
         let default = self.prepared(edge)?;
         self.out.replace(at..end, default.value());
         let cause = if place.is_listed() { Cause::NullField } else { Cause::NullMember };
-        self.noting(|| place, |pass| pass.note_default(edge, cause))?;
+        self.notes.defaulted(edge, cause, place)?;
         Ok((end, true))
-    }
-
-    fn note_default(&mut self, edge: Edge<'s>, cause: Cause) -> Step<()> {
-        if REPORT { self.notes.defaulted(edge, cause) } else { Ok(()) }
     }
 
     #[inline(never)]
@@ -491,7 +475,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
                 scan: &mut self.scan,
                 keys: &mut self.keys,
                 out: &mut self.out,
-                cuts: !REPORT,
+                cuts: !self.notes.are_wanted(),
             };
             if let Some(end) = fast.metadata(self.fields, at, object.left)? {
                 return Ok(end);
@@ -506,9 +490,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
         if let Some(text) = &normal.text {
             self.out.replace(at..end, text.as_bytes());
         }
-        if REPORT && normal.text.is_some() {
-            let is_root = object.is_root();
-            self.noting(|| place, |pass| pass.notes.metadata(object.node, node, is_root, normal))?;
+        if normal.text.is_some() {
+            self.notes.metadata(object.is_root(), node, normal, place)?;
         }
         Ok(end)
     }
@@ -517,7 +500,7 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
     #[inline(never)]
     fn insert_missing(
         &mut self,
-        node: NodeRef<'s>,
+        Object { node, left }: Object<'s>,
         seen: &impl Seen,
         mut is_first: bool,
         at: usize,
@@ -529,8 +512,8 @@ impl<'t, 's, const REPORT: bool> Pass<'t, 's, REPORT> {
             let default = self.prepared(property.edge())?;
             self.out.insert(at, default.member(is_first));
             is_first = false;
-            let place = || Place { node, part: Within::Known(property) };
-            self.noting(place, |pass| pass.note_default(property.edge(), Cause::Missing))?;
+            let place = Place { node, left, part: Within::Known(property) };
+            self.notes.defaulted(property.edge(), Cause::Missing, place)?;
         }
         Ok(())
     }

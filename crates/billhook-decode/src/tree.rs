@@ -98,7 +98,7 @@ impl Walk {
             };
             let fate = match property {
                 Some(property) => {
-                    previous = Some(property);
+                    previous = Some(property.position());
                     next = property.expected_next();
                     seen.insert(property.position());
                     self.member(property.edge(), member, depth)?

@@ -54,19 +54,18 @@ impl<'s> NodeRef<'s> {
         Some(PropertyRef { arena: self.arena, property })
     }
 
-    /// Notes that `property` came after `previous`, or first; both are members of this node.
+    /// Notes that `property`, a member of this node, came after the member at the position
+    /// `previous`, or first.
     #[inline]
-    pub fn learn(self, previous: Option<PropertyRef<'s>>, property: PropertyRef<'s>) {
+    pub fn learn(self, previous: Option<usize>, property: PropertyRef<'s>) {
         let (start, end) = self.node.properties;
         let properties = self.arena.properties.get(start as usize..end as usize);
-        let is_own = |property: PropertyRef<'_>| {
-            properties
-                .and_then(|properties| properties.get(property.position()))
-                .is_some_and(|own| std::ptr::eq(own, property.property))
-        };
-        if is_own(property) && previous.is_none_or(is_own) {
-            let hint = previous.map_or(&self.node.first, |previous| &previous.property.next);
-            hint.0.store(start + property.property.index, Ordering::Relaxed);
+        let own = |position: usize| properties.and_then(|properties| properties.get(position));
+        if own(property.position()).is_some_and(|own| std::ptr::eq(own, property.property)) {
+            let next = previous.map(|previous| own(previous).map(|previous| &previous.next));
+            if let Some(hint) = next.unwrap_or(Some(&self.node.first)) {
+                hint.0.store(start + property.property.index, Ordering::Relaxed);
+            }
         }
     }
 }
