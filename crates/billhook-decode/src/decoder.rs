@@ -125,13 +125,7 @@ impl Decoder {
         value
     }
 
-    fn pass(
-        &self,
-        text: &[u8],
-        trusted: bool,
-        buffer: Vec<u8>,
-        report: bool,
-    ) -> Step<Done> {
+    fn pass(&self, text: &[u8], trusted: bool, buffer: Vec<u8>, report: bool) -> Step<Done> {
         if !self.0.is_supported {
             return Err(Stop::Tree);
         }

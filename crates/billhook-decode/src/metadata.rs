@@ -4,9 +4,9 @@
 use billhook_defaulting::{apply_defaults_node, remove_nulls_node};
 use billhook_objectmeta::fields::Kind;
 use billhook_objectmeta::{Invalid, decode_metadata, is_normal_time};
-use billhook_schema::NodeRef;
 use billhook_schema::print::plain_json;
 use billhook_schema::value::{DeepValue, deep_eq};
+use billhook_schema::{NodeRef, PreviousProperty};
 
 use crate::fields::{FieldKind, Fields};
 use crate::keys::OpenKeys;
@@ -78,7 +78,7 @@ impl<'t> Fast<'_, 't> {
         let start = at + 1;
         let mut kept_end = start;
         let mut seen = 0u32;
-        let mut previous = None;
+        let mut previous = PreviousProperty::NONE;
         let mut expected = names.expected_first();
         let (mut at, mut byte) = self.scan.token(start);
         if byte == b'}' {
@@ -108,7 +108,7 @@ impl<'t> Fast<'_, 't> {
                         return Ok(None);
                     }
                     seen |= bit;
-                    previous = Some(field.position());
+                    previous = field.as_previous();
                     expected = field.expected_next();
                     let kind = fields.kind(field);
                     let Some(end) = self.field(kind, value, byte, left)? else { return Ok(None) };

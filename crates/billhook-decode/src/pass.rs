@@ -11,7 +11,7 @@
 use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
 use billhook_schema::print::plain_json;
 use billhook_schema::value::grow;
-use billhook_schema::{Edge, NodeRef, PropertyRef, ResourceField, Unlisted};
+use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
 
 use crate::fields::Fields;
 use crate::keys::OpenKeys;
@@ -269,7 +269,7 @@ impl<'t, 's> Pass<'t, 's> {
         let object = Object { node, left };
         let keys = self.keys.open();
         let mut seen = S::new(node.property_count());
-        let mut previous = None;
+        let mut previous = PreviousProperty::NONE;
         let mut expected = node.expected_first();
         // Behind the last member that was kept; the start if none was.
         let mut kept_end = start;
@@ -284,7 +284,7 @@ impl<'t, 's> Pass<'t, 's> {
                     if !seen.insert(property.position()) {
                         return Err(Stop::Duplicate);
                     }
-                    previous = Some(property.position());
+                    previous = property.as_previous();
                     expected = property.expected_next();
                     self.known(object, property, value, byte)?
                 }
@@ -327,7 +327,7 @@ impl<'t, 's> Pass<'t, 's> {
         &mut self,
         object: Object<'s>,
         keys: &usize,
-        previous: Option<usize>,
+        previous: PreviousProperty,
         at: usize,
         byte: u8,
     ) -> Step<Found<'s>> {

@@ -2,7 +2,7 @@
 
 use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults_node};
 use billhook_schema::value::{count, deep_clone, dismantle, grow};
-use billhook_schema::{CompiledSchema, Dialect, Edge, NodeRef, Unlisted};
+use billhook_schema::{CompiledSchema, Dialect, Edge, NodeRef, PreviousProperty, Unlisted};
 use serde_json::{Map, Value};
 
 use crate::scan::LEVELS;
@@ -82,7 +82,7 @@ impl Walk {
     ) -> Result<(), LimitError> {
         let mut seen = S::new(node.property_count());
         let mut removes = false;
-        let mut previous = None;
+        let mut previous = PreviousProperty::NONE;
         let mut next = node.expected_first();
         for (key, member) in members.iter_mut() {
             let expected = node.expected(next);
@@ -98,7 +98,7 @@ impl Walk {
             };
             let fate = match property {
                 Some(property) => {
-                    previous = Some(property.position());
+                    previous = property.as_previous();
                     next = property.expected_next();
                     seen.insert(property.position());
                     self.member(property.edge(), member, depth)?

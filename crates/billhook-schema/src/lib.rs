@@ -34,7 +34,8 @@ pub mod value;
 pub use change::{Change, ChangeKind, Reason, SchemaPaths, excerpt};
 pub use compiled::{
     CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, ExpectedProperty,
-    NodeId, NodeRef, PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
+    NodeId, NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types,
+    Unlisted,
 };
 pub use error::{ErrorType, FieldError, aggregate};
 pub use errors::FieldErrors;

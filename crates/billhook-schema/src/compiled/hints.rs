@@ -40,6 +40,15 @@ impl Clone for Hint {
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedProperty(u32);
 
+/// The member another one came behind ([`NodeRef::learn`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PreviousProperty(usize);
+
+impl PreviousProperty {
+    /// There is none.
+    pub const NONE: PreviousProperty = PreviousProperty(usize::MAX);
+}
+
 impl<'s> NodeRef<'s> {
     /// Which member is expected to come first in an object.
     #[inline(always)]
@@ -54,16 +63,18 @@ impl<'s> NodeRef<'s> {
         Some(PropertyRef { arena: self.arena, property })
     }
 
-    /// Notes that `property`, a member of this node, came after the member at the position
-    /// `previous`, or first.
+    /// Notes that `property`, a member of this node, came behind another one, or first.
     #[inline]
-    pub fn learn(self, previous: Option<usize>, property: PropertyRef<'s>) {
+    pub fn learn(self, previous: PreviousProperty, property: PropertyRef<'s>) {
         let (start, end) = self.node.properties;
         let properties = self.arena.properties.get(start as usize..end as usize);
-        let own = |position: usize| properties.and_then(|properties| properties.get(position));
+        let own = |position: usize| properties.and_then(|own| own.get(position));
         if own(property.position()).is_some_and(|own| std::ptr::eq(own, property.property)) {
-            let next = previous.map(|previous| own(previous).map(|previous| &previous.next));
-            if let Some(hint) = next.unwrap_or(Some(&self.node.first)) {
+            let hint = match previous {
+                PreviousProperty::NONE => Some(&self.node.first),
+                PreviousProperty(position) => own(position).map(|own| &own.next),
+            };
+            if let Some(hint) = hint {
                 hint.0.store(start + property.property.index, Ordering::Relaxed);
             }
         }
@@ -75,5 +86,11 @@ impl PropertyRef<'_> {
     #[inline(always)]
     pub fn expected_next(self) -> ExpectedProperty {
         self.property.next.get()
+    }
+
+    /// The member, for the one that comes next.
+    #[inline(always)]
+    pub fn as_previous(self) -> PreviousProperty {
+        PreviousProperty(self.position())
     }
 }

@@ -17,8 +17,8 @@ use serde_json::Value;
 
 use crate::path::{FieldPath, Segment};
 use crate::value::DeepValue;
-pub use hints::ExpectedProperty;
 use hints::Hint;
+pub use hints::{ExpectedProperty, PreviousProperty};
 pub use lower::{CompileOptions, Dialect};
 use members::{NO_DEFAULT, Property, Target};
 pub use places::{DefaultPlace, DefaultStep};
