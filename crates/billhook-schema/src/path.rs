@@ -233,7 +233,7 @@ impl fmt::Display for FieldPath {
         }
         for (position, segment) in self.segments().enumerate() {
             match segment {
-                Segment::Name(name) if name.is_empty() => f.write_str("[]")?,
+                Segment::Name("") => f.write_str("[]")?,
                 Segment::Name(name) if position == 0 => f.write_str(name)?,
                 Segment::Name(name) => write!(f, ".{name}")?,
                 Segment::Key(key) => write!(f, "[{key}]")?,
