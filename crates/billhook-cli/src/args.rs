@@ -19,11 +19,8 @@ pub(crate) struct Cli {
 }
 
 const VALIDATE_EXIT_STATUS: &str = "\
-Rules in CEL (x-kubernetes-validations) are not evaluated. Those that a server would evaluate are
-listed, and an object without other errors is `undecided`.
-
 Exit status:
-  0  no object is refused or invalid; undecided ones do not count
+  0  no object is refused or invalid
   1  an object is refused or invalid
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
@@ -48,14 +45,13 @@ pub(crate) enum Subcommands {
 const CHECK_EXIT_STATUS: &str = "\
 Errors in CRDs name places as the server does: what all versions have in common is at
 `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
-`spec.selectableFields`. Rules and match conditions in CEL are not evaluated; how many a server
-would look at is said.
+`spec.selectableFields`.
 
 Webhook configurations get advice as well: `lint` is likely to be wrong, `note` is to be kept in
 mind.
 
 Exit status:
-  0  everything is accepted, as far as it is evaluated; advice does not count
+  0  everything is accepted; advice does not count
   1  a document is refused
   2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check";
 

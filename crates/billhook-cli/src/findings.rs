@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use billhook::{FieldError, PendingRule, Verdict};
+use billhook::{FieldError, Verdict};
 use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
@@ -15,9 +15,6 @@ use crate::json::{self, Fields};
 use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible};
 use crate::validate::{Checked, Finding};
-
-/// How many characters of a rule people are shown.
-const MAX_RULE: usize = 120;
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
@@ -67,7 +64,6 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     match verdict {
         Verdict::Valid => ("valid", VALID),
         Verdict::Invalid => ("invalid", ERROR),
-        Verdict::Undecided => ("undecided", WARNING),
     }
 }
 
@@ -100,24 +96,7 @@ fn print_text(finding: &Finding) -> io::Result<()> {
     for warning in &checked.warnings {
         line(&mut text, "warning", WARNING, warning);
     }
-    for rule in checked.validation.not_evaluated() {
-        line(&mut text, "not evaluated", WARNING, &rule_text(rule));
-    }
     write(&text)
-}
-
-fn rule_text(rule: &PendingRule) -> String {
-    let more = match rule.places {
-        1 => String::new(),
-        2 => " and 1 more".to_owned(),
-        places => format!(" and {} more", places - 1),
-    };
-    let text = rule.rule.trim();
-    let mut shown: String = text.chars().take(MAX_RULE).collect();
-    if shown.len() < text.len() {
-        shown.push_str(" ...");
-    }
-    format!("{}{more}: {shown}", rule.field)
 }
 
 pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
@@ -140,7 +119,6 @@ fn item(finding: Finding) -> DeepValue {
             item.text("verdict", Some(word.to_owned()));
             item.value("errors", validation.errors().iter().map(error).collect());
             item.value("warnings", Value::from(warnings));
-            item.value("notEvaluated", validation.not_evaluated().iter().map(rule).collect());
             item.text("message", validation.status_message());
         }
         Err(problem) => {
@@ -149,7 +127,6 @@ fn item(finding: Finding) -> DeepValue {
             item.text("verdict", refused.then(|| "refused".to_owned()));
             item.value("errors", Value::Array(Vec::new()));
             item.value("warnings", Value::Array(Vec::new()));
-            item.value("notEvaluated", Value::Array(Vec::new()));
             item.value("error", json::error(*problem));
         }
     }
@@ -166,14 +143,5 @@ pub(crate) fn error(error: &FieldError) -> Value {
     if let Some(value) = error.bad_value() {
         fields.value("badValue", deep_clone(value));
     }
-    fields.into_value()
-}
-
-fn rule(rule: &PendingRule) -> Value {
-    let mut fields = Fields::default();
-    fields.text("field", Some(rule.field.to_string()));
-    fields.text("pointer", Some(rule.field.to_json_pointer()));
-    fields.text("rule", Some(rule.rule.clone()));
-    fields.number("places", Some(rule.places));
     fields.into_value()
 }

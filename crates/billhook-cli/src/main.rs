@@ -2,6 +2,7 @@
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
 mod admit;
+mod allow;
 mod args;
 mod check;
 mod crds;

@@ -89,10 +89,15 @@ spec:
           spec:
             type: object
             x-kubernetes-validations:
-            - rule: self.keep > 1
+            - rule: \"!self.suspend || self.schedule == ''\"
             - rule: self == oldSelf
             properties:
-              schedule: {type: string, x-kubernetes-validations: [{rule: \"self != ''\"}]}
+              suspend: {type: boolean}
+              schedule:
+                type: string
+                x-kubernetes-validations:
+                - rule: self.startsWith('@')
+                  messageExpression: \"'not a name: ' + self\"
               target: {x-kubernetes-preserve-unknown-fields: true, type: object}
 ";
 

@@ -25,7 +25,15 @@ cases! {
         < ["apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: trial}\n"];
     why_object_label: "match --webhooks fixtures/match/webhooks.yaml --explain opt-in.sidecars.example.com fixtures/match/pod.yaml";
     why_version: "match --webhooks fixtures/match/webhooks.yaml --explain stacks.policy.example.com --crd fixtures/crds --operation update fixtures/objects/stack-v1beta1.yaml";
-    why_undecided: "match --webhooks fixtures/match/webhooks.yaml --explain humans.policy.example.com fixtures/match/pod.yaml";
+    why_condition: "match --webhooks fixtures/match/webhooks.yaml --explain humans.policy.example.com --group system:nodes fixtures/match/pod.yaml";
+    why_undecided: "match --webhooks - --explain asks.example.com fixtures/match/pod.yaml"
+        < [ASKS];
+    why_allowed: "match --webhooks - --explain asks.example.com --allow breakglass:pods fixtures/match/pod.yaml"
+        < [ASKS];
+    why_denied: "match --webhooks - --explain asks.example.com --allow breakglass:pods.apps fixtures/match/pod.yaml"
+        < [ASKS];
+    match_bad_allow: "match --webhooks - --allow breakglass: fixtures/match/pod.yaml"
+        < [ASKS];
 
     match_update_of_labels: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:sidecars=enabled --old - fixtures/match/pod.yaml"
         < [OLD_POD];
@@ -67,6 +75,23 @@ metadata:
   name: web
   namespace: shop
   labels: {sidecars.example.com/inject: 'true'}
+";
+
+/// A condition that asks an authorizer.
+const ASKS: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: asks}
+webhooks:
+- name: asks.example.com
+  clientConfig: {url: 'https://h/'}
+  rules:
+  - {operations: [CREATE], apiGroups: [''], apiVersions: [v1], resources: [pods]}
+  matchConditions:
+  - {name: cheap, expression: 'object.kind == \"Pod\"'}
+  - {name: not-exempt, expression: '!authorizer.requestResource.check(\"breakglass\").allowed()'}
+  sideEffects: None
+  admissionReviewVersions: [v1]
 ";
 
 const WEBHOOKS: &str = "\

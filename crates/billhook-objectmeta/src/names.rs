@@ -63,6 +63,20 @@ pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     subdomain(value, "characters")
 }
 
+/// A prefix of names that may end with `-`, as the rules for names look at it: the last two
+/// characters stand for one that is allowed (OM-40).
+pub fn mask_trailing_hyphen(prefix: &str) -> String {
+    let mut masked = prefix.to_owned();
+    if let Some(rest) = prefix.strip_suffix('-').filter(|rest| !rest.is_empty()) {
+        rest.clone_into(&mut masked);
+        if masked.ends_with(|c: char| c.is_ascii()) {
+            masked.pop();
+            masked.push('a');
+        }
+    }
+    masked
+}
+
 /// What is wrong with a name that becomes part of a URL path (OM-31). A prefix of a name may be
 /// `.` or `..`.
 pub fn path_segment(value: &str, is_prefix: bool) -> Vec<String> {

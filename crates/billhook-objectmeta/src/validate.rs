@@ -65,16 +65,10 @@ pub fn validate_generic(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
 /// The rule for the names of custom resources: DNS subdomains (OM-40). The last two characters of
 /// a prefix that ends with `-` are not looked at.
 pub fn subdomain_name(name: &str, is_prefix: bool) -> Vec<String> {
-    match name.strip_suffix('-').filter(|rest| is_prefix && !rest.is_empty()) {
-        Some(rest) => {
-            let mut masked = rest.to_owned();
-            if masked.ends_with(|c: char| c.is_ascii()) {
-                masked.pop();
-                masked.push('a');
-            }
-            names::dns1123_subdomain(&masked)
-        }
-        None => names::dns1123_subdomain(name),
+    if is_prefix {
+        names::dns1123_subdomain(&names::mask_trailing_hyphen(name))
+    } else {
+        names::dns1123_subdomain(name)
     }
 }
 

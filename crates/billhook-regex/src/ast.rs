@@ -33,7 +33,7 @@ pub(crate) enum NodeKind {
     /// A place in the text.
     Look(Look),
     /// Something several times; `counted` tells `x{0,1}` from `x?`.
-    Repeat { sub: Box<Node>, min: u32, max: Option<u32>, counted: bool },
+    Repeat { sub: Box<Node>, min: u32, max: Option<u32>, counted: bool, greedy: bool },
     /// A capturing group. What it captured is never asked for.
     Capture(Box<Node>),
     /// One after the other.
@@ -51,7 +51,13 @@ impl Node {
         Self { kind, height: 1, size: size.max(1), repeats: 1 }
     }
 
-    pub(crate) fn repeat(sub: Self, min: u32, max: Option<u32>, counted: bool) -> Self {
+    pub(crate) fn repeat(
+        sub: Self,
+        min: u32,
+        max: Option<u32>,
+        counted: bool,
+        greedy: bool,
+    ) -> Self {
         let (low, high) = (u64::from(min), max.map(u64::from));
         let size = match (counted, high) {
             (false, Some(_)) => sub.size + 1,
@@ -71,7 +77,7 @@ impl Node {
             height: sub.height + 1,
             size: size.max(1),
             repeats,
-            kind: NodeKind::Repeat { sub: Box::new(sub), min, max, counted },
+            kind: NodeKind::Repeat { sub: Box::new(sub), min, max, counted, greedy },
         }
     }
 
@@ -211,9 +217,7 @@ pub(crate) enum Item {
     Bar,
 }
 
-/// The flags that can be changed by `(?…)`. `U` swaps greedy and lazy
-/// repetition, which changes what is found but never whether something is, so it
-/// is not kept.
+/// The flags that can be changed by `(?…)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags {
     /// `i`: letter case does not count.
@@ -222,4 +226,6 @@ pub(crate) struct Flags {
     pub(crate) multi_line: bool,
     /// `s`: `.` matches a newline.
     pub(crate) dot_newline: bool,
+    /// `U`: greedy and lazy repetition are swapped.
+    pub(crate) lazy: bool,
 }

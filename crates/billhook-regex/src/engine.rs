@@ -61,6 +61,11 @@ impl Engine {
         Ok(Self { regex, leftmost })
     }
 
+    /// The matches that do not overlap, the leftmost first.
+    pub(crate) fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex.find_iter(text).map(move |found| text.get(found.range()).unwrap_or_default())
+    }
+
     pub(crate) fn is_match(&self, text: &str) -> bool {
         if self.leftmost { self.regex.find(text).is_some() } else { self.regex.is_match(text) }
     }

@@ -67,8 +67,8 @@
 //!
 //! # What it does not do
 //!
-//! - **No positions, no captures, no replacing.** Validation asks only whether
-//!   there is a match; groups and lazy repetitions are parsed and then dropped.
+//! - **No captures, no replacing.** Validation asks whether there is a match, and
+//!   expressions for the matched texts; groups are parsed and then dropped.
 //! - **No bytes.** Text is `&str`. Go can also be given invalid UTF-8.
 //! - **No other dialects**: not Go's POSIX mode (`regexp.CompilePOSIX`), and no
 //!   look-around or back-references, which Go does not have either.

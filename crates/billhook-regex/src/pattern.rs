@@ -48,6 +48,20 @@ impl Pattern {
         self.inner.engine.is_match(text)
     }
 
+    /// The texts that the pattern matches, one behind the other, as Go's
+    /// `FindAllString` finds them.
+    ///
+    /// ```
+    /// use billhook_regex::Pattern;
+    ///
+    /// let pattern = Pattern::new("a+?b|c*")?;
+    /// assert_eq!(pattern.find_iter("aabccd").collect::<Vec<_>>(), ["aab", "cc", ""]);
+    /// # Ok::<(), billhook_regex::Error>(())
+    /// ```
+    pub fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.inner.engine.find_iter(text)
+    }
+
     /// The pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {

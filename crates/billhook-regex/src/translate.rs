@@ -1,5 +1,5 @@
-//! Syntax tree to the engine's own form. Groups, lazy repetition and everything
-//! else that cannot change whether there is a match is left out on the way.
+//! Syntax tree to the engine's own form. Groups and everything else that cannot
+//! change what is matched is left out on the way.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Repetition};
 
@@ -31,9 +31,9 @@ impl Translator {
             NodeKind::AnyCharNotNewline => Ok(any_but(Some('\n'))),
             NodeKind::Look(look) => Ok(Hir::look(look)),
             NodeKind::Capture(sub) => self.node(*sub),
-            NodeKind::Repeat { sub, min, max, .. } => {
+            NodeKind::Repeat { sub, min, max, greedy, .. } => {
                 let sub = Box::new(self.node(*sub)?);
-                Ok(Hir::repetition(Repetition { min, max, greedy: true, sub }))
+                Ok(Hir::repetition(Repetition { min, max, greedy, sub }))
             }
             NodeKind::Concat(subs) => Ok(Hir::concat(self.nodes(subs)?)),
             NodeKind::Alternate(subs) => Ok(Hir::alternation(self.nodes(subs)?)),

@@ -23,6 +23,7 @@ mod compiled;
 mod error;
 mod errors;
 mod hash;
+pub mod json_path;
 mod path;
 pub mod print;
 pub mod props;

@@ -7,7 +7,6 @@ use serde_json::Value;
 
 use crate::correlate::Correlation;
 use crate::report::Errors;
-use crate::rules::{PendingRule, RuleWalk};
 use crate::validator::Validator;
 use crate::verdict::Verdict;
 use crate::walk::Walk;
@@ -80,14 +79,6 @@ impl<'c> Check<'c> {
             list.retain(|error| seen.insert(error.to_string()));
         }
         list
-    }
-
-    /// The rules in CEL that a server would evaluate for the value on top, one entry for each rule
-    /// of the schema, with the members of one object in the order of their keys. Rules that
-    /// compare with an old value count only where there is one (CE-40).
-    pub fn pending_rules(&self) -> Vec<PendingRule> {
-        let Validator { arena, root } = self.validator;
-        RuleWalk::run(arena, *root, self.value, self.old)
     }
 
     fn verdict(&self) -> Verdict<'_> {

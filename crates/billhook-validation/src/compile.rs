@@ -14,7 +14,6 @@ use crate::formats::{Checker, Format};
 use crate::lists::ListType;
 use crate::members::{Member, Members, Seen};
 use crate::numbers::{Bound, Context, Numbers};
-use crate::rules::Rule;
 use crate::types::{self, Kinds, TypeList};
 
 /// Which form of a schema is compiled.
@@ -38,8 +37,6 @@ pub(crate) struct Arena {
     properties: Vec<Member>,
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
-    /// The rules in CEL, grouped by node.
-    rules: Vec<Rule>,
     /// A node that demands nothing.
     free: Node,
 }
@@ -73,8 +70,6 @@ pub(crate) struct Node {
     pub(crate) list: ListType,
     /// Whether this node or one below it is a list set or a list map.
     pub(crate) has_list_type: bool,
-    /// The numbers of its rules in CEL.
-    pub(crate) rules: Range<u32>,
     /// Whether this node or one below it has rules in CEL.
     pub(crate) has_rules: bool,
 }
@@ -263,15 +258,6 @@ impl Arena {
         Members(self.properties.get(start as usize..end as usize).unwrap_or_default())
     }
 
-    pub(crate) fn rule_count(&self) -> usize {
-        self.rules.len()
-    }
-
-    /// A rule in CEL by its number.
-    pub(crate) fn rule(&self, number: usize) -> Option<&Rule> {
-        self.rules.get(number)
-    }
-
     fn branches(&self, range: &Range<u32>) -> &[NodeId] {
         self.branches.get(range.start as usize..range.end as usize).unwrap_or_default()
     }
@@ -339,16 +325,15 @@ impl Builder {
         }
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
-        let rules = schema.extensions.validations.iter().flatten().filter(|_| !nested);
-        let rules = rules.map(Rule::new).collect();
-        let rules = append(&mut self.arena.rules, rules);
+        let has_own_rules =
+            !nested && schema.extensions.validations.iter().any(|own| !own.is_empty());
         let additional_node = match additional {
             Additional::Schema(id) => Some(id),
             _ => None,
         };
         let below = items.into_iter().chain(additional_node);
         let below = below.chain(properties.iter().map(Member::id));
-        let (mut has_list_type, mut has_rules) = (list != ListType::None, !rules.is_empty());
+        let (mut has_list_type, mut has_rules) = (list != ListType::None, has_own_rules);
         for node in below.map(|id| self.arena.node(id)) {
             has_list_type |= node.has_list_type;
             has_rules |= node.has_rules;
@@ -376,7 +361,6 @@ impl Builder {
             is_array: schema.type_ == "array",
             list,
             has_list_type,
-            rules,
             has_rules,
             types,
         };

@@ -17,14 +17,15 @@ pub(crate) struct Correlation<'w> {
     unchanged: RefCell<HashMap<*const Value, bool>>,
 }
 
-/// The elements of an old list map by their keys.
-pub(crate) struct OldElements<'v> {
+/// The elements of an old list by the keys of the list map that it is (VV-81).
+#[derive(Debug)]
+pub struct OldElements<'v> {
     keys: &'v [String],
     elements: HashMap<Vec<Identity<'v>>, &'v Value>,
 }
 
 impl<'v> OldElements<'v> {
-    /// The elements of an old list, if the list correlates its elements at all (VV-81).
+    /// The elements of an old list, if the list correlates its elements at all.
     pub(crate) fn new(node: &'v Node, old: &'v Value) -> Option<Self> {
         let keys = match &node.list {
             ListType::Map(keys) if node.is_array && node.items.is_some() => keys,
@@ -39,8 +40,8 @@ impl<'v> OldElements<'v> {
         Some(OldElements { keys, elements })
     }
 
-    /// The old counterpart of a new element.
-    pub(crate) fn get(&self, element: &Value) -> Option<&'v Value> {
+    /// The old element that a new one replaces.
+    pub fn get(&self, element: &Value) -> Option<&'v Value> {
         self.elements.get(&element_key(element, self.keys)?).copied()
     }
 }

@@ -1,5 +1,7 @@
 //! Validation of the defaults in a schema, when a definition is written (DF-40 to DF-47).
 
+use std::ops::ControlFlow;
+
 use billhook_objectmeta::{Invalid, coerce_node, validate_embedded_node};
 use billhook_schema::value::{DeepValue, deep_clone, deep_eq, grow};
 use billhook_schema::{
@@ -62,7 +64,8 @@ pub struct DefaultFindings {
     /// Defaults that the server stores in another form, since metadata in them has unknown fields;
     /// where they are and what becomes of them (DF-47).
     pub rewritten: Vec<(FieldPath, DeepValue)>,
-    /// The defaults that the server would also check against rules in CEL (DF-45).
+    /// The defaults that the server would also check against rules in CEL (DF-45); none if the
+    /// rules were evaluated.
     pub not_evaluated: Vec<FieldPath>,
 }
 
@@ -87,6 +90,33 @@ pub struct DefaultFindings {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> DefaultFindings {
+    validate(schema, checks, None)
+}
+
+/// What the rules in CEL say about a default; breaks off with the last errors when no further
+/// rules are evaluated.
+pub type RuleErrors = ControlFlow<Vec<FieldError>, Vec<FieldError>>;
+
+/// Evaluates the rules in CEL for a default: given the steps from the top of the schema to its
+/// node (the name of a property, or none for the elements of a list), the default, and where it
+/// is.
+pub type DefaultRules<'r> = dyn FnMut(&[Option<&str>], &Value, &FieldPath) -> RuleErrors + 'r;
+
+/// [`validate_defaults`] with rules in CEL (DF-45), which are asked only about defaults that are
+/// otherwise valid and have rules at their nodes or below.
+pub fn validate_defaults_with(
+    schema: &StructuralSchema,
+    checks: &DefaultChecks,
+    rules: &mut DefaultRules<'_>,
+) -> DefaultFindings {
+    validate(schema, checks, Some(rules))
+}
+
+fn validate(
+    schema: &StructuralSchema,
+    checks: &DefaultChecks,
+    rules: Option<&mut DefaultRules<'_>>,
+) -> DefaultFindings {
     if !has_default(schema.root()) {
         return DefaultFindings::default();
     }
@@ -100,6 +130,9 @@ pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> D
         errors: FieldErrors::default(),
         rewritten: Vec::new(),
         not_evaluated: Vec::new(),
+        rules,
+        steps: Vec::new(),
+        is_over: false,
     };
     let root = Place {
         schema: schema.root(),
@@ -151,20 +184,25 @@ enum Around<'a> {
     Items(&'a Around<'a>),
 }
 
-struct Walk<'w> {
+struct Walk<'w, 'r, 'f> {
     validator: &'w Validator,
     require_pruned: bool,
     errors: FieldErrors,
     rewritten: Vec<(FieldPath, DeepValue)>,
     not_evaluated: Vec<FieldPath>,
+    rules: Option<&'r mut DefaultRules<'f>>,
+    /// The steps from the top to the node.
+    steps: Vec<Option<&'w str>>,
+    /// Whether no further rules are evaluated, which ends the walk.
+    is_over: bool,
 }
 
-impl Walk<'_> {
+impl<'w> Walk<'w, '_, '_> {
     /// DF-40, DF-41; `resource` is the node that the way around starts from, `inside` tells that
     /// the node belongs to its metadata.
     fn node(
         &mut self,
-        place: Place<'_>,
+        place: Place<'w>,
         resource: NodeRef<'_>,
         around: Around<'_>,
         inside: bool,
@@ -174,7 +212,7 @@ impl Walk<'_> {
             true => (place.node, Around::Resource, false),
             false => (resource, around, inside),
         };
-        if self.errors.is_full() {
+        if self.errors.is_full() || self.is_over {
             return;
         }
         if let Some(default) = place.schema.default_value() {
@@ -196,7 +234,9 @@ impl Walk<'_> {
                     is_resource: schema.extensions.embedded_resource,
                     depends: place.depends || place.schema.preserves_unknown_fields(),
                 };
+                self.steps.push(None);
                 self.node(items, resource, Around::Items(&around), inside, &at.name("items"));
+                self.steps.pop();
             }
             let at = at.name("properties");
             for (name, schema) in place.schema.properties.iter().flatten() {
@@ -214,7 +254,9 @@ impl Walk<'_> {
                     depends: is_meta || place.depends,
                 };
                 let around = Around::Property(&around, name);
+                self.steps.push(Some(name));
                 self.node(member, resource, around, inside || is_meta, &at.key(name));
+                self.steps.pop();
             }
         });
     }
@@ -283,10 +325,21 @@ impl Walk<'_> {
     /// The value validation of a default, and what rules in CEL there are for it (DF-44, DF-45).
     fn value(&mut self, place: Place<'_>, default: &Value, path: &FieldPath) {
         let validator = self.validator.at(place.id);
-        let errors = validator.check(default).at(path.clone()).errors();
+        let mut errors = validator.check(default).at(path.clone()).errors();
         if errors.is_empty() && validator.has_rules() {
-            self.errors.note(path);
-            self.not_evaluated.push(path.clone());
+            match &mut self.rules {
+                Some(rules) => {
+                    let found = rules(&self.steps, default, path);
+                    self.is_over = found.is_break();
+                    errors = match found {
+                        ControlFlow::Continue(errors) | ControlFlow::Break(errors) => errors,
+                    };
+                }
+                None => {
+                    self.errors.note(path);
+                    self.not_evaluated.push(path.clone());
+                }
+            }
         }
         self.errors.extend(errors);
     }

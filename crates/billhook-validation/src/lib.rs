@@ -34,8 +34,8 @@
 //!
 //! # Not here
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are not evaluated. [`Check::pending_rules`] and
-//! [`DefaultFindings::not_evaluated`] tell where some would have to be.
+//! Rules in CEL (`x-kubernetes-validations`) are the business of `billhook-cel`;
+//! [`DefaultFindings::not_evaluated`] tells which defaults have some.
 
 mod check;
 mod compile;
@@ -49,14 +49,16 @@ mod members;
 mod numbers;
 mod place;
 mod report;
-mod rules;
 mod types;
 mod validator;
 mod verdict;
 mod walk;
 
 pub use check::Check;
-pub use defaults::{DefaultChecks, DefaultFindings, validate_defaults};
-pub use formats::Format;
-pub use rules::PendingRule;
+pub use correlate::OldElements;
+pub use defaults::{
+    DefaultChecks, DefaultFindings, DefaultRules, RuleErrors, validate_defaults,
+    validate_defaults_with,
+};
+pub use formats::{Format, parse_duration, parse_go_duration};
 pub use validator::Validator;

@@ -7,7 +7,8 @@ use billhook_schema::{FieldError, JsonSchemaProps};
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::compile::{Arena, NodeId, SchemaForm};
+use crate::compile::{Additional, Arena, NodeId, SchemaForm};
+use crate::correlate::{Correlation, OldElements};
 use crate::lists::ListWalk;
 use crate::report::{Errors, Silent};
 
@@ -33,6 +34,30 @@ impl Validator {
     /// (RP-70).
     pub fn property(&self, name: &str) -> Option<Validator> {
         self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
+    }
+
+    /// The validator of the elements of a list taken for themselves.
+    pub fn items(&self) -> Option<Validator> {
+        self.arena.node(self.root).items.map(|id| self.at(id))
+    }
+
+    /// The validator of members that are not listed, if there is a schema for them.
+    pub fn additional_properties(&self) -> Option<Validator> {
+        match self.arena.node(self.root).additional {
+            Additional::Schema(id) => Some(self.at(id)),
+            _ => None,
+        }
+    }
+
+    /// Whether a value equals the old value that it replaces (VV-85).
+    pub fn is_unchanged(&self, value: &Value, old: &Value) -> bool {
+        Correlation::new(&self.arena).is_unchanged(self.root, value, old)
+    }
+
+    /// The elements of an old list, to find those that new ones replace; none unless this is a
+    /// list map (VV-81).
+    pub fn old_elements<'v>(&'v self, old: &'v Value) -> Option<OldElements<'v>> {
+        OldElements::new(self.arena.node(self.root), old)
     }
 
     /// The validator of a node taken for itself.
@@ -78,7 +103,7 @@ impl Validator {
         !silent.has_failed()
     }
 
-    /// Whether the schema has rules in CEL, which no verb here evaluates.
+    /// Whether the schema has rules in CEL, which are not evaluated here.
     pub fn has_rules(&self) -> bool {
         self.arena.node(self.root).has_rules
     }

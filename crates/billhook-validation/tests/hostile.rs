@@ -68,7 +68,7 @@ fn deep_values_meet_deep_schemas() {
             assert!(validator.check(&invalid).update_of(&invalid).is_valid());
             assert_eq!(validator.check(&invalid).update_of(&valid).errors(), errors);
             assert!(validator.list_errors(&valid).is_empty());
-            assert_eq!(validator.check(&valid).pending_rules().len(), 1);
+            assert!(validator.has_rules());
         }
     });
 }

@@ -271,29 +271,40 @@ fn paths_start_at_the_base_and_texts_do_not() {
     assert_eq!(errors[1].field().to_string(), "status.[0]");
 }
 
-/// VV-01 and RP-44: rules in CEL are found, not evaluated.
+/// VV-01: whether there are rules in CEL at or below a node; none under junctors (SS-50).
 #[test]
-fn rules_are_listed_where_they_apply() {
+fn rules_are_found() {
+    let rules = json!([{"rule": "false"}]);
     let validator = validator(&json!({"type": "object", "properties": {
-        "l": {"type": "array", "items": {"type": "object", "nullable": true,
-            "x-kubernetes-validations": [{"rule": "self.a"}, {"rule": "self == oldSelf"}]}},
-        "m": {"type": "object", "additionalProperties": {"type": "string",
-            "x-kubernetes-validations": [{"rule": "oldSelf.hasValue()", "optionalOldSelf": true}]}},
-        "k": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
-            "items": {"type": "object", "properties": {"a": {"type": "integer"}},
-                "x-kubernetes-validations": [{"rule": "self == oldSelf"}]}},
-        "n": {"type": "string", "x-kubernetes-validations": [{"rule": "false"}]},
+        "l": {"type": "array", "items": {"type": "string", "x-kubernetes-validations": rules}},
+        "m": {"type": "object", "additionalProperties": {"type": "string"}},
+        "j": {"type": "string", "anyOf": [{"x-kubernetes-validations": rules}]},
     }}));
     assert!(validator.has_rules());
-    let value = json!({"l": [null, {}, {}], "m": {"x.y": "1"}, "k": [{"a": 1}, {"a": 2}]});
-    let show = |rules: Vec<billhook_validation::PendingRule>| -> Vec<String> {
-        rules.iter().map(|rule| format!("{} x{} {}", rule.field, rule.places, rule.rule)).collect()
-    };
-    let new = ["l[1] x2 self.a", "m[x.y] x1 oldSelf.hasValue()"];
-    assert_eq!(show(validator.check(&value).pending_rules()), new);
-    // Members and the elements of list maps have an old value (VV-81).
-    let old = json!({"l": [null, {}, {}], "k": [{"a": 2}]});
-    let rules = validator.check(&value).update_of(&old).pending_rules();
-    assert_eq!(show(rules), ["k[1] x1 self == oldSelf", new[0], new[1]]);
-    assert!(!validator.property("n").unwrap().check(&value).pending_rules().is_empty());
+    for (name, has_rules) in [("l", true), ("m", false), ("j", false)] {
+        assert_eq!(validator.property(name).unwrap().has_rules(), has_rules, "{name}");
+    }
+    assert!(validator.property("l").unwrap().items().unwrap().has_rules());
+    assert!(!validator.property("m").unwrap().additional_properties().unwrap().has_rules());
+}
+
+/// VV-81, VV-85: parts of an object and the old parts they replace.
+#[test]
+fn parts_are_compared_with_old_parts() {
+    let validator = validator(&json!({"type": "object", "properties": {
+        "k": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["a"],
+            "items": {"type": "object", "properties": {"a": {"type": "integer"}}}},
+        "l": {"type": "array", "items": {"type": "integer"}},
+    }}));
+    let (k, l) = (validator.property("k").unwrap(), validator.property("l").unwrap());
+    let (old, new) = (json!([{"a": 2}, {"a": 1}]), json!([{"a": 1}, {"a": 2}]));
+    assert!(k.is_unchanged(&new, &old));
+    assert!(!k.is_unchanged(&new, &json!([{"a": 1}])));
+    let elements = k.old_elements(&old).unwrap();
+    assert_eq!(elements.get(&new[0]), Some(&old[1]));
+    assert_eq!(elements.get(&json!({"a": 3})), None);
+    assert!(!l.is_unchanged(&json!([1, 2]), &json!([2, 1])));
+    assert!(l.old_elements(&json!([1])).is_none());
+    // What the schema doesn't know is never unchanged.
+    assert!(!validator.is_unchanged(&json!({"x": 1}), &json!({"x": 1})));
 }

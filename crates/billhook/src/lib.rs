@@ -145,12 +145,14 @@ mod validate;
 pub mod webhook;
 mod yaml;
 
+pub use billhook_cel as cel;
+pub use billhook_cel::rules::{RuleFindings, Rules};
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_schema::{
     Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
     JsonSchemaProps, Reason, SchemaReadError, Segment, Segments, StructuralSchema,
 };
-pub use billhook_validation::{PendingRule, Validator};
+pub use billhook_validation::Validator;
 pub use crd::{
     CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdValidation, CustomResourceDefinition,
     Names, Scope, Version,

@@ -98,7 +98,7 @@ fn errors_at_every_level() {
     });
 }
 
-/// Rules at every level are listed up to a limit, and hide no error.
+/// Rules at every level are compiled where nothing is wrong below them, and hide no error.
 #[test]
 fn rules_at_every_level() {
     on_a_small_stack(|| {
@@ -112,9 +112,7 @@ fn rules_at_every_level() {
             }
             let definition = deep(schema);
             let validation = CrdManifest::from_value(&definition).unwrap().validate_create();
-            let (errors, rules) = (validation.errors().len(), validation.not_evaluated().len());
-            assert_eq!((errors, rules > 0), (usize::from(leaf == "x"), leaf == "string"));
-            assert!(rules < 1_000, "{rules}");
+            assert_eq!(validation.errors().len(), usize::from(leaf == "x"));
         }
     });
 }

@@ -54,7 +54,6 @@ fn check(definition: &Value, old: Option<&Value>) -> Run {
     ];
     Ok(Outcome {
         errors: verdict.errors().iter().map(|error| field_error(error, None)).collect(),
-        pending: verdict.not_evaluated().iter().map(ToString::to_string).collect(),
         ..ok(object(members))
     })
 }
@@ -64,18 +63,6 @@ fn refused(error: &str) -> Outcome {
     Outcome { errors: vec![DeepValue::from(error)], ..Outcome::default() }
 }
 
-/// An expectation without what depends on rules, which are not compiled.
-pub(super) fn without_pending(expect: &Value, pending: &[String]) -> DeepValue {
-    let mut expect = DeepValue::from(deep_clone(expect));
-    if let Some(Value::Array(errors)) = expect.get_mut("errors") {
-        errors.retain(|error| !is_of_rules(error, pending));
-    }
-    if let Some(Value::Object(ok)) = expect.get_mut("ok") {
-        ok.remove("valid");
-    }
-    expect
-}
-
 /// The server meets the properties of a schema in random order, and so it warns.
 pub(super) fn sorted_warnings(op: &str, ok: &Value) -> DeepValue {
     let mut ok = DeepValue::from(deep_clone(ok));
@@ -83,16 +70,4 @@ pub(super) fn sorted_warnings(op: &str, ok: &Value) -> DeepValue {
         warnings.sort_by_key(ToString::to_string);
     }
     ok
-}
-
-fn is_of_rules(error: &Value, pending: &[String]) -> bool {
-    let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-    let field = text("field");
-    let is_at_rule = pending.iter().any(|rule| {
-        field
-            .strip_prefix(rule.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-            || rule.rsplit_once('[').is_some_and(|(rules, _)| rules == field)
-    });
-    is_at_rule || text("detail").starts_with("x-kubernetes-validations estimated rule cost total")
 }

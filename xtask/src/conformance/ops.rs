@@ -45,7 +45,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
-        ("validate", Input::Inline(input)) => validation::validate(input)?,
+        ("validate", Input::Inline(input)) => validation::validate(input),
         ("listtype", Input::Inline(input)) => validation::listtype(input),
         ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),
         _ => return None,
@@ -73,12 +73,16 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     parts.insert("type".to_owned(), Value::from(error.error_type().reason()));
     parts.insert("field".to_owned(), Value::from(error.field().to_string()));
     parts.insert("detail".to_owned(), Value::from(error.detail()));
-    let omitted = match error.error_type() {
-        ErrorType::TooLong => "<value omitted>",
-        _ => "",
+    // What has no value, what hides it, and what leaves it out.
+    let value = match (error.bad_value(), error.error_type()) {
+        (Some(value), _) => Some(deep_clone(value)),
+        (None, ErrorType::TooLong) => Some(Value::from("<value omitted>")),
+        (None, ErrorType::Required | ErrorType::Forbidden | ErrorType::Internal) => {
+            Some(Value::from(""))
+        }
+        (None, _) => None,
     };
-    let value = error.bad_value().map_or(Value::from(omitted), deep_clone);
-    parts.insert("badvalue".to_owned(), value);
+    parts.extend(value.map(|value| ("badvalue".to_owned(), value)));
     if let Some(source) = source {
         parts.insert("source".to_owned(), Value::from(source));
     }

@@ -2,9 +2,11 @@
 //! `defaults_validate` and `validate_cr`.
 
 use billhook::{DecodeOptions, Scope, ValidateOptions, Validation};
+use billhook_cel::default_rules;
+use billhook_cel::rules::{BUDGET, Rules};
 use billhook_schema::JsonSchemaProps;
-use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_validation::{DefaultChecks, Validator, validate_defaults};
+use billhook_schema::value::DeepValue;
+use billhook_validation::{DefaultChecks, Validator, validate_defaults_with};
 use serde_json::{Value, json};
 
 use super::ops::{Input, Run, definition, field_error, flag, object_of, ok, schema_of, subject};
@@ -16,13 +18,11 @@ fn validator(input: &Value) -> Result<Validator, String> {
     Ok(Validator::new(&schema))
 }
 
-/// None if the case needs rules in CEL.
-pub(super) fn validate(input: &Value) -> Option<Run> {
-    (!flag(input, "cel")).then(|| run_validate(input))
-}
-
-fn run_validate(input: &Value) -> Run {
-    let validator = validator(input)?;
+/// With `cel: true` the rules are evaluated too.
+pub(super) fn validate(input: &Value) -> Run {
+    let schema = JsonSchemaProps::from_value(input.get("schema").unwrap_or(&Value::Null));
+    let schema = schema.map_err(|error| error.to_string())?;
+    let validator = Validator::new(&schema);
     let object = object_of(input);
     let mut check = validator.check(&object);
     if let Some(old) = input.get("oldObject") {
@@ -32,10 +32,21 @@ fn run_validate(input: &Value) -> Run {
     if check.is_valid() != errors.is_empty() || check.validate().err() != errors.first().cloned() {
         return Err("the verbs differ".to_owned());
     }
-    Ok(Outcome {
-        errors: errors.iter().map(|error| field_error(error, Some("schema"))).collect(),
-        ..ok(json!({"schema_valid": errors.is_empty()}))
-    })
+    let mut found: Vec<_> = errors.iter().map(|error| field_error(error, Some("schema"))).collect();
+    let mut verdict = json!({"schema_valid": errors.is_empty()});
+    if flag(input, "cel") {
+        let rules = Rules::new(&schema, &validator);
+        let findings =
+            rules.as_ref().map(|rules| rules.check(&object, input.get("oldObject"), BUDGET));
+        let findings = findings.unwrap_or_default();
+        found.extend(findings.errors.iter().map(|error| field_error(error, Some("cel"))));
+        if let Value::Object(verdict) = &mut verdict {
+            verdict.insert("has_rules".to_owned(), rules.is_some().into());
+            verdict.insert("cel_valid".to_owned(), findings.errors.is_empty().into());
+            verdict.insert("cel_cost".to_owned(), findings.cost.into());
+        }
+    }
+    Ok(Outcome { errors: found, ..ok(verdict) })
 }
 
 pub(super) fn listtype(input: &Value) -> Run {
@@ -56,10 +67,7 @@ pub(super) fn defaults_validate(input: &Value) -> Run {
     let checks = DefaultChecks::default()
         .resource_root(flag(input, "isResourceRoot"))
         .require_pruned(flag(input, "requirePrunedDefaults"));
-    let findings = validate_defaults(&schema, &checks);
-    if !findings.not_evaluated.is_empty() {
-        return Err("needs rules in CEL".to_owned());
-    }
+    let findings = validate_defaults_with(&schema, &checks, &mut default_rules(&schema));
     Ok(Outcome {
         errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(json!({"valid": findings.errors.is_empty()}))
@@ -97,34 +105,8 @@ pub(super) fn validate_cr(input: Input<'_>) -> Run {
 
 fn outcome(validation: &Validation) -> Outcome {
     let errors = validation.errors();
-    let pending = validation.not_evaluated();
-    let is_valid = pending.is_empty().then_some(errors.is_empty());
     Outcome {
         errors: errors.iter().map(|error| field_error(error, None)).collect(),
-        pending: pending.iter().map(|rule| rule.rule.clone()).collect(),
-        ..ok(json!({"valid": is_valid}))
+        ..ok(json!({"valid": errors.is_empty()}))
     }
-}
-
-/// An expectation without the errors that only rules in CEL can have given: those of the types and
-/// without the words of the other checks, as far as these did not give them.
-pub(super) fn without_pending(expect: &Value, found: &[DeepValue]) -> DeepValue {
-    let mut expect = DeepValue::from(deep_clone(expect));
-    if let Some(Value::Array(errors)) = expect.get_mut("errors") {
-        errors.retain(|error| {
-            let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-            let is_of_rules = matches!(
-                text("type"),
-                "FieldValueInvalid"
-                    | "FieldValueForbidden"
-                    | "FieldValueRequired"
-                    | "FieldValueDuplicate"
-            ) && !text("detail").contains(" in body ");
-            !is_of_rules || found.iter().any(|found| found.get("error") == error.get("error"))
-        });
-    }
-    if let Some(Value::Object(ok)) = expect.get_mut("ok") {
-        ok.remove("valid");
-    }
-    expect
 }

@@ -4,6 +4,8 @@
 use std::sync::LazyLock;
 
 use billhook::{CustomResourceDefinition, DecodeOptions, Version};
+use billhook_cel::schema::SchemaType;
+use billhook_cel::{Environment, Program, Type};
 use billhook_decode::read_json;
 use serde_json::Value;
 
@@ -14,8 +16,9 @@ use super::{check, definition};
 pub type Target = fn(&[u8]) -> Result<(), String>;
 
 /// All targets, by the name of their directory in `fuzz/corpus`.
-pub const TARGETS: [(&str, Target); 6] = [
+pub const TARGETS: [(&str, Target); 7] = [
     ("definition_and_text", definition_and_text),
+    ("expression", expression),
     ("pattern", pattern),
     ("stored", stored),
     ("text", text),
@@ -82,6 +85,30 @@ pub fn yaml(data: &[u8]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!("written and read differ\n{written}"))
+}
+
+/// Any expression compiles or is refused, the same way twice, and so does its evaluation within a
+/// limit of cost. Behind the first line may stand the object that it is about.
+pub fn expression(data: &[u8]) -> Result<(), String> {
+    const LIMIT: u64 = 10_000;
+    let Ok(text) = std::str::from_utf8(data) else { return Ok(()) };
+    let (expression, object) = text.split_once('\n').unwrap_or((text, "{}"));
+    let environment = Environment::default().variable("object", Type::Dyn);
+    let compile = || environment.compile(expression);
+    let (program, again) = match (compile(), compile()) {
+        (Ok(program), Ok(again)) => (program, again),
+        (Err(error), Err(again)) if error == again => return Ok(()),
+        _ => return Err(format!("`{expression}` compiles differently the second time")),
+    };
+    let object = read_json(object.as_bytes()).map(|document| document.into_value());
+    let (object, any) = (object.unwrap_or_default(), SchemaType::ANY);
+    let Ok(object) = billhook_cel::Value::of(&object, &any) else { return Ok(()) };
+    let run = |program: &Program| {
+        let evaluation = program.evaluate(&[("object", object.clone())], LIMIT);
+        format!("{:?} {}", evaluation.result, evaluation.cost)
+    };
+    let (one, other) = (run(&program), run(&again));
+    if one == other { Ok(()) } else { Err(format!("`{expression}` gives {one}, then {other}")) }
 }
 
 /// Any pattern compiles or is refused, and matches in bounded time.

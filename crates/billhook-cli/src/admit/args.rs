@@ -4,12 +4,10 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueEnum};
 
+use crate::allow::{Allow, allow};
 use crate::args::{Format, Report, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
-Conditions and rules in CEL are not evaluated: a webhook with match conditions that is for the
-request makes it fail.
-
 Exit status:
   0  the request is admitted
   1  a webhook or the validation refuses it, or --check-idempotence found something
@@ -55,6 +53,10 @@ pub(crate) struct Admit {
     /// What the request does about unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
+    /// What users are allowed to do, for match conditions that ask; everything else is denied. May
+    /// be repeated [default: such conditions fail]
+    #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
+    pub(crate) allow: Vec<Allow>,
     /// Seconds that a request may take
     #[arg(long, value_name = "SECONDS", default_value_t = 34)]
     pub(crate) timeout: u64,

@@ -44,7 +44,6 @@ impl Items {
         item.value("annotations", annotations.collect());
         item.value("steps", outcome.steps.iter().map(step).collect());
         item.value("findings", outcome.findings.iter().map(finding).collect());
-        item.number("rulesNotEvaluated", Some(outcome.not_evaluated.len()));
         self.0.push(DeepValue::from(item.into_value()));
     }
 

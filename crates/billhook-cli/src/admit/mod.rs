@@ -21,6 +21,7 @@ use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
 use crate::admit::json::Items;
 use crate::admit::progress::Waiting;
+use crate::allow;
 use crate::args::{Format, Report, field_validation};
 use crate::crds::Crds;
 use crate::input::{Document, sources};
@@ -152,6 +153,7 @@ impl Run<'_> {
         let chain = Chain::new(self.caller()?)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
+            .conditions(allow::conditions(&command.allow))
             .observer(waiting)
             .results_in_hook_order(true);
         let json = |document: &Document| billhook::to_json(&document.value).into_bytes();

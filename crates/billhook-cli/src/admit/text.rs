@@ -39,10 +39,6 @@ pub(crate) fn outcome(
     for warning in outcome.warnings.texts() {
         report::warning(&format!("{place}: {warning}"));
     }
-    let rules = outcome.not_evaluated.len();
-    if rules > 0 {
-        report::warning(&format!("{place}: {rules} rules in CEL were not evaluated"));
-    }
     for finding in &outcome.findings {
         let mut text = format!(
             "{place}: webhook `{}` of `{}` is not idempotent",

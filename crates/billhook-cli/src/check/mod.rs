@@ -37,8 +37,6 @@ struct Outcome {
 struct Findings {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    /// Where something was left out that a server would look at.
-    not_evaluated: Vec<String>,
     /// What the server's answer says.
     message: Option<String>,
     /// What a server accepts although it is likely to be wrong.
@@ -123,7 +121,6 @@ fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_
         message: is_refused.then(|| configuration.refusal(&check.errors).message),
         errors: check.errors,
         warnings: check.warnings,
-        not_evaluated: check.not_evaluated.iter().map(ToString::to_string).collect(),
         lints: check.lints,
     }
 }
@@ -133,7 +130,6 @@ impl From<CrdValidation> for Findings {
         Findings {
             errors: validation.errors().to_vec(),
             warnings: validation.warnings().to_vec(),
-            not_evaluated: validation.not_evaluated().iter().map(ToString::to_string).collect(),
             message: validation.status_message(),
             lints: Vec::new(),
         }

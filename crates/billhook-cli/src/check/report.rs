@@ -85,21 +85,13 @@ fn text(outcome: &Outcome) -> String {
     };
     let verdict = if !errors.is_empty() {
         format!("{ERROR}refused{ERROR:#}")
-    } else if findings.not_evaluated.is_empty() {
-        format!("{VALID}accepted{VALID:#}")
     } else {
-        format!("{VALID}accepted{VALID:#} but for rules in CEL")
+        format!("{VALID}accepted{VALID:#}")
     };
     let mut out = String::new();
     report::title(&mut out, &outcome.place, &outcome.identity, &verdict);
     errors.iter().for_each(|error| line(&mut out, "error", ERROR, error));
     findings.warnings.iter().for_each(|warning| line(&mut out, "warning", WARNING, warning));
-    let text = match findings.not_evaluated.as_slice() {
-        [] => None,
-        [place] => Some(place.clone()),
-        [first, rest @ ..] => Some(format!("{first} and {} more", rest.len())),
-    };
-    text.iter().for_each(|text| line(&mut out, "not evaluated", WARNING, text));
     advice(&mut out, &findings.lints, |_| String::new());
     out
 }
@@ -160,13 +152,11 @@ fn item(outcome: Outcome) -> DeepValue {
     let verdict = match &problem {
         Some(problem) => (problem.status == Status::Refused).then_some("refused"),
         None if !findings.errors.is_empty() => Some("refused"),
-        None if findings.not_evaluated.is_empty() => Some("accepted"),
-        None => Some("undecided"),
+        None => Some("accepted"),
     };
     item.text("verdict", verdict.map(str::to_owned));
     item.value("errors", findings.errors.iter().map(findings::error).collect());
     item.value("warnings", Value::from(findings.warnings));
-    item.value("notEvaluated", Value::from(findings.not_evaluated));
     item.text("message", findings.message);
     if !findings.lints.is_empty() {
         item.value("lints", findings.lints.iter().map(lint).collect());

@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use crate::allow::{Allow, allow};
 use crate::args::{Report, conflict, read_stdin_once};
 
 pub(crate) const MATCH_HELP: &str = "\
-Match conditions, which are in CEL, are not evaluated: a webhook that has some is `undecided` where
-nothing else decides. A namespace that is not given is taken to have the label with its name only.
+A webhook is `undecided` where only its match conditions could tell and they ask what the user is
+allowed to do, which --allow says, or need the object in another version, which only a server has.
+A namespace that is not given is taken to have the label with its name only.
 
 Exit status:
   0  decided, whether or not any webhook is called
@@ -46,14 +48,18 @@ pub(crate) struct Match {
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
     /// Name of the user who makes the request; only match conditions look at it
-    #[arg(long, value_name = "NAME")]
-    pub(crate) user: Option<String>,
+    #[arg(long, value_name = "NAME", default_value = "kubernetes-admin")]
+    pub(crate) user: String,
     /// A group of the user, for match conditions; may be repeated
-    #[arg(long, value_name = "GROUP")]
+    #[arg(long, value_name = "GROUP", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
     /// The request is a dry run, for match conditions
     #[arg(long)]
     pub(crate) dry_run: bool,
+    /// What users are allowed to do, for match conditions that ask; everything else is denied. May
+    /// be repeated [default: webhooks with such conditions are undecided]
+    #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
+    pub(crate) allow: Vec<Allow>,
     /// Show all that is tried for the webhooks of this name
     #[arg(long, value_name = "WEBHOOK")]
     pub(crate) explain: Option<String>,

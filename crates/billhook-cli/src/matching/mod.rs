@@ -14,6 +14,7 @@ use billhook::webhook::{
     ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
+use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, sources};
 use crate::problem::{Place, Problem, Status, nothing};
@@ -71,9 +72,10 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         registry.register_definition(definition);
     }
     let mut printer = Printer::new(command);
+    let conditions = allow::conditions(&command.allow).leave_authorization_open();
     let requests = Requests { command, crds: crds.as_ref(), registry: &registry };
     for subject in requests.read() {
-        let context = MatchContext::new(&namespaces, &registry);
+        let context = MatchContext::new(&namespaces, &registry).conditions(&conditions);
         let decided = match &subject.request {
             Ok(request) => decide(&sets, request, &context),
             Err(problem) => {

@@ -76,8 +76,8 @@ impl Requests<'_> {
             request.namespace.clone_from(&self.command.namespace);
         }
         request.kind = sub_kind;
-        let mut user = UserInfo::named(self.command.user.as_deref().unwrap_or_default());
-        user.groups.clone_from(&self.command.group);
+        let user = UserInfo::named(&self.command.user);
+        let user = self.command.group.iter().fold(user, UserInfo::group);
         Ok(request.subresource(subresource).user(user).dry_run(self.command.dry_run))
     }
 

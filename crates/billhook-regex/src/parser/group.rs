@@ -40,7 +40,7 @@ impl Parser<'_> {
                 'i' => flags.fold = on,
                 'm' => flags.multi_line = on,
                 's' => flags.dot_newline = on,
-                'U' => {}
+                'U' => flags.lazy = on,
                 '-' if on => {
                     on = false;
                     missing_flag = true;

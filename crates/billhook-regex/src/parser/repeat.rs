@@ -42,9 +42,11 @@ impl Parser<'_> {
         if !counted {
             self.pos += 1;
         }
-        if self.peek_byte(0) == Some(b'?') {
+        let is_marked = self.peek_byte(0) == Some(b'?');
+        if is_marked {
             self.pos += 1;
         }
+        let greedy = is_marked == self.flags.lazy;
         if let Some(last) = last_repeat {
             return Err(self.error(ErrorKind::InvalidRepeatOp, last..self.pos));
         }
@@ -53,7 +55,7 @@ impl Parser<'_> {
         };
         if let Item::Node(sub) = sub {
             self.account.allocate();
-            self.stack.push(Item::Node(Node::repeat(sub, min, max, counted)));
+            self.stack.push(Item::Node(Node::repeat(sub, min, max, counted, greedy)));
         }
         self.check_limits()?;
         // A count of 0 or 1 multiplies nothing, and Go does not look then.

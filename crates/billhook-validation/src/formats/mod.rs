@@ -11,6 +11,8 @@ mod net;
 mod time;
 mod uri;
 
+pub use time::{parse_duration, parse_go_duration};
+
 /// A format of strings that a server knows.
 ///
 /// ```
@@ -110,6 +112,17 @@ impl Format {
         })
     }
 
+    /// Whether a text has this format (VV-71).
+    ///
+    /// ```
+    /// use billhook_validation::Format;
+    /// assert!(Format::Date.matches("2024-02-29"));
+    /// assert!(!Format::Date.matches("2023-02-29"));
+    /// ```
+    pub fn matches(self, text: &str) -> bool {
+        Checker::new(self).matches(text)
+    }
+
     /// Whether a server looks at a format beside a written `type` (empty if there is none, or if
     /// the type is int-or-string); others it warns about (VV-02, CV-90).
     ///
@@ -162,7 +175,7 @@ impl Checker {
             Format::Password => |_| true,
             Format::Date => time::is_date,
             Format::DateTime => time::is_date_time,
-            Format::Duration => time::is_duration,
+            Format::Duration => |text| time::parse_duration(text).is_some(),
             Format::K8sShortName => names::is_short_name,
             Format::K8sLongName => names::is_long_name,
         })

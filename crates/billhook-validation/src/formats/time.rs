@@ -73,9 +73,10 @@ fn is_zone(text: &str) -> bool {
     }
 }
 
-/// Go's durations, or any text with at least one number that a known unit follows.
-pub(super) fn is_duration(text: &str) -> bool {
-    is_go_duration(text) || has_known_unit(text)
+/// The nanoseconds of one of Go's durations, or of any text with at least one number that a known
+/// unit follows.
+pub fn parse_duration(text: &str) -> Option<i64> {
+    parse_go_duration(text).or_else(|| sum_of_known_units(text))
 }
 
 /// The units of Go's durations in nanoseconds.
@@ -93,23 +94,25 @@ const GO_UNITS: [(&str, u128); 8] = [
 /// One more than the greatest duration in nanoseconds.
 const GO_LIMIT: u128 = 1 << 63;
 
-fn is_go_duration(text: &str) -> bool {
+/// The nanoseconds of one of Go's durations: `1h30m`, `-1.5s`.
+pub fn parse_go_duration(text: &str) -> Option<i64> {
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
-        return true;
+        return Some(0);
     }
     let mut total = 0_u128;
     while let Some((nanoseconds, behind)) = go_group(rest) {
         total += nanoseconds;
         if total > GO_LIMIT {
-            return false;
+            return None;
         }
         if behind.is_empty() {
-            return total < GO_LIMIT || text.starts_with('-');
+            let total = i128::try_from(total).ok()?;
+            return i64::try_from(if text.starts_with('-') { -total } else { total }).ok();
         }
         rest = behind;
     }
-    false
+    None
 }
 
 /// A number with or without a fraction, and a unit: its length without the fraction, which adds
@@ -135,25 +138,25 @@ fn go_group(text: &str) -> Option<(u128, &str)> {
     Some((whole.checked_mul(*unit)?.checked_add(part)?, rest))
 }
 
-/// Names of units; the last of each row is also the beginning of longer names.
-const UNITS: [&[&str]; 8] = [
-    &["ns", "nano"],
-    &["us", "µs", "micro"],
-    &["ms", "milli"],
-    &["s", "sec"],
-    &["m", "min"],
-    &["h", "hr", "hour"],
-    &["d", "day"],
-    &["w", "wk", "week"],
+/// Names of units, the last of each row is also the beginning of longer names, and nanoseconds.
+const UNITS: [(&[&str], i64); 8] = [
+    (&["ns", "nano"], 1),
+    (&["us", "µs", "micro"], 1_000),
+    (&["ms", "milli"], 1_000_000),
+    (&["s", "sec"], 1_000_000_000),
+    (&["m", "min"], 60_000_000_000),
+    (&["h", "hr", "hour"], 3_600_000_000_000),
+    (&["d", "day"], 86_400_000_000_000),
+    (&["w", "wk", "week"], 604_800_000_000_000),
 ];
 
 /// Looks for `digits [spaces] letters` groups. Groups without a known unit don't matter, a number
 /// that does not fit 64 bits does.
-fn has_known_unit(text: &str) -> bool {
+fn sum_of_known_units(text: &str) -> Option<i64> {
     let is_digit = |c: char| c.is_ascii_digit();
     let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\x0c' | '\r');
     let is_letter = |c: char| c.is_ascii_alphabetic() || c == 'µ';
-    let (mut found, mut rest) = (false, text);
+    let (mut sum, mut rest) = (None, text);
     while let Some(start) = rest.find(is_digit) {
         let digits = rest.get(start..).unwrap_or_default();
         let behind = digits.trim_start_matches(is_digit);
@@ -164,17 +167,20 @@ fn has_known_unit(text: &str) -> bool {
             continue;
         }
         let number = digits.strip_suffix(behind).unwrap_or_default();
-        if number.parse::<i64>().is_err() {
-            return false;
+        let number = number.parse::<i64>().ok()?;
+        let unit = name.strip_suffix(after).unwrap_or_default().to_ascii_lowercase();
+        for nanoseconds in units(&unit) {
+            sum = Some(sum.unwrap_or(0_i64).wrapping_add(number.wrapping_mul(nanoseconds)));
         }
-        let unit = name.strip_suffix(after).unwrap_or_default();
-        found |= is_unit(&unit.to_ascii_lowercase());
     }
-    found
+    sum
 }
 
-fn is_unit(name: &str) -> bool {
-    UNITS.iter().any(|names| {
-        names.contains(&name) || names.last().is_some_and(|last| name.starts_with(last))
+/// The nanoseconds of the units that have a name.
+fn units(name: &str) -> impl Iterator<Item = i64> {
+    UNITS.iter().filter_map(move |(names, nanoseconds)| {
+        let is_named =
+            names.contains(&name) || names.last().is_some_and(|last| name.starts_with(last));
+        is_named.then_some(*nanoseconds)
     })
 }

@@ -19,7 +19,7 @@ use super::storage;
 use super::store::{Store, StoreError, StoreWrite, StoredObject};
 use super::warnings::Warnings;
 use crate::webhook::{AdmissionAttributes, Operation};
-use crate::{PendingRule, ValidateOptions, Validation};
+use crate::{ValidateOptions, Validation};
 
 /// How often a name is generated for an object (AR-31).
 const MAX_NAMES: usize = 8;
@@ -37,8 +37,6 @@ pub(super) struct Attempt<'a> {
     pub(super) stored: &'a StoredObject,
     pub(super) store: Option<&'a dyn Store>,
     pub(super) server_fields: &'a (dyn Fn() -> ServerFields + Send + Sync),
-    /// The rules that were not evaluated in the last validation.
-    pub(super) not_evaluated: &'a mut Vec<PendingRule>,
 }
 
 /// What came of an attempt that did not fail.
@@ -226,7 +224,6 @@ impl Attempt<'_> {
         warnings: &mut Warnings,
     ) -> Result<(), Status> {
         validation.warnings().iter().for_each(|warning| warnings.add(warning));
-        *self.not_evaluated = validation.not_evaluated().to_vec();
         match validation.errors() {
             [] => Ok(()),
             errors => {

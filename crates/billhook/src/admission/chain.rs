@@ -24,9 +24,9 @@ use super::status::Status;
 use super::telemetry::conditions_failed;
 use super::warnings::Warnings;
 use crate::webhook::{
-    AdmissionAttributes, ConditionInput, ConfigurationKind, Decision, EquivalenceRegistry, Hook,
-    Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces, Reason,
-    WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CelConditions, ConditionInput, ConfigurationKind, Decision,
+    EquivalenceRegistry, Hook, Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces,
+    Reason, WebhookConfiguration, WebhookSet,
 };
 
 /// An admission chain: plugins of the same process and webhooks, through which requests go.
@@ -92,7 +92,7 @@ pub struct Chain {
     validating: Option<WebhookSet>,
     namespaces: Arc<dyn Namespaces + Send + Sync>,
     equivalents: EquivalenceRegistry,
-    conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
+    conditions: Arc<dyn MatchConditions + Send + Sync>,
 }
 
 impl fmt::Debug for Chain {
@@ -184,7 +184,7 @@ impl Chain {
             validating: None,
             namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
             equivalents: EquivalenceRegistry::new(),
-            conditions: None,
+            conditions: Arc::new(CelConditions::new()),
         }
     }
 
@@ -250,11 +250,10 @@ impl Chain {
         self
     }
 
-    /// The chain with an evaluator of match conditions. Without one, a webhook with match
-    /// conditions that its rules select makes the request fail.
+    /// The chain with another evaluator of match conditions than one without an authorizer.
     #[must_use]
     pub fn conditions(mut self, conditions: impl MatchConditions + Send + Sync + 'static) -> Self {
-        self.conditions = Some(Arc::new(conditions));
+        self.conditions = Arc::new(conditions);
         self
     }
 
@@ -482,19 +481,12 @@ impl Chain {
         let start = CallStart { hook: hook.name(), configuration, stage, operation };
         let mut decision = hook.decide(request, &context);
         if let Decision::NotEvaluated(matched) = decision {
-            let Some(conditions) = &self.conditions else {
-                return Err(Status::internal_error(&format!(
-                    "the match conditions of webhook \"{}\" cannot be evaluated: there is no \
-                     evaluator",
-                    hook.name()
-                )));
-            };
             let (object, old_object) = convert(&matched)?;
             let input = ConditionInput::new(request, &matched).converted(
                 object.as_ref().map(|object| &***object),
                 old_object.as_ref().map(|object| &***object),
             );
-            let conditions = Remembering::new(&**conditions);
+            let conditions = Remembering::new(&*self.conditions);
             let began = (self.clock)();
             decision = hook.decide_conditions(&conditions, &input);
             let took = (self.clock)().saturating_duration_since(began);

@@ -76,9 +76,7 @@
 //!
 //! # Not here
 //!
-//! Match conditions and validation rules in CEL are not evaluated: a [`Chain`] takes an evaluator
-//! of conditions, and an [`AdmissionOutcome`] lists the rules. Conversion webhooks are not called: a
-//! [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
+//! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
 //! server-side apply. Webhooks from static manifests are not supported.
 
 mod annotations;

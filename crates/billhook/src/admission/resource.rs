@@ -20,7 +20,7 @@ use super::status::Status;
 use super::store::{Store, StoredObject};
 use super::warnings::Warnings;
 use crate::webhook::{ApiResource, EquivalenceRegistry};
-use crate::{CustomResourceDefinition, PendingRule, Version};
+use crate::{CustomResourceDefinition, Version};
 
 /// The write path of the resources of one definition, in process: a request in, and out comes
 /// what a server would store and return, or the status it would answer with.
@@ -93,8 +93,6 @@ pub struct AdmissionOutcome {
     pub steps: Vec<Step>,
     /// All errors of the validating webhooks, of which the client gets the first (DI-66).
     pub validating_errors: Vec<Status>,
-    /// The rules in CEL that a server would have evaluated on top of the validation.
-    pub not_evaluated: Vec<PendingRule>,
     /// The webhooks that are not idempotent, if that was to be checked.
     pub findings: Vec<IdempotenceFinding>,
 }
@@ -151,8 +149,7 @@ impl Admission {
     /// Takes a request all the way.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut passage = Passage::new(&self.chain, &request.options);
-        let mut not_evaluated = Vec::new();
-        let result = self.run(request, &mut passage, &mut not_evaluated).await;
+        let result = self.run(request, &mut passage).await;
         let (record, validating_errors) = passage.finish();
         AdmissionOutcome {
             result,
@@ -160,7 +157,6 @@ impl Admission {
             annotations: record.annotations,
             steps: record.steps,
             validating_errors,
-            not_evaluated,
             findings: record.findings,
         }
     }
@@ -175,7 +171,6 @@ impl Admission {
         &self,
         request: &ObjectRequest,
         passage: &mut Passage<'_>,
-        not_evaluated: &mut Vec<PendingRule>,
     ) -> Result<Accepted, Status> {
         let version = self.served_version(request).ok_or_else(Status::resource_not_found)?;
         if let Some(text) = deprecation_warning(&version) {
@@ -191,7 +186,6 @@ impl Admission {
                 stored: fresh.as_ref().unwrap_or(&request.stored),
                 store: self.store.as_deref(),
                 server_fields: &*self.server_fields,
-                not_evaluated,
             };
             match attempt.run(passage).await? {
                 Attempted::Accepted(accepted) => return Ok(accepted),

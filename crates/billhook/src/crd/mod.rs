@@ -6,6 +6,7 @@ mod version;
 
 use std::sync::{Arc, OnceLock};
 
+use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::DefaultPruningError;
 use billhook_schema::{
@@ -113,6 +114,7 @@ struct VersionData {
     decoder: OnceLock<Decoder>,
     /// Made when an object is validated for the first time.
     validator: OnceLock<Validator>,
+    rules: OnceLock<Option<Rules>>,
 }
 
 /// The paths of the scale subresource, as they are written (RP-75).

@@ -123,6 +123,7 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
         compiled,
         decoder: OnceLock::new(),
         validator: OnceLock::new(),
+        rules: OnceLock::new(),
         name,
     })
 }

@@ -1,5 +1,6 @@
 //! One version of a definition, and the single steps of cleaning an object of it.
 
+use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
 use billhook_schema::{Change, CompiledSchema, FieldError, FieldPath, StructuralSchema};
@@ -78,6 +79,13 @@ impl Version {
     pub fn validator(&self) -> Option<&Validator> {
         let data = self.data()?;
         Some(data.validator.get_or_init(|| Validator::new(&data.written)))
+    }
+
+    /// Its rules in CEL, compiled at the first use; none without rules.
+    pub fn rules(&self) -> Option<&Rules> {
+        let data = self.data()?;
+        let compile = || Rules::new(&data.written, self.validator()?);
+        data.rules.get_or_init(compile).as_ref()
     }
 
     /// Its schema in the form that objects are walked with.

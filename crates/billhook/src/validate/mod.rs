@@ -6,6 +6,7 @@ mod scale;
 
 use std::borrow::Cow;
 
+use billhook_cel::rules::BUDGET;
 use billhook_objectmeta::{
     Invalid, decode_metadata, finalizer_warnings, validate_create, validate_embedded,
     validate_generic, validate_update,
@@ -13,7 +14,6 @@ use billhook_objectmeta::{
 use billhook_schema::print::quote;
 use billhook_schema::value::{DeepValue, deep_clone};
 use billhook_schema::{ErrorType, FieldError, FieldPath, aggregate};
-use billhook_validation::PendingRule;
 use serde_json::{Map, Value};
 
 use crate::crd::{Scope, Version};
@@ -50,17 +50,11 @@ pub enum Verdict {
     Valid,
     /// A server refuses it.
     Invalid,
-    /// Nothing is wrong so far, but there are rules in CEL that were not evaluated.
-    Undecided,
 }
 
 impl Verdict {
-    pub(crate) fn of(has_errors: bool, has_rules: bool) -> Self {
-        match (has_errors, has_rules) {
-            (true, _) => Verdict::Invalid,
-            (false, true) => Verdict::Undecided,
-            (false, false) => Verdict::Valid,
-        }
+    pub(crate) fn of(errors: &[FieldError]) -> Self {
+        if errors.is_empty() { Verdict::Valid } else { Verdict::Invalid }
     }
 }
 
@@ -69,14 +63,13 @@ impl Verdict {
 pub struct Validation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    not_evaluated: Vec<PendingRule>,
     subject: String,
 }
 
 impl Validation {
-    /// Whether the object is valid, as far as that is known.
+    /// Whether the object is valid.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of(!self.errors.is_empty(), !self.not_evaluated.is_empty())
+        Verdict::of(&self.errors)
     }
 
     /// What is wrong, in the server's order. These are the causes that its answer lists; an error
@@ -85,14 +78,9 @@ impl Validation {
         &self.errors
     }
 
-    /// What the server would warn of (OM-60).
+    /// What the server would warn of: rules that were violated before (CE-50), finalizers (OM-60).
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// The rules in CEL that a server would have evaluated on top. Each may add errors.
-    pub fn not_evaluated(&self) -> &[PendingRule] {
-        &self.not_evaluated
     }
 
     /// The message of the status that the client gets, with code 422 and reason Invalid; none if
@@ -198,7 +186,7 @@ impl Version {
         let is_status = matches!(write, Write::StatusUpdate(_));
         // The rest needs a structural schema.
         let validator = self.validator().filter(|_| self.structural_schema().is_some());
-        let mut not_evaluated = Vec::new();
+        let mut warnings = Vec::new();
         if let Some(validator) = validator {
             if !is_status {
                 errors.extend(validate_embedded(self.schema(), false, object));
@@ -207,23 +195,20 @@ impl Version {
             if write.old().is_none_or(|old| validator.has_valid_lists(old)) {
                 errors.extend(validator.list_errors(object));
             }
-            if validator.has_rules() {
+            if let Some(rules) = self.rules() {
                 if errors.iter().any(|error| blocks_rules(error.error_type())) {
                     errors.push(rules_not_checked());
                 } else {
-                    let check = validator.check(object);
-                    not_evaluated = match write.old() {
-                        Some(old) => check.update_of(old).pending_rules(),
-                        None => check.pending_rules(),
-                    };
+                    let mut found = rules.check(object, write.old(), BUDGET);
+                    errors.append(&mut found.errors);
+                    warnings.append(&mut found.warnings);
                 }
             }
         }
-        let warnings = match write {
-            Write::StatusUpdate(_) => Vec::new(),
-            _ => finalizer_warnings(&metadata, old_metadata.as_deref()),
-        };
-        Validation { errors, warnings, not_evaluated, subject: self.subject(&metadata) }
+        if !is_status {
+            warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref()));
+        }
+        Validation { errors, warnings, subject: self.subject(&metadata) }
     }
 
     /// RP-40.

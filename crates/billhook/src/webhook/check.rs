@@ -1,6 +1,6 @@
 //! All that is to be said about one document.
 
-use billhook_schema::{FieldError, FieldPath};
+use billhook_schema::FieldError;
 use serde_json::Value;
 
 use super::configuration::{ConfigurationVersion, WebhookConfiguration};
@@ -19,8 +19,6 @@ pub struct ConfigurationCheck {
     pub warnings: Vec<String>,
     /// Advice.
     pub lints: Vec<Lint>,
-    /// The expressions of match conditions that were only checked not to be empty.
-    pub not_evaluated: Vec<FieldPath>,
 }
 
 impl WebhookConfiguration {
@@ -62,25 +60,7 @@ impl WebhookConfiguration {
                     .to_owned(),
             );
         }
-        let not_evaluated = match options.expressions {
-            Some(_) => Vec::new(),
-            None => self.expressions(),
-        };
         let errors = self.validate_with(options);
-        ConfigurationCheck { errors, warnings, lints: self.lints(), not_evaluated }
-    }
-
-    /// Where the expressions are.
-    fn expressions(&self) -> Vec<FieldPath> {
-        let mut paths = Vec::new();
-        for (index, webhook) in self.webhooks.iter().enumerate() {
-            for (number, condition) in webhook.match_conditions.iter().enumerate() {
-                if !condition.expression.trim().is_empty() {
-                    let path = FieldPath::default().name("webhooks").index(index);
-                    paths.push(path.name("matchConditions").index(number).name("expression"));
-                }
-            }
-        }
-        paths
+        ConfigurationCheck { errors, warnings, lints: self.lints() }
     }
 }

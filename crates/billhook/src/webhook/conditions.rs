@@ -45,6 +45,9 @@ pub enum ConditionResult {
     Error(String),
     /// It cannot be compiled; the text of the compiler.
     CompilationError(String),
+    /// It cannot be told without a cluster; unless another condition is false, the decision is
+    /// [`Decision::NotEvaluated`].
+    Undecided,
 }
 
 impl<'i> ConditionInput<'i> {
@@ -71,6 +74,12 @@ impl<'i> ConditionInput<'i> {
         webhook: &Webhook,
         results: Result<Vec<ConditionResult>, String>,
     ) -> Decision {
+        if let Ok(results) = &results
+            && results.contains(&ConditionResult::Undecided)
+            && !results.contains(&ConditionResult::False)
+        {
+            return Decision::NotEvaluated(self.matched.clone());
+        }
         let errors = match results {
             Err(error) => vec![error],
             Ok(results) => {
@@ -95,7 +104,7 @@ impl<'i> ConditionInput<'i> {
 /// The error of one condition (WM-81).
 pub(crate) fn text(condition: &MatchCondition, result: &ConditionResult) -> Option<String> {
     match result {
-        ConditionResult::True | ConditionResult::False => None,
+        ConditionResult::True | ConditionResult::False | ConditionResult::Undecided => None,
         ConditionResult::Error(error) => {
             Some(format!("expression '{}' resulted in error: {error}", condition.expression))
         }

@@ -6,8 +6,8 @@ use billhook_schema::value::DeepValue;
 use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::conditions::{ConditionInput, MatchConditions};
-use super::configuration::{ConfigurationKind, Webhook};
+use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
+use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
 use super::decision::{Decision, Match, Reason};
 use super::equivalence::EquivalenceRegistry;
 use super::namespaces::Namespaces;
@@ -381,9 +381,27 @@ impl Hook {
         recorder: &mut impl Recorder,
     ) -> Decision {
         let results = conditions.evaluate(&self.webhook.match_conditions, input);
-        recorder.add(|| TraceStep::conditions(&self.webhook.match_conditions, &results));
+        let open = open_conditions(&self.webhook.match_conditions, &results);
+        recorder.add(|| match open.is_empty() {
+            true => TraceStep::conditions(&self.webhook.match_conditions, &results),
+            false => TraceStep::NotEvaluated { conditions: open },
+        });
         input.decide(&self.webhook, results)
     }
+}
+
+/// The names of the conditions that leave the decision open.
+fn open_conditions(
+    conditions: &[MatchCondition],
+    results: &Result<Vec<ConditionResult>, String>,
+) -> Vec<String> {
+    let results = results.as_deref().unwrap_or_default();
+    if results.contains(&ConditionResult::False) {
+        return Vec::new();
+    }
+    let results = conditions.iter().zip(results);
+    let open = results.filter(|(_, result)| **result == ConditionResult::Undecided);
+    open.map(|(condition, _)| condition.name.clone()).collect()
 }
 
 /// WM-12, WM-20.

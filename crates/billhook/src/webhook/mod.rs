@@ -8,6 +8,7 @@
 mod api;
 mod attributes;
 mod built_in;
+mod cel;
 mod check;
 mod conditions;
 mod configuration;
@@ -33,6 +34,7 @@ pub(crate) mod validation;
 pub use crate::interop::namespace_labels;
 pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
+pub use cel::{CelConditions, UserAuthorizer};
 pub use check::ConfigurationCheck;
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
 pub use configuration::{

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use billhook_cel::{RuleChecks, default_rules, validate_rules};
 use billhook_schema::value::DeepValue;
-use billhook_schema::{FieldError, FieldPath, JsonSchemaProps, StructuralSchema};
-use billhook_validation::{DefaultChecks, validate_defaults};
+use billhook_schema::{FieldError, FieldPath, JsonSchemaProps, Location, StructuralSchema};
+use billhook_validation::{DefaultChecks, validate_defaults_with};
 
 use super::model::Container;
 use super::node;
@@ -15,8 +16,6 @@ use super::record::flag;
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub(super) errors: Vec<FieldError>,
-    /// Rules, and defaults under rules, that the server would look at (CV-75, DF-45).
-    pub(super) not_evaluated: Vec<FieldPath>,
     /// Defaults that are stored in another form (DF-47).
     pub(super) rewritten: Vec<(FieldPath, DeepValue)>,
 }
@@ -39,8 +38,8 @@ pub(super) fn check(
     }
     // CV-44.
     let mut conversion_error = None;
-    let mut compiles_rules = false;
-    let (mut not_evaluated, mut rewritten) = (Vec::new(), Vec::new());
+    let mut rules_of = None;
+    let mut rewritten = Vec::new();
     if is_structural {
         match structural(container) {
             Err(error) => conversion_error = Some(error),
@@ -49,25 +48,31 @@ pub(super) fn check(
                 if found.is_empty() {
                     let checks = DefaultChecks::default().base(base.clone());
                     let checks = checks.require_pruned(options.pruned_defaults);
-                    let mut defaults = validate_defaults(&schema, &checks);
+                    let rules = &mut default_rules(&schema);
+                    let defaults = validate_defaults_with(&schema, &checks, rules);
                     found = defaults.errors;
                     rewritten = defaults.rewritten;
-                    not_evaluated.append(&mut defaults.not_evaluated);
                 }
-                compiles_rules = found.is_empty();
+                rules_of = found.is_empty().then_some(schema);
                 errors.append(&mut found);
             }
         }
     }
-    let mut found = node::check(container.schema, &base, options.node);
+    let found = node::check(container.schema, &base, options.node);
     errors.append(&mut found.errors.into_vec());
+    // CV-75.
+    if let Some(schema) = rules_of.filter(|_| !found.is_cut) {
+        let checks = RuleChecks::default().base(base.clone());
+        let checks = checks.limit_each(!options.is_unchanged(container));
+        let is_clean = |at: &Location<'_>| {
+            found.unclean.is_empty() || !found.unclean.contains(&at.to_path().to_string())
+        };
+        errors.append(&mut validate_rules(&schema, &checks, is_clean));
+    }
     if errors.is_empty() {
         errors.extend(conversion_error.map(|error| FieldError::invalid(base, "", &error)));
     }
-    if compiles_rules {
-        not_evaluated.append(&mut found.rules);
-    }
-    Checked { errors, not_evaluated, rewritten }
+    Checked { errors, rewritten }
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).

@@ -32,7 +32,6 @@ pub(super) fn check_spec(model: &Model<'_>, options: &Options<'_>, validation: &
             let mut found = container::check(&container, is_structural, options);
             rewritten.append(&mut found.rewritten);
             validation.errors.append(&mut found.errors);
-            validation.not_evaluated.append(&mut found.not_evaluated);
         }
     };
     for (index, version) in model.versions.iter().enumerate() {

@@ -5,7 +5,6 @@ mod container;
 mod conversion;
 mod definition;
 mod equal;
-mod field_path;
 mod lists;
 mod model;
 mod node;
@@ -15,6 +14,7 @@ mod rules;
 mod selectable;
 mod show;
 mod spec;
+mod steps;
 pub(crate) mod typed;
 pub(crate) mod types;
 mod warnings;
@@ -23,7 +23,7 @@ use billhook_decode::MAX_DEPTH;
 use billhook_objectmeta::{Invalid, decode_metadata, subdomain_name, validate_create_with};
 use billhook_schema::print::quote;
 use billhook_schema::value::{DeepValue, deep_clone, depth};
-use billhook_schema::{FieldError, FieldPath, aggregate};
+use billhook_schema::{FieldError, aggregate};
 use serde_json::Value;
 
 use crate::metadata::validate_applied;
@@ -88,14 +88,13 @@ pub enum CrdManifestError {
 pub struct CrdValidation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    not_evaluated: Vec<FieldPath>,
     name: String,
 }
 
 impl CrdValidation {
-    /// Whether the definition is valid, as far as that is known.
+    /// Whether the definition is valid.
     pub fn verdict(&self) -> Verdict {
-        Verdict::of(!self.errors.is_empty(), !self.not_evaluated.is_empty())
+        Verdict::of(&self.errors)
     }
 
     /// What is wrong, in the server's order; members of maps in the order of their keys.
@@ -107,13 +106,6 @@ impl CrdValidation {
     /// (CV-90).
     pub fn warnings(&self) -> &[String] {
         &self.warnings
-    }
-
-    /// The places of rules in CEL that a server would compile and weigh (CV-75), and of defaults
-    /// that it would check against such rules (DF-45). Each may add errors. Very many are not all
-    /// listed.
-    pub fn not_evaluated(&self) -> &[FieldPath] {
-        &self.not_evaluated
     }
 
     /// The message of the status that the client gets, with code 422 and reason Invalid; none if

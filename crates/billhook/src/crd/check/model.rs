@@ -110,15 +110,17 @@ impl<'v> Model<'v> {
             let path = FieldPath::default().name("spec").name("validation");
             let has_status = self.versions.iter().any(VersionModel::has_status);
             let schema = self.versions.first().and_then(|version| version.schema);
+            let versions = self.versions.iter().map(|version| version.name).collect();
             return schema
-                .map(|schema| Container { schema, path, has_status })
+                .map(|schema| Container { schema, path, has_status, versions })
                 .into_iter()
                 .collect();
         }
         let container = |(index, version): (usize, &VersionModel<'v>)| {
             let path = version_path(index).name("schema");
             let has_status = version.has_status();
-            version.schema.map(|schema| Container { schema, path, has_status })
+            let versions = vec![version.name];
+            version.schema.map(|schema| Container { schema, path, has_status, versions })
         };
         self.versions.iter().enumerate().filter_map(container).collect()
     }
@@ -129,6 +131,8 @@ pub(super) struct Container<'v> {
     pub(super) schema: &'v Value,
     pub(super) path: FieldPath,
     pub(super) has_status: bool,
+    /// The versions that it is the schema of.
+    pub(super) versions: Vec<&'v str>,
 }
 
 /// `spec.versions[index]`.

@@ -1,5 +1,7 @@
 //! The checks of every node of a schema as it is written (CV-46 to CV-54), in the server's order.
 
+use std::collections::BTreeSet;
+
 use billhook_schema::value::{grow, sorted};
 use billhook_schema::{FieldError, FieldErrors, FieldPath, Location};
 use serde_json::Value;
@@ -22,14 +24,16 @@ pub(super) struct NodeOptions {
 #[derive(Debug, Default)]
 pub(super) struct Found {
     pub(super) errors: FieldErrors,
-    /// The rules that the server would compile: those at nodes without an error at or below them
+    /// The nodes with rules that have errors at or below them, so that the rules are not compiled
     /// (CV-75).
-    pub(super) rules: Vec<FieldPath>,
+    pub(super) unclean: BTreeSet<String>,
+    /// Whether there are so many of those that they are not all listed.
+    pub(super) is_cut: bool,
 }
 
 /// Checks a schema and everything below it.
 pub(super) fn check(schema: &Value, base: &FieldPath, options: NodeOptions) -> Found {
-    let mut walk = Walk { options, found: Found::default(), rule_steps: 0 };
+    let mut walk = Walk { options, found: Found::default(), unclean_steps: 0 };
     walk.node(schema, &Location::at(base), Context { is_root: true, ..Context::default() });
     walk.found
 }
@@ -48,12 +52,12 @@ struct Context {
 struct Walk {
     options: NodeOptions,
     found: Found,
-    /// How many steps the paths of the listed rules have.
-    rule_steps: usize,
+    /// How many steps the paths of the listed nodes have.
+    unclean_steps: usize,
 }
 
-/// Beyond that rules are not listed: the paths of deeply nested ones are long.
-const MAX_RULE_STEPS: usize = 200_000;
+/// Beyond that nodes are not listed: the paths of deeply nested ones are long.
+const MAX_UNCLEAN_STEPS: usize = 200_000;
 
 const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
@@ -87,16 +91,13 @@ impl Walk {
             }
             self.extensions(schema, at);
             rules::check(schema, at, is_convertible, &mut self.found.errors);
-            if !context.nested && self.found.errors.len() == errors_before {
-                let rules = list(schema, "x-kubernetes-validations");
-                let at = at.name("x-kubernetes-validations");
-                for index in 0..rules.len() {
-                    if self.rule_steps >= MAX_RULE_STEPS {
-                        break;
-                    }
-                    let path = at.index(index).to_path();
-                    self.rule_steps += path.segments().count();
-                    self.found.rules.push(path);
+            let has_rules = !list(schema, "x-kubernetes-validations").is_empty();
+            if has_rules && !context.nested && self.found.errors.len() != errors_before {
+                let path = at.to_path();
+                self.unclean_steps += path.segments().count();
+                self.found.is_cut |= self.unclean_steps > MAX_UNCLEAN_STEPS;
+                if !self.found.is_cut {
+                    self.found.unclean.insert(path.to_string());
                 }
             }
             is_convertible

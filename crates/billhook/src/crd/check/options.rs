@@ -4,11 +4,13 @@ use billhook_schema::{CompileOptions, CompiledSchema, FieldErrors, Location};
 use serde_json::Value;
 
 use super::container::structural;
+use super::equal::same;
 use super::lists;
-use super::model::Model;
+use super::model::{Container, Model};
 use super::node::{NodeOptions, nodes};
-use super::record::text;
+use super::record::{Type, text};
 use super::selectable;
+use super::types::SCHEMA;
 
 /// Which checks are done.
 pub(super) struct Options<'m> {
@@ -61,6 +63,16 @@ impl<'m> Options<'m> {
             known_review_version: super::conversion::has_no_unknown_review_versions(old),
             old: Some(old),
         }
+    }
+
+    /// CV-91: whether all versions of a schema had it before.
+    pub(super) fn is_unchanged(&self, container: &Container<'_>) -> bool {
+        let Some(old) = self.old else { return false };
+        container.versions.iter().all(|name| {
+            let before = old.versions.iter().find(|version| version.name == *name);
+            let before = before.and_then(|version| version.schema);
+            same(before, Some(container.schema), Type::OptionalRecord(&SCHEMA))
+        })
     }
 
     /// CV-88, for the hoisted fields or those of a version.

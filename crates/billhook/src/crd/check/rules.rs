@@ -1,10 +1,11 @@
 //! The parts of CEL rules that can be checked without compiling them (CV-70).
 
+use billhook_schema::json_path::{ArrayNotation, JsonPath};
 use billhook_schema::{FieldError, FieldErrors, Location};
 use serde_json::Value;
 
-use super::field_path::{ArrayNotation, resolve};
 use super::record::{list, member, text};
+use super::steps::Written;
 
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -59,7 +60,8 @@ pub(super) fn check(
         if has_line_break(field_path) {
             refuse("must not contain line breaks");
         }
-        if is_convertible && resolve(field_path, schema, ArrayNotation::Allowed).is_err() {
+        let brackets = ArrayNotation::Allowed;
+        if is_convertible && JsonPath::resolve(field_path, Written(schema), brackets).is_err() {
             refuse("must be a valid path");
         }
     }

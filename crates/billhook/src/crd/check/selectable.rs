@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use billhook_schema::json_path::{ArrayNotation, JsonPath};
 use billhook_schema::{FieldError, FieldPath};
 use serde_json::Value;
 
-use super::field_path::{ArrayNotation, resolve};
 use super::record::text;
+use super::steps::Written;
 
 const MAX_FIELDS: usize = 8;
 
@@ -27,7 +28,7 @@ pub(super) fn check(
             errors.push(FieldError::required(path, ""));
             continue;
         }
-        let resolved = match resolve(written, schema, ArrayNotation::Forbidden) {
+        let resolved = match JsonPath::resolve(written, Written(schema), ArrayNotation::Forbidden) {
             Ok(resolved) => resolved,
             Err(error) => {
                 let detail = format!("is an invalid path: {error}");
@@ -39,7 +40,7 @@ pub(super) fn check(
             let detail = "must not point to fields in metadata";
             errors.push(FieldError::invalid(path.clone(), written, detail));
         }
-        let type_ = resolved.schema.map_or("", |schema| text(schema, "type"));
+        let type_ = resolved.schema.map_or("", |Written(schema)| text(schema, "type"));
         if !matches!(type_, "string" | "boolean" | "integer") {
             let detail = "must point to a field of type string, boolean or integer. Enum string \
                           fields and strings with formats are allowed.";

@@ -7,6 +7,7 @@ use std::fmt;
 use billhook_schema::FieldPath;
 
 use super::{RECOGNISED_VERSIONS, STRICT_SIDE_EFFECTS};
+use crate::webhook::cel;
 use crate::webhook::configuration::{ConfigurationVersion, Webhook, WebhookConfiguration};
 
 /// Which features of CEL an expression may use (WCF-76).
@@ -34,7 +35,7 @@ pub struct ValidationOptions<'o> {
     /// Whether the rules are those that servers had for v1beta1: all four classes of side effects
     /// and repeated names are accepted (WCF-15). By default they are for v1beta1 documents.
     pub legacy: Option<bool>,
-    /// Compiles expressions; without it they are only checked not to be empty.
+    /// Compiles expressions, in place of what a server of this version does.
     pub expressions: Option<&'o dyn ExpressionChecker>,
 }
 
@@ -100,7 +101,7 @@ impl<'o> Tolerance<'o> {
 
     /// What is wrong with an expression, if anybody knows.
     pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), String> {
-        let Some(checker) = self.checker else { return Ok(()) };
+        let Some(checker) = self.checker else { return cel::check(trimmed) };
         let environment = match self.stored_expressions.contains(written) {
             true => CelEnvironment::Full,
             false => CelEnvironment::Compatible,

@@ -1,74 +1,94 @@
 //! Paths to fields, as rules and selectable fields write them (CE-15).
 
-use serde_json::Value;
-
-use super::record::member;
+use crate::JsonSchemaProps;
+use crate::props::SchemaOrBool;
 
 /// Whether a path may have steps in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ArrayNotation {
+pub enum ArrayNotation {
+    /// For the paths of rules.
     Allowed,
+    /// For selectable fields.
     Forbidden,
 }
 
-/// A path that leads to a field.
-#[derive(Debug)]
-pub(super) struct Resolved<'v> {
+/// A path that leads to a field (CE-15).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct JsonPath<S> {
     /// Its normal form: `.name` for properties, `[key]` for members of maps.
-    pub(super) normal: String,
+    pub normal: String,
     /// Its first step, written so.
-    pub(super) first: String,
+    pub first: String,
     /// The schema of the field; none for a member of a map without one.
-    pub(super) schema: Option<&'v Value>,
+    pub schema: Option<S>,
 }
 
-/// Follows a path through a schema; the error is the server's text.
-pub(super) fn resolve<'v>(
-    path: &str,
-    schema: &'v Value,
-    brackets: ArrayNotation,
-) -> Result<Resolved<'v>, String> {
-    let mut tokens = Tokens { rest: path };
-    let mut resolved =
-        Resolved { normal: String::new(), first: String::new(), schema: Some(schema) };
-    while let Some(token) = tokens.next() {
-        match token {
-            "[" if brackets == ArrayNotation::Forbidden => {
-                return Err("array notation is not allowed".to_owned());
-            }
-            "[" => {
-                let name = unquote(tokens.need()?)?;
-                resolved.step(&name)?;
-                match tokens.need()? {
-                    "]" => {}
-                    other => return Err(format!("expected ] but got {other}")),
-                }
-            }
-            "." => resolved.step(tokens.need()?)?,
-            other => return Err(format!("expected [ or . but got: {other}")),
+/// A schema that paths are followed through.
+pub trait Steps: Sized {
+    /// Where a step leads; none if there is no such field.
+    fn step(&self, name: &str) -> Option<JsonStep<Self>>;
+}
+
+/// Where a step of a path leads.
+#[derive(Clone, Copy, Debug)]
+pub enum JsonStep<S> {
+    /// To a listed property.
+    Property(S),
+    /// To a member of a map, perhaps with a schema.
+    Member(Option<S>),
+}
+
+impl Steps for &JsonSchemaProps {
+    fn step(&self, name: &str) -> Option<JsonStep<Self>> {
+        // Listed properties hide the schema of the others.
+        if let Some(properties) = self.properties.as_ref().filter(|listed| !listed.is_empty()) {
+            return properties.get(name).map(JsonStep::Property);
         }
+        Some(JsonStep::Member(match self.additional_properties.as_ref()? {
+            SchemaOrBool::Schema(schema) => Some(schema),
+            _ => None,
+        }))
     }
-    Ok(resolved)
 }
 
-impl Resolved<'_> {
+impl<S: Steps> JsonPath<S> {
+    /// Follows a path through a schema; the error is the server's text.
+    pub fn resolve(path: &str, schema: S, brackets: ArrayNotation) -> Result<Self, String> {
+        let mut tokens = Tokens { rest: path };
+        let mut resolved =
+            JsonPath { normal: String::new(), first: String::new(), schema: Some(schema) };
+        while let Some(token) = tokens.next() {
+            match token {
+                "[" if brackets == ArrayNotation::Forbidden => {
+                    return Err("array notation is not allowed".to_owned());
+                }
+                "[" => {
+                    let name = unquote(tokens.need()?)?;
+                    resolved.step(&name)?;
+                    match tokens.need()? {
+                        "]" => {}
+                        other => return Err(format!("expected ] but got {other}")),
+                    }
+                }
+                "." => resolved.step(tokens.need()?)?,
+                other => return Err(format!("expected [ or . but got: {other}")),
+            }
+        }
+        Ok(resolved)
+    }
+
     fn step(&mut self, name: &str) -> Result<(), String> {
         let missing = || "does not refer to a valid field".to_owned();
-        let schema = self.schema.ok_or_else(missing)?;
-        // Listed properties hide the schema of the others.
-        let properties = member(schema, "properties").and_then(Value::as_object);
-        let properties = properties.filter(|properties| !properties.is_empty());
-        let step = if let Some(properties) = properties {
-            self.schema = Some(properties.get(name).ok_or_else(missing)?);
-            format!(".{name}")
-        } else {
-            let additional = member(schema, "additionalProperties").ok_or_else(missing)?;
-            self.schema = Some(additional).filter(|additional| additional.is_object());
-            format!("[{name}]")
+        let schema = self.schema.as_ref().ok_or_else(missing)?;
+        let (schema, step) = match schema.step(name).ok_or_else(missing)? {
+            JsonStep::Property(schema) => (Some(schema), format!(".{name}")),
+            JsonStep::Member(schema) => (schema, format!("[{name}]")),
         };
         if self.first.is_empty() {
             self.first.clone_from(&step);
         }
+        self.schema = schema;
         self.normal.push_str(&step);
         Ok(())
     }

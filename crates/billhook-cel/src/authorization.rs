@@ -1,0 +1,104 @@
+//! What expressions ask of an authorizer, and who answers (CE-10).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Decides whether something is allowed.
+pub trait Authorizer: fmt::Debug + Send + Sync {
+    /// Whether a request is allowed.
+    fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision;
+}
+
+/// What an expression asks: whether someone may do something. Texts that were not given are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuthorizationRequest {
+    /// Who; without it the user of the request that is admitted.
+    pub service_account: Option<ServiceAccount>,
+    /// What someone does, e.g. `get`.
+    pub verb: String,
+    /// To what.
+    pub target: AuthorizationTarget,
+}
+
+/// A service account.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ServiceAccount {
+    /// Its namespace.
+    pub namespace: String,
+    /// Its name.
+    pub name: String,
+}
+
+/// To what something is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AuthorizationTarget {
+    /// A path of the server that is no resource.
+    Path(String),
+    /// A resource.
+    Resource(ResourceTarget),
+}
+
+impl Default for AuthorizationTarget {
+    fn default() -> Self {
+        AuthorizationTarget::Resource(ResourceTarget::default())
+    }
+}
+
+/// A resource of any version; texts that were not given are empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResourceTarget {
+    /// Its group.
+    pub group: String,
+    /// The resource, e.g. `deployments`.
+    pub resource: String,
+    /// Its subresource, e.g. `scale`.
+    pub subresource: String,
+    /// The namespace.
+    pub namespace: String,
+    /// The name of an object.
+    pub name: String,
+    /// The selector of fields as it was written.
+    pub field_selector: String,
+    /// The selector of labels as it was written.
+    pub label_selector: String,
+}
+
+impl ResourceTarget {
+    /// A resource of a group.
+    pub fn new(group: impl Into<String>, resource: impl Into<String>) -> Self {
+        ResourceTarget { group: group.into(), resource: resource.into(), ..Default::default() }
+    }
+}
+
+/// What an authorizer says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AuthorizationDecision {
+    /// Whether it is allowed.
+    pub allowed: bool,
+    /// Why; may be empty.
+    pub reason: String,
+    /// Why nothing could be decided.
+    pub error: Option<String>,
+}
+
+impl AuthorizationDecision {
+    /// Allowed or not, without a reason.
+    pub fn new(allowed: bool) -> Self {
+        AuthorizationDecision { allowed, ..Default::default() }
+    }
+}
+
+/// An authorizer that is compared as the same or another.
+#[derive(Clone, Debug)]
+pub(crate) struct SharedAuthorizer(pub(crate) Arc<dyn Authorizer>);
+
+impl PartialEq for SharedAuthorizer {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}

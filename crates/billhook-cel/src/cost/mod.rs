@@ -1,0 +1,363 @@
+//! What an expression may cost at worst, judged by the sizes that the schema allows (CE-25).
+
+mod calls;
+mod size;
+
+use std::sync::Arc;
+
+use billhook_schema::value::grow;
+
+use crate::ast::{Comprehension, Expr, Kind, Literal};
+use crate::check::{Checked, Reference};
+use crate::functions::{self, Overload};
+use crate::schema::SchemaType;
+use crate::types::Type;
+
+use calls::Call;
+use size::{Entries, Size};
+
+/// What a list costs that an expression makes.
+const LIST: u64 = 10;
+/// And a map.
+const MAP: u64 = 30;
+/// And an object.
+const STRUCT: u64 = 40;
+
+/// The highest cost of an expression whose variables have values of a type.
+pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
+    let nodes = checked.types.len();
+    let mut estimator =
+        Estimator { checked, root, facts: vec![Facts::default(); nodes], locals: Vec::new() };
+    estimator.cost(&checked.expr)
+}
+
+struct Estimator<'e> {
+    checked: &'e Checked,
+    root: &'e SchemaType,
+    facts: Vec<Facts<'e>>,
+    locals: Vec<(Arc<str>, Local<'e>)>,
+}
+
+/// What is known of the value of a node.
+#[derive(Clone, Copy, Debug, Default)]
+struct Facts<'e> {
+    place: Place<'e>,
+    /// If it does not follow from the place or the type.
+    size: Option<Size>,
+    /// What is in a list or a map that the expression makes.
+    entries: Option<Entries>,
+}
+
+/// Where in an object a value comes from.
+#[derive(Clone, Copy, Debug, Default)]
+enum Place<'e> {
+    /// From nowhere in particular.
+    #[default]
+    Nowhere,
+    At(&'e SchemaType),
+    /// It is a key of a map.
+    Key,
+    /// From where the schema says nothing.
+    Unknown,
+}
+
+/// One step down from a place.
+#[derive(Clone, Copy)]
+enum Step<'n> {
+    Field(&'n str),
+    Elements,
+    Keys,
+    Indices,
+}
+
+/// A variable of a macro.
+#[derive(Clone, Copy, Debug)]
+struct Local<'e> {
+    place: Place<'e>,
+    size: Option<Size>,
+    entries: Option<Entries>,
+}
+
+impl<'e> Estimator<'e> {
+    fn cost(&mut self, expr: &'e Expr) -> u64 {
+        match &expr.kind {
+            Kind::Literal(_) => 0,
+            Kind::Ident(name) => {
+                let place = self.local(name).map_or(Place::At(self.root), |local| local.place);
+                self.note(expr, |facts| facts.place = place);
+                1
+            }
+            Kind::Select { operand, test: true, .. } => grow(|| self.cost(operand)),
+            Kind::Select { operand, field, test: false } => {
+                grow(|| self.select(expr, operand, field))
+            }
+            Kind::Call { function, target, arguments } => {
+                grow(|| self.call(expr, function, target.as_deref(), arguments))
+            }
+            Kind::List(elements) => grow(|| {
+                let mut sizes = Size::of_none();
+                let cost = self.sum(elements.iter().map(|(element, _)| element), &mut sizes);
+                let entries = Entries { is_map: false, key: Size::fixed(1), value: sizes };
+                self.note(expr, |facts| facts.entries = Some(entries));
+                cost.saturating_add(LIST)
+            }),
+            Kind::Map(members) => grow(|| {
+                let (mut keys, mut values) = (Size::of_none(), Size::of_none());
+                let mut cost = MAP;
+                for member in members {
+                    cost = cost.saturating_add(self.sum([&member.key], &mut keys));
+                    cost = cost.saturating_add(self.sum([&member.value], &mut values));
+                }
+                let entries = Entries { is_map: true, key: keys, value: values };
+                self.note(expr, |facts| facts.entries = Some(entries));
+                cost
+            }),
+            Kind::Struct { fields, .. } => grow(|| {
+                let values = fields.iter().map(|(_, value, _)| value);
+                self.sum(values, &mut Size::of_none()).saturating_add(STRUCT)
+            }),
+            Kind::Comprehension(comprehension) => grow(|| self.comprehension(expr, comprehension)),
+        }
+    }
+
+    /// The cost of all, and the range of their sizes.
+    fn sum(&mut self, exprs: impl IntoIterator<Item = &'e Expr>, sizes: &mut Size) -> u64 {
+        exprs.into_iter().fold(0, |cost, expr| {
+            let cost = cost.saturating_add(self.cost(expr));
+            *sizes = sizes.union(self.size(expr));
+            cost
+        })
+    }
+
+    fn select(&mut self, expr: &Expr, operand: &'e Expr, field: &str) -> u64 {
+        let cost = self.cost(operand);
+        let place = self.step(self.facts(operand).place, Step::Field(field));
+        self.note(expr, |facts| facts.place = place);
+        let reads =
+            matches!(self.type_of(operand), Type::Map(..) | Type::Object(_) | Type::Param(_));
+        cost.saturating_add(u64::from(reads))
+    }
+
+    fn call(
+        &mut self,
+        expr: &Expr,
+        function: &str,
+        target: Option<&'e Expr>,
+        arguments: &'e [Expr],
+    ) -> u64 {
+        if let ("dyn", [argument]) = (function, arguments) {
+            let cost = self.cost(argument);
+            let (size, entries) = (self.known_size(argument), self.facts(argument).entries);
+            self.note(expr, |facts| (facts.size, facts.entries) = (size, entries));
+            return cost.saturating_add(1);
+        }
+        let costs: Vec<u64> = arguments.iter().map(|argument| self.cost(argument)).collect();
+        let overloads = self.overloads(expr);
+        if overloads.is_empty() {
+            return 0;
+        }
+        let target_cost = target.map_or(0, |target| self.cost(target));
+        let (mut cost, mut size) = (0, None::<Size>);
+        for overload in overloads {
+            let call = Call { overload, target, arguments, costs: &costs };
+            let found = self.call_cost(&call);
+            cost = cost.max(found.cost);
+            size = match (size, found.size) {
+                (Some(size), Some(other)) => Some(size.union(other)),
+                (size, other) => size.or(other),
+            };
+            if let Some(entries) = found.entries {
+                self.note(expr, |facts| facts.entries = Some(entries));
+            }
+            if let ("_[_]", [list, _], [Type::List(_) | Type::Map(..), _]) =
+                (function, arguments, overload.parameters.as_slice())
+            {
+                let place = self.step(self.facts(list).place, Step::Elements);
+                self.note(expr, |facts| facts.place = place);
+            }
+        }
+        if size.is_some() {
+            self.note(expr, |facts| facts.size = size);
+        }
+        target_cost.saturating_add(cost)
+    }
+
+    fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
+        match self.checked.references.get(expr.id) {
+            Some(Reference::Overloads(positions)) => {
+                let all = &functions::all().overloads;
+                positions.iter().filter_map(|&position| all.get(position)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn comprehension(&mut self, expr: &Expr, comprehension: &'e Comprehension) -> u64 {
+        let Comprehension { range, start, accumulator, .. } = comprehension;
+        let mut cost = self.cost(range).saturating_add(self.cost(start));
+        let depth = self.locals.len();
+        let facts = self.facts(start);
+        let accumulated = Local {
+            place: facts.place,
+            size: self.known_size(start),
+            entries: self.entries(start),
+        };
+        self.locals.push((Arc::clone(accumulator), accumulated));
+        if is_binding(comprehension) {
+            cost = cost.saturating_add(self.cost(&comprehension.result));
+            self.locals.truncate(depth);
+            let result = &comprehension.result;
+            let (size, entries) = (self.known_size(result), self.entries(result));
+            self.note(expr, |facts| (facts.size, facts.entries) = (size, entries));
+            return cost;
+        }
+        self.variables(comprehension);
+        let condition = self.cost(&comprehension.condition);
+        let step = self.cost(&comprehension.step);
+        let entries = self.entries(&comprehension.step);
+        self.locals.truncate(depth + 1);
+        cost = cost.saturating_add(self.cost(&comprehension.result));
+        self.locals.truncate(depth);
+        let rounds = self.size(range);
+        match &start.kind {
+            Kind::Literal(_) => {
+                let size = self.known_size(start);
+                self.note(expr, |facts| facts.size = size);
+            }
+            Kind::List(_) | Kind::Map(_) => {
+                self.note(expr, |facts| (facts.size, facts.entries) = (Some(rounds), entries));
+            }
+            _ => {}
+        }
+        cost.saturating_add(rounds.max.saturating_mul(condition.saturating_add(step)))
+    }
+
+    /// Declares the variables of a comprehension.
+    fn variables(&mut self, comprehension: &Comprehension) {
+        let Comprehension { range, variable, second, .. } = comprehension;
+        let entries = self.entries(range);
+        let is_list = match entries {
+            Some(entries) => !entries.is_map,
+            None => matches!(self.type_of(range), Type::List(_)),
+        };
+        let place = self.facts(range).place;
+        let key = if is_list { Step::Indices } else { Step::Keys };
+        let key = (key, entries.map(|entries| entries.key));
+        let value = (Step::Elements, entries.map(|entries| entries.value));
+        let mut declare = |name: &Arc<str>, (step, size)| {
+            let local = Local { place: self.step(place, step), size, entries: None };
+            self.locals.push((Arc::clone(name), local));
+        };
+        match second {
+            Some(second) => {
+                declare(variable, key);
+                declare(second, value);
+            }
+            None if is_list => declare(variable, value),
+            None => declare(variable, key),
+        }
+    }
+
+    fn step(&self, place: Place<'e>, step: Step<'_>) -> Place<'e> {
+        let schema = match place {
+            // The way to a value begins with the name of a variable, which always stands for the
+            // whole; a way from nowhere begins with its first step.
+            Place::Nowhere => return Place::At(self.root),
+            Place::At(schema) => schema,
+            Place::Key | Place::Unknown => return Place::Unknown,
+        };
+        let next = match step {
+            Step::Field(name) => schema.field(name),
+            Step::Elements => schema.elements(),
+            Step::Keys if schema.is_map() => return Place::Key,
+            Step::Keys | Step::Indices => None,
+        };
+        next.map_or(Place::Unknown, |schema| Place::At(schema))
+    }
+
+    /// The size of the values at a place, if it is known.
+    fn size_at(place: Place<'_>) -> Option<Size> {
+        match place {
+            Place::At(schema) => Some(Size { min: 0, max: schema.max.unwrap_or_default() }),
+            Place::Key => Some(Size::fixed(0)),
+            Place::Nowhere | Place::Unknown => None,
+        }
+    }
+
+    /// The size of a value; anything if nothing is known of it.
+    fn size(&self, expr: &Expr) -> Size {
+        self.known_size(expr).unwrap_or(Size::UNKNOWN)
+    }
+
+    fn known_size(&self, expr: &Expr) -> Option<Size> {
+        let facts = self.facts(expr);
+        facts
+            .size
+            .or_else(|| size_of_literal(expr))
+            .or_else(|| Self::size_at(facts.place))
+            .or_else(|| is_scalar(self.type_of(expr)).then_some(Size::fixed(1)))
+            .or_else(|| self.local_of(expr)?.size)
+    }
+
+    fn entries(&self, expr: &Expr) -> Option<Entries> {
+        self.facts(expr).entries.or_else(|| self.local_of(expr)?.entries)
+    }
+
+    fn local_of(&self, expr: &Expr) -> Option<Local<'e>> {
+        match &expr.kind {
+            Kind::Ident(name) => self.local(name),
+            _ => None,
+        }
+    }
+
+    fn local(&self, name: &str) -> Option<Local<'e>> {
+        self.locals.iter().rev().find(|(known, _)| **known == *name).map(|(_, local)| *local)
+    }
+
+    fn facts(&self, expr: &Expr) -> Facts<'e> {
+        self.facts.get(expr.id).copied().unwrap_or_default()
+    }
+
+    fn note(&mut self, expr: &Expr, note: impl FnOnce(&mut Facts<'e>)) {
+        if let Some(facts) = self.facts.get_mut(expr.id) {
+            note(facts);
+        }
+    }
+
+    fn type_of(&self, expr: &Expr) -> &'e Type {
+        self.checked.types.get(expr.id).unwrap_or(&Type::Dyn)
+    }
+}
+
+/// Whether it only gives a value a name: it has no rounds.
+fn is_binding(comprehension: &Comprehension) -> bool {
+    matches!(&comprehension.range.kind, Kind::List(elements) if elements.is_empty())
+        && matches!(comprehension.condition.kind, Kind::Literal(Literal::Bool(false)))
+}
+
+fn size_of_literal(expr: &Expr) -> Option<Size> {
+    let size = match &expr.kind {
+        Kind::Literal(Literal::String(text)) => text.chars().count(),
+        Kind::Literal(Literal::Bytes(bytes)) => bytes.len(),
+        Kind::Literal(_) => 1,
+        Kind::List(elements) => elements.len(),
+        Kind::Map(members) => members.len(),
+        _ => return None,
+    };
+    Some(Size::fixed(size as u64))
+}
+
+/// Whether all values of a type have the same size.
+fn is_scalar(type_: &Type) -> bool {
+    match type_ {
+        Type::Bool
+        | Type::Double
+        | Type::Duration
+        | Type::Int
+        | Type::Timestamp
+        | Type::Type(_)
+        | Type::Uint => true,
+        Type::Optional(of) => grow(|| is_scalar(of)),
+        _ => false,
+    }
+}

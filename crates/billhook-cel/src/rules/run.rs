@@ -1,0 +1,271 @@
+//! Evaluation of the rules of a schema.
+
+use std::cell::OnceCell;
+use std::ops::ControlFlow;
+
+use billhook_schema::value::{deep_clone, grow, sorted};
+use billhook_schema::{FieldError, FieldPath, Location};
+use serde_json::Value as Json;
+
+use super::compile::Rule;
+use super::{Arena, CALL_LIMIT, Node, RuleFindings};
+use crate::schema::SchemaType;
+use crate::value::{EvaluationError, Value};
+
+/// The longest text that a message expression may give, in bytes (CE-32).
+const MAX_MESSAGE: usize = 5 * 1024;
+
+/// An evaluation of rules.
+pub(super) struct Run<'r> {
+    arena: &'r Arena,
+    budget: u64,
+    /// Whether what was wrong before and has not changed is only warned of (CE-50).
+    ratchets: bool,
+    found: RuleFindings,
+}
+
+/// The nearest value around that has an old counterpart (CE-50).
+struct Anchor<'v> {
+    node: &'v Node,
+    value: &'v Json,
+    old: &'v Json,
+    is_unchanged: OnceCell<bool>,
+}
+
+impl Anchor<'_> {
+    fn is_unchanged(&self) -> bool {
+        let compare = || self.node.validator.is_unchanged(self.value, self.old);
+        *self.is_unchanged.get_or_init(compare)
+    }
+}
+
+/// A value that rules are about.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    node: &'p Node,
+    value: &'p Json,
+    /// The old value, if there is one that is not null.
+    old: Option<&'p Json>,
+    anchor: Option<&'p Anchor<'p>>,
+    at: &'p Location<'p>,
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(arena: &'r Arena, budget: u64) -> Self {
+        Run { arena, budget, ratchets: true, found: RuleFindings::default() }
+    }
+
+    /// The same, but everything that is wrong is an error.
+    pub(super) fn strict(self) -> Self {
+        Run { ratchets: false, ..self }
+    }
+
+    pub(super) fn root(
+        mut self,
+        id: usize,
+        value: &Json,
+        old: Option<&Json>,
+        at: &FieldPath,
+    ) -> RuleFindings {
+        self.found.is_exhausted = self.node(id, value, old, None, &Location::at(at)).is_break();
+        self.found
+    }
+
+    /// The rules of a node and of those below it (CE-30).
+    fn node(
+        &mut self,
+        id: usize,
+        value: &Json,
+        old: Option<&Json>,
+        outer: Option<&Anchor<'_>>,
+        at: &Location<'_>,
+    ) -> ControlFlow<()> {
+        // Null has no rules (CE-03).
+        let Some(node) = self.arena.nodes.get(id).filter(|_| !value.is_null()) else {
+            return ControlFlow::Continue(());
+        };
+        let own = old.filter(|_| self.ratchets);
+        let own = own.map(|old| Anchor { node, value, old, is_unchanged: OnceCell::new() });
+        let anchor = own.as_ref().or(outer);
+        let old = old.filter(|old| !old.is_null());
+        let place = Place { node, value, old, anchor, at };
+        for rule in self.arena.rules.get(node.rules.clone()).unwrap_or_default() {
+            self.rule(rule, place)?;
+        }
+        match value {
+            Json::Object(members) => grow(|| {
+                for (key, member) in sorted(members) {
+                    let (child, at) = match (node.properties.get(key.as_str()), node.additional) {
+                        (Some(child), _) => (*child, at.name(key)),
+                        (None, Some(child)) if node.validator.property(key).is_none() => {
+                            (child, at.key(key))
+                        }
+                        _ => continue,
+                    };
+                    let old = old.and_then(|old| old.get(key));
+                    // The type of the object is none of its content (VV-84).
+                    let is_type = id == 0 && matches!(key.as_str(), "apiVersion" | "kind");
+                    let anchor = anchor.filter(|_| !is_type);
+                    self.node(child, member, old, anchor, &at)?;
+                }
+                ControlFlow::Continue(())
+            }),
+            Json::Array(items) => grow(|| {
+                let Some(child) = node.items else { return ControlFlow::Continue(()) };
+                let old = old.and_then(|old| node.validator.old_elements(old));
+                for (index, item) in items.iter().enumerate() {
+                    let old = old.as_ref().and_then(|old| old.get(item));
+                    self.node(child, item, old, anchor, &at.index(index))?;
+                }
+                ControlFlow::Continue(())
+            }),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    fn rule(&mut self, rule: &Rule, place: Place<'_>) -> ControlFlow<()> {
+        let program = match &rule.program {
+            None => return ControlFlow::Continue(()),
+            Some(Ok(program)) => program,
+            Some(Err(error)) => {
+                self.fail(place, &format!("rule compile error: {error}"));
+                return ControlFlow::Continue(());
+            }
+        };
+        let is_optional = rule.written.optional_old_self == Some(true);
+        if rule.uses_old && place.old.is_none() && !is_optional {
+            return ControlFlow::Continue(());
+        }
+        let Some(schema) = place.node.schema.as_deref() else { return ControlFlow::Continue(()) };
+        let variables = match variables(schema, place, is_optional) {
+            Ok(variables) => variables,
+            Err(error) => return self.error(rule, place, &error),
+        };
+        let evaluation = program.evaluate(&variables, CALL_LIMIT);
+        if !self.spend(evaluation.cost) {
+            self.fail(
+                place,
+                "validation failed due to running out of cost budget, no further validation \
+                 rules will be run",
+            );
+            return ControlFlow::Break(());
+        }
+        match evaluation.result {
+            Ok(Value::Bool(true)) => ControlFlow::Continue(()),
+            Ok(_) => self.violated(rule, place, &variables),
+            Err(error) => self.error(rule, place, &error),
+        }
+    }
+
+    /// Takes a cost from the budget.
+    fn spend(&mut self, cost: u64) -> bool {
+        self.found.cost = self.found.cost.saturating_add(cost);
+        self.found.cost <= self.budget
+    }
+
+    /// An error that names the type of the value in place of the value (CE-33).
+    fn fail(&mut self, place: Place<'_>, detail: &str) {
+        let error = FieldError::invalid(place.at.to_path(), &*place.node.type_, detail);
+        self.found.errors.push(error);
+    }
+
+    /// CE-33, CE-35.
+    fn error(&mut self, rule: &Rule, place: Place<'_>, error: &EvaluationError) -> ControlFlow<()> {
+        let name = name(rule);
+        let detail = match error {
+            EvaluationError::CostLimit => format!(
+                "'{error}': no further validation rules will be run due to call cost exceeds \
+                 limit for rule: {name}"
+            ),
+            EvaluationError::NoSuchOverload => format!(
+                "'{error}': call arguments did not match a supported operator, function or macro \
+                 signature for rule: {name}"
+            ),
+            EvaluationError::Other(_) => format!("{error} evaluating rule: {name}"),
+        };
+        self.fail(place, &detail);
+        match error {
+            EvaluationError::CostLimit => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+
+    /// The rule is false (CE-31).
+    fn violated(
+        &mut self,
+        rule: &Rule,
+        place: Place<'_>,
+        variables: &[(&str, Value<'_>)],
+    ) -> ControlFlow<()> {
+        let mut message = None;
+        if let Some(program) = &rule.message_expression {
+            let evaluation = program.evaluate(variables, CALL_LIMIT);
+            if !self.spend(evaluation.cost) {
+                self.fail(
+                    place,
+                    "messageExpression evaluation failed due to running out of cost budget, no \
+                     further validation rules will be run",
+                );
+                return ControlFlow::Break(());
+            }
+            message = evaluation.result.ok().and_then(|value| usable(&value));
+        }
+        let message = message.unwrap_or_else(|| match rule.written.message.trim() {
+            "" => format!("failed rule: {}", rule.written.rule.trim()),
+            message => message.to_owned(),
+        });
+        let mut path = place.at.to_path();
+        if let Some(field_path) = &rule.field_path {
+            path = path.name(field_path);
+        }
+        let value = || deep_clone(place.value);
+        let error = match rule.written.reason.as_deref() {
+            Some("FieldValueForbidden") => FieldError::forbidden(path, &message),
+            Some("FieldValueRequired") => FieldError::required(path, &message),
+            Some("FieldValueDuplicate") => FieldError::duplicate(path, value()),
+            _ => FieldError::invalid(path, value(), &message),
+        };
+        let error = match &*place.node.type_ {
+            "object" | "array" => error.omit_value(),
+            _ => error,
+        };
+        if !rule.uses_old && place.anchor.is_some_and(Anchor::is_unchanged) {
+            self.found.warnings.push(error.to_string());
+        } else {
+            self.found.errors.push(error);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// CE-02.
+fn variables<'v>(
+    schema: &'v SchemaType,
+    place: Place<'v>,
+    is_optional: bool,
+) -> Result<Vec<(&'static str, Value<'v>)>, EvaluationError> {
+    let mut variables = vec![("self", Value::of(place.value, schema)?)];
+    let old = place.old.map(|old| Value::of(old, schema)).transpose()?;
+    match (old, is_optional) {
+        (old, true) => variables.push(("oldSelf", Value::Optional(old.map(Into::into)))),
+        (Some(old), false) => variables.push(("oldSelf", old)),
+        (None, false) => {}
+    }
+    Ok(variables)
+}
+
+/// A rule as errors name it.
+fn name(rule: &Rule) -> &str {
+    match rule.written.message.trim() {
+        "" => rule.written.rule.trim(),
+        message => message,
+    }
+}
+
+/// CE-32.
+fn usable(value: &Value<'_>) -> Option<String> {
+    let Value::String(text) = value else { return None };
+    let text = text.as_str().trim();
+    let is_usable = !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains(['\n', '\r']);
+    is_usable.then(|| text.to_owned())
+}

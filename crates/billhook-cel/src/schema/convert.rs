@@ -1,0 +1,197 @@
+//! From a schema to types (CE-04, CE-05), and how large values can be (CE-25).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, LazyLock};
+
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::value::grow;
+
+use super::{Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
+
+/// The largest request that a server takes, in bytes.
+const REQUEST_BYTES: u64 = 3 * 1024 * 1024;
+/// What is left of it between two quotation marks or brackets.
+const REQUEST_CONTENT: u64 = REQUEST_BYTES - 2;
+
+/// The longest JSON text of a duration and of a time, the only one of a date.
+const MAX_DURATION: u64 = 32;
+const MAX_DATE_TIME: u64 = 32;
+const DATE: u64 = 12;
+
+/// How long the names of types may get; beyond that they are numbered.
+const MAX_NAME: usize = 200;
+
+pub(super) fn convert(schema: &JsonSchemaProps, is_resource: bool) -> Option<SchemaType> {
+    Conversion { numbered: 0 }.node(schema, is_resource, "selfType")
+}
+
+struct Conversion {
+    numbered: usize,
+}
+
+impl Conversion {
+    fn node(
+        &mut self,
+        schema: &JsonSchemaProps,
+        is_resource: bool,
+        name: &str,
+    ) -> Option<SchemaType> {
+        if schema.extensions.int_or_string {
+            let mut type_ = SchemaType::simple(SchemaKind::IntOrString, Type::Dyn, 1);
+            type_.max = Some(REQUEST_CONTENT);
+            return Some(type_);
+        }
+        match schema.type_.as_str() {
+            "array" => grow(|| self.list(schema, name)),
+            "object" => grow(|| self.object(schema, is_resource, name)),
+            "string" => Some(string(schema)),
+            "boolean" => Some(SchemaType::BOOL),
+            "integer" => Some(SchemaType::INT),
+            "number" => Some(SchemaType::DOUBLE),
+            _ => None,
+        }
+    }
+
+    fn below(&mut self, schema: &JsonSchemaProps, name: String) -> Option<Arc<SchemaType>> {
+        let name = match name.len() <= MAX_NAME {
+            true => name,
+            false => {
+                self.numbered += 1;
+                format!("selfType.@{}", self.numbered)
+            }
+        };
+        self.node(schema, schema.extensions.embedded_resource, &name).map(Arc::new)
+    }
+
+    fn list(&mut self, schema: &JsonSchemaProps, name: &str) -> Option<SchemaType> {
+        let items = self.below(schema.items_schema()?, format!("{name}.@idx"))?;
+        // A comma stands between two elements.
+        let fitting = REQUEST_CONTENT / (items.min_bytes + 1);
+        let list_type = match schema.extensions.list_type.as_deref() {
+            Some("set") => ListType::Set,
+            Some("map") => {
+                let keys = schema.extensions.list_map_keys.iter().flatten();
+                ListType::Map(keys.map(|key| key.as_str().into()).collect())
+            }
+            _ => ListType::Atomic,
+        };
+        let mut type_ = SchemaType::list_of(items, list_type);
+        type_.max = Some(limit(schema.value_validations().max_items).unwrap_or(fitting));
+        Some(type_)
+    }
+
+    fn object(
+        &mut self,
+        schema: &JsonSchemaProps,
+        is_resource: bool,
+        name: &str,
+    ) -> Option<SchemaType> {
+        if let Some(values) = schema.additional_schema() {
+            let values = self.below(values, format!("{name}.@elem"))?;
+            // The shortest key, a colon and a comma.
+            let fitting = REQUEST_CONTENT / (values.min_bytes + 6);
+            let mut type_ = SchemaType::map_of(values);
+            type_.max = Some(limit(schema.value_validations().max_properties).unwrap_or(fitting));
+            return Some(type_);
+        }
+        let (mut fields, mut hidden) = (BTreeMap::new(), BTreeMap::new());
+        let mut min_bytes = 2;
+        let required: BTreeSet<_> = schema.required.iter().flatten().map(String::as_str).collect();
+        let mut add = |json_name: &str, type_: Arc<SchemaType>, has_default: bool| {
+            if required.contains(json_name) && !has_default {
+                // Quotation marks, a colon and a comma.
+                min_bytes += json_name.len() as u64 + type_.min_bytes + 4;
+            }
+            match names::escape(json_name) {
+                Some(name) => {
+                    let field = Field { json_name: json_name.into(), schema: type_ };
+                    fields.insert(name.into(), field);
+                }
+                None => {
+                    hidden.insert(json_name.into(), type_);
+                }
+            }
+        };
+        let standard = is_resource && !has_standard_fields(schema);
+        for (json_name, property) in schema.properties.iter().flatten() {
+            if standard && STANDARD_FIELDS.iter().any(|(name, _)| name == json_name) {
+                continue;
+            }
+            let name = format!("{name}.{}", names::escape(json_name).unwrap_or_default());
+            if let Some(type_) = self.below(property, name) {
+                add(json_name, type_, property.default.is_some());
+            }
+        }
+        if standard {
+            for (json_name, type_) in &*STANDARD_FIELDS {
+                add(json_name, Arc::clone(type_), false);
+            }
+        }
+        let mut type_ = SchemaType::object_of(name.into(), fields);
+        type_.min_bytes = min_bytes;
+        type_.hidden = hidden;
+        Some(type_)
+    }
+}
+
+/// What every resource has, whatever its schema says (CE-05).
+static STANDARD_FIELDS: LazyLock<[(&str, Arc<SchemaType>); 3]> = LazyLock::new(|| {
+    let text = || text(REQUEST_CONTENT);
+    let metadata = object_type("ObjectMeta", [("name", text()), ("generateName", text())]);
+    [("apiVersion", Arc::new(text())), ("kind", Arc::new(text())), ("metadata", Arc::new(metadata))]
+});
+
+/// Whether a schema lists the fields of resources as they are anyway.
+fn has_standard_fields(schema: &JsonSchemaProps) -> bool {
+    let is = |schema: &JsonSchemaProps, name: &str, type_: &str| {
+        schema.property(name).is_some_and(|property| property.type_ == type_)
+    };
+    is(schema, "kind", "string")
+        && is(schema, "apiVersion", "string")
+        && is(schema, "metadata", "object")
+        && schema.property("metadata").is_some_and(|metadata| {
+            is(metadata, "name", "string") && is(metadata, "generateName", "string")
+        })
+}
+
+fn text(max: u64) -> SchemaType {
+    let mut type_ = SchemaType::STRING;
+    type_.max = Some(max);
+    type_
+}
+
+fn string(schema: &JsonSchemaProps) -> SchemaType {
+    let validations = schema.value_validations();
+    let max_length = limit(validations.max_length);
+    let (kind, type_, max, min_bytes) = match validations.format.as_str() {
+        "byte" => (SchemaKind::Bytes, Type::Bytes, max_length.unwrap_or(REQUEST_CONTENT), 2),
+        "duration" => (SchemaKind::Duration, Type::Duration, MAX_DURATION, 3),
+        "date" => (SchemaKind::Date, Type::Timestamp, DATE, DATE),
+        "date-time" => (SchemaKind::DateTime, Type::Timestamp, MAX_DATE_TIME, 21),
+        _ => {
+            let listed = validations.enum_.iter().filter_map(|value| value.as_str());
+            let longest = listed.map(|text| text.len() as u64).max().unwrap_or_default();
+            // A code point takes up to four bytes.
+            return text(match max_length {
+                Some(length) => length.saturating_mul(4),
+                None if !validations.enum_.is_empty() => longest,
+                None => REQUEST_CONTENT,
+            });
+        }
+    };
+    let mut type_ = SchemaType::simple(kind, type_, min_bytes);
+    type_.max = Some(max);
+    type_
+}
+
+impl SchemaType {
+    /// How many values of this type a request has room for (CE-25).
+    pub(crate) fn most_in_request(&self) -> u64 {
+        REQUEST_BYTES / (self.min_bytes + 1)
+    }
+}
+
+/// A limit that the schema sets; a negative one lets nothing in.
+fn limit(written: Option<i64>) -> Option<u64> {
+    written.map(|limit| u64::try_from(limit).unwrap_or_default())
+}

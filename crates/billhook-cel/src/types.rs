@@ -1,0 +1,111 @@
+//! Types of expressions.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use billhook_schema::value::grow;
+
+/// A type of CEL.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Type {
+    /// Any type; operations on it are checked when they are evaluated.
+    Dyn,
+    /// The type of null.
+    Null,
+    /// Booleans.
+    Bool,
+    /// Signed integers of 64 bits.
+    Int,
+    /// Unsigned integers of 64 bits.
+    Uint,
+    /// Floats of 64 bits.
+    Double,
+    /// Text.
+    String,
+    /// Bytes.
+    Bytes,
+    /// A length of time.
+    Duration,
+    /// A point in time.
+    Timestamp,
+    /// A list with elements of a type.
+    List(Arc<Type>),
+    /// A map.
+    Map(Arc<Type>, Arc<Type>),
+    /// An object with known fields.
+    Object(Arc<ObjectType>),
+    /// A value that may be missing.
+    Optional(Arc<Type>),
+    /// The type of a type.
+    Type(Arc<Type>),
+    /// A type of a library, by its name, e.g. `kubernetes.Quantity`.
+    Opaque(&'static str),
+    /// A parameter of a function's type.
+    Param(&'static str),
+}
+
+/// An object type: its name and fields.
+#[derive(Debug)]
+pub struct ObjectType {
+    /// Its name; types of the same name are the same.
+    pub name: Arc<str>,
+    /// The fields by the names expressions use (CE-07).
+    pub fields: BTreeMap<Arc<str>, Type>,
+}
+
+/// Deeply nested types must not overflow the stack.
+impl Drop for ObjectType {
+    fn drop(&mut self) {
+        let fields = std::mem::take(&mut self.fields);
+        grow(|| drop(fields));
+    }
+}
+
+impl PartialEq for ObjectType {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Type {
+    /// A list of this.
+    pub fn list(self) -> Type {
+        Type::List(Arc::new(self))
+    }
+
+    /// A map from strings to this.
+    pub fn map(self) -> Type {
+        Type::Map(Arc::new(Type::String), Arc::new(self))
+    }
+
+    /// This, if it is there.
+    pub fn optional(self) -> Type {
+        Type::Optional(Arc::new(self))
+    }
+}
+
+/// As error texts name it.
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Dyn => f.write_str("dyn"),
+            Type::Null => f.write_str("null"),
+            Type::Bool => f.write_str("bool"),
+            Type::Int => f.write_str("int"),
+            Type::Uint => f.write_str("uint"),
+            Type::Double => f.write_str("double"),
+            Type::String => f.write_str("string"),
+            Type::Bytes => f.write_str("bytes"),
+            Type::Duration => f.write_str("google.protobuf.Duration"),
+            Type::Timestamp => f.write_str("google.protobuf.Timestamp"),
+            Type::List(of) => write!(f, "list({of})"),
+            Type::Map(key, value) => write!(f, "map({key}, {value})"),
+            Type::Object(object) => f.write_str(&object.name),
+            Type::Optional(of) => write!(f, "optional_type({of})"),
+            Type::Type(of) => write!(f, "type({of})"),
+            Type::Opaque(name) | Type::Param(name) => f.write_str(name),
+        }
+    }
+}

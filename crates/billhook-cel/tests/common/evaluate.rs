@@ -1,0 +1,73 @@
+//! Evaluating expressions that need no object, and showing what they give.
+
+use billhook_cel::{Environment, List, Map, Value};
+
+/// The limit of cost for one evaluation (CE-35).
+const LIMIT: u64 = 1_000_000;
+
+/// What an expression gives, or why there is nothing.
+pub(crate) fn evaluate(expression: &str) -> String {
+    evaluate_in(&Environment::default(), &[], expression)
+}
+
+/// What an expression gives with variables.
+pub(crate) fn evaluate_in(
+    environment: &Environment,
+    variables: &[(&str, Value<'_>)],
+    expression: &str,
+) -> String {
+    match environment.compile(expression) {
+        Ok(program) => match program.evaluate(variables, LIMIT).result {
+            Ok(value) => show(&value),
+            Err(error) => format!("error: {error}"),
+        },
+        Err(error) => format!("does not compile: {error}"),
+    }
+}
+
+/// What an expression costs.
+pub(crate) fn cost(expression: &str) -> u64 {
+    let program = Environment::default().compile(expression);
+    let program = program.unwrap_or_else(|error| panic!("{expression}: {error}"));
+    program.evaluate(&[], LIMIT).cost
+}
+
+/// Checks what each expression gives.
+#[track_caller]
+pub(crate) fn check(table: &[(&str, &str)]) {
+    let wrong: Vec<String> = table
+        .iter()
+        .filter_map(|(expression, expected)| {
+            let actual = evaluate(expression);
+            (actual != *expected).then(|| format!("{expression}\n  - {expected}\n  + {actual}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A value as one would write it.
+pub(crate) fn show(value: &Value<'_>) -> String {
+    let show_part = |part: Result<Value<'_>, _>| part.map_or_else(|_| "?".to_owned(), |v| show(&v));
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Int(int) => int.to_string(),
+        Value::Uint(uint) => format!("{uint}u"),
+        Value::Double(double) => format!("{double:?}"),
+        Value::String(text) => text.as_str().to_owned(),
+        Value::List(list) => {
+            let parts: Vec<String> = List::iter(list).map(show_part).collect();
+            format!("[{}]", parts.join(", "))
+        }
+        Value::Map(map) => {
+            let parts: Vec<String> = Map::entries(map)
+                .into_iter()
+                .map(|(key, value)| format!("{}: {}", show(&key), show_part(value)))
+                .collect();
+            format!("{{{}}}", parts.join(", "))
+        }
+        Value::Optional(Some(value)) => format!("some {}", show(value)),
+        Value::Optional(None) => "none".to_owned(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,58 @@
+//! What users may do, as match conditions ask an authorizer: `--allow`.
+
+use std::sync::Arc;
+
+use billhook::cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
+use billhook::webhook::{CelConditions, UserAuthorizer, UserInfo};
+
+/// A verb that is allowed, on a resource or on everything.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Allow {
+    verb: String,
+    /// A resource and its group.
+    resource: Option<(String, String)>,
+}
+
+/// Reads `VERB`, `VERB:RESOURCE` or `VERB:RESOURCE.GROUP`.
+pub(crate) fn allow(text: &str) -> Result<Allow, String> {
+    let (verb, resource) = match text.split_once(':') {
+        Some((verb, resource)) => (verb, Some(resource)),
+        None => (text, None),
+    };
+    if verb.is_empty() || resource == Some("") {
+        return Err("expected VERB, VERB:RESOURCE or VERB:RESOURCE.GROUP".to_owned());
+    }
+    let resource = resource.map(|resource| {
+        let (resource, group) = resource.split_once('.').unwrap_or((resource, ""));
+        (resource.to_owned(), group.to_owned())
+    });
+    Ok(Allow { verb: verb.to_owned(), resource })
+}
+
+/// Evaluates match conditions. What is not allowed is denied; if nothing is said, there is no
+/// authorizer.
+pub(crate) fn conditions(allowed: &[Allow]) -> CelConditions {
+    match allowed {
+        [] => CelConditions::new(),
+        allowed => CelConditions::new().authorizer(Arc::new(Allowed(allowed.to_vec()))),
+    }
+}
+
+#[derive(Debug)]
+struct Allowed(Vec<Allow>);
+
+impl UserAuthorizer for Allowed {
+    fn authorize(&self, _: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
+        let is_it = |allow: &Allow| {
+            allow.verb == request.verb
+                && match (&allow.resource, &request.target) {
+                    (None, _) => true,
+                    (Some((resource, group)), AuthorizationTarget::Resource(target)) => {
+                        *resource == target.resource && *group == target.group
+                    }
+                    (Some(_), _) => false,
+                }
+        };
+        AuthorizationDecision::new(self.0.iter().any(is_it))
+    }
+}

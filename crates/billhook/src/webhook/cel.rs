@@ -1,0 +1,321 @@
+//! Match conditions in CEL (WM-70 to WM-94).
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+use billhook_cel::schema::{SchemaType, object_type};
+use billhook_cel::{
+    AuthorizationDecision, AuthorizationRequest, Authorizer, Environment, Program, ResourceTarget,
+    Type, Value,
+};
+use billhook_schema::value::DeepValue;
+use serde_json::{Map, Value as Json, json};
+
+use super::attributes::{AdmissionAttributes, UserInfo};
+use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
+use super::configuration::MatchCondition;
+use super::resource::{GroupVersionKind, GroupVersionResource};
+use super::validation::{CelEnvironment, ExpressionChecker};
+
+/// What one evaluation may cost (WM-84).
+const CALL_LIMIT: u64 = 1_000_000;
+
+/// What the evaluation of all conditions of a webhook may cost (WM-84).
+const BUDGET: u64 = 2_500_000;
+
+/// The variables of the authorizer (WM-73).
+const AUTHORIZER: &str = "authorizer";
+const REQUEST_RESOURCE: &str = "authorizer.requestResource";
+
+/// How many compiled expressions are kept.
+const KEPT: usize = 1_000;
+
+/// Decides what users may do, for `authorizer.….check(…)` in conditions (WM-90).
+pub trait UserAuthorizer: fmt::Debug + Send + Sync {
+    /// Whether a user may do something; the user who makes the request, unless the question names
+    /// a service account.
+    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision;
+}
+
+/// An authorizer for one user.
+#[derive(Debug)]
+struct Bound {
+    authorizer: Arc<dyn UserAuthorizer>,
+    user: UserInfo,
+}
+
+impl Authorizer for Bound {
+    fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision {
+        self.authorizer.authorize(&self.user, request)
+    }
+}
+
+/// WM-90, WM-92.
+fn authorizer_variables(
+    authorizer: &Arc<dyn UserAuthorizer>,
+    attributes: &AdmissionAttributes,
+) -> [(&'static str, Value<'static>); 2] {
+    let (authorizer, user) = (Arc::clone(authorizer), attributes.user.clone());
+    let authorizer: Arc<dyn Authorizer> = Arc::new(Bound { authorizer, user });
+    let GroupVersionResource { group, resource, .. } = &attributes.resource;
+    let mut target = ResourceTarget::new(group, resource);
+    target.subresource.clone_from(&attributes.subresource);
+    target.namespace.clone_from(&attributes.namespace);
+    target.name.clone_from(&attributes.name);
+    let resource = Value::resource_check(Arc::clone(&authorizer), target);
+    [(AUTHORIZER, Value::authorizer(authorizer)), (REQUEST_RESOURCE, resource)]
+}
+
+/// Evaluates match conditions as a server does, and checks them when a configuration is written
+/// (WCF-74). Expressions are compiled once.
+///
+/// ```
+/// use billhook::webhook::{CelConditions, CelEnvironment, ExpressionChecker};
+/// let conditions = CelConditions::new();
+/// let environment = CelEnvironment::Full;
+/// assert!(conditions.check("request.operation == 'CREATE'", environment).is_ok());
+/// assert_eq!(conditions.check("1", environment), Err("must evaluate to bool but got int".into()));
+/// ```
+#[derive(Default)]
+pub struct CelConditions {
+    authorizer: Option<Arc<dyn UserAuthorizer>>,
+    leaves_open: bool,
+    programs: Mutex<HashMap<Box<str>, Compiled>>,
+}
+
+/// A program, or the text of the compiler.
+type Compiled = Arc<Result<Program, String>>;
+
+impl CelConditions {
+    /// An evaluator without an authorizer: a condition that asks it is an error (WM-90).
+    pub fn new() -> Self {
+        CelConditions::default()
+    }
+
+    /// An evaluator with an authorizer for `authorizer.….check(…)`.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: Arc<dyn UserAuthorizer>) -> Self {
+        self.authorizer = Some(authorizer);
+        self
+    }
+
+    /// An evaluator that leaves open what conditions that ask an authorizer come to, unless there
+    /// is one: for predictions without a cluster.
+    #[must_use]
+    pub fn leave_authorization_open(mut self) -> Self {
+        self.leaves_open = true;
+        self
+    }
+
+    fn is_open(&self, program: &Program) -> bool {
+        let asks = || [AUTHORIZER, REQUEST_RESOURCE].iter().any(|name| program.uses(name));
+        self.leaves_open && self.authorizer.is_none() && asks()
+    }
+
+    fn program(&self, expression: &str) -> Compiled {
+        let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(program) = programs.get(expression) {
+            return Arc::clone(program);
+        }
+        if programs.len() >= KEPT {
+            programs.clear();
+        }
+        let program = Arc::new(compile(expression));
+        programs.insert(expression.into(), Arc::clone(&program));
+        program
+    }
+}
+
+impl fmt::Debug for CelConditions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("CelConditions").finish_non_exhaustive()
+    }
+}
+
+/// WCF-74.
+pub(super) fn check(expression: &str) -> Result<(), String> {
+    compile(expression).map(|_| ())
+}
+
+/// WM-87, WM-88.
+fn compile(expression: &str) -> Result<Program, String> {
+    let program = ENVIRONMENT.compile(expression).map_err(|error| error.detail())?;
+    match program.result_type() {
+        Type::Bool => Ok(program),
+        other => Err(format!("must evaluate to bool but got {other}")),
+    }
+}
+
+impl ExpressionChecker for CelConditions {
+    fn check(&self, expression: &str, _: CelEnvironment) -> Result<(), String> {
+        self.program(expression).as_ref().as_ref().map(|_| ()).map_err(String::clone)
+    }
+}
+
+impl MatchConditions for CelConditions {
+    fn evaluate(
+        &self,
+        conditions: &[MatchCondition],
+        input: &ConditionInput<'_>,
+    ) -> Result<Vec<ConditionResult>, String> {
+        let request = request(input);
+        let object = variable("object", input.object, &ANY)?;
+        let old_object = variable("oldObject", input.old_object, &ANY)?;
+        let request = variable("request", Some(&request), &REQUEST)?;
+        let mut variables = vec![object, old_object, request, ("namespaceObject", Value::Null)];
+        if let Some(authorizer) = &self.authorizer {
+            variables.extend(authorizer_variables(authorizer, input.attributes));
+        }
+        let mut left = BUDGET;
+        let mut results = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let program = self.program(&condition.expression);
+            let program = match &*program {
+                Ok(program) => program,
+                Err(error) => {
+                    results.push(ConditionResult::CompilationError(error.clone()));
+                    continue;
+                }
+            };
+            if self.is_open(program) {
+                results.push(ConditionResult::Undecided);
+                continue;
+            }
+            let evaluation = program.evaluate(&variables, CALL_LIMIT);
+            left = left.checked_sub(evaluation.cost).ok_or_else(out_of_budget)?;
+            results.push(match evaluation.result {
+                Ok(Value::Bool(true)) => ConditionResult::True,
+                Ok(_) => ConditionResult::False,
+                Err(error) => ConditionResult::Error(error.to_string()),
+            });
+        }
+        Ok(results)
+    }
+}
+
+/// WM-73, WM-82.
+fn variable<'v>(
+    name: &'static str,
+    value: Option<&'v Json>,
+    schema: &'v SchemaType,
+) -> Result<(&'static str, Value<'v>), String> {
+    let value = value.map_or(Ok(Value::Null), |value| Value::of(value, schema));
+    let problem = |error| format!("failed to prepare {name} variable for evaluation: {error}");
+    value.map(|value| (name, value)).map_err(problem)
+}
+
+fn out_of_budget() -> String {
+    "validation failed due to running out of cost budget, no further validation rules will be run"
+        .to_owned()
+}
+
+/// JSON without a schema.
+static ANY: SchemaType = SchemaType::ANY;
+
+/// WM-74.
+static REQUEST: LazyLock<SchemaType> = LazyLock::new(|| {
+    let string = || SchemaType::STRING;
+    let kind = || {
+        let fields = [("group", string()), ("version", string()), ("kind", string())];
+        object_type("kubernetes.GroupVersionKind", fields)
+    };
+    let resource = || {
+        let fields = [("group", string()), ("version", string()), ("resource", string())];
+        object_type("kubernetes.GroupVersionResource", fields)
+    };
+    let user = object_type(
+        "kubernetes.UserInfo",
+        [
+            ("username", string()),
+            ("uid", string()),
+            ("groups", SchemaType::list(string())),
+            ("extra", SchemaType::map(SchemaType::list(string()))),
+        ],
+    );
+    object_type(
+        "kubernetes.AdmissionRequest",
+        [
+            ("kind", kind()),
+            ("resource", resource()),
+            ("subResource", string()),
+            ("requestKind", kind()),
+            ("requestResource", resource()),
+            ("requestSubResource", string()),
+            ("name", string()),
+            ("namespace", string()),
+            ("operation", string()),
+            ("userInfo", user),
+            ("dryRun", SchemaType::BOOL),
+            ("options", SchemaType::ANY),
+        ],
+    )
+});
+
+/// The type of `namespaceObject`, which is always null (WM-73).
+fn namespace_type() -> SchemaType {
+    let string = || SchemaType::STRING;
+    let texts = || SchemaType::map(string());
+    let metadata = object_type(
+        "kubernetes.NamespaceMetadata",
+        [
+            ("name", string()),
+            ("generateName", string()),
+            ("namespace", string()),
+            ("labels", texts()),
+            ("annotations", texts()),
+            ("UID", string()),
+            ("creationTimestamp", SchemaType::TIMESTAMP),
+            ("deletionGracePeriodSeconds", SchemaType::INT),
+            ("deletionTimestamp", SchemaType::TIMESTAMP),
+            ("generation", SchemaType::INT),
+            ("resourceVersion", string()),
+            ("finalizers", SchemaType::list(string())),
+        ],
+    );
+    let spec =
+        object_type("kubernetes.NamespaceSpec", [("finalizers", SchemaType::list(string()))]);
+    let status = object_type("kubernetes.NamespaceStatus", [("phase", string())]);
+    let fields = [("metadata", metadata), ("spec", spec), ("status", status)];
+    object_type("kubernetes.Namespace", fields)
+}
+
+static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
+    Environment::default()
+        .variable("object", Type::Dyn)
+        .variable("oldObject", Type::Dyn)
+        .variable("request", REQUEST.to_type())
+        .variable("namespaceObject", namespace_type().to_type())
+        .variable(AUTHORIZER, Type::authorizer())
+        .variable(REQUEST_RESOURCE, Type::resource_check())
+});
+
+/// The variable `request`; what is empty is left out (WM-75).
+fn request(input: &ConditionInput<'_>) -> DeepValue {
+    let attributes = input.attributes;
+    let kind = |GroupVersionKind { group, version, kind }: &GroupVersionKind| json!({"group": group, "version": version, "kind": kind});
+    let resource = |GroupVersionResource { group, version, resource }: &GroupVersionResource| json!({"group": group, "version": version, "resource": resource});
+    let mut members = Map::new();
+    let mut set = |name: &str, value: Json| members.insert(name.to_owned(), value);
+    // The kind is the one that matched, the resource the one that was asked for (WM-76).
+    set("kind", kind(&input.matched.kind));
+    set("resource", resource(&attributes.resource));
+    set("requestKind", kind(&attributes.kind));
+    set("requestResource", resource(&attributes.resource));
+    for (name, text) in [
+        ("subResource", &attributes.subresource),
+        ("requestSubResource", &attributes.subresource),
+        ("name", &attributes.name),
+        ("namespace", &attributes.namespace),
+    ] {
+        if !text.is_empty() {
+            set(name, Json::from(text.as_str()));
+        }
+    }
+    set("operation", Json::from(attributes.operation.name()));
+    set("userInfo", serde_json::to_value(&attributes.user).unwrap_or_default());
+    set("dryRun", Json::from(attributes.dry_run));
+    let options = attributes.options.as_deref().map(billhook_schema::value::deep_clone);
+    set("options", options.unwrap_or_default());
+    DeepValue::from(Json::Object(members))
+}
