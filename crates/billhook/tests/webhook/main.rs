@@ -9,6 +9,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod cel;
 mod conditions;
 mod configuration;
 mod equivalence;
