@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_schema::props::ValidationRule;
+
 use crate::check::{Checked, check};
 use crate::evaluate::{self, Plan};
 use crate::functions;
@@ -24,6 +26,15 @@ impl Environment {
     pub fn variable(mut self, name: &str, of: Type) -> Self {
         self.variables.insert(name.into(), of);
         self
+    }
+
+    /// What a rule may refer to at a node with values of a type (CE-02).
+    pub(crate) fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
+        let old_type = match rule.optional_old_self {
+            Some(true) => self_type.clone().optional(),
+            _ => self_type.clone(),
+        };
+        Environment::default().variable("self", self_type).variable("oldSelf", old_type)
     }
 
     /// Parses and checks an expression (CE-10, CE-20).

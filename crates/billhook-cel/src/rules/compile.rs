@@ -46,14 +46,7 @@ impl Rule {
     }
 
     fn compile(written: &ValidationRule, schema: &JsonSchemaProps, self_type: &Type) -> Rule {
-        let is_optional = written.optional_old_self == Some(true);
-        let old_type = match is_optional {
-            true => self_type.clone().optional(),
-            false => self_type.clone(),
-        };
-        let environment = Environment::default()
-            .variable("self", self_type.clone())
-            .variable("oldSelf", old_type);
+        let environment = Environment::of_rule(written, self_type.clone());
         let compile = |text: &str| environment.compile(text).map_err(|error| error.detail());
         let is_empty = written.rule.trim().is_empty();
         let program = (!is_empty).then(|| {

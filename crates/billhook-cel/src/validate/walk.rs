@@ -149,13 +149,7 @@ impl<'w> Walk<'w> {
         let most = context.most.unwrap_or_else(|| type_.most_in_request());
         let self_type = type_.to_type();
         for (index, rule) in rules(schema).iter().enumerate() {
-            let old_type = match rule.optional_old_self {
-                Some(true) => self_type.clone().optional(),
-                _ => self_type.clone(),
-            };
-            let environment = Environment::default()
-                .variable("self", self_type.clone())
-                .variable("oldSelf", old_type);
+            let environment = Environment::of_rule(rule, self_type.clone());
             let at = at.index(index);
             self.rule(&RuleAt { rule, type_, environment, at: &at }, most, context);
         }
