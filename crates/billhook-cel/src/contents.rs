@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use serde_json::Value as Json;
-
+use billhook_schema::base64;
 use billhook_schema::value::{Num, go_type};
+use serde_json::Value as Json;
 
 use crate::equality::equal;
 use crate::schema::{Field, ListType, SchemaKind, SchemaType};
@@ -48,9 +48,9 @@ impl<'a> Value<'a> {
                 Value::Int(number.as_i64().unwrap_or_default())
             }
             (SchemaKind::Double, Json::Number(number)) => Value::Double(Num::of(number).as_f64()),
-            (SchemaKind::Bytes, Json::String(text)) => match time::base64(text) {
-                Some(bytes) => Value::Bytes(bytes.into()),
-                None => return invalid("byte", text),
+            (SchemaKind::Bytes, Json::String(text)) => match base64::decode(text) {
+                Ok(bytes) => Value::Bytes(bytes.into()),
+                Err(_) => return invalid("byte", text),
             },
             (SchemaKind::Date, Json::String(text)) => match time::date(text) {
                 Some(time) => Value::Timestamp(time),

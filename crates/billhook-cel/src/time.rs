@@ -230,34 +230,3 @@ pub(crate) fn offset_of(zone: &str, at: Timestamp) -> Result<i32, EvaluationErro
     let minutes = if zone.starts_with('-') { minutes.saturating_neg() } else { minutes };
     Ok(hours.saturating_mul(60).saturating_add(minutes).saturating_mul(60))
 }
-
-/// Base64 with padding in the standard alphabet; line breaks don't matter.
-pub(crate) fn base64(text: &str) -> Option<Vec<u8>> {
-    let digit = |byte: u8| match byte {
-        b'A'..=b'Z' => Some(byte - b'A'),
-        b'a'..=b'z' => Some(byte - b'a' + 26),
-        b'0'..=b'9' => Some(byte - b'0' + 52),
-        b'+' => Some(62),
-        b'/' => Some(63),
-        _ => None,
-    };
-    let signs: Vec<u8> = text.bytes().filter(|byte| !matches!(byte, b'\r' | b'\n')).collect();
-    let mut bytes = Vec::with_capacity(signs.len() / 4 * 3);
-    let mut groups = signs.chunks(4).peekable();
-    while let Some(group) = groups.next() {
-        let is_last = groups.peek().is_none();
-        let kept = match group {
-            [_, _, b'=', b'='] if is_last => 2,
-            [_, _, _, b'='] if is_last => 3,
-            [_, _, _, _] => 4,
-            _ => return None,
-        };
-        let mut number = 0_u32;
-        for sign in group.iter().take(kept) {
-            number = number << 6 | u32::from(digit(*sign)?);
-        }
-        number <<= 6 * (4 - kept);
-        bytes.extend(number.to_be_bytes().iter().skip(1).take(kept - 1));
-    }
-    Some(bytes)
-}

@@ -18,6 +18,7 @@
 //!
 //! It knows nothing of the definition around the schema, reads no files and prints nothing.
 
+pub mod base64;
 mod change;
 mod compiled;
 mod error;

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use billhook_schema::base64;
 use billhook_schema::print::quote;
 use serde_json::{Number, Value};
 
@@ -90,9 +91,9 @@ impl<'t> Scalar<'t> {
             Tag::None | Tag::Bang | Tag::Str | Tag::Merge | Tag::Other => {
                 Ok(Resolved::Text(self.text))
             }
-            Tag::Binary => match decode_base64(&self.text) {
-                Some(data) => Ok(Resolved::Text(Cow::Owned(lossy(&data)))),
-                None => Err("yaml: !!binary value contains invalid base64 data".to_owned()),
+            Tag::Binary => match base64::decode(&self.text) {
+                Ok(data) => Ok(Resolved::Text(Cow::Owned(lossy(&data)))),
+                Err(_) => Err("yaml: !!binary value contains invalid base64 data".to_owned()),
             },
             Tag::Timestamp if is_timestamp(&self.text) => Ok(Resolved::Text(self.text)),
             tag => match (tag, infer(&self.text)) {
@@ -367,43 +368,6 @@ fn is_timestamp(text: &str) -> bool {
     let spaced = text.contains(' ');
     (1..=days).contains(&day)
         && time.is_none_or(|time| if spaced { clock(time) } else { zoned(time) })
-}
-
-/// Base64 with padding; line breaks do not count.
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let mut data = Vec::with_capacity(text.len() / 4 * 3);
-    let (mut bits, mut count, mut padding) = (0u32, 0u32, 0u32);
-    for byte in text.bytes() {
-        let six = match byte {
-            b'\r' | b'\n' => continue,
-            b'=' => {
-                padding += 1;
-                continue;
-            }
-            b'A'..=b'Z' => byte - b'A',
-            b'a'..=b'z' => byte - b'a' + 26,
-            b'0'..=b'9' => byte - b'0' + 52,
-            b'+' => 62,
-            b'/' => 63,
-            _ => return None,
-        };
-        if padding > 0 {
-            return None;
-        }
-        bits = bits << 6 | u32::from(six);
-        count += 1;
-        if count == 4 {
-            data.extend(bits.to_be_bytes().get(1..)?);
-            (bits, count) = (0, 0);
-        }
-    }
-    match (count, padding) {
-        (0, 0) => {}
-        (2, 2) => data.push(u8::try_from(bits >> 4).ok()?),
-        (3, 1) => data.extend((bits << 6).to_be_bytes().get(1..3)?),
-        _ => return None,
-    }
-    Some(data)
 }
 
 /// Bytes as text, every byte that is none as U+FFFD.

@@ -4,7 +4,7 @@
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
 
-use crate::base64;
+use billhook_schema::base64;
 
 /// The certificates of a bundle, in DER. Other blocks don't count, nor do those behind headers;
 /// what is no certificate only matters if there is none at all. The error is the server's.

@@ -130,7 +130,6 @@
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
 pub mod admission;
-mod base64;
 mod ca_bundle;
 mod clean;
 mod crd;

@@ -17,7 +17,7 @@ pub(super) struct Rule {
     pub(super) written: ValidationRule,
     /// The field path in normal form, if it leads anywhere (CE-15).
     pub(super) field_path: Option<Box<str>>,
-    /// Whether the rule or its message mentions the old value (CE-40).
+    /// Whether the rule mentions the old value (CE-40).
     pub(super) uses_old: bool,
 }
 

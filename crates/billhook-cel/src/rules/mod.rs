@@ -59,7 +59,7 @@ pub struct RuleFindings {
     pub warnings: Vec<String>,
     /// What the evaluation cost (CE-35).
     pub cost: u64,
-    /// Whether an exhausted budget ended the evaluation.
+    /// Whether a limit of cost ended the evaluation before its end (CE-35).
     pub is_exhausted: bool,
 }
 

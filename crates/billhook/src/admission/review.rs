@@ -328,7 +328,7 @@ mod base64_bytes {
     use serde::de::{Error, SeqAccess, Visitor};
     use serde::{Deserializer, Serializer};
 
-    use crate::base64;
+    use billhook_schema::base64;
 
     pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(&base64::encode(bytes))

@@ -2,8 +2,8 @@
 //! (WCF-02 to WCF-05).
 
 use billhook_objectmeta::{Invalid, decode_metadata, unknown_metadata_fields};
-use billhook_schema::Location;
 use billhook_schema::print::quote;
+use billhook_schema::{Location, base64};
 use serde_json::Value;
 
 use super::configuration::{
@@ -12,7 +12,7 @@ use super::configuration::{
 };
 use super::read::{ReadError, Reader};
 use super::selector::LabelSelector;
-use crate::{ManifestError, base64};
+use crate::ManifestError;
 
 /// A document that cannot be read as a webhook configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

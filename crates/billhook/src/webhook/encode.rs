@@ -7,7 +7,7 @@ use super::configuration::{
     ClientConfig, GROUP, MatchCondition, Rule, ServiceReference, Webhook, WebhookConfiguration,
 };
 use super::selector::LabelSelector;
-use crate::base64;
+use billhook_schema::base64;
 
 impl WebhookConfiguration {
     /// The configuration as a document of its version, defaults included.

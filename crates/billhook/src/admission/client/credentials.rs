@@ -10,7 +10,7 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGEN
 use super::tls::read_file;
 use super::users::{Impersonate, Source, User};
 use crate::admission::time::now;
-use crate::base64;
+use billhook_schema::base64;
 
 /// How long the token of a file counts (CL-31).
 const TOKEN_AGE: Duration = Duration::from_secs(60);

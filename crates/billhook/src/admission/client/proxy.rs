@@ -14,7 +14,7 @@ use super::connect::exchange_error;
 use super::connector::{Connection, Connector, dial};
 use super::target::{host_and_port, join, unescape};
 use crate::admission::caller::BoxFuture;
-use crate::base64;
+use billhook_schema::base64;
 
 /// Connects through an HTTP proxy, but for some hosts.
 ///

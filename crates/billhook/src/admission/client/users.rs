@@ -164,7 +164,7 @@ impl User {
         };
         let file = |name: &str| Ok::<_, String>(text(name)?.map(|path| directory.join(path)));
         let source = |name: &str| match text(&format!("{name}-data"))? {
-            Some(data) => match crate::base64::decode(&data) {
+            Some(data) => match billhook_schema::base64::decode(&data) {
                 Ok(data) => Ok(Some(Source::Data(data))),
                 Err(_) => Err(format!("{name}-data is not base64")),
             },

@@ -10,10 +10,10 @@ use super::model::Model;
 use super::options::Options;
 use super::record::{list, member, text, texts};
 use super::spec::{one_of, spec};
-use crate::base64;
 use crate::ca_bundle::certificates;
 use crate::webhook::validation::client;
 use crate::webhook::{ClientConfig, ServiceReference};
+use billhook_schema::base64;
 
 const KNOWN_REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 

@@ -7,7 +7,7 @@ use billhook_schema::value::{Num, grow, json_type, sorted};
 use serde_json::{Map, Value};
 
 use super::record::{Field, Record, Type};
-use crate::base64;
+use billhook_schema::base64;
 
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;

@@ -3,7 +3,7 @@
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// The text of some bytes.
-pub(crate) fn encode(bytes: &[u8]) -> String {
+pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
         let bits = group.iter().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
@@ -19,7 +19,7 @@ pub(crate) fn encode(bytes: &[u8]) -> String {
 
 /// The bytes of a text, in which line breaks don't count; the error is the offset of the first
 /// byte that is out of place.
-pub(crate) fn decode(text: &str) -> Result<Vec<u8>, usize> {
+pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut digits, mut padding) = (0_u32, 0, 0);
     for (offset, byte) in text.bytes().enumerate() {
