@@ -6,13 +6,11 @@ use std::hint::black_box;
 use std::task::{Context, Poll, Waker};
 
 use billhook::CustomResourceDefinition;
-use billhook::admission::{
+use billhook::webhook::{AdmissionAttributes, NamespaceLabels, WebhookConfiguration};
+use billhook::{GroupVersionKind, GroupVersionResource};
+use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, JsonPatch,
     ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
-};
-use billhook::webhook::{
-    AdmissionAttributes, GroupVersionKind, GroupVersionResource, NamespaceLabels,
-    WebhookConfiguration,
 };
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};

@@ -3,10 +3,10 @@
 
 use std::hint::black_box;
 
-use billhook::cel::rules::{BUDGET, CALL_LIMIT, Rules};
-use billhook::cel::schema::SchemaType;
-use billhook::cel::{Environment, Type, Value};
 use billhook::{JsonSchemaProps, Validator};
+use billhook_cel::rules::{BUDGET, CALL_LIMIT, Rules};
+use billhook_cel::schema::SchemaType;
+use billhook_cel::{Environment, Type, Value};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
 

@@ -4,9 +4,10 @@
 use std::path::Path;
 
 use billhook::CrdManifest;
-use billhook_cel::default_rules;
-use billhook_schema::{FieldPath, JsonSchemaProps, StructuralSchema};
-use billhook_validation::{DefaultChecks, Validator, validate_defaults_with};
+use billhook_apimachinery::FieldPath;
+use billhook_default_validation::{DefaultChecks, validate_defaults};
+use billhook_schema::{JsonSchemaProps, StructuralSchema};
+use billhook_validation::Validator;
 use serde_json::Value;
 
 /// An example: its name, its first line, and the lines below that.
@@ -117,7 +118,7 @@ fn default_example(Example { name, head, lines }: &Example) -> bool {
         .resource_root(true)
         .require_pruned(require_pruned)
         .base(FieldPath::default().name("S"));
-    let found = validate_defaults_with(&schema, &checks, &mut default_rules(&schema));
+    let found = validate_defaults(&schema, &checks);
     compare(name, lines, found.errors.iter().map(ToString::to_string))
 }
 

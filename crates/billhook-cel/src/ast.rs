@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 /// A node of an expression.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use billhook_schema::base64;
-use billhook_schema::value::{Num, go_type};
+use billhook_apimachinery::base64;
+use billhook_apimachinery::value::{Num, go_type};
 use serde_json::Value as Json;
 
 use crate::equality::equal;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use serde_json::{Map as JsonMap, Value as Json};
 
-use billhook_schema::value::{deep_eq, grow};
+use billhook_apimachinery::value::{deep_eq, grow};
 
 use crate::contents::{ANY, Read};
 use crate::schema::{ListType, SchemaKind, SchemaType};

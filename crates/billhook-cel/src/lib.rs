@@ -53,5 +53,5 @@ pub use authorization::{
 };
 pub use program::{CompileError, Environment, Evaluation, Program};
 pub use types::{ObjectType, Type};
-pub use validate::{RuleChecks, default_rules, validate_rules};
+pub use validate::{RuleChecks, validate_rules};
 pub use value::{EvaluationError, List, Map, Opaque, Text, Timestamp, Value};

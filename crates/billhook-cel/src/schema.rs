@@ -7,8 +7,8 @@ mod names;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
-use billhook_schema::value::grow;
 
 use crate::types::{ObjectType, Type};
 

@@ -222,7 +222,7 @@ pub(crate) fn offset_of(zone: &str, at: Timestamp) -> Result<i32, EvaluationErro
     };
     let number = |text: &str| {
         text.parse::<i32>().map_err(|_| {
-            let quoted = billhook_schema::print::quote(text);
+            let quoted = billhook_apimachinery::print::quote(text);
             EvaluationError::new(format!("strconv.Atoi: parsing {quoted}: invalid syntax"))
         })
     };

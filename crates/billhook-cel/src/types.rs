@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 /// A type of CEL.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,12 +1,11 @@
 //! The checks of rules when a definition is written (CE-20, CE-25, CV-75).
 
 mod budget;
-mod defaults;
 mod walk;
 
-use billhook_schema::{FieldError, FieldPath, Location, StructuralSchema};
+use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_schema::StructuralSchema;
 
-pub use defaults::default_rules;
 use walk::Walk;
 
 /// How the rules of a schema are checked.

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use billhook::cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
-use billhook::webhook::{CelConditions, UserAuthorizer, UserInfo};
+use billhook::UserInfo;
+use billhook::webhook::{CelConditions, UserAuthorizer};
+use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
 
 /// A verb that is allowed, on a resource or on everything.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::path::PathBuf;
 
 use billhook::{CrdError, CrdOptions, CustomResourceDefinition, Dialect};
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use crate::input::{Document, sources};

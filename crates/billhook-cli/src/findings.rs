@@ -7,7 +7,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::args::{Report, Validate};

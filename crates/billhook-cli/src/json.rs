@@ -4,7 +4,7 @@
 use std::io::{self, Write as _};
 
 use billhook::{Change, ChangeKind};
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::args::Command;

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use billhook::{DecodeError, DecodeOptions, MAX_LINE, StreamError, Version};
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 
 use crate::args::{Command, Decode, is_stdin};
 use crate::crds::Crds;

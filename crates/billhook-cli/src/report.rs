@@ -6,8 +6,8 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::{Change, ChangeKind};
-use billhook_schema::excerpt;
-use billhook_schema::print::is_printable;
+use billhook_apimachinery::excerpt;
+use billhook_apimachinery::print::is_printable;
 
 use crate::args::{Common, Format};
 use crate::problem::{Place, Problem};

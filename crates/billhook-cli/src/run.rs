@@ -8,8 +8,8 @@ use billhook::{
     Change, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation,
     Version,
 };
-use billhook_schema::print::quote;
-use billhook_schema::value::{DeepValue, json_type};
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, json_type};
 use serde_json::Value;
 
 use crate::args::{Command, From, Report};

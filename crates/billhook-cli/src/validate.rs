@@ -6,7 +6,7 @@ use std::io;
 use billhook::{
     CustomResourceDefinition, DecodeOptions, Dialect, ValidateOptions, Validation, Verdict, Version,
 };
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::args::Validate;

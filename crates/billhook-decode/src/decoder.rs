@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 
-use billhook_schema::value::DeepValue;
-use billhook_schema::{CompiledSchema, Dialect};
+use billhook_apimachinery::Dialect;
+use billhook_apimachinery::value::DeepValue;
+use billhook_schema::CompiledSchema;
 use serde_json::{Map, Value};
 
 use crate::fields::Fields;

@@ -1,6 +1,6 @@
 //! Errors of JSON text, with their place.
 
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 /// JSON text that the server refuses.

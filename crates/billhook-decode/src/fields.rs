@@ -1,6 +1,6 @@
 //! The known fields of metadata, with their names prepared for comparing them with text.
 
-use billhook_objectmeta::fields::{Kind, OBJECT_META, Record};
+use billhook_apimachinery::metadata::fields::{Kind, OBJECT_META, Record};
 use billhook_schema::props::JsonSchemaProps;
 use billhook_schema::{CompileOptions, CompiledSchema, NodeRef, PropertyRef};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use billhook_schema::hash_name;
+use billhook_apimachinery::hash_name;
 
 use crate::scan::{Keys, Step, Stop};
 

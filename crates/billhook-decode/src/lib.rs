@@ -35,6 +35,6 @@ mod tree;
 pub use decoder::Decoder;
 pub use error::JsonError;
 pub use notes::Findings;
-pub use read::{Document, MAX_DEPTH, read_json, read_json_to_depth};
+pub use read::{Document, MAX_DEPTH, is_json, read_json, read_json_to_depth};
 pub use scan::{Checked, check_json};
 pub use tree::prune_and_default;

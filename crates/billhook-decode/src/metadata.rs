@@ -1,11 +1,11 @@
 //! Metadata in text: whether it is in its normal form already (OM-02 to OM-04), and the slower
 //! way when it is not.
 
+use billhook_apimachinery::metadata::fields::Kind;
+use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
+use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::value::{DeepValue, deep_eq};
 use billhook_defaulting::{apply_defaults_node, remove_nulls_node};
-use billhook_objectmeta::fields::Kind;
-use billhook_objectmeta::{Invalid, decode_metadata, is_normal_time};
-use billhook_schema::print::plain_json;
-use billhook_schema::value::{DeepValue, deep_eq};
 use billhook_schema::{NodeRef, PreviousProperty};
 
 use crate::fields::{FieldKind, Fields};

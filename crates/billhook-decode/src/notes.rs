@@ -1,15 +1,14 @@
 //! What a pass changed, with paths that are only put together for what did change: a note begins
 //! at its place, and every object and list on the way back adds a step to it.
 
+use billhook_apimachinery::metadata::{metadata_changes, unknown_metadata_fields};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{Change, FieldPath, Location, Segment};
 use billhook_defaulting::{
     Cause, apply_defaults_node_reporting, default_change, null_change, sort_default_changes,
 };
-use billhook_objectmeta::{metadata_changes, unknown_metadata_fields};
 use billhook_pruning::{pruned_change, unknown_fields};
-use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_schema::{
-    Change, Edge, FieldPath, Location, NodeRef, PropertyRef, SchemaPaths, Segment,
-};
+use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
 use crate::read::read_json;

@@ -8,9 +8,9 @@
 //! Positions are passed from function to function, so that they stay in registers, and what is not
 //! on the way of expected members is kept out of line.
 
+use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::value::grow;
 use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
-use billhook_schema::print::plain_json;
-use billhook_schema::value::grow;
 use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
 
 use crate::fields::Fields;

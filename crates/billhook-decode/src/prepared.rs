@@ -1,8 +1,8 @@
 //! Defaults as JSON text, ready to be written, already completed by the defaults below them.
 
+use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::value::{DeepValue, count, deep_clone};
 use billhook_defaulting::apply_defaults_node;
-use billhook_schema::print::plain_json;
-use billhook_schema::value::{DeepValue, count, deep_clone};
 use billhook_schema::{CompiledSchema, DefaultStep, Edge};
 
 /// How much text is prepared for one schema, in bytes. Completed defaults can be much larger than

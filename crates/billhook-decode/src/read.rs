@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use billhook_schema::Location;
-use billhook_schema::value::{DeepValue, dismantle, grow};
+use billhook_apimachinery::Location;
+use billhook_apimachinery::value::{DeepValue, dismantle, grow};
 use serde_json::{Map, Value};
 
 use crate::error::JsonError;
@@ -321,4 +321,13 @@ impl<'t> Reader<'t> {
         }
         if self.at == start { Err(self.invalid("in numeric literal")) } else { Ok(()) }
     }
+}
+
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Whether a text is JSON rather than YAML, by its first character.
+pub fn is_json(text: &[u8]) -> bool {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
+    matches!(first, Some(b'{' | b'['))
 }

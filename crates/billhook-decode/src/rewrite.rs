@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::read::MAX_DEPTH;
 use crate::scan::{Part, Scan, Step, Stop};
@@ -49,7 +49,7 @@ impl Rewriter<'_, '_> {
         let spelled = self.scan.slice(at, end);
         let content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
         if self.scan.lone_surrogate || std::str::from_utf8(spelled).is_err() {
-            let spelled = billhook_schema::print::plain_json(&content.as_str().into());
+            let spelled = billhook_apimachinery::print::plain_json(&content.as_str().into());
             self.out.extend_from_slice(spelled.as_bytes());
         } else {
             self.out.extend_from_slice(spelled);

@@ -1,7 +1,7 @@
 //! The scanner: checks JSON text without building anything. Everything that reads text fast stands
 //! on it.
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
 use crate::error::JsonError;

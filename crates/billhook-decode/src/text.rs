@@ -105,7 +105,7 @@ pub(crate) fn character(rest: &[u8]) -> String {
         Some('\'') => r"'\''".to_owned(),
         Some('"') => "'\"'".to_owned(),
         Some(c) => {
-            let quoted = billhook_schema::print::quote(c.encode_utf8(&mut [0; 4]));
+            let quoted = billhook_apimachinery::print::quote(c.encode_utf8(&mut [0; 4]));
             format!("'{}'", quoted.trim_matches('"'))
         }
         None => format!("'\\x{:02x}'", rest.first().copied().unwrap_or_default()),

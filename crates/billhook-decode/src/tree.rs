@@ -1,8 +1,9 @@
 //! Pruning, null removal and defaulting of a value in one walk, in place.
 
+use billhook_apimachinery::Dialect;
+use billhook_apimachinery::value::{count, deep_clone, dismantle, grow};
 use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults_node};
-use billhook_schema::value::{count, deep_clone, dismantle, grow};
-use billhook_schema::{CompiledSchema, Dialect, Edge, NodeRef, PreviousProperty, Unlisted};
+use billhook_schema::{CompiledSchema, Edge, NodeRef, PreviousProperty, Unlisted};
 use serde_json::{Map, Value};
 
 use crate::scan::LEVELS;

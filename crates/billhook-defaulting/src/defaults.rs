@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use billhook_schema::value::{deep_clone, grow};
-use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, Edge, FieldPath, Location, NodeRef, Reason,
-    SchemaPaths, Segments, Unlisted,
-};
+use billhook_apimachinery::value::{deep_clone, grow};
+use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason, Segments};
+use billhook_schema::{CompiledSchema, Edge, NodeRef, SchemaPaths, Unlisted};
 use serde_json::{Map, Value};
 
 /// How many JSON values the defaults of one object may add. A few short defaults for list elements

@@ -1,9 +1,8 @@
 //! Removal of nulls from fields that are not nullable and have no default (DF-10 to DF-16).
 
-use billhook_schema::value::grow;
-use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, FieldPath, Location, NodeRef, Reason,
-};
+use billhook_apimachinery::value::grow;
+use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
+use billhook_schema::{CompiledSchema, NodeRef};
 use serde_json::Value;
 
 /// Removes the nulls that a server removes before it applies defaults. In the KEP dialect nulls

@@ -21,17 +21,17 @@
 //! Not here: unknown fields inside `metadata`, which are the business of metadata coercion
 //! (PR-02), and any look at types or value validations.
 
+mod coerce;
 mod types;
 
 use std::sync::Arc;
 
-use billhook_schema::value::{dismantle, grow};
-use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, Dialect, FieldPath, Location, NodeRef, RESOURCE_FIELDS,
-    Reason, SchemaPaths, Segment, Unlisted,
-};
+use billhook_apimachinery::value::{dismantle, grow};
+use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason, Segment};
+use billhook_schema::{CompiledSchema, NodeRef, RESOURCE_FIELDS, SchemaPaths, Unlisted};
 use serde_json::Value;
 
+pub use coerce::{Coerced, coerce, coerce_node, coerce_reporting};
 pub use types::check_types;
 
 /// Removes all fields that the schema does not specify.

@@ -1,11 +1,12 @@
 //! The type check that KEP-2332 asks for (its proposal 3) and no server makes (KD-03).
 
-use billhook_schema::value::{deep_clone, grow};
-use billhook_schema::{CompiledSchema, Edge, FieldError, Location, NodeRef};
+use billhook_apimachinery::value::{deep_clone, grow};
+use billhook_apimachinery::{FieldError, Location};
+use billhook_schema::{CompiledSchema, Edge, NodeRef};
 use serde_json::Value;
 
 /// Finds the first value whose JSON type is not the one its schema says. Null is left to
-/// validation. Only [`Dialect::Kep`](billhook_schema::Dialect::Kep) refuses such objects.
+/// validation. Only [`Dialect::Kep`](billhook_apimachinery::Dialect::Kep) refuses such objects.
 pub fn check_types(schema: &CompiledSchema, value: &Value) -> Result<(), FieldError> {
     walk(schema.root(), value, &Location::TOP)
 }

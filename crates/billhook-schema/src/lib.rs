@@ -2,11 +2,12 @@
 //!
 //! This crate reads the schema of a CustomResourceDefinition ([`JsonSchemaProps`]), converts it to
 //! a [`StructuralSchema`], checks the structural rules with the server's own errors
-//! ([`FieldError`]), and compiles it ([`CompiledSchema`]) to the form that pruning, defaulting,
+//! ([`FieldError`](billhook_apimachinery::FieldError)), and compiles it ([`CompiledSchema`]) to the form that pruning, defaulting,
 //! metadata coercion and validation walk.
 //!
 //! ```
-//! use billhook_schema::{FieldPath, JsonSchemaProps, StructuralSchema};
+//! use billhook_apimachinery::FieldPath;
+//! use billhook_schema::{JsonSchemaProps, StructuralSchema};
 //! use serde_json::json;
 //!
 //! let written = json!({"type": "object", "properties": {"a": {"type": "array"}}});
@@ -18,31 +19,19 @@
 //!
 //! It knows nothing of the definition around the schema, reads no files and prints nothing.
 
-pub mod base64;
-mod change;
 mod compiled;
-mod error;
-mod errors;
-mod hash;
 pub mod json_path;
-mod path;
-pub mod print;
 pub mod props;
 mod read;
+mod schema_paths;
 mod structural;
 mod validate;
-pub mod value;
 
-pub use change::{Change, ChangeKind, Reason, SchemaPaths, excerpt};
 pub use compiled::{
-    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Dialect, Edge, ExpectedProperty,
-    NodeId, NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types,
-    Unlisted,
+    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Edge, ExpectedProperty, NodeId,
+    NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
 };
-pub use error::{ErrorType, FieldError, aggregate};
-pub use errors::FieldErrors;
-pub use hash::hash_name;
-pub use path::{FieldPath, Location, Segment, Segments};
 pub use props::JsonSchemaProps;
 pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};
+pub use schema_paths::SchemaPaths;
 pub use structural::{ConversionError, StructuralSchema};

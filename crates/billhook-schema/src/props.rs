@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 
 /// A schema node as written. Absent strings are empty and absent flags false (SS-04); where an
 /// empty list or map differs from a missing one, an `Option` tells them apart.

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::path::{FieldPath, Location};
 use crate::props::{
     Dependency, Items, JsonSchemaProps, OtherKeywords, SchemaOrBool, ValidationRule,
     ValueValidations,
 };
-use crate::value::{DeepValue, Num, deep_clone, grow, json_type};
+use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow, json_type};
+use billhook_apimachinery::{FieldPath, Location};
 
 /// How deep schemas may be nested in each other.
 pub const MAX_SCHEMA_DEPTH: usize = 10_000;
@@ -323,7 +323,10 @@ fn integer(value: &Value, at: &Location<'_>) -> Result<i64> {
         Num::Float(float) if float.fract() == 0.0 && float.abs() < 9.2e18 => Ok(float as i64),
         Num::Float(float) => Err(SchemaReadError::at(
             at,
-            format!("expected a 64-bit integer, found {}", crate::print::json_float(float)),
+            format!(
+                "expected a 64-bit integer, found {}",
+                billhook_apimachinery::print::json_float(float)
+            ),
         )),
     }
 }

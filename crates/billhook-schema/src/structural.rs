@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use crate::props::{Items, JsonSchemaProps, SchemaOrBool, ValueValidations};
-use crate::value::grow;
+use billhook_apimachinery::value::grow;
 
 /// A schema whose keywords a structural schema may hold (SS-30). Whether it obeys the structural
 /// rules is what [`StructuralSchema::validate`] tells.

@@ -1,11 +1,11 @@
 //! The rules a structural schema must obey (SS-40 to SS-71).
 
-use crate::error::FieldError;
-use crate::errors::FieldErrors;
-use crate::path::{FieldPath, Location};
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
-use crate::value::grow;
+use billhook_apimachinery::FieldError;
+use billhook_apimachinery::FieldErrors;
+use billhook_apimachinery::value::grow;
+use billhook_apimachinery::{FieldPath, Location};
 
 impl StructuralSchema {
     /// All violations of the structural rules, sorted by their printed text (SS-40). `base` is

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use billhook_schema::{FieldError, FieldPath, Location};
+use billhook_apimachinery::{FieldError, FieldPath, Location};
 use serde_json::Value;
 
 use crate::correlate::Correlation;

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::ops::Range;
 
+use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_regex::Pattern;
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValueValidations};
-use billhook_schema::value::{DeepValue, grow};
 use serde_json::Value;
 
 use crate::formats::{Checker, Format};

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use billhook_schema::value::{deep_eq, grow};
+use billhook_apimachinery::value::{deep_eq, grow};
 use serde_json::Value;
 
 use crate::compile::{Additional, Arena, Node, NodeId};

@@ -1,7 +1,7 @@
 //! `enum` (VV-38, VV-39).
 
-use billhook_schema::print::compact_json;
-use billhook_schema::value::{DeepValue, Num, deep_eq};
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::value::{DeepValue, Num, deep_eq};
 use serde_json::Value;
 
 use crate::numbers::truncate;

@@ -3,8 +3,8 @@
 
 use std::collections::HashSet;
 
-use billhook_schema::print::compact_json;
-use billhook_schema::value::Num;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::value::Num;
 use serde_json::Value;
 
 /// What makes a value the same as another one: scalars by kind and value, lists and objects by

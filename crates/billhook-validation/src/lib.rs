@@ -27,20 +27,18 @@
 //! # Ok::<(), billhook_schema::SchemaReadError>(())
 //! ```
 //!
-//! [`validate_defaults`] says whether the defaults of a schema may stand in a definition (DF-40).
-//!
 //! Besides, [`Validator::list_errors`] finds repeated elements of list sets and list maps (VV-40),
 //! and [`Format`] is what Kubernetes means by the values of `format` (VV-71).
 //!
 //! # Not here
 //!
-//! Rules in CEL (`x-kubernetes-validations`) are the business of `billhook-cel`;
-//! [`DefaultFindings::not_evaluated`] tells which defaults have some.
+//! Rules in CEL (`x-kubernetes-validations`) belong to `billhook-cel`, the defaults of a schema to
+//! `billhook-default-validation`.
 
 mod check;
 mod compile;
 mod correlate;
-mod defaults;
+mod embedded;
 mod enums;
 mod formats;
 mod identity;
@@ -56,9 +54,6 @@ mod walk;
 
 pub use check::Check;
 pub use correlate::OldElements;
-pub use defaults::{
-    DefaultChecks, DefaultFindings, DefaultRules, RuleErrors, validate_defaults,
-    validate_defaults_with,
-};
+pub use embedded::{validate_embedded, validate_embedded_node};
 pub use formats::{Format, parse_duration, parse_go_duration};
 pub use validator::Validator;

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use billhook_schema::print::compact_json;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::{FieldError, Location};
 use billhook_schema::props::Extensions;
-use billhook_schema::value::{deep_clone, grow, sorted};
-use billhook_schema::{FieldError, Location};
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Node, NodeId};

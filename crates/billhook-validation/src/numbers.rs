@@ -1,7 +1,7 @@
 //! `maximum`, `minimum`, `multipleOf` and the ranges of numeric types (VV-25 to VV-29).
 
-use billhook_schema::print::plain_float;
-use billhook_schema::value::Num;
+use billhook_apimachinery::print::plain_float;
+use billhook_apimachinery::value::Num;
 use serde_json::Value;
 
 use crate::types::{TypeList, is_whole};

@@ -1,6 +1,6 @@
 //! Where a walk is, as error texts and error paths name it (VV-05, VV-61).
 
-use billhook_schema::{FieldPath, Location, Segment};
+use billhook_apimachinery::{FieldPath, Location, Segment};
 
 /// The text path of a place, empty at the top: a listed member adds `.key` (no dot at the start),
 /// a member under `additionalProperties` always `.key`, an element `[i]` (VV-05).

@@ -1,6 +1,6 @@
 //! Where a walk puts what it finds: nothing but the fact, or the errors themselves.
 
-use billhook_schema::{FieldError, FieldErrors};
+use billhook_apimachinery::{FieldError, FieldErrors};
 
 /// The receiver of a walk's findings.
 pub(crate) trait Report {

@@ -1,6 +1,6 @@
 //! The `type` and `format` of a node and the check of a value's kind (VV-02, VV-10 to VV-14).
 
-use billhook_schema::value::Num;
+use billhook_apimachinery::value::Num;
 use serde_json::{Map, Value};
 
 /// The types that a node names.

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use billhook_schema::{FieldError, JsonSchemaProps};
+use billhook_apimachinery::FieldError;
+use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
 use crate::check::Check;
@@ -24,6 +25,11 @@ impl Validator {
     /// is none is no error here; no text matches it (VV-22).
     pub fn new(schema: &JsonSchemaProps) -> Self {
         Self::with_form(schema, SchemaForm::Written)
+    }
+
+    /// Compiles the structural form of a schema: what holds for its defaults (DF-44).
+    pub fn structural(schema: &JsonSchemaProps) -> Self {
+        Self::with_form(schema, SchemaForm::Structural)
     }
 
     pub(crate) fn with_form(schema: &JsonSchemaProps, form: SchemaForm) -> Self {

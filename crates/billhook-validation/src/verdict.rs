@@ -3,7 +3,7 @@
 //! It demands what the [walk](crate::walk) for the errors demands, stops at the first thing that is
 //! wrong and needs neither places nor scores.
 
-use billhook_schema::value::{Num, grow};
+use billhook_apimachinery::value::{Num, grow};
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Junctors, Node, NodeId};

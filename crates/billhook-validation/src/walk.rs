@@ -3,9 +3,9 @@
 //! It runs for values that the [verdict](crate::verdict) found to be wrong. It also counts how much of a node's demands applied to the value, which decides the branch of a
 //! failed junctor whose errors are shown (VV-54).
 
-use billhook_schema::print::quote;
-use billhook_schema::value::{Num, deep_clone, sorted};
-use billhook_schema::{FieldError, FieldPath, Location};
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{Num, deep_clone, sorted};
+use billhook_apimachinery::{FieldError, FieldPath, Location};
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings, TextFault};
@@ -302,7 +302,7 @@ impl<'w> Walk<'w> {
                     ))
                 }
                 NumberError::Factor(factor) => {
-                    let shown = billhook_schema::print::error_value(&factor);
+                    let shown = billhook_apimachinery::print::error_value(&factor);
                     let name = place::name(at);
                     let detail =
                         format!("factor MultipleOf declared for {name} must be positive: {shown}");

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use billhook_schema::value::{DeepValue, dismantle};
+use billhook_apimachinery::value::{DeepValue, dismantle};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;

@@ -1,7 +1,7 @@
 //! The documents of a stream.
 
-use billhook_schema::FieldPath;
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use crate::build::{Built, build};

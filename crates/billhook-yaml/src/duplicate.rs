@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use billhook_schema::{FieldPath, Segment};
+use billhook_apimachinery::{FieldPath, Segment};
 
 /// A key that occurs once more in its mapping. The last value counts.
 #[derive(Clone)]

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use billhook_schema::{FieldPath, Segment};
+use billhook_apimachinery::{FieldPath, Segment};
 
 use crate::error::Place;
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use billhook_schema::base64;
-use billhook_schema::print::quote;
+use billhook_apimachinery::base64;
+use billhook_apimachinery::print::quote;
 use serde_json::{Number, Value};
 
 /// The explicit tag of a node, as far as it matters.

@@ -1,44 +1,25 @@
 //! What happens to every object on its way in, whatever it comes from (RP-12 to RP-14), and the
 //! defaults behind that.
 
-use billhook_objectmeta::{Invalid, metadata_changes, normalise_metadata, unknown_metadata_fields};
-use billhook_schema::value::{DeepValue, dismantle, go_type, json_type};
-use billhook_schema::{Change, ChangeKind, CompiledSchema, Dialect, FieldPath, Location, Reason};
+use billhook_apimachinery::TypeMeta;
+use billhook_apimachinery::metadata::{
+    Invalid, metadata_changes, normalise_metadata, unknown_metadata_fields,
+};
+use billhook_apimachinery::value::{DeepValue, dismantle, go_type, json_type};
+use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
+use billhook_schema::CompiledSchema;
 use serde_json::{Map, Value};
 
 use crate::CustomResourceDefinition;
 use crate::error::DecodeError;
 
-/// What an object says it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct TypeMeta {
-    pub(crate) kind: String,
-    pub(crate) api_version: String,
-    pub(crate) group: String,
-    pub(crate) version: String,
-}
-
-impl TypeMeta {
-    fn new(api_version: &str, kind: &str) -> Result<Self, String> {
-        let (group, version) = match api_version.split_once('/') {
-            None => ("", api_version),
-            Some((_, version)) if version.contains('/') => {
-                return Err(format!("unexpected GroupVersion string: {api_version}"));
-            }
-            Some(parts) => parts,
-        };
-        let (group, version) = (group.to_owned(), version.to_owned());
-        let (kind, api_version) = (kind.to_owned(), api_version.to_owned());
-        Ok(TypeMeta { kind, api_version, group, version })
-    }
-
-    pub(crate) fn belongs_to(&self, crd: &CustomResourceDefinition) -> bool {
-        self.group == crd.group() && self.kind == crd.kind()
-    }
+/// Whether objects of a type are those of a definition.
+pub(crate) fn belongs_to(types: &TypeMeta, crd: &CustomResourceDefinition) -> bool {
+    types.group == crd.group() && types.kind == crd.kind()
 }
 
 /// RP-10, steps 1 and 2: what the server reads of an object before it decodes it.
-pub(crate) fn type_meta(
+pub(crate) fn type_meta_of_body(
     object: &Value,
     body: Option<&[u8]>,
     kind: &str,
@@ -67,7 +48,8 @@ pub(crate) fn type_meta(
             Err(cannot_unmarshal(other, &format!("struct field .{name} of type string")))
         }
     };
-    let found = TypeMeta::new(text("apiVersion")?, text("kind")?).map_err(refuse)?;
+    let found = TypeMeta::new(text("apiVersion")?, text("kind")?)
+        .map_err(|error| refuse(error.to_string()))?;
     if found.kind.is_empty() {
         let shown = body.map_or_else(
             || crate::to_json(object),
@@ -76,6 +58,17 @@ pub(crate) fn type_meta(
         return Err(refuse(format!("Object 'Kind' is missing in '{shown}'")));
     }
     Ok(found)
+}
+
+/// Returns what an object says it is, read as the server reads it before it decodes the object
+/// (RP-10). `kind` is the kind that is expected.
+///
+/// # Errors
+///
+/// When `apiVersion` or `kind` is not a string, when there is no kind, and when the group and
+/// version cannot be told apart.
+pub fn type_meta(object: &Value, kind: &str) -> Result<TypeMeta, DecodeError> {
+    type_meta_of_body(object, None, kind)
 }
 
 /// RP-12 for objects that were not a request body.
@@ -87,12 +80,12 @@ pub(crate) fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
         None => Ok(""),
         Some(Value::String(text)) => Ok(text.as_str()),
         Some(other) => {
-            let shown = billhook_schema::print::plain_json(other);
+            let shown = billhook_apimachinery::print::plain_json(other);
             let found = go_type(other);
             Err(format!(".{name} accessor error: {shown} is of the type {found}, expected string"))
         }
     };
-    TypeMeta::new(text("apiVersion")?, text("kind")?)
+    TypeMeta::new(text("apiVersion")?, text("kind")?).map_err(|error| error.to_string())
 }
 
 /// What decoding found besides the object itself.
@@ -125,7 +118,7 @@ pub(crate) struct Clean<'c> {
 impl Clean<'_> {
     pub(crate) fn run(&self, object: &mut Value, found: &TypeMeta) -> Result<Findings, String> {
         let mut findings = Findings::default();
-        let belongs = found.belongs_to(self.crd);
+        let belongs = crate::clean::belongs_to(found, self.crd);
         let schema = self.crd.schema(&found.version);
         if belongs && schema.dialect() == Dialect::Kep {
             billhook_pruning::check_types(schema, object).map_err(|error| error.to_string())?;
@@ -185,7 +178,7 @@ impl Clean<'_> {
                 billhook_pruning::prune(schema, object);
                 billhook_defaulting::remove_nulls(schema, object);
             }
-            return billhook_objectmeta::coerce(schema, false, self.invalid, object)
+            return billhook_pruning::coerce(schema, false, self.invalid, object)
                 .map_err(|error| error.to_string());
         }
         if cleans {
@@ -195,7 +188,7 @@ impl Clean<'_> {
             findings.changes.extend(pruned);
             findings.changes.extend(billhook_defaulting::remove_nulls_reporting(schema, object));
         }
-        let coerced = billhook_objectmeta::coerce_reporting(schema, false, self.invalid, object)
+        let coerced = billhook_pruning::coerce_reporting(schema, false, self.invalid, object)
             .map_err(|error| error.to_string())?;
         let embedded = coerced.unknown.iter().map(|path| unknown_field(path));
         let mut embedded: Vec<String> = root_unknown.into_iter().chain(embedded).collect();

@@ -3,20 +3,21 @@
 
 use std::borrow::Cow;
 
+use billhook_apimachinery::metadata::Invalid;
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
 use billhook_decode::{Decoder, Findings, JsonError, read_json};
-use billhook_objectmeta::Invalid;
-use billhook_schema::print::quote;
-use billhook_schema::value::DeepValue;
-use billhook_schema::{Change, ChangeKind, FieldPath, Reason};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::clean::{
-    Clean, Report, apply_defaults, set_generation, type_meta, type_meta_of_stored, unknown_field,
+    Clean, Report, apply_defaults, set_generation, type_meta_of_body, type_meta_of_stored,
+    unknown_field,
 };
 use crate::crd::Version;
 use crate::error::DecodeError;
-use crate::manifest::is_json;
+use billhook_decode::is_json;
 
 /// What a request does about unknown and duplicate fields (RP-20).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -254,7 +255,7 @@ impl Version {
         options: &DecodeOptions,
     ) -> Result<Decoded, DecodeError> {
         let kind = self.definition().kind();
-        let Read { mut object, entries, converted } = read_body(body, options.format, kind)?;
+        let Read { mut object, entries, converted } = read(body, options.format, kind)?;
         let shown = converted.as_ref().map_or(body, String::as_bytes);
         let (warnings, changes) = self.decode_object(&mut object, entries, Some(shown), options)?;
         Ok(Decoded { object, warnings, changes })
@@ -278,7 +279,7 @@ impl Version {
         options: &DecodeOptions,
     ) -> Result<(Vec<String>, Vec<Change>), DecodeError> {
         let crd = self.definition();
-        let found = type_meta(object, body, crd.kind())?;
+        let found = type_meta_of_body(object, body, crd.kind())?;
         let refuse = |error: String| DecodeError::known(&found, crd.kind(), error);
 
         let strict = options.field_validation != FieldValidation::Ignore;
@@ -295,7 +296,7 @@ impl Version {
             }
         }
         let mut changes = findings.changes;
-        if found.belongs_to(crd) {
+        if crate::clean::belongs_to(&found, crd) {
             apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
                 .map_err(|error| DecodeError::known(&found, crd.kind(), error))?;
         }
@@ -337,7 +338,7 @@ impl Version {
         let report = Report { unknown: false, changes: options.report };
         let clean = Clean { crd, invalid: Invalid::Drop, report };
         let mut changes = clean.run(object, &found).map_err(DecodeError::storage)?.changes;
-        if found.belongs_to(crd) {
+        if crate::clean::belongs_to(&found, crd) {
             set_generation(object, options.report, &mut changes);
             apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
                 .map_err(DecodeError::storage)?;
@@ -384,7 +385,7 @@ impl Version {
         let Some(storage) = storage.filter(|storage| storage.name() != self.name()) else {
             return Ok(crate::to_json(object).into_bytes());
         };
-        let mut object = DeepValue::from(billhook_schema::value::deep_clone(object));
+        let mut object = DeepValue::from(billhook_apimachinery::value::deep_clone(object));
         storage.convert_value(&mut object, &DecodeOptions::default())?;
         Ok(crate::to_json(&object).into_bytes())
     }
@@ -398,7 +399,17 @@ pub(crate) struct Read {
     pub(crate) converted: Option<String>,
 }
 
-pub(crate) fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
+/// Reads a request body to a value, without decoding it: YAML or JSON, with the server's errors.
+/// `kind` is the kind that is expected.
+///
+/// # Errors
+///
+/// When the body is malformed; of repeated keys the last one wins.
+pub fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<DeepValue, DecodeError> {
+    read(body, format, kind).map(|read| read.object)
+}
+
+pub(crate) fn read(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, DecodeError> {
     let is_yaml = match format {
         BodyFormat::Detect => !is_json(body) && !body.iter().all(u8::is_ascii_whitespace),
         BodyFormat::Json => false,
@@ -424,7 +435,7 @@ pub(crate) fn read_body(body: &[u8], format: BodyFormat, kind: &str) -> Result<R
 fn syntax_error(error: &JsonError, body: &[u8], kind: &str) -> DecodeError {
     // A number out of range does not keep the server from reading the kind first (RP-18).
     if let Some(partial) = error.partial() {
-        return match type_meta(partial, Some(body), kind) {
+        return match type_meta_of_body(partial, Some(body), kind) {
             Ok(found) => DecodeError::known(&found, kind, error.to_string()),
             Err(refused) => refused,
         };

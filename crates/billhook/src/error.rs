@@ -1,8 +1,8 @@
 //! Why an object was refused, in the server's words (RP-18).
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
-use crate::clean::TypeMeta;
+use billhook_apimachinery::TypeMeta;
 
 /// What kind of refusal a [`DecodeError`] is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -54,83 +54,23 @@
 //!   what it does to the object before.
 //! - [`CrdManifest`]: what the server says about a definition itself, on create and on update.
 //! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
-//! - [`admission`]: the whole write path, mutating and validating webhooks included.
+//! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
-//!
-//! # In a controller
-//!
-//! With the feature `kube`, what a program that is written with kube has in hand can be used as it
-//! is:
-//!
-//! ```
-//! # #[cfg(not(feature = "kube"))]
-//! # fn main() {}
-//! # #[cfg(feature = "kube")]
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
-//! # #[derive(serde::Serialize, serde::Deserialize)]
-//! # #[serde(rename_all = "camelCase")]
-//! # struct Backup { api_version: String, kind: String, metadata: serde_json::Value, spec: Spec }
-//! # #[derive(serde::Serialize, serde::Deserialize)]
-//! # struct Spec { keep: Option<i64> }
-//! # impl Backup {
-//! #     fn crd() -> v1::CustomResourceDefinition {
-//! #         serde_json::from_value(serde_json::json!({
-//! #             "metadata": {"name": "backups.example.com"},
-//! #             "spec": {"group": "example.com", "scope": "Namespaced",
-//! #                 "names": {"plural": "backups", "kind": "Backup"},
-//! #                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
-//! #                     "openAPIV3Schema": {"type": "object", "properties": {"spec": {
-//! #                         "type": "object",
-//! #                         "properties": {"keep": {"type": "integer", "default": 7}}}}}}}]},
-//! #         })).unwrap()
-//! #     }
-//! # }
-//! # let backup = Backup { api_version: "example.com/v1".to_owned(), kind: "Backup".to_owned(),
-//! #     metadata: serde_json::json!({"name": "a"}), spec: Spec { keep: None } };
-//! # let webhooks =
-//! #     k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration::default();
-//! # let mut shop = k8s_openapi::api::core::v1::Namespace::default();
-//! # shop.metadata.name = Some("shop".to_owned());
-//! # let namespaces = vec![shop];
-//! use billhook::CustomResourceDefinition;
-//! use billhook::admission::{Admission, Chain, ObjectRequest, Unreachable};
-//! use billhook::webhook::{WebhookConfiguration, namespace_labels};
-//!
-//! let definition = CustomResourceDefinition::try_from(&Backup::crd())?;
-//! let chain = Chain::new(Unreachable)
-//!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?])
-//!     .namespaces(namespace_labels(namespaces));
-//! let admission = Admission::new(definition, chain);
-//!
-//! let request = ObjectRequest::create("v1", &serde_json::to_vec(&backup)?);
-//! let accepted = admission.admit_blocking(&request).result.map_err(kube_core::Status::from)?;
-//! let returned: Backup = serde_json::from_value(accepted.returned.unwrap().into_inner())?;
-//! assert_eq!(returned.spec.keep, Some(7));
-//! # Ok(())
-//! # }
-//! ```
 //!
 //! # Crate features
 //!
-//! - `https`: webhooks over HTTPS (`admission::client`), on tokio.
-//! - `metrics`: the metrics of admission (`admission::metrics`), for prometheus-client.
-//! - `tracing`: spans and log events of admission.
 //! - `k8s-openapi`: conversions from and to the types of k8s-openapi: [`CustomResourceDefinition`],
-//!   [`CrdManifest`], [`webhook::WebhookConfiguration`], [`webhook::selector::LabelSelector`],
-//!   [`webhook::UserInfo`], [`admission::Status`], and the labels of namespaces. It chooses no
-//!   version of Kubernetes; a program that builds k8s-openapi has to, with a feature of that crate.
+//!   [`CrdManifest`], [`webhook::WebhookConfiguration`], [`label_selector::LabelSelector`],
+//!   [`UserInfo`], [`Status`], and the labels of namespaces. It chooses no version of Kubernetes; a
+//!   program that builds k8s-openapi has to, with a feature of that crate.
 //! - `kube`: also conversions from and to the types of kube-core, which kube re-exports:
-//!   [`admission::AdmissionReview`] with its parts, [`admission::Status`],
-//!   [`webhook::ApiResource`] and the names of kinds and resources.
+//!   [`Status`], [`webhook::ApiResource`] and the names of kinds and resources.
 //! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
 //!
 //! # Not here
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
-pub mod admission;
-mod ca_bundle;
 mod clean;
 mod crd;
 mod decode;
@@ -138,29 +78,36 @@ mod error;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
 mod manifest;
-mod metadata;
+pub mod scale;
 mod stream;
 mod validate;
 pub mod webhook;
 mod yaml;
 
-pub use billhook_cel as cel;
+pub use billhook_apimachinery::label_selector;
+pub use billhook_apimachinery::record_reader::ReadError;
+pub use billhook_apimachinery::value::DeepValue;
+pub use billhook_apimachinery::{
+    Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
+    GroupVersionResource, Reason, Segment, Segments, Status, StatusCause, StatusDetails, UserInfo,
+    Verdict,
+};
 pub use billhook_cel::rules::{RuleFindings, Rules};
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
+pub use billhook_definition::{
+    ClientConfig, CrdManifest, CrdManifestError, CrdValidation, ServiceReference,
+};
 pub use billhook_schema::{
-    Change, ChangeKind, CompiledSchema, ConversionError, Dialect, ErrorType, FieldError, FieldPath,
-    JsonSchemaProps, Reason, SchemaReadError, Segment, Segments, StructuralSchema,
+    CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };
 pub use billhook_validation::Validator;
-pub use crd::{
-    CrdError, CrdManifest, CrdManifestError, CrdOptions, CrdValidation, CustomResourceDefinition,
-    Names, Scope, Version,
-};
-pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation};
+pub use clean::type_meta;
+pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Version};
+pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation, read_body};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
-pub use validate::{ValidateOptions, Validation, Verdict};
+pub use validate::{SERVER_FIELDS, ValidateOptions, Validation};
 pub use yaml::to_yaml;
 
 /// The README's example, run as a test.

@@ -1,7 +1,7 @@
 //! Documents as users have them: files of YAML or JSON with one or more objects.
 
-use billhook_decode::{JsonError, read_json};
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
+use billhook_decode::{JsonError, is_json, read_json};
 use serde_json::Value;
 
 /// One document of a manifest.
@@ -92,21 +92,12 @@ pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
     Ok(manifests)
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
-/// Whether a text is JSON rather than YAML, by its first character.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    matches!(first, Some(b'{' | b'['))
-}
-
 /// A value as indented JSON text, with sorted keys and numbers as the server prints them.
 pub fn to_json_pretty(value: &Value) -> String {
-    billhook_schema::print::pretty_json(value)
+    billhook_apimachinery::print::pretty_json(value)
 }
 
 /// A value as compact JSON text, with sorted keys and numbers as the server prints them (RP-52).
 pub fn to_json(value: &Value) -> String {
-    billhook_schema::print::plain_json(value)
+    billhook_apimachinery::print::plain_json(value)
 }

@@ -1,8 +1,8 @@
 //! Writing YAML that every reader takes for the same value: strings that YAML 1.1 or 1.2 could
 //! take for something else are quoted.
 
-use billhook_schema::print::plain_json;
-use billhook_schema::value::{grow, sorted};
+use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::value::{grow, sorted};
 use serde_json::Value;
 
 /// A value as YAML text, with sorted keys and whole floats without a fraction.

@@ -1,7 +1,7 @@
 //! When an outcome counts as the server's.
 
+use billhook_apimachinery::print::{plain_json, pretty_json};
 use billhook_decode::read_json;
-use billhook_schema::print::{plain_json, pretty_json};
 use serde_json::{Map, Value};
 
 use super::{Outcome, crd};
@@ -96,7 +96,7 @@ fn without_compiler_text(text: &str) -> &str {
 pub(super) fn show(outcome: &Outcome) -> String {
     let mut members = Map::new();
     if let Some(ok) = &outcome.ok {
-        members.insert("ok".to_owned(), billhook_schema::value::deep_clone(ok));
+        members.insert("ok".to_owned(), billhook_apimachinery::value::deep_clone(ok));
     }
     if !outcome.errors.is_empty() {
         let errors = outcome.errors.iter().map(|error| (**error).clone()).collect();

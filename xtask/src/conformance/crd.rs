@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use billhook::{CrdManifest, read_manifests};
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Value, json};
 
 use super::Outcome;

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::process::ExitCode;
 
+use billhook_apimachinery::print::pretty_json;
+use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
-use billhook_schema::print::pretty_json;
-use billhook_schema::value::DeepValue;
 use serde_json::Value;
 
 /// Vectors wrap objects that are themselves as deep as a server allows.

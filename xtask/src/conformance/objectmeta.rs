@@ -1,6 +1,7 @@
 //! The operation on the metadata of embedded resources: coercion and validation.
 
-use billhook_objectmeta::{Invalid, validate_embedded};
+use billhook_apimachinery::metadata::Invalid;
+use billhook_validation::validate_embedded;
 use serde_json::{Value, json};
 
 use super::Outcome;
@@ -16,8 +17,8 @@ pub(super) fn run(input: &Value) -> Run {
     let mut errors: Vec<_> =
         validated.iter().map(|error| field_error(error, Some("validate"))).collect();
     let count = ("validate_errors", Value::from(validated.len()));
-    let plain_result = billhook_objectmeta::coerce(&schema, is_root, invalid, &mut plain);
-    match billhook_objectmeta::coerce_reporting(&schema, is_root, invalid, &mut value) {
+    let plain_result = billhook_pruning::coerce(&schema, is_root, invalid, &mut plain);
+    match billhook_pruning::coerce_reporting(&schema, is_root, invalid, &mut value) {
         Ok(coerced) => {
             if plain_result.is_err() || plain != value {
                 return Err("the plain and the reporting form differ".to_owned());

@@ -6,13 +6,10 @@ use billhook::{
     BodyFormat, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
     FieldValidation, Version, read_manifests,
 };
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
 use billhook_decode::read_json;
-use billhook_objectmeta::Invalid;
-use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_schema::{
-    CompileOptions, CompiledSchema, ErrorType, FieldError, FieldPath, JsonSchemaProps,
-    StructuralSchema,
-};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value, json};
 
 use super::{Outcome, crd, objectmeta, validation, webhook};
@@ -186,13 +183,8 @@ fn default(input: &Value, removes_nulls: bool) -> Run {
 
 fn prune_defaults(input: &Value) -> Run {
     let schema = compile(input, true)?;
-    let schema = billhook_defaulting::prune_defaults(&schema, |node, is_resource, value| {
-        billhook_objectmeta::coerce_node(node, is_resource, Invalid::Drop, value)
-            .map_err(|error| error.to_string())?;
-        billhook_pruning::prune_node(node, value);
-        Ok(())
-    })
-    .map_err(|error| error.to_string())?;
+    let schema =
+        billhook_default_validation::prune_defaults(&schema).map_err(|error| error.to_string())?;
     let mut defaults = Map::new();
     let root = schema.root_edge().default().map(|default| (String::new(), default));
     let below = schema

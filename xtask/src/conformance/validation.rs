@@ -2,11 +2,11 @@
 //! `defaults_validate` and `validate_cr`.
 
 use billhook::{DecodeOptions, Scope, ValidateOptions, Validation};
-use billhook_cel::default_rules;
+use billhook_apimachinery::value::DeepValue;
 use billhook_cel::rules::{BUDGET, Rules};
+use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::JsonSchemaProps;
-use billhook_schema::value::DeepValue;
-use billhook_validation::{DefaultChecks, Validator, validate_defaults_with};
+use billhook_validation::Validator;
 use serde_json::{Value, json};
 
 use super::ops::{Input, Run, definition, field_error, flag, object_of, ok, schema_of, subject};
@@ -67,7 +67,7 @@ pub(super) fn defaults_validate(input: &Value) -> Run {
     let checks = DefaultChecks::default()
         .resource_root(flag(input, "isResourceRoot"))
         .require_pruned(flag(input, "requirePrunedDefaults"));
-    let findings = validate_defaults_with(&schema, &checks, &mut default_rules(&schema));
+    let findings = validate_defaults(&schema, &checks);
     Ok(Outcome {
         errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(json!({"valid": findings.errors.is_empty()}))

@@ -4,16 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook::FieldPath;
-use billhook::webhook::selector::{LabelSelector, Selector};
+use billhook::label_selector::{LabelSelector, Selector};
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, Decision, EquivalenceRegistry,
-    GroupVersionKind, GroupVersionResource, Hook, Match, MatchContext, NamespaceLabels,
-    UserAuthorizer, UserInfo, ValidationOptions, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CelConditions, ConditionInput, Decision, EquivalenceRegistry, Hook, Match,
+    MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions, WebhookConfiguration,
+    WebhookSet,
 };
+use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_cel::{
     AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, ResourceTarget,
 };
-use billhook_schema::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value, json};
 
 use super::Outcome;

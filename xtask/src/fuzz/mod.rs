@@ -12,9 +12,9 @@ use billhook::{
     Change, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation, Version,
     read_manifests, to_json,
 };
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow};
 use billhook_decode::{Document, check_json, read_json};
-use billhook_schema::print::quote;
-use billhook_schema::value::{DeepValue, Num, deep_clone, grow};
 use serde_json::Value;
 
 use random::Random;

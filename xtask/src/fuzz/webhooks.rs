@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use billhook::label_selector::Selector;
 use billhook::read_manifests;
-use billhook::webhook::selector::Selector;
 use billhook::webhook::{
     ApiResource, ConfigurationKind, EquivalenceRegistry, MatchContext, NamespaceLabels,
     ValidationOptions, WebhookConfiguration, WebhookSet, lint_together,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::ast::{Comprehension, Entry, Expr, Kind, Literal};
 use crate::functions::Functions;

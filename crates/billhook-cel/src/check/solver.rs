@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::types::Type;
 

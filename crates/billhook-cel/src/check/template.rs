@@ -1,6 +1,6 @@
 //! Templates of `format` that are literals, with a literal list of what is put in (CE-10).
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::ast::{Expr, Kind};
 use crate::functions::clauses;

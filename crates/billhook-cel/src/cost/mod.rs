@@ -5,7 +5,7 @@ mod size;
 
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::ast::{Comprehension, Expr, Kind, Literal};
 use crate::check::{Checked, Reference};

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use super::entries::Entries;
 use super::select::find;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::value::grow;
 use billhook_regex::Pattern;
-use billhook_schema::value::grow;
 
 use super::machine::fits;
 use super::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};

@@ -1,6 +1,6 @@
 //! Selection of fields, entries and elements.
 
-use billhook_schema::print::json_float;
+use billhook_apimachinery::print::json_float;
 
 use crate::contents::Read;
 use crate::schema::SchemaKind;

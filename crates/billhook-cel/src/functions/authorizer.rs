@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use billhook_objectmeta::names;
+use billhook_apimachinery::names;
 
 use super::declare::{Result, opaque, text, wrap};
 use super::{Call, Cost, Overload, cost};

@@ -1,6 +1,6 @@
 //! Conversions between the types of CEL.
 
-use billhook_schema::print::plain_float;
+use billhook_apimachinery::print::plain_float;
 
 use crate::contents::Read;
 use crate::time::{FIRST_SECOND, LAST_SECOND, duration_text, rfc3339, timestamp_text};

@@ -1,6 +1,6 @@
 //! What calls of the standard functions cost at run time (CE-35).
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::value::{EvaluationError, Value};
 

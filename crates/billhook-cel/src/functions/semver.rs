@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::cmp::Ordering;
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
 use super::declare::{Result, argument, opaque, text, wrap};
 use super::{Call, Cost, Overload, cost};

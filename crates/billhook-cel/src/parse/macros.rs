@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::ast::{Comprehension, Expr, Kind, Literal};
 

@@ -8,7 +8,7 @@ mod operators;
 
 use std::sync::Arc;
 
-use billhook_schema::value::grow;
+use billhook_apimachinery::value::grow;
 
 use crate::ast::{Entry, Expr, Kind, Literal};
 use crate::program::CompileError;

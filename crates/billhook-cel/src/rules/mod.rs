@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
+use billhook_apimachinery::value::grow;
+use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{Items, SchemaOrBool};
-use billhook_schema::value::grow;
-use billhook_schema::{FieldError, FieldPath, JsonSchemaProps};
 use billhook_validation::Validator;
 use serde_json::Value;
 

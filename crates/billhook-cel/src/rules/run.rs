@@ -3,8 +3,8 @@
 use std::cell::OnceCell;
 use std::ops::ControlFlow;
 
-use billhook_schema::value::{deep_clone, grow, sorted};
-use billhook_schema::{FieldError, FieldPath, Location};
+use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::{FieldError, FieldPath, Location};
 use serde_json::Value as Json;
 
 use super::compile::Rule;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
+use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
-use billhook_schema::value::grow;
 
 use super::{Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
 

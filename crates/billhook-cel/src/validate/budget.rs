@@ -1,6 +1,6 @@
 //! Limits of what rules may cost (CE-25).
 
-use billhook_schema::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath};
 
 /// For one expression.
 pub(super) const EACH: u64 = 10_000_000;

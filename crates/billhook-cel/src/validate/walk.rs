@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use billhook_schema::print::compact_json;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::value::grow;
+use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
+use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValidationRule};
-use billhook_schema::value::grow;
-use billhook_schema::{FieldError, FieldErrors, FieldPath, JsonSchemaProps, Location};
 use serde_json::{Value, json};
 
 use super::RuleChecks;

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use billhook::admission::ObjectRequest;
 use billhook::webhook::{Namespaces as _, WebhookConfiguration};
+use billhook_admission::ObjectRequest;
 
 use crate::admit::args::Admit;
 use crate::input::{Document, sources};

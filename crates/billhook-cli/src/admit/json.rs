@@ -2,10 +2,10 @@
 
 use std::io;
 
-use billhook::admission::{
+use billhook_admission::{
     Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Stage, Step,
 };
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::json::{self, Fields};

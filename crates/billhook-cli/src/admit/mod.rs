@@ -10,12 +10,12 @@ use std::io::{self, Write as _};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use billhook::admission::client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
-use billhook::admission::{
-    self, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
-};
-use billhook::webhook::UserInfo;
+use billhook::UserInfo;
 use billhook::{CustomResourceDefinition, Dialect};
+use billhook_admission::{
+    Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
+};
+use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
 
 use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
@@ -179,8 +179,8 @@ impl Run<'_> {
         };
         request.namespace = identity.namespace.clone().unwrap_or(command.namespace.clone());
         request.subresource = command.subresource.map(|subresource| match subresource {
-            Subresource::Status => admission::Subresource::Status,
-            Subresource::Scale => admission::Subresource::Scale,
+            Subresource::Status => billhook_admission::Subresource::Status,
+            Subresource::Scale => billhook_admission::Subresource::Scale,
         });
         request.dry_run = command.dry_run;
         request.field_validation = field_validation(command.field_validation);

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal as _};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use billhook::admission::{CallEnd, CallStart, Observer};
+use billhook_admission::{CallEnd, CallStart, Observer};
 
 use crate::report;
 

@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use billhook::admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
 use billhook::webhook::Reason;
+use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
 
 use crate::admit::args::Admit;
 use crate::problem::{Place, Problem};
@@ -58,7 +58,7 @@ pub(crate) fn outcome(
 }
 
 /// Code and reason of a status.
-fn reason(status: &billhook::admission::Status) -> String {
+fn reason(status: &billhook::Status) -> String {
     match status.reason.as_str() {
         "" => format!("{}", status.code),
         reason => format!("{} {reason}", status.code),

@@ -15,7 +15,7 @@ use billhook::{
     CrdManifest, CrdManifestError, CrdValidation, CustomResourceDefinition, FieldError,
     FieldValidation,
 };
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
 use crate::args::Check;

@@ -5,7 +5,7 @@ use std::io;
 
 use billhook::FieldError;
 use billhook::webhook::{Lint, Severity};
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::{Findings, Outcome};

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
+use billhook::label_selector::{LabelSelector, Operator, Selector};
 use billhook::webhook::NamespaceLabels;
-use billhook::webhook::selector::{LabelSelector, Operator, Selector};
 use serde_json::{Value, json};
 
 use crate::crds::list;

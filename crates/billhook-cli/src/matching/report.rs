@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::{ConfigurationKind, Decision};
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::args::Match;

@@ -2,11 +2,10 @@
 
 use std::path::PathBuf;
 
-use billhook::webhook::{
-    AdmissionAttributes, ApiResource, EquivalenceRegistry, GroupVersionKind, UserInfo,
-};
+use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalenceRegistry};
 use billhook::{CustomResourceDefinition, Scope};
-use billhook_schema::value::DeepValue;
+use billhook::{GroupVersionKind, UserInfo};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
 use super::Subject;

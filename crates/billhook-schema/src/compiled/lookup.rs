@@ -1,7 +1,7 @@
 //! Finding a property by name without allocating.
 
 use super::{Arena, Property};
-use crate::hash::hash_name as hash;
+use billhook_apimachinery::hash_name as hash;
 
 /// Up to this many properties are compared one by one.
 const LINEAR: usize = 6;

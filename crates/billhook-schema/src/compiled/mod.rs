@@ -15,11 +15,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use crate::path::{FieldPath, Segment};
-use crate::value::DeepValue;
+use billhook_apimachinery::Dialect;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
-pub use lower::{CompileOptions, Dialect};
+pub use lower::CompileOptions;
 use members::{NO_DEFAULT, Property, Target};
 pub use places::{DefaultPlace, DefaultStep};
 
@@ -165,12 +166,12 @@ impl Types {
         let bits = match value {
             Value::Null => return true,
             Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) => match crate::value::Num::of(number) {
-                crate::value::Num::Int(_) => Self::INTEGER | Self::NUMBER,
-                crate::value::Num::Float(float) if float.fract() == 0.0 => {
+            Value::Number(number) => match billhook_apimachinery::value::Num::of(number) {
+                billhook_apimachinery::value::Num::Int(_) => Self::INTEGER | Self::NUMBER,
+                billhook_apimachinery::value::Num::Float(float) if float.fract() == 0.0 => {
                     Self::INTEGER | Self::NUMBER
                 }
-                crate::value::Num::Float(_) => Self::NUMBER,
+                billhook_apimachinery::value::Num::Float(_) => Self::NUMBER,
             },
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,

@@ -8,8 +8,8 @@ use super::{
     Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NO_DEFAULT, NodeRef, Step,
     Target, Unlisted,
 };
-use crate::path::FieldPath;
-use crate::value::{DeepValue, count};
+use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::value::{DeepValue, count};
 
 /// One step from the top of a schema to a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,22 +1,23 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
-pub(crate) mod check;
 mod read;
 mod version;
 
 use std::sync::{Arc, OnceLock};
 
+use billhook_apimachinery::Dialect;
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
-use billhook_defaulting::DefaultPruningError;
+use billhook_default_validation::DefaultPruningError;
 use billhook_schema::{
-    CompiledSchema, ConversionError, Dialect, JsonSchemaProps, SchemaReadError, StructuralSchema,
+    CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };
 use billhook_validation::Validator;
 use serde_json::Value;
 
-pub use check::{CrdManifest, CrdManifestError, CrdValidation};
 pub use version::Version;
+
+use crate::scale::ScalePaths;
 
 /// Whether the resources of a definition live in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -106,7 +107,7 @@ struct VersionData {
     storage: bool,
     deprecation_warning: Option<String>,
     has_status_subresource: bool,
-    scale: Option<Scale>,
+    scale: Option<ScalePaths>,
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
@@ -115,15 +116,6 @@ struct VersionData {
     /// Made when an object is validated for the first time.
     validator: OnceLock<Validator>,
     rules: OnceLock<Option<Rules>>,
-}
-
-/// The paths of the scale subresource, as they are written (RP-75).
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Scale {
-    pub(crate) spec_replicas: String,
-    pub(crate) status_replicas: String,
-    /// Empty if there is none.
-    pub(crate) label_selector: String,
 }
 
 /// How a definition is compiled.
@@ -215,9 +207,7 @@ impl CustomResourceDefinition {
 
     /// Whether a document says that it is a definition.
     pub fn is_definition(value: &Value) -> bool {
-        let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
-        text("kind") == "CustomResourceDefinition"
-            && text("apiVersion").starts_with("apiextensions.k8s.io/")
+        billhook_definition::is_definition(value)
     }
 
     /// `metadata.name`.

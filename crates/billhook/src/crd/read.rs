@@ -2,14 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use billhook_objectmeta::Invalid;
-use billhook_schema::value::{Num, grow, json_type};
-use billhook_schema::{
-    CompileOptions, CompiledSchema, Dialect, FieldPath, JsonSchemaProps, NodeRef, StructuralSchema,
-};
+use billhook_apimachinery::value::{Num, grow, json_type};
+use billhook_apimachinery::{Dialect, FieldPath};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::Value;
 
-use super::{CrdError, CrdOptions, Definition, Names, Scale, Scope, VersionData};
+use super::{CrdError, CrdOptions, Definition, Names, Scope, VersionData};
+use crate::scale::ScalePaths;
 
 pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definition, CrdError> {
     let root = Reader { value, path: FieldPath::default() };
@@ -99,7 +98,7 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
     };
     let compiled = compile.schema(structural.as_ref(), path.clone());
     let compiled = if compile.prune {
-        billhook_defaulting::prune_defaults(&compiled, clean_default)
+        billhook_default_validation::prune_defaults(&compiled)
             .map_err(|error| CrdError::Defaults { path: path.to_string(), error })?
     } else {
         compiled
@@ -128,8 +127,8 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
     })
 }
 
-fn read_scale(scale: &Reader<'_>) -> Result<Scale, CrdError> {
-    Ok(Scale {
+fn read_scale(scale: &Reader<'_>) -> Result<ScalePaths, CrdError> {
+    Ok(ScalePaths {
         spec_replicas: scale.text("specReplicasPath")?,
         status_replicas: scale.text("statusReplicasPath")?,
         label_selector: scale.text("labelSelectorPath")?,
@@ -180,18 +179,6 @@ fn whole_floats_to_integers(value: &mut Value) {
 }
 
 const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
-
-/// DF-31, steps 2 and 3.
-pub(crate) fn clean_default(
-    node: NodeRef<'_>,
-    is_resource: bool,
-    value: &mut Value,
-) -> Result<(), String> {
-    billhook_objectmeta::coerce_node(node, is_resource, Invalid::Drop, value)
-        .map_err(|error| error.to_string())?;
-    billhook_pruning::prune_node(node, value);
-    Ok(())
-}
 
 /// A part of the definition and where it is.
 struct Reader<'v> {

@@ -1,13 +1,15 @@
 //! One version of a definition, and the single steps of cleaning an object of it.
 
+use billhook_apimachinery::{Change, FieldError, FieldPath};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
-use billhook_schema::{Change, CompiledSchema, FieldError, FieldPath, StructuralSchema};
+use billhook_schema::{CompiledSchema, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
-use super::{CustomResourceDefinition, Scale, VersionData};
+use super::{CustomResourceDefinition, VersionData};
+use crate::scale::ScalePaths;
 
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///
@@ -71,7 +73,8 @@ impl Version {
         self.scale().is_some()
     }
 
-    pub(crate) fn scale(&self) -> Option<&Scale> {
+    /// The paths of the scale subresource, if it has one.
+    pub fn scale(&self) -> Option<&ScalePaths> {
         self.data()?.scale.as_ref()
     }
 

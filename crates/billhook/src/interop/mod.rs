@@ -5,10 +5,3 @@ mod k8s_openapi;
 mod kube;
 
 pub use self::k8s_openapi::namespace_labels;
-#[cfg(feature = "kube")]
-pub use self::kube::KubeConversionError;
-
-/// Other crates have no text where this one has an empty one.
-fn or_none(text: String) -> Option<String> {
-    (!text.is_empty()).then_some(text)
-}

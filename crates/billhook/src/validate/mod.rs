@@ -2,22 +2,23 @@
 //! RP-75).
 
 mod prepare;
-mod scale;
 
 use std::borrow::Cow;
 
-use billhook_cel::rules::BUDGET;
-use billhook_objectmeta::{
-    Invalid, decode_metadata, finalizer_warnings, validate_create, validate_embedded,
-    validate_generic, validate_update,
+use billhook_apimachinery::Verdict;
+use billhook_apimachinery::metadata::{
+    Invalid, decode_metadata, finalizer_warnings, validate_create, validate_generic,
+    validate_update,
 };
-use billhook_schema::print::quote;
-use billhook_schema::value::{DeepValue, deep_clone};
-use billhook_schema::{ErrorType, FieldError, FieldPath, aggregate};
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, aggregate};
+use billhook_cel::rules::BUDGET;
+use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
 
 use crate::crd::{Scope, Version};
-pub(crate) use prepare::SERVER_FIELDS;
+pub use prepare::SERVER_FIELDS;
 
 /// How an object is validated.
 #[derive(Clone, Debug)]
@@ -40,21 +41,6 @@ impl ValidateOptions {
     pub fn generic_checks(mut self, generic_checks: bool) -> Self {
         self.generic_checks = generic_checks;
         self
-    }
-}
-
-/// What a validation comes to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Verdict {
-    /// A server accepts it.
-    Valid,
-    /// A server refuses it.
-    Invalid,
-}
-
-impl Verdict {
-    pub(crate) fn of(errors: &[FieldError]) -> Self {
-        if errors.is_empty() { Verdict::Valid } else { Verdict::Invalid }
     }
 }
 

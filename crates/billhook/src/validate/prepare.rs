@@ -1,13 +1,13 @@
 //! What a server does to a decoded object before it validates it (RP-45, RP-70).
 
-use billhook_schema::value::{DeepValue, deep_clone, deep_eq, dismantle};
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
 use super::STATUS;
 use crate::crd::{Scope, Version};
 
 /// What only the server writes in a new object.
-pub(crate) const SERVER_FIELDS: [&str; 5] =
+pub const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 impl Version {

@@ -1,13 +1,13 @@
 //! The resources that a server serves: those of definitions, and the built-in ones of Kubernetes
 //! 1.36 (WM-48, WM-49).
 
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 
 use super::attributes::AdmissionAttributes;
 use super::built_in::{BUILT_IN, BuiltIn};
 use super::equivalence::EquivalenceRegistry;
-use super::resource::{GroupVersionKind, GroupVersionResource};
 use crate::crd::{CustomResourceDefinition, Scope, Version};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// A resource with its kind and scope: what turns an object into a request.
 ///

@@ -4,19 +4,20 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
+use billhook_apimachinery::value::DeepValue;
 use billhook_cel::schema::{SchemaType, object_type};
 use billhook_cel::{
     AuthorizationDecision, AuthorizationRequest, Authorizer, Environment, Program, ResourceTarget,
     Type, Value,
 };
-use billhook_schema::value::DeepValue;
 use serde_json::{Map, Value as Json, json};
 
-use super::attributes::{AdmissionAttributes, UserInfo};
+use super::attributes::AdmissionAttributes;
 use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
 use super::configuration::MatchCondition;
-use super::resource::{GroupVersionKind, GroupVersionResource};
 use super::validation::{CelEnvironment, ExpressionChecker};
+use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// What one evaluation may cost (WM-84).
 const CALL_LIMIT: u64 = 1_000_000;
@@ -315,7 +316,7 @@ fn request(input: &ConditionInput<'_>) -> DeepValue {
     set("operation", Json::from(attributes.operation.name()));
     set("userInfo", serde_json::to_value(&attributes.user).unwrap_or_default());
     set("dryRun", Json::from(attributes.dry_run));
-    let options = attributes.options.as_deref().map(billhook_schema::value::deep_clone);
+    let options = attributes.options.as_deref().map(billhook_apimachinery::value::deep_clone);
     set("options", options.unwrap_or_default());
     DeepValue::from(Json::Object(members))
 }

@@ -1,6 +1,6 @@
 //! All that is to be said about one document.
 
-use billhook_schema::FieldError;
+use billhook_apimachinery::FieldError;
 use serde_json::Value;
 
 use super::configuration::{ConfigurationVersion, WebhookConfiguration};

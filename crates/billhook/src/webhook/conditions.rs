@@ -1,6 +1,6 @@
 //! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
 
-use billhook_schema::aggregate;
+use billhook_apimachinery::aggregate;
 use serde_json::Value;
 
 use super::attributes::AdmissionAttributes;

@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
+use billhook_definition::ClientConfig;
 use serde_json::Value;
 
-use super::selector::LabelSelector;
+use billhook_apimachinery::label_selector::LabelSelector;
 
 /// The API group of webhook configurations.
 pub(crate) const GROUP: &str = "admissionregistration.k8s.io";
@@ -136,32 +137,6 @@ pub struct Webhook {
     /// Whether it is called again behind other mutating webhooks: `Never` or `IfNeeded`; only of
     /// mutating webhooks.
     pub reinvocation_policy: Option<String>,
-}
-
-/// Where a webhook is: a URL or a service.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ClientConfig {
-    /// The URL.
-    pub url: Option<String>,
-    /// The service in the cluster.
-    pub service: Option<ServiceReference>,
-    /// The certificates that the server's one is checked against, in PEM (WCF-05).
-    pub ca_bundle: Vec<u8>,
-}
-
-/// A service in the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ServiceReference {
-    /// The namespace of the service.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// The path of the URL.
-    pub path: Option<String>,
-    /// The port, 443 by default.
-    pub port: Option<i32>,
 }
 
 /// Which requests a webhook is for: all five dimensions must fit (WM-30).

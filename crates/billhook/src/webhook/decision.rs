@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::resource::{GroupVersionKind, GroupVersionResource};
-use crate::admission::Status;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// What a webhook's rules selected (WM-09): how the request is presented to the webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,7 +21,6 @@ pub struct Match {
 
 /// Whether a webhook is called for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Decision {
     /// It is called.
     Called(Match),

@@ -1,18 +1,19 @@
 //! Reading configurations from documents: strict about types, a list of the unknown fields
 //! (WCF-02 to WCF-05).
 
-use billhook_objectmeta::{Invalid, decode_metadata, unknown_metadata_fields};
-use billhook_schema::print::quote;
-use billhook_schema::{Location, base64};
+use billhook_apimachinery::metadata::{Invalid, decode_metadata, unknown_metadata_fields};
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::{Location, base64};
 use serde_json::Value;
 
 use super::configuration::{
-    ClientConfig, ConfigurationKind, ConfigurationVersion, GROUP, MatchCondition, Rule,
-    ServiceReference, Webhook, WebhookConfiguration,
+    ConfigurationKind, ConfigurationVersion, GROUP, MatchCondition, Rule, Webhook,
+    WebhookConfiguration,
 };
-use super::read::{ReadError, Reader};
-use super::selector::LabelSelector;
 use crate::ManifestError;
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::record_reader::{ReadError, Reader};
+use billhook_definition::{ClientConfig, ServiceReference};
 
 /// A document that cannot be read as a webhook configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -125,7 +126,7 @@ fn read_metadata(
     value: &Value,
     at: &Location<'_>,
     reader: &mut Reader,
-) -> Result<billhook_schema::value::DeepValue> {
+) -> Result<billhook_apimachinery::value::DeepValue> {
     let metadata = decode_metadata(value, Invalid::Refuse)
         .map_err(|error| ReadError::new(at, error.to_string()))?;
     let unknown = unknown_metadata_fields(value, at);

@@ -1,13 +1,12 @@
 //! Writing configurations as documents, with the fields that a server writes.
 
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
-use super::configuration::{
-    ClientConfig, GROUP, MatchCondition, Rule, ServiceReference, Webhook, WebhookConfiguration,
-};
-use super::selector::LabelSelector;
-use billhook_schema::base64;
+use super::configuration::{GROUP, MatchCondition, Rule, Webhook, WebhookConfiguration};
+use billhook_apimachinery::base64;
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_definition::{ClientConfig, ServiceReference};
 
 impl WebhookConfiguration {
     /// The configuration as a document of its version, defaults included.

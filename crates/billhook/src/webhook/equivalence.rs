@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::resource::{GroupVersionKind, GroupVersionResource};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// The resources that are served, with their kinds, and which of them are equivalent: those with
 /// the same storage. By default that is every version of a resource of a group.
 ///
 /// ```
-/// use billhook::webhook::{EquivalenceRegistry, GroupVersionKind, GroupVersionResource};
+/// use billhook::{GroupVersionKind, GroupVersionResource};
+/// use billhook::webhook::EquivalenceRegistry;
 ///
 /// let mut registry = EquivalenceRegistry::new();
 /// registry.share_storage(("extensions", "deployments"), ("apps", "deployments"));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
@@ -11,12 +11,12 @@ use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
 use super::decision::{Decision, Match, Reason};
 use super::equivalence::EquivalenceRegistry;
 use super::namespaces::Namespaces;
-use super::resource::GroupVersionResource;
 use super::rule::CompiledRule;
-use super::selector::{LabelSelector, Labels, Selector, SelectorError};
 use super::status::namespace_not_found;
 use super::trace::{Recorder, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
-use crate::admission::Status;
+use billhook_apimachinery::GroupVersionResource;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
 
 /// What decisions need besides webhook and request.
 #[derive(Clone, Copy)]

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::attributes::{AdmissionAttributes, Operation};
 use super::equivalence::EquivalenceRegistry;
 use super::hook::Hook;
-use super::resource::GroupVersionResource;
 use super::rule::{CompiledRule, Names};
+use billhook_apimachinery::GroupVersionResource;
 
 /// A rule with more pairs of group and resource than this is not spread over all of them.
 const MAX_PAIRS: usize = 64;

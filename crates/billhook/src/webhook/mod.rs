@@ -21,25 +21,21 @@ mod hook;
 mod index;
 mod lints;
 mod namespaces;
-mod read;
-mod resource;
 mod rule;
-pub mod selector;
 mod set;
 mod status;
 mod trace;
-pub(crate) mod validation;
+mod validation;
 
 #[cfg(feature = "k8s-openapi")]
 pub use crate::interop::namespace_labels;
 pub use api::ApiResource;
-pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError, UserInfo};
+pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError};
 pub use cel::{CelConditions, UserAuthorizer};
 pub use check::ConfigurationCheck;
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
 pub use configuration::{
-    ClientConfig, ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, ServiceReference,
-    Webhook, WebhookConfiguration,
+    ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, Webhook, WebhookConfiguration,
 };
 pub use decision::{Decision, Match, Reason};
 pub use decode::ConfigurationError;
@@ -47,8 +43,6 @@ pub use equivalence::EquivalenceRegistry;
 pub use hook::{Hook, MatchContext};
 pub use lints::{Lint, LintCode, Severity, lint_together};
 pub use namespaces::{NamespaceLabels, Namespaces};
-pub use read::ReadError;
-pub use resource::{GroupVersionKind, GroupVersionResource};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use trace::{

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::attributes::{AdmissionAttributes, Operation};
 use super::configuration::Rule;
-use super::resource::GroupVersionResource;
+use billhook_apimachinery::GroupVersionResource;
 
 /// What of a request a rule looks at, in the order in which a trace tries it (WM-95).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

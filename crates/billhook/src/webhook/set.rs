@@ -15,10 +15,8 @@ use super::trace::{Trace, TraceStep};
 /// server calls them: by the name of the configuration, then as they are written (DI-05).
 ///
 /// ```
-/// use billhook::webhook::{
-///     AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, GroupVersionKind,
-///     GroupVersionResource, MatchContext, NamespaceLabels, WebhookConfiguration, WebhookSet,
-/// };
+/// use billhook::{GroupVersionKind, GroupVersionResource};
+/// use billhook::webhook::{AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, MatchContext, NamespaceLabels, WebhookConfiguration, WebhookSet};
 /// use serde_json::json;
 /// use std::collections::BTreeMap;
 ///

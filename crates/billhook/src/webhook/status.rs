@@ -1,11 +1,11 @@
 //! What a server answers when matching makes it refuse a request, or when it refuses a
 //! configuration.
 
-use billhook_schema::FieldError;
+use billhook_apimachinery::FieldError;
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{GROUP, WebhookConfiguration};
-use crate::admission::Status;
+use billhook_apimachinery::Status;
 
 /// 404 for a namespace (WM-16).
 pub(super) fn namespace_not_found(name: &str) -> Status {

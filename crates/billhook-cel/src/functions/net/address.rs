@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
 /// What is wrong, and where.
 struct Problem<'t> {

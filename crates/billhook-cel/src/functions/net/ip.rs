@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr};
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
 use super::address::{self, WithZone};
 use crate::functions::declare::{Result, opaque, text, wrap};

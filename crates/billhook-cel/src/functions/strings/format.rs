@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use billhook_schema::print;
-use billhook_schema::value::grow;
+use billhook_apimachinery::print;
+use billhook_apimachinery::value::grow;
 
 use crate::functions::conversion::{double_text, to_string};
 use crate::functions::declare::{Result, argument, text};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
 /// A part of a URL, which says what must be escaped in it.
 #[derive(Clone, Copy, Debug, PartialEq)]

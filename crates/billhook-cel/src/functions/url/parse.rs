@@ -3,7 +3,7 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use billhook_schema::print::quote;
+use billhook_apimachinery::print::quote;
 
 use super::escape::{Part, escape, is_escaped, unescape};
 use crate::functions::net::address;

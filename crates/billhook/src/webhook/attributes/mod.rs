@@ -2,17 +2,16 @@
 
 mod review;
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use billhook_schema::value::DeepValue;
+use billhook_apimachinery::value::DeepValue;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::admission::reading::null_is_default;
 use crate::webhook::configuration::GROUP;
-use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
+use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// What a request does (WM-02).
 #[derive(
@@ -67,46 +66,14 @@ impl FromStr for Operation {
     }
 }
 
-/// Who makes a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct UserInfo {
-    /// The name.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub username: String,
-    /// What tells apart users of the same name at different times.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub uid: String,
-    /// The groups that the user is in.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<String>,
-    /// What else authentication found out.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra: BTreeMap<String, Vec<String>>,
-}
-
-impl UserInfo {
-    /// A user with a name only.
-    pub fn named(username: impl Into<String>) -> Self {
-        UserInfo { username: username.into(), ..UserInfo::default() }
-    }
-
-    /// The user in one more group.
-    #[must_use]
-    pub fn group(mut self, group: impl Into<String>) -> Self {
-        self.groups.push(group.into());
-        self
-    }
-}
-
 /// A request as admission sees it (WM-01).
 ///
 /// The constructors take what the operation needs, and find name and namespace in the object's
 /// metadata; both can be set afterwards.
 ///
 /// ```
-/// use billhook::webhook::{AdmissionAttributes, GroupVersionKind, GroupVersionResource};
+/// use billhook::{GroupVersionKind, GroupVersionResource};
+/// use billhook::webhook::AdmissionAttributes;
 /// use serde_json::json;
 ///
 /// let object = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "n"}});

@@ -1,12 +1,13 @@
 //! Requests from AdmissionReviews, as webhooks get them and logs keep them (AR-02, AR-12).
 
-use billhook_schema::Location;
-use billhook_schema::value::{DeepValue, deep_clone};
+use billhook_apimachinery::Location;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::{AdmissionAttributes, Operation, UserInfo};
-use crate::webhook::read::{ReadError, Reader};
-use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
+use super::{AdmissionAttributes, Operation};
+use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::record_reader::{ReadError, Reader};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 type Result<T> = std::result::Result<T, ReadError>;
 

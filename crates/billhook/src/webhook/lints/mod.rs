@@ -6,7 +6,7 @@ mod together;
 
 use std::fmt;
 
-use billhook_schema::FieldPath;
+use billhook_apimachinery::FieldPath;
 use serde::Serialize;
 
 use super::configuration::ConfigurationKind;

@@ -1,18 +1,18 @@
 //! Advice that one configuration alone gives rise to.
 
-use billhook_schema::FieldPath;
+use billhook_apimachinery::FieldPath;
 
 use super::{Lint, LintCode};
-use crate::ca_bundle::certificates;
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
 use crate::webhook::configuration::{
     ConfigurationKind, GROUP, Rule, Webhook, WebhookConfiguration,
 };
 use crate::webhook::namespaces::NamespaceLabels;
-use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 use crate::webhook::rule::CompiledRule;
-use crate::webhook::selector::LabelSelector;
-use crate::webhook::validation::url::Url;
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_definition::ca_bundle::certificates;
+use billhook_definition::url::Url;
 
 /// The label that every namespace has, with its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";

@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use billhook_schema::FieldPath;
+use billhook_apimachinery::FieldPath;
 use serde_json::Value;
 
 use super::{Lint, LintCode};
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
 use crate::webhook::configuration::{ConfigurationKind, Rule, Webhook, WebhookConfiguration};
 use crate::webhook::equivalence::EquivalenceRegistry;
-use crate::webhook::resource::{GroupVersionKind, GroupVersionResource};
 use crate::webhook::set::WebhookSet;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// How long a request may take in all, in seconds (DI-53).
 const REQUEST_SECONDS: i64 = 34;

@@ -11,8 +11,8 @@ use super::attributes::AdmissionAttributes;
 use super::conditions::{ConditionResult, text as condition_text};
 use super::configuration::{MatchCondition, Rule};
 use super::decision::Decision;
-use super::resource::{GroupVersionKind, GroupVersionResource};
 use super::rule::Dimension;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// How a decision was made. `Display` prints a line for each step.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,24 +1,23 @@
 //! Validation of configurations with the server's errors, in the server's order (WCF-20 to
 //! WCF-95).
 
-pub(crate) mod client;
 mod options;
 mod rules;
-pub(crate) mod url;
 
 use std::collections::BTreeSet;
 
-use billhook_objectmeta::names::{dns1035_label, dns1123_subdomain, qualified_name};
-use billhook_objectmeta::validate_create;
-use billhook_schema::print::compact_json;
-use billhook_schema::{ErrorType, FieldError, FieldPath};
+use billhook_apimachinery::metadata::validate_create;
+use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, qualified_name};
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
 use serde_json::Value;
 
 pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
 
 use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
-use super::selector::push_invalid;
-use crate::metadata::validate_applied;
+use billhook_apimachinery::label_selector::push_invalid;
+use billhook_apimachinery::metadata::validate_applied;
+use billhook_definition::validate_client_config;
 use options::Tolerance;
 
 /// The classes of side effects that are accepted today (WCF-49).
@@ -113,7 +112,7 @@ impl Validation<'_> {
             let policy = webhook.reinvocation_policy.as_deref();
             self.one_of("reinvocationPolicy", policy, &["IfNeeded", "Never"]);
         }
-        client::validate(&webhook.client_config, &self.at("clientConfig"), self.errors);
+        validate_client_config(&webhook.client_config, &self.at("clientConfig"), self.errors);
         if !self.tolerance.all_conditions {
             self.conditions();
         }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use billhook_schema::FieldPath;
+use billhook_apimachinery::FieldPath;
 
 use super::{RECOGNISED_VERSIONS, STRICT_SIDE_EFFECTS};
 use crate::webhook::cel;

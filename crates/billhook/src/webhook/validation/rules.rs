@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook_schema::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath};
 
 use super::not_supported;
 use crate::webhook::configuration::Rule;

@@ -1,0 +1,198 @@
+//! Admission: what mutating and validating webhooks make of a request.
+//!
+//! - [`Admission`]: the whole write path of the resources of a definition. A request in; what is
+//!   stored and returned comes out, or the status that the client gets, with warnings, audit
+//!   annotations and a trace.
+//! - [`Chain`]: its middle part, for objects of any kind: plugins of the same process
+//!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
+//! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
+//!   real ones; tests bring their own.
+//! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
+//!   subresources `status` and `scale`.
+//! - [`Store`]: where an [`Admission`] writes to, if it is to write.
+//! - [`AdmissionReview`], [`JsonPatch`], [`Status`](billhook::Status): what goes over the wire, for both sides.
+//! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
+//!   feature `tracing` there are spans and log events.
+//!
+//! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
+//! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
+//! included; a [`Cancellation`] does the same and leaves the records that a server leaves when its
+//! client goes away.
+//!
+//! # Example
+//!
+//! A webhook in the same process:
+//!
+//! ```
+//! use billhook::CustomResourceDefinition;
+//! use billhook_admission::{Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller};
+//! use billhook::webhook::WebhookConfiguration;
+//! use serde_json::json;
+//!
+//! struct AddOwner;
+//!
+//! impl WebhookCaller for AddOwner {
+//!     fn call<'a>(
+//!         &'a self,
+//!         call: WebhookCall<'a>,
+//!     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+//!         let request = call.review.request.unwrap_or_default();
+//!         let patch = json!([{"op": "add", "path": "/spec/owner", "value": "me"}]);
+//!         let response = AdmissionResponse::allow(&request).patch(&patch);
+//!         let review = AdmissionReview::of_response(ReviewVersion::V1, response);
+//!         Box::pin(std::future::ready(Ok(WebhookAnswer::of_review(&review))))
+//!     }
+//! }
+//!
+//! let configuration = WebhookConfiguration::from_yaml("
+//! apiVersion: admissionregistration.k8s.io/v1
+//! kind: MutatingWebhookConfiguration
+//! metadata: {name: owners}
+//! webhooks:
+//! - name: owners.example.com
+//!   clientConfig: {url: 'https://not-called'}
+//!   rules:
+//!   - {operations: [CREATE], apiGroups: [example.com], apiVersions: ['*'], resources: [foos]}
+//!   sideEffects: None
+//!   admissionReviewVersions: [v1]
+//! ")?;
+//! # let definition = CustomResourceDefinition::from_value(&json!({
+//! #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+//! #   "spec": {"group": "example.com", "scope": "Cluster",
+//! #     "names": {"plural": "foos", "kind": "Foo"},
+//! #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+//! #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+//! #         "properties": {"owner": {"type": "string"}}}}}}}]}}))?;
+//! let admission = Admission::new(definition, Chain::new(AddOwner).webhooks(&[configuration]));
+//! let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+//!     "metadata": {"name": "x"}, "spec": {}}"#;
+//! let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+//! assert_eq!(outcome.result?.returned.unwrap()["spec"]["owner"], "me");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # In a controller
+//!
+//! With the feature `kube`, what a program that is written with kube has in hand can be used as it
+//! is:
+//!
+//! ```
+//! # #[cfg(not(feature = "kube"))]
+//! # fn main() {}
+//! # #[cfg(feature = "kube")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # #[serde(rename_all = "camelCase")]
+//! # struct Backup { api_version: String, kind: String, metadata: serde_json::Value, spec: Spec }
+//! # #[derive(serde::Serialize, serde::Deserialize)]
+//! # struct Spec { keep: Option<i64> }
+//! # impl Backup {
+//! #     fn crd() -> v1::CustomResourceDefinition {
+//! #         serde_json::from_value(serde_json::json!({
+//! #             "metadata": {"name": "backups.example.com"},
+//! #             "spec": {"group": "example.com", "scope": "Namespaced",
+//! #                 "names": {"plural": "backups", "kind": "Backup"},
+//! #                 "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+//! #                     "openAPIV3Schema": {"type": "object", "properties": {"spec": {
+//! #                         "type": "object",
+//! #                         "properties": {"keep": {"type": "integer", "default": 7}}}}}}}]},
+//! #         })).unwrap()
+//! #     }
+//! # }
+//! # let backup = Backup { api_version: "example.com/v1".to_owned(), kind: "Backup".to_owned(),
+//! #     metadata: serde_json::json!({"name": "a"}), spec: Spec { keep: None } };
+//! # let webhooks =
+//! #     k8s_openapi::api::admissionregistration::v1::MutatingWebhookConfiguration::default();
+//! # let mut shop = k8s_openapi::api::core::v1::Namespace::default();
+//! # shop.metadata.name = Some("shop".to_owned());
+//! # let namespaces = vec![shop];
+//! use billhook::CustomResourceDefinition;
+//! use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+//! use billhook::webhook::{WebhookConfiguration, namespace_labels};
+//!
+//! let definition = CustomResourceDefinition::try_from(&Backup::crd())?;
+//! let chain = Chain::new(Unreachable)
+//!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?])
+//!     .namespaces(namespace_labels(namespaces));
+//! let admission = Admission::new(definition, chain);
+//!
+//! let request = ObjectRequest::create("v1", &serde_json::to_vec(&backup)?);
+//! let accepted = admission.admit_blocking(&request).result.map_err(kube_core::Status::from)?;
+//! let returned: Backup = serde_json::from_value(accepted.returned.unwrap().into_inner())?;
+//! assert_eq!(returned.spec.keep, Some(7));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Not here
+//!
+//! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
+//! server-side apply. Webhooks from static manifests are not supported.
+
+mod annotations;
+mod answer;
+mod attempt;
+mod block;
+mod call;
+mod caller;
+mod cancel;
+mod chain;
+mod client_patch;
+mod conditions;
+mod conversion;
+mod deprecation;
+mod diff;
+mod failure;
+mod idempotence;
+mod incoming;
+mod join;
+#[cfg(feature = "kube")]
+mod kube;
+#[cfg(feature = "metrics")]
+pub mod metrics;
+mod model;
+mod mutate;
+mod observe;
+mod ownership;
+mod passage;
+mod patch;
+mod plugin;
+mod record;
+mod request;
+mod resource;
+mod review;
+mod storage;
+mod store;
+mod telemetry;
+mod time;
+mod validate;
+mod versioned;
+mod warnings;
+mod webhook_status;
+
+pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
+pub use answer::Stage;
+pub use caller::{
+    BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
+pub use cancel::Cancellation;
+pub use chain::{Chain, ChainOutcome, RequestOptions};
+pub use diff::Difference;
+pub use idempotence::IdempotenceFinding;
+pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
+pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+pub use patch::{JsonPatch, PatchError};
+pub use plugin::{Plugin, PluginRequest};
+pub use record::{Action, HookResult, Step};
+pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
+pub use resource::{Accepted, Admission, AdmissionOutcome, ServerFields};
+pub use review::{
+    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
+};
+pub use store::{Store, StoreError, StoreWrite, StoredObject};
+pub use time::timestamp;
+pub use warnings::Warnings;
+
+#[cfg(feature = "kube")]
+pub use kube::KubeConversionError;

@@ -1,0 +1,111 @@
+//! What a conversion by somebody else may make of an object (RP-81).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use billhook_admission::{Admission, AdmissionOutcome, Chain, Converter, Unreachable};
+use serde_json::{Value, json};
+
+use crate::in_process::{body, create, definition_with, message};
+
+fn converted(converter: impl Converter + 'static) -> AdmissionOutcome {
+    let mut object = body("v1beta1", json!({"old": "7"}));
+    object["metadata"]["labels"] = json!({"a": "b", "c": "d"});
+    object["metadata"]["annotations"] = json!({"e": "f"});
+    let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
+    admission.converter(Arc::new(converter)).admit_blocking(&create("v1beta1", &object))
+}
+
+/// Changes only the version, and what `change` changes on the way to storage.
+fn with(change: impl Fn(&mut Value) + Send + Sync + 'static) -> AdmissionOutcome {
+    converted(move |object: &Value, to: &str| {
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        if to == "example.com/v1" {
+            change(&mut object);
+        }
+        Ok(object)
+    })
+}
+
+#[test]
+fn a_converted_object_must_be_the_same() {
+    type Change = fn(&mut Value);
+    let refusals: [(Change, &str); 11] = [
+        (|o| o["metadata"]["name"] = "y".into(), "must have the same name: x != y"),
+        (|o| o["metadata"]["namespace"] = "y".into(), "must have the same namespace: default != y"),
+        (|o| o["metadata"]["uid"] = "y".into(), "must have the same UID: "),
+        (|o| o["kind"] = "Bar".into(), "invalid kind (expected Foo, received Bar)"),
+        (
+            |o| o["apiVersion"] = "example.com/v2".into(),
+            "invalid groupVersion (expected example.com/v1, received example.com/v2)",
+        ),
+        (|o| o["metadata"] = Value::Null, "missing metadata in converted object"),
+        (
+            |o| {
+                o.as_object_mut().unwrap().remove("metadata");
+            },
+            "missing metadata in converted object",
+        ),
+        (
+            |o| o["metadata"]["labels"]["k"] = 1.into(),
+            "metadata.labels[k] must be a string, but is int64 in converted object",
+        ),
+        (
+            |o| o["metadata"]["annotations"]["k"] = json!([]),
+            "metadata.annotations[k] must be a string, but is []interface {} in converted object",
+        ),
+        (
+            |o| o["metadata"]["labels"]["a"] = "-".into(),
+            "metadata.labels: Invalid value: \"-\": a valid label must be an empty string",
+        ),
+        (
+            |o| o["metadata"]["annotations"]["-"] = "".into(),
+            "metadata.annotations: Invalid value: \"-\": name part must consist of",
+        ),
+    ];
+    for (change, expected) in refusals {
+        let outcome = with(change);
+        let start = "Internal error occurred: conversion webhook for example.com/v1beta1, Kind=Foo \
+                     returned invalid object: ";
+        let found = message(&outcome).strip_prefix(start);
+        assert!(found.is_some_and(|found| found.starts_with(expected)), "{}", message(&outcome));
+    }
+    let failing = converted(|_: &Value, _: &str| Err("out of order".to_owned()));
+    assert_eq!(
+        message(&failing),
+        "Internal error occurred: conversion webhook for example.com/v1beta1, Kind=Foo failed: out \
+         of order"
+    );
+}
+
+#[test]
+fn of_converted_metadata_only_labels_and_annotations_count() {
+    let outcome = with(|object| {
+        object["metadata"]["labels"] = json!({"new": "label"});
+        object["metadata"].as_object_mut().unwrap().remove("annotations");
+        object["metadata"]["generation"] = 9.into();
+        object["metadata"]["finalizers"] = json!(["a.b/c"]);
+    });
+    let stored: Value = serde_json::from_slice(&outcome.result.unwrap().stored.unwrap()).unwrap();
+    assert_eq!(stored["metadata"]["labels"], json!({"new": "label"}));
+    assert_eq!(stored["metadata"]["generation"], 1);
+    for name in ["annotations", "finalizers"] {
+        assert_eq!(stored["metadata"].get(name), None, "{name}");
+    }
+}
+
+/// Nobody is asked to convert what is in the version already.
+#[test]
+fn what_is_in_the_version_is_not_converted() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let converter = move |_: &Value, _: &str| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Err("not asked".to_owned())
+    };
+    let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
+    let admission = admission.converter(Arc::new(converter));
+    assert!(admission.admit_blocking(&create("v1", &body("v1", json!({})))).result.is_ok());
+    assert_eq!(calls.load(Ordering::Relaxed), 0);
+}

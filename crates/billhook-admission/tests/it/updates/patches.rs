@@ -1,0 +1,248 @@
+//! Patches of clients, and what is put right behind those of webhooks (RP-30 to RP-34, RP-63).
+
+use billhook::FieldValidation;
+use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::in_process::{InProcess, admission, allow, patch_of_m, stored, update};
+use crate::updates::{bytes, changed, old, preserving, refused};
+
+/// RP-30 to RP-32, RP-34, AR-33: webhooks see what a patch makes, the client gets it decoded.
+#[test]
+fn patches_are_applied_to_what_is_stored() {
+    let caller = InProcess::new(allow);
+    let stored_bytes = bytes(&old());
+    let json_patch = json!([{"op": "replace", "path": "/spec/size", "value": 5}]);
+    let merge_patch = json!({"spec": {"size": 5, "typo": 1}, "status": null});
+    for (request, warnings) in [
+        (ObjectRequest::json_patch("v1", &bytes(&json_patch), &stored_bytes), vec![]),
+        (
+            ObjectRequest::merge_patch("v1", &bytes(&merge_patch), &stored_bytes),
+            vec!["unknown field \"spec.typo\"".to_owned()],
+        ),
+    ] {
+        let outcome = admission(&caller).admit_blocking(&request);
+        assert_eq!(outcome.warnings.texts(), warnings);
+        let asked = caller.asked("m");
+        assert_eq!(asked["object"]["spec"], json!({"size": 5}));
+        assert_eq!((&asked["operation"], &asked["name"]), (&json!("UPDATE"), &json!("x")));
+        let mut expected = changed(&json!({"resourceVersion": null, "generation": 4}));
+        expected["spec"] = json!({"size": 5});
+        assert_eq!(stored(outcome), expected, "the status is that of before");
+    }
+    for patch in [json!([]), json!([{"op": "add", "path": "/spec/size", "value": 2}])] {
+        let request = ObjectRequest::json_patch("v1", &bytes(&patch), &stored_bytes);
+        assert!(admission(&caller).admit_blocking(&request).result.unwrap().unchanged, "RP-34");
+    }
+}
+
+/// RP-31: entries of the patch come before those of the patched object, and the error is about the
+/// whole.
+#[test]
+fn patches_are_validated_with_what_they_make() {
+    let stored = bytes(&old());
+    let json_patch = |text: &str| ObjectRequest::json_patch("v1", text.as_bytes(), &stored);
+    let merge_patch = |text: &str| ObjectRequest::merge_patch("v1", text.as_bytes(), &stored);
+    let strange = r#"[{"op": "add", "path": "/spec/typo", "value": 1, "foo": 2, "op": "add"}]"#;
+    let entries = [
+        r#"json patch duplicate field "[0].op""#,
+        r#"json patch unknown field "[0].foo""#,
+        r#"unknown field "spec.typo""#,
+    ];
+    let caller = InProcess::new(allow);
+    let outcome = admission(&caller).admit_blocking(&json_patch(strange));
+    assert_eq!(outcome.warnings.texts(), entries);
+    let silent = json_patch(strange).field_validation(FieldValidation::Ignore);
+    assert!(admission(&caller).admit_blocking(&silent).warnings.texts().is_empty());
+
+    let strict = json_patch(strange).field_validation(FieldValidation::Strict);
+    let status = refused(&strict);
+    assert_eq!((status.code, &*status.reason), (422, "Invalid"));
+    let start = r#" "" is invalid: patch: Invalid value: "{\"apiVersion\":\"example.com/v1\","#;
+    assert!(status.message.starts_with(start), "{}", status.message);
+    let end = format!("\": strict decoding error: {}", entries.join(", "));
+    assert!(status.message.ends_with(&end), "{}", status.message);
+    let details = status.details.unwrap();
+    assert_eq!((&*details.name, &*details.kind, &*details.causes[0].field), ("", "", "patch"));
+
+    let duplicate = r#"{"spec": {"size": 3, "size": 4}}"#;
+    let outcome = admission(&caller).admit_blocking(&merge_patch(duplicate));
+    assert_eq!(outcome.warnings.texts(), [r#"duplicate field "spec.size""#]);
+
+    let status = refused(&merge_patch(r#"{"metadata": {"labels": {"a": 1}}}"#));
+    assert_eq!(status.code, 422);
+    let end = "\": json: cannot unmarshal number into Go struct field ObjectMeta.labels of type \
+               string";
+    assert!(status.message.ends_with(end), "{}", status.message);
+
+    let many =
+        format!("[{}]", vec![r#"{"op":"test","path":"/kind","value":"Foo"}"#; 10_001].join(","));
+    for (request, code, expected) in [
+        (
+            json_patch(&many),
+            413,
+            "Request entity too large: The allowed maximum operations in a JSON patch is 10000, \
+             got 10001",
+        ),
+        (
+            json_patch(r#"[{"op": "remove", "path": "/spec/none"}]"#),
+            422,
+            "error in remove for path: '/spec/none': Unable to remove nonexistent key: none: \
+             missing value",
+        ),
+        (
+            json_patch("{}"),
+            400,
+            "error decoding patch: json: cannot unmarshal object into Go value of type \
+             jsonpatch.Patch",
+        ),
+        (
+            merge_patch("[]"),
+            400,
+            "error decoding patch: json: cannot unmarshal array into Go value of type \
+             map[string]interface {}",
+        ),
+        (
+            json_patch("{}").field_validation(FieldValidation::Ignore),
+            400,
+            "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
+        ),
+    ] {
+        let status = refused(&request);
+        assert_eq!((status.code, &*status.message), (code, expected));
+    }
+}
+
+/// RP-63, DI-36.
+#[test]
+fn ownership_is_put_right_after_admission() {
+    let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-9"});
+    let mut object = old();
+    object["metadata"]["managedFields"] =
+        json!([{"manager": "me", "operation": "Update", "apiVersion": "example.com/v1"}]);
+    let before = object["metadata"]["managedFields"].clone();
+    for value in [json!([{"operation": "Delete"}]), json!(5), json!([7])] {
+        let caller = patch_of_m(json!([
+            {"op": "add", "path": "/metadata/managedFields", "value": value},
+            {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, owner]},
+        ]));
+        let outcome = admission(&caller).admit_blocking(&update("v1", &object, &object));
+        let warnings = outcome.warnings.texts();
+        assert_eq!(warnings.len(), 2);
+        let start = ".metadata.managedFields was in an invalid state after admission";
+        assert!(warnings[0].starts_with(start), "{warnings:?}");
+        assert!(warnings[1].ends_with("duplicate entries, which are removed; their UIDs: u-9"));
+        let asked = caller.asked("v");
+        assert_eq!(asked["object"]["metadata"]["managedFields"], before);
+        assert_eq!(asked["object"]["metadata"]["ownerReferences"], json!([owner]));
+        assert_eq!(stored(outcome)["metadata"]["managedFields"], before);
+    }
+    // References that differ stay, and so do managed fields that a webhook may set.
+    let mut other = owner.clone();
+    other["controller"] = true.into();
+    let valid = json!([{"operation": "Apply", "manager": "hook"}]);
+    let caller = patch_of_m(json!([
+        {"op": "add", "path": "/metadata/managedFields", "value": valid},
+        {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, other]},
+    ]));
+    let outcome = admission(&caller).admit_blocking(&update("v1", &object, &object));
+    assert!(outcome.warnings.texts().is_empty());
+    let stored = stored(outcome);
+    assert_eq!(stored["metadata"]["managedFields"], valid);
+    assert_eq!(stored["metadata"]["ownerReferences"], json!([owner, other]));
+}
+
+/// A patch of the status changes nothing else (RP-70).
+#[test]
+fn patches_may_be_for_the_status() {
+    let patch = json!({"spec": {"size": 8}, "status": {"ready": false}});
+    let request = ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(&old())).status_update();
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    let mut expected = old();
+    expected["metadata"].as_object_mut().unwrap().remove("resourceVersion");
+    expected["status"]["ready"] = false.into();
+    assert_eq!(stored(outcome), expected);
+}
+
+/// What a patch makes of `spec`, where everything is kept.
+fn patched(request: fn(&str, &[u8], &[u8]) -> ObjectRequest, patch: &Value, spec: &Value) -> Value {
+    let stored = json!({
+        "apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "namespace": "default"},
+        "spec": spec,
+    });
+    let admission = Admission::new(preserving(), Chain::new(Unreachable));
+    let request = request("v1", &bytes(patch), &bytes(&stored));
+    let accepted = admission.admit_blocking(&request).result.unwrap();
+    accepted.returned.unwrap()["spec"].clone()
+}
+
+#[test]
+fn merge_patches_merge_objects_only() {
+    for (before, patch, after) in [
+        (json!({"a": 1}), json!({"a": 2}), json!({"a": 2})),
+        (json!({"a": 1}), json!({"b": 2}), json!({"a": 1, "b": 2})),
+        (json!({"a": 1}), json!({"a": null}), json!({})),
+        (json!({"a": 1, "b": 2}), json!({"a": null}), json!({"b": 2})),
+        (json!({"a": [1]}), json!({"a": 2}), json!({"a": 2})),
+        (json!({"a": 2}), json!({"a": [1]}), json!({"a": [1]})),
+        (json!({"a": {"b": 1}}), json!({"a": {"b": 2, "c": null}}), json!({"a": {"b": 2}})),
+        (json!({"a": [{"b": 1}]}), json!({"a": [1]}), json!({"a": [1]})),
+        (json!({"a": 1}), json!({"a": {"b": {"c": null}}}), json!({"a": {"b": {}}})),
+        (json!({"a": 1}), json!({}), json!({"a": 1})),
+    ] {
+        let patch = json!({"spec": patch});
+        assert_eq!(patched(ObjectRequest::merge_patch, &patch, &before), after, "{patch}");
+    }
+}
+
+/// Objects without nulls, which no merge patch can set.
+fn objects() -> impl Strategy<Value = Value> {
+    let scalar =
+        prop_oneof![any::<i32>().prop_map(Value::from), "[a-c]{0,2}".prop_map(Value::from)];
+    let value = scalar.prop_recursive(3, 16, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            members(inner),
+        ]
+    });
+    members(value)
+}
+
+fn members(value: impl Strategy<Value = Value>) -> impl Strategy<Value = Value> {
+    proptest::collection::btree_map("[a-d]", value, 0..4)
+        .prop_map(|members| members.into_iter().collect::<Map<_, _>>().into())
+}
+
+/// The merge patch that makes one object of another.
+fn difference(before: &Value, after: &Value) -> Value {
+    let (Value::Object(before), Value::Object(after)) = (before, after) else {
+        return after.clone();
+    };
+    let mut patch = Map::new();
+    for name in before.keys().filter(|name| !after.contains_key(*name)) {
+        patch.insert(name.clone(), Value::Null);
+    }
+    for (name, value) in after {
+        let old = before.get(name).unwrap_or(&Value::Null);
+        if old != value {
+            patch.insert(name.clone(), difference(old, value));
+        }
+    }
+    patch.into()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    /// Both kinds of patch lead from any object to any other, and twice is no more than once.
+    #[test]
+    fn patches_lead_anywhere(before in objects(), after in objects()) {
+        let merge = json!({"spec": difference(&before, &after)});
+        prop_assert_eq!(&patched(ObjectRequest::merge_patch, &merge, &before), &after);
+        prop_assert_eq!(&patched(ObjectRequest::merge_patch, &merge, &after), &after);
+        let replace = json!([{"op": "replace", "path": "/spec", "value": after}]);
+        prop_assert_eq!(&patched(ObjectRequest::json_patch, &replace, &before), &after);
+    }
+}

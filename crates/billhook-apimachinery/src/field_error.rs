@@ -1,0 +1,240 @@
+//! Field errors as the server makes and prints them (SS-03).
+
+use std::collections::HashSet;
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::field_path::FieldPath;
+use crate::print::{error_value, quote};
+use crate::value::DeepValue;
+
+/// The kinds of field errors and their machine-readable reasons (SS-03).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[non_exhaustive]
+pub enum ErrorType {
+    /// A value is missing.
+    #[serde(rename = "FieldValueRequired")]
+    Required,
+    /// A value is not acceptable.
+    #[serde(rename = "FieldValueInvalid")]
+    Invalid,
+    /// A value has the wrong type; prints like [`ErrorType::Invalid`].
+    #[serde(rename = "FieldValueTypeInvalid")]
+    TypeInvalid,
+    /// A value is not one of a fixed list.
+    #[serde(rename = "FieldValueNotSupported")]
+    NotSupported,
+    /// A value must not be there.
+    #[serde(rename = "FieldValueForbidden")]
+    Forbidden,
+    /// A value is there twice.
+    #[serde(rename = "FieldValueDuplicate")]
+    Duplicate,
+    /// A value is too long.
+    #[serde(rename = "FieldValueTooLong")]
+    TooLong,
+    /// There are too many items.
+    #[serde(rename = "FieldValueTooMany")]
+    TooMany,
+    /// The check itself failed.
+    #[serde(rename = "InternalError")]
+    Internal,
+}
+
+impl ErrorType {
+    /// The reason code, e.g. `FieldValueRequired`.
+    pub fn reason(self) -> &'static str {
+        match self {
+            ErrorType::Required => "FieldValueRequired",
+            ErrorType::Invalid => "FieldValueInvalid",
+            ErrorType::TypeInvalid => "FieldValueTypeInvalid",
+            ErrorType::NotSupported => "FieldValueNotSupported",
+            ErrorType::Forbidden => "FieldValueForbidden",
+            ErrorType::Duplicate => "FieldValueDuplicate",
+            ErrorType::TooLong => "FieldValueTooLong",
+            ErrorType::TooMany => "FieldValueTooMany",
+            ErrorType::Internal => "InternalError",
+        }
+    }
+
+    fn text(self) -> &'static str {
+        match self {
+            ErrorType::Required => "Required value",
+            ErrorType::Invalid | ErrorType::TypeInvalid => "Invalid value",
+            ErrorType::NotSupported => "Unsupported value",
+            ErrorType::Forbidden => "Forbidden",
+            ErrorType::Duplicate => "Duplicate value",
+            ErrorType::TooLong => "Too long",
+            ErrorType::TooMany => "Too many",
+            ErrorType::Internal => "Internal error",
+        }
+    }
+}
+
+/// What is wrong at one place of a document; prints to the byte as the server prints it.
+///
+/// ```
+/// use billhook_apimachinery::{FieldError, FieldPath};
+/// let path = FieldPath::default().name("spec").name("n");
+/// let error = FieldError::invalid(path, 5, "must be smaller");
+/// assert_eq!(error.to_string(), "spec.n: Invalid value: 5: must be smaller");
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, thiserror::Error)]
+pub struct FieldError {
+    #[serde(rename = "type")]
+    error_type: ErrorType,
+    field: FieldPath,
+    detail: String,
+    #[serde(rename = "badValue", skip_serializing_if = "Option::is_none")]
+    bad_value: Option<DeepValue>,
+    /// The text of the value where it is not the one of its JSON.
+    #[serde(skip)]
+    shown: Option<Box<str>>,
+}
+
+impl FieldError {
+    fn new(error_type: ErrorType, field: FieldPath, value: Option<Value>, detail: &str) -> Self {
+        FieldError {
+            error_type,
+            field,
+            detail: detail.to_owned(),
+            bad_value: value.map(DeepValue::from),
+            shown: None,
+        }
+    }
+
+    /// A missing value.
+    pub fn required(field: FieldPath, detail: &str) -> Self {
+        Self::new(ErrorType::Required, field, None, detail)
+    }
+
+    /// An unacceptable value.
+    pub fn invalid(field: FieldPath, value: impl Into<Value>, detail: &str) -> Self {
+        Self::new(ErrorType::Invalid, field, Some(value.into()), detail)
+    }
+
+    /// A value of the wrong type.
+    pub fn type_invalid(field: FieldPath, value: impl Into<Value>, detail: &str) -> Self {
+        Self::new(ErrorType::TypeInvalid, field, Some(value.into()), detail)
+    }
+
+    /// A value that must not be there.
+    pub fn forbidden(field: FieldPath, detail: &str) -> Self {
+        Self::new(ErrorType::Forbidden, field, None, detail)
+    }
+
+    /// A value outside a fixed list.
+    pub fn not_supported<'v>(
+        field: FieldPath,
+        value: impl Into<Value>,
+        supported: impl IntoIterator<Item = &'v str>,
+    ) -> Self {
+        let supported: Vec<String> = supported.into_iter().map(quote).collect();
+        let detail = format!("supported values: {}", supported.join(", "));
+        Self::new(ErrorType::NotSupported, field, Some(value.into()), &detail)
+    }
+
+    /// A repeated value.
+    pub fn duplicate(field: FieldPath, value: impl Into<Value>) -> Self {
+        Self::new(ErrorType::Duplicate, field, Some(value.into()), "")
+    }
+
+    /// A text of more than `max` bytes; the value itself is not shown.
+    pub fn too_long(field: FieldPath, max: i64) -> Self {
+        let unit = if max == 1 { "byte" } else { "bytes" };
+        let detail = format!("may not be more than {max} {unit}");
+        Self::new(ErrorType::TooLong, field, None, &detail)
+    }
+
+    /// `actual` items or members where at most `max` may be.
+    pub fn too_many(field: FieldPath, actual: usize, max: i64) -> Self {
+        let unit = if max == 1 { "item" } else { "items" };
+        let detail = format!("must have at most {max} {unit}");
+        Self::new(ErrorType::TooMany, field, Some(actual.into()), &detail)
+    }
+
+    /// A check that could not be done.
+    pub fn internal(field: FieldPath, detail: &str) -> Self {
+        Self::new(ErrorType::Internal, field, None, detail)
+    }
+
+    /// The same error without its value, where the server leaves a value out (VV-62).
+    #[must_use]
+    pub fn omit_value(mut self) -> Self {
+        self.bad_value = None;
+        self
+    }
+
+    /// The same error with a text for its value, where the server prints its members in an order
+    /// of their own (OM-31, CV-06).
+    #[must_use]
+    pub fn show_value_as(mut self, text: String) -> Self {
+        self.shown = Some(text.into_boxed_str());
+        self
+    }
+
+    /// The same error for a value that stands at a path of a larger document.
+    #[must_use]
+    pub fn below(mut self, base: &FieldPath) -> Self {
+        self.field = base.join(&self.field);
+        self
+    }
+
+    /// The kind of the error.
+    pub fn error_type(&self) -> ErrorType {
+        self.error_type
+    }
+
+    /// Where it is.
+    pub fn field(&self) -> &FieldPath {
+        &self.field
+    }
+
+    /// What is wrong, without path and value.
+    pub fn detail(&self) -> &str {
+        &self.detail
+    }
+
+    /// The value found there; none for the kinds that print no value.
+    pub fn bad_value(&self) -> Option<&Value> {
+        self.bad_value.as_deref()
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.field, self.error_type.text())?;
+        match (&self.bad_value, &self.shown) {
+            (Some(_), Some(text)) => write!(f, ": {text}")?,
+            (Some(value), None) => write!(f, ": {}", error_value(value))?,
+            (None, _) => {}
+        }
+        if !self.detail.is_empty() {
+            write!(f, ": {}", self.detail)?;
+        }
+        Ok(())
+    }
+}
+
+/// Several errors in one text, as a server's answer has them (VV-65): one alone, several as
+/// `[e1, e2]`; equal texts stand there once.
+///
+/// ```
+/// use billhook_apimachinery::{FieldError, FieldPath, aggregate};
+/// let error = |name: &str| FieldError::required(FieldPath::default().name(name), "");
+/// assert_eq!(aggregate(&[error("a")]), "a: Required value");
+/// let errors = [error("a"), error("b"), error("a")];
+/// assert_eq!(aggregate(&errors), "[a: Required value, b: Required value]");
+/// ```
+pub fn aggregate<E: fmt::Display>(errors: &[E]) -> String {
+    let mut seen = HashSet::new();
+    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let distinct: Vec<&str> =
+        texts.iter().map(String::as_str).filter(|text| seen.insert(*text)).collect();
+    match distinct.as_slice() {
+        [text] => (*text).to_owned(),
+        texts => format!("[{}]", texts.join(", ")),
+    }
+}

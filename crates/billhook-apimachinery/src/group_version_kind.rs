@@ -1,0 +1,103 @@
+//! The names of kinds and resources, with group and version.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::serde_null::null_is_default;
+
+/// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
+/// empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupVersionResource {
+    /// The API group.
+    #[serde(deserialize_with = "null_is_default")]
+    pub group: String,
+    /// The version.
+    #[serde(deserialize_with = "null_is_default")]
+    pub version: String,
+    /// The name in URLs, without subresource.
+    #[serde(deserialize_with = "null_is_default")]
+    pub resource: String,
+}
+
+impl GroupVersionResource {
+    /// The three names.
+    pub fn new(
+        group: impl Into<String>,
+        version: impl Into<String>,
+        resource: impl Into<String>,
+    ) -> Self {
+        let (group, version, resource) = (group.into(), version.into(), resource.into());
+        GroupVersionResource { group, version, resource }
+    }
+
+    /// The resource as errors name it: `deployments.apps`, or `pods` in the core group (WM-04).
+    pub fn qualified(&self) -> String {
+        match self.group.as_str() {
+            "" => self.resource.clone(),
+            group => format!("{}.{group}", self.resource),
+        }
+    }
+
+    /// The resource with a subresource that may be empty: `apps/v1 deployments/scale`.
+    pub fn with_subresource(&self, subresource: &str) -> String {
+        if subresource.is_empty() { self.to_string() } else { format!("{self}/{subresource}") }
+    }
+
+    /// Whether this is the resource of Namespace objects (WM-37).
+    pub fn is_namespaces(&self) -> bool {
+        self.group.is_empty() && self.version == "v1" && self.resource == "namespaces"
+    }
+}
+
+/// `apps/v1 deployments`, in the core group `v1 pods`.
+impl fmt::Display for GroupVersionResource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", api_version(&self.group, &self.version), self.resource)
+    }
+}
+
+/// Group, version and name of a kind, e.g. `apps`, `v1`, `Deployment`. The core group is empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(default)]
+pub struct GroupVersionKind {
+    /// The API group.
+    #[serde(deserialize_with = "null_is_default")]
+    pub group: String,
+    /// The version.
+    #[serde(deserialize_with = "null_is_default")]
+    pub version: String,
+    /// The kind.
+    #[serde(deserialize_with = "null_is_default")]
+    pub kind: String,
+}
+
+impl GroupVersionKind {
+    /// The three names.
+    pub fn new(
+        group: impl Into<String>,
+        version: impl Into<String>,
+        kind: impl Into<String>,
+    ) -> Self {
+        let (group, version, kind) = (group.into(), version.into(), kind.into());
+        GroupVersionKind { group, version, kind }
+    }
+
+    /// Group and version as objects have them in `apiVersion`.
+    pub fn api_version(&self) -> String {
+        api_version(&self.group, &self.version)
+    }
+}
+
+/// `apps/v1 Deployment`, in the core group `v1 Pod`.
+impl fmt::Display for GroupVersionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.api_version(), self.kind)
+    }
+}
+
+fn api_version(group: &str, version: &str) -> String {
+    if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
+}

@@ -1,0 +1,191 @@
+//! The selector of a document: reading, validation (WCF-52 to WCF-58), parsing (WM-67).
+
+use std::collections::BTreeMap;
+
+use crate::names::{label_value, qualified_name};
+use crate::print::quote;
+use crate::{FieldError, FieldPath, Location};
+use serde_json::{Map, Value};
+
+use super::{Operator, Requirement, Selector, SelectorError};
+use crate::record_reader::{ReadError, Reader};
+
+/// A label selector as documents have it (`LabelSelector`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LabelSelector {
+    /// Labels that must be there with exactly these values.
+    pub match_labels: BTreeMap<String, String>,
+    /// Further conditions.
+    pub match_expressions: Vec<LabelSelectorRequirement>,
+}
+
+/// An element of `matchExpressions`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LabelSelectorRequirement {
+    /// The label.
+    pub key: String,
+    /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+    pub operator: String,
+    /// The values for `In` and `NotIn`.
+    pub values: Vec<String>,
+}
+
+impl LabelSelector {
+    /// Reads a selector; null is an empty one, fields that are not known are ignored.
+    pub fn from_value(value: &Value) -> Result<Self, ReadError> {
+        Self::read(value, &Location::TOP, &mut Reader::default())
+    }
+
+    /// Reads the selector at a place of a larger document.
+    pub fn read(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Self, ReadError> {
+        let mut selector = LabelSelector::default();
+        reader.record(value, at, |reader, name, value, at| {
+            match name {
+                "matchLabels" => selector.match_labels = reader.texts_by_key(value, at)?,
+                "matchExpressions" => {
+                    selector.match_expressions =
+                        reader.list(value, at, LabelSelectorRequirement::read)?;
+                }
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(selector)
+    }
+
+    /// The selector as a document has it; empty parts are left out.
+    pub fn to_value(&self) -> Value {
+        let mut members = Map::new();
+        if !self.match_labels.is_empty() {
+            let text =
+                |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
+            let labels = self.match_labels.iter().map(text).collect();
+            members.insert("matchLabels".to_owned(), Value::Object(labels));
+        }
+        if !self.match_expressions.is_empty() {
+            let list = self.match_expressions.iter().map(LabelSelectorRequirement::to_value);
+            members.insert("matchExpressions".to_owned(), list.collect());
+        }
+        Value::Object(members)
+    }
+
+    /// Whether it has no conditions.
+    pub fn is_empty(&self) -> bool {
+        self.match_labels.is_empty() && self.match_expressions.is_empty()
+    }
+
+    /// Makes it ready to match; the first condition that cannot be used is the error (WM-67).
+    pub fn parse(&self) -> Result<Selector, SelectorError> {
+        let mut requirements = Vec::new();
+        for (key, value) in &self.match_labels {
+            let values = std::slice::from_ref(value);
+            requirements.push(Requirement::new(key, Operator::Equals, values)?);
+        }
+        for expression in &self.match_expressions {
+            let operator = expression.operator().ok_or_else(|| SelectorError {
+                message: format!(
+                    "{} is not a valid label selector operator",
+                    quote(&expression.operator)
+                ),
+            })?;
+            requirements.push(Requirement::new(&expression.key, operator, &expression.values)?);
+        }
+        Ok(Selector::new(requirements))
+    }
+
+    /// What a server finds wrong with a selector at `path` of a document (WCF-52 to WCF-58).
+    pub fn validate(&self, path: &FieldPath) -> Vec<FieldError> {
+        self.validate_tolerating(path, false)
+    }
+
+    /// The same; label values of expressions may be let pass (WCF-95).
+    pub fn validate_tolerating(&self, path: &FieldPath, values: bool) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let labels = path.clone().name("matchLabels");
+        for (key, value) in &self.match_labels {
+            push_invalid(&mut errors, &labels, key, &qualified_name(key));
+            push_invalid(&mut errors, &labels, value, &label_value(value));
+        }
+        for (index, expression) in self.match_expressions.iter().enumerate() {
+            let path = path.clone().name("matchExpressions").index(index);
+            expression.validate(&path, values, &mut errors);
+        }
+        errors
+    }
+}
+
+/// Adds an error for each message about a value.
+pub fn push_invalid(
+    errors: &mut Vec<FieldError>,
+    path: &FieldPath,
+    value: &str,
+    messages: &[String],
+) {
+    let error = |message: &String| FieldError::invalid(path.clone(), value, message);
+    errors.extend(messages.iter().map(error));
+}
+
+impl LabelSelectorRequirement {
+    fn read(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Self, ReadError> {
+        let mut requirement = LabelSelectorRequirement::default();
+        reader.record(value, at, |reader, name, value, at| {
+            match name {
+                "key" => requirement.key = reader.text(value, at)?,
+                "operator" => requirement.operator = reader.text(value, at)?,
+                "values" => requirement.values = reader.texts(value, at)?,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(requirement)
+    }
+
+    fn to_value(&self) -> Value {
+        let mut members = Map::new();
+        members.insert("key".to_owned(), Value::from(self.key.as_str()));
+        members.insert("operator".to_owned(), Value::from(self.operator.as_str()));
+        if !self.values.is_empty() {
+            members.insert("values".to_owned(), Value::from(self.values.as_slice()));
+        }
+        Value::Object(members)
+    }
+
+    /// What the text of the operator means; case counts (WCF-55).
+    fn operator(&self) -> Option<Operator> {
+        Some(match self.operator.as_str() {
+            "In" => Operator::In,
+            "NotIn" => Operator::NotIn,
+            "Exists" => Operator::Exists,
+            "DoesNotExist" => Operator::DoesNotExist,
+            _ => return None,
+        })
+    }
+
+    fn validate(&self, path: &FieldPath, tolerate_values: bool, errors: &mut Vec<FieldError>) {
+        let values = path.clone().name("values");
+        match self.operator() {
+            Some(Operator::In | Operator::NotIn) if self.values.is_empty() => {
+                let detail = "must be specified when `operator` is 'In' or 'NotIn'";
+                errors.push(FieldError::required(values.clone(), detail));
+            }
+            Some(Operator::Exists | Operator::DoesNotExist) if !self.values.is_empty() => {
+                let detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
+                errors.push(FieldError::forbidden(values.clone(), detail));
+            }
+            Some(_) => {}
+            None => {
+                let path = path.clone().name("operator");
+                let detail = "not a valid selector operator";
+                errors.push(FieldError::invalid(path, self.operator.as_str(), detail));
+            }
+        }
+        push_invalid(errors, &path.clone().name("key"), &self.key, &qualified_name(&self.key));
+        if !tolerate_values {
+            for (index, value) in self.values.iter().enumerate() {
+                push_invalid(errors, &values.clone().index(index), value, &label_value(value));
+            }
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Label selectors: as documents have them ([`LabelSelector`]), and ready to match ([`Selector`])
+//! (WM-60 to WM-68).
+//!
+//! ```
+//! use billhook_apimachinery::label_selector::{LabelSelector, Selector};
+//! use std::collections::BTreeMap;
+//!
+//! let written = LabelSelector::from_value(&serde_json::json!({
+//!     "matchLabels": {"app": "web"},
+//!     "matchExpressions": [{"key": "env", "operator": "NotIn", "values": ["prod", "dev"]}],
+//! }))?;
+//! let selector = written.parse()?;
+//! assert_eq!(selector.to_string(), "app=web,env notin (dev,prod)");
+//! assert_eq!(selector.to_string().parse::<Selector>()?, selector);
+//!
+//! let mut labels = BTreeMap::from([("app".to_owned(), "web".to_owned())]);
+//! assert!(selector.matches(&labels));
+//! labels.insert("env".to_owned(), "prod".to_owned());
+//! assert!(!selector.matches(&labels));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod document;
+mod text;
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::hash::BuildHasher;
+
+use crate::names::{label_value, qualified_name};
+use crate::{FieldError, FieldPath, aggregate};
+use serde_json::{Map, Value};
+
+pub use document::push_invalid;
+pub use document::{LabelSelector, LabelSelectorRequirement};
+
+/// Something that has labels.
+pub trait Labels {
+    /// The value of the label `key`, if it is there.
+    fn label(&self, key: &str) -> Option<&str>;
+}
+
+/// No labels at all, which is the same as an empty map (WM-66).
+impl Labels for () {
+    fn label(&self, _: &str) -> Option<&str> {
+        None
+    }
+}
+
+impl Labels for BTreeMap<String, String> {
+    fn label(&self, key: &str) -> Option<&str> {
+        self.get(key).map(String::as_str)
+    }
+}
+
+impl<S: BuildHasher> Labels for HashMap<String, String, S> {
+    fn label(&self, key: &str) -> Option<&str> {
+        self.get(key).map(String::as_str)
+    }
+}
+
+/// `metadata.labels` of an object.
+impl Labels for Map<String, Value> {
+    fn label(&self, key: &str) -> Option<&str> {
+        self.get(key)?.as_str()
+    }
+}
+
+/// How a [`Requirement`] compares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Operator {
+    /// The label has the value; what `matchLabels` says (WM-62).
+    Equals,
+    /// The label is absent or has another value; only in texts.
+    NotEquals,
+    /// The label has one of the values (WM-63).
+    In,
+    /// The label is absent or has none of the values (WM-65).
+    NotIn,
+    /// The label is there (WM-64).
+    Exists,
+    /// The label is absent (WM-64).
+    DoesNotExist,
+}
+
+/// One condition on one label.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Requirement {
+    key: String,
+    operator: Operator,
+    /// Sorted, so that a value is found in a long list.
+    values: Vec<String>,
+}
+
+impl Requirement {
+    /// Checks syntax and shape, with the server's errors (WM-67).
+    fn new(key: &str, operator: Operator, values: &[String]) -> Result<Self, SelectorError> {
+        let mut errors = Vec::new();
+        let messages = qualified_name(key);
+        if !messages.is_empty() {
+            let path = FieldPath::default().name("key");
+            errors.push(FieldError::invalid(path, key, &messages.join("; ")));
+        }
+        let path = FieldPath::default().name("values");
+        match operator {
+            Operator::In | Operator::NotIn if values.is_empty() => {
+                let detail = "for 'in', 'notin' operators, values set can't be empty";
+                errors.push(FieldError::invalid(path.clone(), Value::Null, detail));
+            }
+            Operator::Exists | Operator::DoesNotExist if !values.is_empty() => {
+                let detail = "values set must be empty for exists and does not exist";
+                errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail));
+            }
+            _ => {}
+        }
+        for (index, value) in values.iter().enumerate() {
+            let messages = label_value(value);
+            if !messages.is_empty() {
+                let path = path.clone().index(index).key(key);
+                errors.push(FieldError::invalid(path, value.as_str(), &messages.join("; ")));
+            }
+        }
+        if !errors.is_empty() {
+            return Err(SelectorError { message: aggregate(&errors) });
+        }
+        let mut values = values.to_vec();
+        values.sort();
+        Ok(Requirement { key: key.to_owned(), operator, values })
+    }
+
+    /// The label it looks at.
+    pub fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// How it compares.
+    pub fn operator(&self) -> Operator {
+        self.operator
+    }
+
+    /// What it compares with, sorted; empty for [`Operator::Exists`] and
+    /// [`Operator::DoesNotExist`].
+    pub fn values(&self) -> &[String] {
+        &self.values
+    }
+
+    /// Whether labels satisfy it; keys and values are compared to the byte (WM-66).
+    pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
+        let found = labels.label(&self.key);
+        let is_listed =
+            |found: &str| self.values.binary_search_by(|value| value.as_str().cmp(found)).is_ok();
+        match self.operator {
+            Operator::Equals | Operator::In => found.is_some_and(is_listed),
+            Operator::NotEquals | Operator::NotIn => !found.is_some_and(is_listed),
+            Operator::Exists => found.is_some(),
+            Operator::DoesNotExist => found.is_none(),
+        }
+    }
+}
+
+/// The canonical text, e.g. `env notin (dev,prod)`.
+impl fmt::Display for Requirement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (key, values) = (&self.key, self.values.join(","));
+        match self.operator {
+            Operator::Equals => write!(f, "{key}={values}"),
+            Operator::NotEquals => write!(f, "{key}!={values}"),
+            Operator::In => write!(f, "{key} in ({values})"),
+            Operator::NotIn => write!(f, "{key} notin ({values})"),
+            Operator::Exists => f.write_str(key),
+            Operator::DoesNotExist => write!(f, "!{key}"),
+        }
+    }
+}
+
+/// A selector that is ready to match: all its requirements must hold (WM-60).
+///
+/// `Display` prints the canonical text: requirements sorted by key, values sorted. The text of
+/// every selector but [`Selector::nothing`] parses back to the same selector. The comparisons `>`
+/// and `<` that some texts have are not known here; no document can contain them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Selector {
+    /// Sorted by key; none if nothing matches.
+    requirements: Option<Vec<Requirement>>,
+}
+
+impl Selector {
+    fn new(mut requirements: Vec<Requirement>) -> Self {
+        requirements.sort_by(|left, right| left.key.cmp(&right.key));
+        Selector { requirements: Some(requirements) }
+    }
+
+    /// Matches everything; what an empty selector means (WM-61).
+    pub fn everything() -> Self {
+        Self::new(Vec::new())
+    }
+
+    /// Matches nothing; what a selector of null means (WM-61). Its text is empty.
+    pub fn nothing() -> Self {
+        Selector { requirements: None }
+    }
+
+    /// Whether it has no requirements, so that it matches everything.
+    pub fn is_everything(&self) -> bool {
+        self.requirements.as_ref().is_some_and(Vec::is_empty)
+    }
+
+    /// Whether it can match nothing because it stands for null.
+    pub fn is_nothing(&self) -> bool {
+        self.requirements.is_none()
+    }
+
+    /// Its requirements, sorted by key; those of one key are in the order they were written.
+    pub fn requirements(&self) -> &[Requirement] {
+        self.requirements.as_deref().unwrap_or_default()
+    }
+
+    /// Whether labels satisfy all requirements.
+    pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
+        let requirements = self.requirements.as_ref();
+        requirements.is_some_and(|list| list.iter().all(|each| each.matches(labels)))
+    }
+
+    /// The first requirement that labels do not satisfy.
+    pub fn first_mismatch<L: Labels + ?Sized>(&self, labels: &L) -> Option<&Requirement> {
+        self.requirements().iter().find(|requirement| !requirement.matches(labels))
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, requirement) in self.requirements().iter().enumerate() {
+            f.write_str(if index > 0 { "," } else { "" })?;
+            requirement.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// A selector that cannot be parsed. Those of documents have the server's text (WM-67).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct SelectorError {
+    message: String,
+}

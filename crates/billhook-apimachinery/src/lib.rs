@@ -1,0 +1,66 @@
+//! What all of Kubernetes' API objects have in common, without the API objects.
+//!
+//! - [`value`]: JSON values of any depth, [`mod@print`]: how a server prints them, [`base64`].
+//! - [`FieldPath`], [`FieldError`]: where something is wrong and what, printed to the byte as a
+//!   server prints it; [`Change`]: what was done to an object, and why.
+//! - [`metadata`]: decoding, the normal form and validation of ObjectMeta; [`names`]: what may be a
+//!   name.
+//! - [`GroupVersionKind`], [`GroupVersionResource`], [`TypeMeta`], [`Status`], [`UserInfo`],
+//!   [`label_selector`].
+//!
+//! The names and texts are those of Kubernetes; the rules are cited by their numbers in the rule
+//! book (`docs/rules` in the repository).
+//!
+//! ```
+//! use billhook_apimachinery::FieldPath;
+//! use billhook_apimachinery::FieldError;
+//!
+//! let path = FieldPath::default().name("spec").name("keep");
+//! let error = FieldError::required(path, "must be set");
+//! assert_eq!(error.to_string(), "spec.keep: Required value: must be set");
+//! ```
+//!
+//! # Crate features
+//!
+//! - `k8s-openapi`: conversions from and to [`LabelSelector`](label_selector::LabelSelector),
+//!   [`Status`] and [`UserInfo`] of k8s-openapi.
+//! - `kube`: also conversions from and to [`Status`], [`GroupVersionKind`] and
+//!   [`GroupVersionResource`] of kube-core.
+
+pub mod base64;
+mod change;
+mod dialect;
+mod field_error;
+mod field_errors;
+mod field_path;
+mod group_version_kind;
+mod hash;
+pub mod label_selector;
+pub mod metadata;
+pub mod names;
+pub mod print;
+pub mod record;
+pub mod record_reader;
+pub mod serde_null;
+mod status;
+mod type_meta;
+mod user_info;
+pub mod value;
+mod verdict;
+
+#[cfg(feature = "k8s-openapi")]
+mod k8s_openapi;
+#[cfg(feature = "kube")]
+mod kube;
+
+pub use change::{Change, ChangeKind, Reason, excerpt};
+pub use dialect::Dialect;
+pub use field_error::{ErrorType, FieldError, aggregate};
+pub use field_errors::FieldErrors;
+pub use field_path::{FieldPath, Location, Segment, Segments};
+pub use group_version_kind::{GroupVersionKind, GroupVersionResource};
+pub use hash::hash_name;
+pub use status::{Status, StatusCause, StatusDetails};
+pub use type_meta::{GroupVersionError, TypeMeta};
+pub use user_info::UserInfo;
+pub use verdict::Verdict;

@@ -1,0 +1,47 @@
+//! Metadata of which not everything is there: updates by manifests, which leave out what only
+//! servers write, and fields for themselves.
+
+use crate::metadata::{validate_generic, validate_update};
+use crate::value::{DeepValue, deep_clone};
+use crate::{FieldError, FieldPath};
+use serde_json::{Map, Value};
+
+/// Fields that servers write and that manifests leave out.
+pub const WRITTEN_BY_SERVERS: [&str; 6] = [
+    "resourceVersion",
+    "generation",
+    "uid",
+    "creationTimestamp",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+];
+
+/// What a server finds wrong with the metadata of an update (OM-41). A patch, which is how
+/// manifests are applied, keeps what only servers write.
+pub fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldError> {
+    let (mut metadata, mut stored) = (metadata.clone(), stored.clone());
+    let fallback = Value::from("1");
+    for name in WRITTEN_BY_SERVERS {
+        let kept = stored.get(name).cloned();
+        let kept = kept.or((name == "resourceVersion").then(|| fallback.clone()));
+        for members in [&mut metadata, &mut stored] {
+            if let (Some(kept), Value::Object(members)) = (&kept, &mut **members)
+                && !members.contains_key(name)
+            {
+                members.insert(name.to_owned(), kept.clone());
+            }
+        }
+    }
+    validate_update(&metadata, &stored)
+}
+
+/// What is wrong with one field of metadata in normal form (OM-31).
+pub fn field_errors(name: &str, value: &Value) -> Vec<FieldError> {
+    let mut metadata = Map::new();
+    metadata.insert(name.to_owned(), deep_clone(value));
+    let metadata = DeepValue::from(Value::Object(metadata));
+    let at = FieldPath::default().name("metadata").name(name);
+    let mut errors = validate_generic(&metadata, false);
+    errors.retain(|error| error.field().starts_with(&at));
+    errors
+}

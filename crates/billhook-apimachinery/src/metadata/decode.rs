@@ -1,0 +1,275 @@
+//! Decoding `metadata` to its known fields and writing it back in normal form (OM-01 to OM-12).
+
+use crate::print::json_float;
+use crate::value::{DeepValue, Num, deep_clone, dismantle, json_type, sorted};
+use crate::{Dialect, FieldPath, Location};
+use serde_json::{Map, Value};
+
+use super::fields::{Kind, OBJECT_META, Record, field_kind};
+use super::time::Time;
+
+/// What to do with parts of metadata that don't decode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Invalid {
+    /// The whole metadata is refused; request bodies and conversions are read so.
+    Refuse,
+    /// The top-level fields that don't decode are dropped (OM-11); storage is read so.
+    Drop,
+}
+
+/// Metadata that cannot be decoded; prints the server's text (OM-05, OM-10).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MetadataError(String);
+
+/// How many unknown fields one metadata object reports (OM-12).
+const MAX_UNKNOWN_FIELDS: usize = 100;
+
+/// Decodes metadata and gives it back in normal form: known fields only, empty ones dropped, times
+/// in UTC seconds (OM-02 to OM-04).
+pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, MetadataError> {
+    let members = match metadata {
+        Value::Object(members) => members,
+        Value::Null => return Ok(DeepValue::from(Value::Object(Map::new()))),
+        other => return Err(not_an_object(other, invalid)),
+    };
+    let mut decoded = Map::new();
+    for (name, value) in sorted(members) {
+        let Some(kind) = field_kind(OBJECT_META, name) else { continue };
+        let field = Field { record: "ObjectMeta", path: name.clone() };
+        match (kind.decode(value, &field), invalid) {
+            (Ok(Some(value)), _) => {
+                decoded.insert(name.clone(), value);
+            }
+            (Ok(None), _) | (Err(_), Invalid::Drop) => {}
+            (Err(error), Invalid::Refuse) => return Err(error),
+        }
+    }
+    Ok(DeepValue::from(Value::Object(decoded)))
+}
+
+/// Decodes metadata only to check it, and removes its unknown fields: what KEP-2332 asks for, and
+/// the KEP dialect does in place of [`decode_metadata`] (KD-09).
+pub fn prune_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, MetadataError> {
+    decode_metadata(metadata, invalid)?;
+    let mut pruned = deep_clone(metadata);
+    if let Value::Object(members) = &mut pruned {
+        prune_record(OBJECT_META, members);
+        members.retain(|name, value| field_error(name, value).is_none());
+    }
+    Ok(DeepValue::from(pruned))
+}
+
+fn prune_record(record: Record, members: &mut Map<String, Value>) {
+    members.retain(|name, value| {
+        let kind = field_kind(record, name);
+        if let (Some(Kind::Records { fields, .. }), Value::Array(items)) = (kind, &mut *value) {
+            let records = items.iter_mut().filter_map(Value::as_object_mut);
+            records.for_each(|members| prune_record(fields, members));
+        }
+        if kind.is_none() {
+            dismantle(value.take());
+        }
+        kind.is_some()
+    });
+}
+
+/// Brings metadata to the form that a dialect gives it.
+pub fn normalise_metadata(
+    metadata: &Value,
+    invalid: Invalid,
+    dialect: Dialect,
+) -> Result<DeepValue, MetadataError> {
+    match dialect {
+        Dialect::Kep => prune_metadata(metadata, invalid),
+        _ => decode_metadata(metadata, invalid),
+    }
+}
+
+/// Why one top-level field of metadata would be dropped; none if it decodes.
+pub(crate) fn field_error(name: &str, value: &Value) -> Option<MetadataError> {
+    let field = Field { record: "ObjectMeta", path: name.to_owned() };
+    field_kind(OBJECT_META, name)?.decode(value, &field).err()
+}
+
+/// The paths of the fields of metadata that are not known, in the server's order and number
+/// (OM-12). `at` is where the metadata is.
+pub fn unknown_metadata_fields(metadata: &Value, at: &Location<'_>) -> Vec<String> {
+    let mut unknown = Vec::new();
+    if let Value::Object(members) = metadata {
+        find_unknown(OBJECT_META, members, &Location::TOP, &mut unknown);
+    }
+    unknown.truncate(MAX_UNKNOWN_FIELDS);
+    let prefix = at.to_path();
+    unknown.iter().map(|path| format!("{prefix}.{}", path.to_dotted())).collect()
+}
+
+fn find_unknown(
+    record: Record,
+    members: &Map<String, Value>,
+    at: &Location<'_>,
+    unknown: &mut Vec<FieldPath>,
+) {
+    for (name, value) in sorted(members) {
+        let at = at.name(name);
+        match (field_kind(record, name), value) {
+            (None, _) => unknown.push(at.to_path()),
+            (Some(Kind::Records { fields, .. }), Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    if let Value::Object(members) = item {
+                        find_unknown(fields, members, &at.index(index), unknown);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn not_an_object(metadata: &Value, invalid: Invalid) -> MetadataError {
+    let (json, go) = (json_type(metadata), crate::value::go_type(metadata));
+    MetadataError(match invalid {
+        Invalid::Refuse => {
+            format!("json: cannot unmarshal {json} into Go value of type v1.ObjectMeta")
+        }
+        Invalid::Drop => format!("invalid metadata: expected object, got {go}"),
+    })
+}
+
+/// A field as errors name it (OM-05): the innermost record, and the path from metadata without
+/// list positions.
+struct Field {
+    record: &'static str,
+    path: String,
+}
+
+impl Field {
+    fn cannot_unmarshal(&self, what: &str, go_type: &str) -> MetadataError {
+        let Field { record, path } = self;
+        MetadataError(format!(
+            "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
+        ))
+    }
+
+    fn wrong_type(&self, value: &Value, go_type: &str) -> MetadataError {
+        self.cannot_unmarshal(json_type(value), go_type)
+    }
+}
+
+impl Kind {
+    /// Decodes one field; none means that it is not written back.
+    fn decode(self, value: &Value, field: &Field) -> Result<Option<Value>, MetadataError> {
+        if value.is_null() {
+            return Ok(match self {
+                Kind::RequiredString(_) => Some(Value::from("")),
+                _ => None,
+            });
+        }
+        match self {
+            Kind::String(go_type) => {
+                let text = string(value, field, go_type)?;
+                Ok((!text.is_empty()).then(|| Value::from(text)))
+            }
+            Kind::RequiredString(go_type) => Ok(Some(Value::from(string(value, field, go_type)?))),
+            Kind::Integer => {
+                let int = integer(value, field)?;
+                Ok((int != 0).then(|| Value::from(int)))
+            }
+            Kind::OptionalInteger => Ok(Some(Value::from(integer(value, field)?))),
+            Kind::OptionalBool => match value {
+                Value::Bool(_) => Ok(Some(value.clone())),
+                other => Err(field.wrong_type(other, "bool")),
+            },
+            Kind::Time => {
+                let text = string(value, field, "string")?;
+                let time = Time::parse(text).map_err(MetadataError)?;
+                Ok((!time.is_zero()).then(|| Value::from(time.to_rfc3339())))
+            }
+            Kind::StringMap => string_map(value, field),
+            Kind::StringList => string_list(value, field),
+            Kind::Records { go, struct_name, fields } => {
+                let Value::Array(items) = value else {
+                    return Err(field.wrong_type(value, &format!("[]{go}")));
+                };
+                let records: Result<Vec<Value>, _> = items
+                    .iter()
+                    .map(|item| decode_record(item, field, (go, struct_name, fields)))
+                    .collect();
+                Ok(Some(records?).filter(|records| !records.is_empty()).map(Value::Array))
+            }
+            Kind::Any => Ok(Some(deep_clone(value))),
+        }
+    }
+}
+
+fn decode_record(
+    value: &Value,
+    field: &Field,
+    (go, struct_name, fields): (&str, &'static str, Record),
+) -> Result<Value, MetadataError> {
+    let empty = Map::new();
+    let members = match value {
+        Value::Object(members) => members,
+        Value::Null => &empty,
+        other => return Err(field.wrong_type(other, go)),
+    };
+    let mut record = Map::new();
+    for (name, kind) in fields {
+        if let Kind::RequiredString(_) = kind {
+            record.insert((*name).to_owned(), Value::from(""));
+        }
+    }
+    for (name, value) in sorted(members) {
+        let Some(kind) = field_kind(fields, name) else { continue };
+        let field = Field { record: struct_name, path: format!("{}.{name}", field.path) };
+        if let Some(value) = kind.decode(value, &field)? {
+            record.insert(name.clone(), value);
+        }
+    }
+    Ok(Value::Object(record))
+}
+
+fn string<'v>(value: &'v Value, field: &Field, go_type: &str) -> Result<&'v str, MetadataError> {
+    value.as_str().ok_or_else(|| field.wrong_type(value, go_type))
+}
+
+/// Whole floats are integers too (OM-03).
+fn integer(value: &Value, field: &Field) -> Result<i64, MetadataError> {
+    let Value::Number(number) = value else { return Err(field.wrong_type(value, "int64")) };
+    match Num::of(number) {
+        Num::Int(int) => Ok(int),
+        Num::Float(float) if float.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(&float) => {
+            Ok(float as i64)
+        }
+        Num::Float(float) => {
+            Err(field.cannot_unmarshal(&format!("number {}", json_float(float)), "int64"))
+        }
+    }
+}
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
+
+fn string_map(value: &Value, field: &Field) -> Result<Option<Value>, MetadataError> {
+    let Value::Object(members) = value else {
+        return Err(field.wrong_type(value, "map[string]string"));
+    };
+    let mut texts = Map::new();
+    for (name, value) in sorted(members) {
+        texts.insert(name.clone(), entry(value, field)?);
+    }
+    Ok(Some(texts).filter(|texts| !texts.is_empty()).map(Value::Object))
+}
+
+fn string_list(value: &Value, field: &Field) -> Result<Option<Value>, MetadataError> {
+    let Value::Array(items) = value else { return Err(field.wrong_type(value, "[]string")) };
+    let texts: Result<Vec<Value>, _> = items.iter().map(|item| entry(item, field)).collect();
+    Ok(Some(texts?).filter(|texts| !texts.is_empty()).map(Value::Array))
+}
+
+/// A value of a string map or list; null is the empty string (OM-03).
+fn entry(value: &Value, field: &Field) -> Result<Value, MetadataError> {
+    match value {
+        Value::Null => Ok(Value::from("")),
+        other => string(other, field, "string").map(Value::from),
+    }
+}

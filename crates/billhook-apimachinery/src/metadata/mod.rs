@@ -1,0 +1,33 @@
+//! ObjectMeta: decoding and the normal form (OM-01 to OM-16), validation (OM-30 to OM-60).
+//!
+//! A server doesn't prune `metadata` against a schema: it decodes it to a typed record and writes
+//! it back. Unknown fields are gone afterwards, empty ones too, and times are in UTC seconds.
+//!
+//! ```
+//! use billhook_apimachinery::metadata::{Invalid, decode_metadata};
+//! use serde_json::json;
+//!
+//! let written = json!({"name": "x", "labels": {}, "creationTimestamp": "2020-01-01T02:00:00+02:00"});
+//! let decoded = decode_metadata(&written, Invalid::Refuse)?;
+//! assert_eq!(*decoded, json!({"name": "x", "creationTimestamp": "2020-01-01T00:00:00Z"}));
+//! # Ok::<(), billhook_apimachinery::metadata::MetadataError>(())
+//! ```
+
+mod applied;
+mod changes;
+mod decode;
+pub mod fields;
+mod time;
+mod validate;
+
+pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
+pub use changes::metadata_changes;
+pub use decode::{
+    Invalid, MetadataError, decode_metadata, normalise_metadata, prune_metadata,
+    unknown_metadata_fields,
+};
+pub use time::is_normal_time;
+pub use validate::{
+    finalizer_warnings, subdomain_name, validate_create, validate_create_with,
+    validate_embedded_metadata, validate_generic, validate_update,
+};

@@ -1,0 +1,224 @@
+//! The status a client gets when its request fails, and how the outcome of a call maps to it
+//! (AR-71 to AR-76).
+
+use std::fmt;
+
+use crate::print::quote;
+use crate::{FieldError, aggregate};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::GroupVersionResource;
+use crate::serde_null::{null_is_default, record, records};
+
+/// An API error: the `Status` object of API version `v1`.
+///
+/// It prints as its message.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Status {
+    /// `Failure` or `Success`; a webhook may send anything.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub status: String,
+    /// What happened, for people.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// What happened, for programs: one word such as `Forbidden`.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// More for programs.
+    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
+    pub details: Option<Box<StatusDetails>>,
+    /// The HTTP status code.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    pub code: i32,
+}
+
+/// What a [`Status`] says for programs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StatusDetails {
+    /// The name of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The group of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub group: String,
+    /// The kind or resource of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// The UID of the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub uid: String,
+    /// The single things that are wrong.
+    #[serde(deserialize_with = "records", skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<StatusCause>,
+    /// After how many seconds a client may try again.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
+    pub retry_after_seconds: i32,
+}
+
+/// One thing that is wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct StatusCause {
+    /// What is wrong, for programs.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// What is wrong, for people.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Where in the object.
+    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
+    pub field: String,
+}
+
+impl StatusCause {
+    fn of(error: &FieldError) -> Self {
+        let (text, field) = (error.to_string(), error.field().to_string());
+        let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
+        StatusCause { reason: error.error_type().reason().to_owned(), message, field }
+    }
+}
+
+fn is_zero(number: &i32) -> bool {
+    *number == 0
+}
+
+impl fmt::Display for Status {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Status {}
+
+impl Status {
+    /// The object that a server sends: kind `Status` of API version `v1`.
+    pub fn to_value(&self) -> Value {
+        let fields = serde_json::to_value(self).unwrap_or_default();
+        let mut object = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}});
+        if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
+            object.extend(fields);
+        }
+        object
+    }
+
+    /// The status that a body is, if it is one of failure.
+    pub fn of_failure(value: &Value) -> Option<Self> {
+        let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
+        if text("kind") != "Status" || text("apiVersion") != "v1" {
+            return None;
+        }
+        let status: Status = serde::Deserialize::deserialize(value).ok()?;
+        (status.status != "Success").then_some(status)
+    }
+
+    /// A failure with a code, a reason and a message.
+    pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {
+        Status {
+            status: "Failure".to_owned(),
+            message: message.into(),
+            reason: reason.to_owned(),
+            details: None,
+            code,
+        }
+    }
+
+    /// 500: something that is not the client's fault (AR-75).
+    pub fn internal_error(error: &str) -> Self {
+        let cause = StatusCause { message: error.to_owned(), ..StatusCause::default() };
+        Status {
+            details: Some(Box::new(StatusDetails {
+                causes: vec![cause],
+                ..StatusDetails::default()
+            })),
+            ..Self::failure(500, "InternalError", format!("Internal error occurred: {error}"))
+        }
+    }
+
+    /// 404: nothing is served there (RP-92).
+    pub fn resource_not_found() -> Self {
+        Self::failure(404, "NotFound", "the server could not find the requested resource")
+    }
+
+    /// A failure that is about one object, as the details say.
+    fn of_object(
+        (code, reason): (i32, &str),
+        resource: &GroupVersionResource,
+        name: &str,
+        message: String,
+    ) -> Self {
+        let details = StatusDetails {
+            name: name.to_owned(),
+            group: resource.group.clone(),
+            kind: resource.resource.clone(),
+            ..StatusDetails::default()
+        };
+        Status { details: Some(Box::new(details)), ..Self::failure(code, reason, message) }
+    }
+
+    /// 404: there is no such object.
+    pub fn not_found(resource: &GroupVersionResource, name: &str) -> Self {
+        let message = format!("{} \"{name}\" not found", resource.qualified());
+        Self::of_object((404, "NotFound"), resource, name, message)
+    }
+
+    /// 409: there is such an object already. If its name was generated the client may try again.
+    pub fn already_exists(resource: &GroupVersionResource, name: &str, is_generated: bool) -> Self {
+        let mut message = format!("{} \"{name}\" already exists", resource.qualified());
+        if is_generated {
+            message.push_str(", the server was not able to generate a unique name for the object");
+        }
+        let mut status = Self::of_object((409, "AlreadyExists"), resource, name, message);
+        if let Some(details) = status.details.as_mut().filter(|_| is_generated) {
+            details.retry_after_seconds = 1;
+        }
+        status
+    }
+
+    /// 409: the object is not the one that the client means (RP-42).
+    pub fn conflict(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
+        let subject = resource.qualified();
+        let message = format!("Operation cannot be fulfilled on {subject} \"{name}\": {why}");
+        Self::of_object((409, "Conflict"), resource, name, message)
+    }
+
+    /// 403: the request is not allowed (RP-91).
+    pub fn forbidden(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
+        let name_or_not = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let message = format!("{}{name_or_not} is forbidden: {why}", resource.qualified());
+        Self::of_object((403, "Forbidden"), resource, name, message)
+    }
+
+    /// 422: an object, or a part of the request, has these errors (VV-64). An empty kind and name
+    /// belong to errors in the request itself.
+    pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
+        let dot = if group.is_empty() { "" } else { "." };
+        let message =
+            format!("{kind}{dot}{group} {} is invalid: {}", quote(name), aggregate(errors));
+        let details = StatusDetails {
+            name: name.to_owned(),
+            group: group.to_owned(),
+            kind: kind.to_owned(),
+            causes: errors.iter().map(StatusCause::of).collect(),
+            ..StatusDetails::default()
+        };
+        let details = Some(Box::new(details));
+        Status { details, ..Self::failure(422, "Invalid", message) }
+    }
+
+    /// 400: the request cannot be served as it is.
+    pub fn bad_request(message: impl Into<String>) -> Self {
+        Self::failure(400, "BadRequest", message)
+    }
+
+    /// 504: the request's deadline is over (AR-76).
+    pub fn timeout() -> Self {
+        let message = "Timeout: request did not complete within requested timeout";
+        Self::failure(504, "Timeout", message)
+    }
+}

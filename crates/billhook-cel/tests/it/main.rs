@@ -1,0 +1,23 @@
+//! Tests of `billhook-cel` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod authorizer;
+mod basics;
+mod compile;
+mod evaluate;
+mod evaluate_any;
+mod hostile;
+mod hostile_libraries;
+mod kubernetes_libraries;
+mod schema_types;
+mod text_and_lists;
+mod validate_rules;

@@ -1,0 +1,207 @@
+//! `billhook admit` against the example's webhooks.
+
+use std::path::PathBuf;
+
+use crate::server::Server;
+use crate::support::{cases, run, run_with, snapshot};
+use tokio::runtime::Runtime;
+
+cases! {
+    help_admit: "admit --help";
+    admit_without_webhooks: "admit --quiet --operation delete --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_update_of_nothing: "admit --operation update --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_resolve_nonsense: "admit --resolve nonsense --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_config_missing: "admit --admission-config nope.yaml --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_stdin_twice: "admit --crd fixtures/crds --webhooks - -";
+    admit_subresource_of_new: "admit --subresource status --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_not_served: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("False", "served: false")];
+    admit_terminating: "admit --quiet --crd - fixtures/objects/backup-clean.json" < [&definition("True", "served: true")];
+    admit_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}"];
+    admit_json_patch: "admit --quiet --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < ["- {op: remove, path: /metadata/labels}\n- {op: test, path: /spec/suspend, value: true}"];
+    admit_patch_strict: "admit --quiet --field-validation strict --crd fixtures/crds --patch - fixtures/objects/backup-clean.json"
+        < [r#"{"metadata": null, "spec": {"target": null, "target": 1}}"#];
+    admit_patch_of_scale: "admit --quiet --subresource scale --crd fixtures/crds --patch - fixtures/objects/stack-clean.json"
+        < ["spec: {replicas: 7}"];
+    admit_patches: "admit --crd fixtures/crds --patch - fixtures/objects/backup-clean.json" < ["{}\n---\n{}"];
+    admit_patch_and_old: "admit --crd fixtures/crds --patch a.yaml --old b.yaml fixtures/objects/backup-clean.json";
+    admit_patch_and_delete: "admit --crd fixtures/crds --patch a.yaml --operation delete fixtures/objects/backup-clean.json";
+    admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
+    admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
+    admit_replace_outdated: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -"
+        < [&OBJECT.replace("namespace: shop", "namespace: shop, resourceVersion: '7'")];
+    admit_scale: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_refused: "admit --quiet --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -"
+        < [&SCALE.replace("4", "many")];
+    admit_scale_of_nothing: "admit --subresource scale --old fixtures/objects/backup-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_scale_elsewhere: "admit --crd fixtures/crds -" < [SCALE];
+    admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
+        < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
+}
+
+/// The example's webhooks, and the files that name them.
+struct Webhooks {
+    runtime: Runtime,
+    server: Server,
+    directory: PathBuf,
+}
+
+impl Webhooks {
+    fn start(name: &str) -> Self {
+        let runtime = Runtime::new().unwrap();
+        let names = ["localhost", "hook.shop.svc"];
+        let start = Server::start("127.0.0.1:0", &names, |received| {
+            Box::pin(crate::behaviour::answer(received))
+        });
+        let server = runtime.block_on(start).unwrap();
+        let directory =
+            std::env::temp_dir().join(format!("billhook-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&directory).unwrap();
+        Webhooks { runtime, server, directory }
+    }
+
+    /// Runs the command with the webhooks, of which `trouble` is wanted; what differs from run to
+    /// run is replaced.
+    fn admit(&self, trouble: &str, args: &str, stdin: &str) -> String {
+        let _guard = self.runtime.enter();
+        let documents: Vec<String> = crate::configuration::of(&self.server)
+            .unwrap()
+            .iter()
+            .map(|document| {
+                billhook::to_yaml(document).replace("/mutate", &format!("/mutate{trouble}"))
+            })
+            .collect();
+        let file = self.directory.join("webhooks.yaml");
+        std::fs::write(&file, documents.join("---\n")).unwrap();
+        let args = format!("admit --crd fixtures/crds --webhooks {} {args}", file.display());
+        let shown = run_with(&args, stdin.as_bytes(), &[]);
+        let port = self.server.address().port().to_string();
+        let shown =
+            shown.replace(&port, "PORT").replace(&*self.directory.to_string_lossy(), "TEMP");
+        shown.lines().map(stable).collect::<Vec<_>>().join("\n")
+    }
+}
+
+impl Drop for Webhooks {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// A line without times and random names.
+fn stable(line: &str) -> String {
+    let mut line = line.to_owned();
+    if let Some((step, time)) = line.rsplit_once("  ")
+        && (time.ends_with(" ms") || time.ends_with(" s"))
+    {
+        line = format!("{step}  TIME");
+    }
+    if let Some((field, _)) = line.split_once("\"microseconds\": ") {
+        line = format!("{field}\"microseconds\": TIME,");
+    }
+    if let Some((field, value)) = line.split_once("\"after\": \"") {
+        let value = value.trim_end_matches(['"', ',']);
+        if value.len() == 20 && value.ends_with('Z') {
+            line = format!("{field}\"after\": \"TIME\",");
+        } else if value.len() == 36 && value.matches('-').count() == 4 {
+            line = format!("{field}\"after\": \"UID\",");
+        }
+    }
+    for (start, end, shown) in [
+        ("uid: \"", '"', "UID"),
+        ("uid\": \"", '"', "UID"),
+        ("response.uid=\"", '"', "UID"),
+        ("  uid: ", '\n', "UID"),
+        ("creationTimestamp: \"", '"', "TIME"),
+        ("creationTimestamp\": \"", '"', "TIME"),
+        ("  creationTimestamp: ", '\n', "TIME"),
+    ] {
+        if let Some((before, after)) = line.split_once(start) {
+            let rest = after.find(end).and_then(|end| after.get(end..)).unwrap_or_default();
+            line = format!("{before}{start}{shown}{rest}");
+        }
+    }
+    line
+}
+
+macro_rules! with_webhooks {
+    ($($name:ident: $trouble:literal $args:literal $(< $stdin:expr)?;)*) => {
+        $(#[test]
+        fn $name() {
+            let webhooks = Webhooks::start(stringify!($name));
+            let stdin = String::new() $(+ &$stdin)?;
+            snapshot!(stringify!($name), webhooks.admit($trouble, $args, &stdin));
+        })*
+    };
+}
+
+with_webhooks! {
+    admit_create: "" "fixtures/objects/backup.yaml";
+    admit_create_json: "" "--quiet -o json fixtures/objects/backup-clean.json";
+    admit_dry_run: "" "--dry-run fixtures/objects/backup-clean.json";
+    admit_update: "" "--old fixtures/objects/backup-clean.json -" < changed();
+    admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
+    admit_delete: "" "--operation delete fixtures/objects/backup-clean.json";
+    admit_delete_dry_run: "" "--operation delete --dry-run --quiet --report json fixtures/objects/backup-clean.json";
+    admit_patched: "" "--patch - fixtures/objects/backup-clean.json" < "metadata: {labels: {team: null}}\nspec: {maxSize: 1Gi, typo: 1}";
+    admit_update_of_scale: "" "--subresource scale --old fixtures/objects/stack-clean.json -" < SCALE;
+    admit_denied: "" "-" < denied();
+    admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");
+    admit_strict: "" "--field-validation strict fixtures/objects/backup.yaml";
+    admit_timeout: ":never" "--quiet --timeout 1 fixtures/objects/backup-clean.json";
+    admit_uid: ":uid" "--quiet fixtures/objects/backup-clean.json";
+    admit_redirect: ":redirect" "--quiet fixtures/objects/backup-clean.json";
+    admit_closed: ":close" "fixtures/objects/backup-clean.json";
+    admit_idempotence: "" "--check-idempotence --quiet -o json fixtures/objects/backup-clean.json";
+    admit_report: "" "--report json -" < format!("{}---{OBJECT}---\nkind: Backup\n", denied());
+    admit_several: "" "--quiet -" < format!("{OBJECT}---{}---{OBJECT}", denied());
+}
+
+const OBJECT: &str = "
+apiVersion: data.example.com/v1
+kind: Backup
+metadata: {name: orders-nightly, namespace: shop}
+spec: {schedule: '15 4 * * 0', target: {url: 'https://bucket.example.com/x'}, retention: {keepLast: 3}}
+status: {lastRunTime: '2026-03-01T02:30:00Z'}
+";
+
+/// A definition with a status, as a server gives it out.
+fn definition(terminating: &str, served: &str) -> String {
+    format!(
+        "
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: backups.data.example.com}}
+spec:
+  group: data.example.com
+  scope: Namespaced
+  names: {{plural: backups, kind: Backup}}
+  versions:
+  - name: v1
+    {served}
+    storage: true
+    schema: {{openAPIV3Schema: {{type: object, x-kubernetes-preserve-unknown-fields: true}}}}
+status:
+  conditions:
+  - {{type: Established, status: 'True'}}
+  - {{type: Terminating, status: '{terminating}'}}
+"
+    )
+}
+
+const SCALE: &str = "
+apiVersion: autoscaling/v1
+kind: Scale
+metadata: {name: web-shop, namespace: shop}
+spec: {replicas: 4}
+";
+
+fn changed() -> String {
+    OBJECT.to_owned()
+}
+
+fn denied() -> String {
+    OBJECT.replace("namespace: shop", "namespace: shop, labels: {example.com/denied: tuesday}")
+}

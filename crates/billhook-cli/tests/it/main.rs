@@ -1,0 +1,24 @@
+//! Tests of `billhook-cli` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod admit;
+#[path = "../../../billhook-webhook-client/examples/webhook_server/behaviour.rs"]
+mod behaviour;
+mod check;
+mod command;
+#[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
+mod configuration;
+#[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
+mod server;
+mod support;
+mod validate;
+mod webhooks;

@@ -1,0 +1,346 @@
+//! Validation of the default values in a structural schema, when a definition is written (DF-40 to
+//! DF-47).
+//!
+//! A default must be valid by the schema of its node, rules in CEL included, must not have fields
+//! that the schema does not specify, and must be a valid resource where a resource is embedded.
+//! [`validate_defaults`] returns the server's errors.
+
+mod prune;
+mod rules;
+
+use billhook_apimachinery::metadata::Invalid;
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow};
+use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location, aggregate};
+use billhook_pruning::coerce_node;
+use billhook_schema::{
+    CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, RESOURCE_FIELDS, StructuralSchema,
+};
+use billhook_validation::validate_embedded_node;
+use serde_json::{Map, Value};
+
+use billhook_validation::Validator;
+
+pub use prune::{DefaultPruningError, prune_defaults};
+use rules::DefaultRules;
+
+/// How the defaults of a schema are validated.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DefaultChecks {
+    /// Where the schema is; errors are at this path and below (DF-40).
+    pub base: FieldPath,
+    /// Whether the schema is that of a whole resource.
+    pub resource_root: bool,
+    /// Whether defaults must not have fields that the schema does not specify (DF-43).
+    pub require_pruned: bool,
+}
+
+impl Default for DefaultChecks {
+    /// What holds for the schema of a new definition.
+    fn default() -> Self {
+        DefaultChecks { base: FieldPath::default(), resource_root: true, require_pruned: true }
+    }
+}
+
+impl DefaultChecks {
+    /// The checks of a schema at another path.
+    #[must_use]
+    pub fn base(mut self, base: FieldPath) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The checks with or without the demand that defaults are pruned.
+    #[must_use]
+    pub fn require_pruned(mut self, require_pruned: bool) -> Self {
+        self.require_pruned = require_pruned;
+        self
+    }
+
+    /// The checks of the schema of a resource, or of something else.
+    #[must_use]
+    pub fn resource_root(mut self, resource_root: bool) -> Self {
+        self.resource_root = resource_root;
+        self
+    }
+}
+
+/// What the validation of defaults found.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct DefaultFindings {
+    /// What is wrong, in the order of the walk: a node, its items, its properties by name.
+    pub errors: Vec<FieldError>,
+    /// Defaults that the server stores in another form, since metadata in them has unknown fields;
+    /// where they are and what becomes of them (DF-47).
+    pub rewritten: Vec<(FieldPath, DeepValue)>,
+}
+
+/// Validates all defaults of a schema except those of `additionalProperties`, which no server looks
+/// at (DF-40). Rules in CEL are evaluated for defaults that are otherwise valid (DF-45), with one
+/// budget for all of them.
+///
+/// ```
+/// use billhook_schema::{JsonSchemaProps, StructuralSchema};
+/// use billhook_default_validation::{DefaultChecks, validate_defaults};
+/// use serde_json::json;
+///
+/// let written = json!({"type": "object", "properties": {
+///     "replicas": {"type": "integer", "default": "one"},
+/// }});
+/// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
+/// let findings = validate_defaults(&schema, &DefaultChecks::default());
+/// assert_eq!(
+///     findings.errors[0].to_string(),
+///     "properties[replicas].default: Invalid value: \"string\":  in body must be of type \
+///      integer: \"string\"",
+/// );
+///
+/// let written = json!({"type": "object", "properties": {"replicas": {
+///     "type": "integer", "default": 0, "x-kubernetes-validations": [{"rule": "self > 0"}],
+/// }}});
+/// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
+/// let findings = validate_defaults(&schema, &DefaultChecks::default());
+/// assert_eq!(
+///     findings.errors[0].to_string(),
+///     "properties[replicas].default: Invalid value: 0: failed rule: self > 0",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> DefaultFindings {
+    if !has_default(schema.root()) {
+        return DefaultFindings::default();
+    }
+    let mut options = CompileOptions::default();
+    options.resource_root = checks.resource_root;
+    let compiled = CompiledSchema::new(Some(schema), options);
+    let validator = Validator::structural(schema.root());
+    let mut walk = Walk {
+        require_pruned: checks.require_pruned,
+        errors: FieldErrors::default(),
+        rewritten: Vec::new(),
+        rules: DefaultRules::new(schema),
+        steps: Vec::new(),
+        is_over: false,
+    };
+    let root = Place {
+        schema: schema.root(),
+        node: compiled.root(),
+        validator,
+        is_resource: checks.resource_root || compiled.root().is_embedded_resource(),
+        depends: false,
+    };
+    walk.node(&root, compiled.root(), Around::Resource, false, &Location::at(&checks.base));
+    let Walk { errors, rewritten, .. } = walk;
+    DefaultFindings { errors: errors.into_vec(), rewritten }
+}
+
+/// Whether there is anything in a value that pruning could take.
+fn has_content(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => !items.is_empty(),
+        Value::Object(members) => !members.is_empty(),
+        _ => false,
+    }
+}
+
+/// Whether a node that is visited has a default.
+fn has_default(schema: &JsonSchemaProps) -> bool {
+    grow(|| {
+        schema.default.is_some()
+            || schema.items_schema().is_some_and(has_default)
+            || schema.properties.iter().flatten().any(|(_, property)| has_default(property))
+    })
+}
+
+/// A node in all forms that are needed of it.
+struct Place<'s> {
+    schema: &'s JsonSchemaProps,
+    node: NodeRef<'s>,
+    validator: Validator,
+    is_resource: bool,
+    /// Whether what is above may decide how the compiled node is pruned, which does not hold for
+    /// defaults: elements in a preserved list, and everything in the metadata of a resource.
+    depends: bool,
+}
+
+/// The way from the nearest resource down to a node.
+#[derive(Clone, Copy)]
+enum Around<'a> {
+    Resource,
+    Property(&'a Around<'a>, &'a str),
+    Items(&'a Around<'a>),
+}
+
+struct Walk<'w> {
+    require_pruned: bool,
+    errors: FieldErrors,
+    rewritten: Vec<(FieldPath, DeepValue)>,
+    rules: DefaultRules<'w>,
+    /// The steps from the top to the node.
+    steps: Vec<Option<&'w str>>,
+    /// Whether no further rules are evaluated, which ends the walk.
+    is_over: bool,
+}
+
+impl<'w> Walk<'w> {
+    /// DF-40, DF-41; `resource` is the node that the way around starts from, `inside` tells that
+    /// the node belongs to its metadata.
+    fn node(
+        &mut self,
+        place: &Place<'w>,
+        resource: NodeRef<'_>,
+        around: Around<'_>,
+        inside: bool,
+        at: &Location<'_>,
+    ) {
+        let (resource, around, inside) = match place.is_resource {
+            true => (place.node, Around::Resource, false),
+            false => (resource, around, inside),
+        };
+        if self.errors.is_full() || self.is_over {
+            return;
+        }
+        if let Some(default) = place.schema.default_value() {
+            let path = at.name("default").to_path();
+            if inside {
+                self.inside(place, default, (resource, around), &path);
+            } else {
+                self.outside(place, default, &path);
+            }
+        }
+        grow(|| {
+            if let (Some(schema), Some(validator)) =
+                (place.schema.items_schema(), place.validator.items())
+            {
+                let items = Place {
+                    schema,
+                    node: place.node.items().node(),
+                    validator,
+                    is_resource: schema.extensions.embedded_resource,
+                    depends: place.depends || place.schema.preserves_unknown_fields(),
+                };
+                self.steps.push(None);
+                self.node(&items, resource, Around::Items(&around), inside, &at.name("items"));
+                self.steps.pop();
+            }
+            let at = at.name("properties");
+            for (name, schema) in place.schema.properties.iter().flatten() {
+                let (Some(property), Some(validator)) =
+                    (place.node.property(name), place.validator.property(name))
+                else {
+                    continue;
+                };
+                let is_meta = place.is_resource && RESOURCE_FIELDS.contains(&name.as_str());
+                let member = Place {
+                    schema,
+                    node: property.edge().node(),
+                    validator,
+                    is_resource: schema.extensions.embedded_resource,
+                    depends: is_meta || place.depends,
+                };
+                let around = Around::Property(&around, name);
+                self.steps.push(Some(name));
+                self.node(&member, resource, around, inside || is_meta, &at.key(name));
+                self.steps.pop();
+            }
+        });
+    }
+
+    /// DF-43.
+    fn outside(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
+        let node = place.node;
+        if self.require_pruned && has_content(default) {
+            let mut pruned = DeepValue::from(deep_clone(default));
+            if place.depends {
+                let mut options = CompileOptions::default();
+                options.resource_root = place.is_resource;
+                let alone = CompiledSchema::of_part(place.schema, options);
+                billhook_pruning::prune_node(alone.root(), &mut pruned);
+            } else {
+                billhook_pruning::prune_node(node, &mut pruned);
+            }
+            if !deep_eq(&pruned, default) {
+                let detail = "must not have unknown fields";
+                self.errors.push(FieldError::invalid(path.clone(), deep_clone(default), detail));
+            }
+        }
+        let mut coerced = DeepValue::from(deep_clone(default));
+        if let Err(error) = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced) {
+            self.errors.push(error.below(path));
+            return;
+        }
+        let embedded =
+            validate_embedded_node(node, place.is_resource, &coerced, &Location::at(path));
+        let is_valid = embedded.is_empty();
+        self.errors.extend(embedded);
+        if is_valid {
+            self.value(place, &coerced, path);
+        }
+        if !deep_eq(&coerced, default) {
+            self.errors.note(path);
+            self.rewritten.push((path.clone(), coerced));
+        }
+    }
+
+    /// DF-46.
+    fn inside(
+        &mut self,
+        place: &Place<'_>,
+        default: &Value,
+        (resource, around): (NodeRef<'_>, Around<'_>),
+        path: &FieldPath,
+    ) {
+        let mut object = DeepValue::from(surround(default, around));
+        let problem = match coerce_node(resource, true, Invalid::Refuse, &mut object) {
+            Err(error) => Some(error.to_string()),
+            Ok(()) => {
+                let errors = validate_embedded_node(resource, true, &object, &Location::TOP);
+                (!errors.is_empty()).then(|| aggregate(&errors))
+            }
+        };
+        match problem {
+            Some(problem) => {
+                let detail = format!("must result in valid metadata: {problem}");
+                self.errors.push(FieldError::invalid(path.clone(), deep_clone(default), &detail));
+            }
+            None => self.value(place, default, path),
+        }
+    }
+
+    /// The value validation of a default, and what rules in CEL there are for it (DF-44, DF-45).
+    fn value(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
+        let mut errors = place.validator.check(default).at(path.clone()).errors();
+        if errors.is_empty() && place.validator.has_rules() {
+            let found = self.rules.check(&self.steps, default, path);
+            self.is_over = found.is_exhausted;
+            errors = found.errors;
+        }
+        self.errors.extend(errors);
+    }
+}
+
+/// The default in the resource that it belongs to (DF-42).
+fn surround(default: &Value, around: Around<'_>) -> Value {
+    let mut value = deep_clone(default);
+    let mut around = &around;
+    loop {
+        value = match around {
+            Around::Resource => break,
+            Around::Property(outer, name) => {
+                around = outer;
+                Value::Object(Map::from_iter([((*name).to_owned(), value)]))
+            }
+            Around::Items(outer) => {
+                around = outer;
+                Value::Array(vec![value])
+            }
+        };
+    }
+    if let Value::Object(members) = &mut value {
+        for (name, text) in [("kind", "Validation"), ("apiVersion", "validation/v1")] {
+            members.entry(name).or_insert_with(|| Value::from(text));
+        }
+    }
+    value
+}

@@ -1,0 +1,104 @@
+//! Pruning of the defaults themselves, when a version is loaded for serving (DF-30 to DF-33).
+
+use billhook_apimachinery::metadata::Invalid;
+use billhook_pruning::{coerce_node, prune_node};
+use billhook_schema::{CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS};
+use serde_json::{Map, Value};
+
+/// A default that makes a definition unservable (DF-30, DF-31); prints the server's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("failed to prune default value: {0}")]
+pub struct DefaultPruningError(String);
+
+/// Cleans every default of a schema against what a server knows of metadata and what the schema
+/// specifies; a default whose place does not survive is taken away.
+///
+/// DF-31 cleans each default inside an object that surrounds it from the root. Around it only one
+/// thing can matter: that the default lies below `metadata`, `apiVersion` or `kind` of a resource,
+/// so only then the surrounding object is made, from that resource down.
+pub fn prune_defaults(schema: &CompiledSchema) -> Result<CompiledSchema, DefaultPruningError> {
+    if let Some(default) = schema.root_edge().default()
+        && !default.is_object()
+    {
+        let text = "object root default value must be of object type";
+        return Err(DefaultPruningError(text.to_owned()));
+    }
+    schema.map_defaults(|place, default| {
+        prune_default(schema, place, default).map_err(DefaultPruningError)
+    })
+}
+
+/// Coerces, dropping what is invalid, and prunes a value that belongs to a node (DF-31, steps 2
+/// and 3).
+fn clean(node: NodeRef<'_>, is_resource: bool, value: &mut Value) -> Result<(), String> {
+    coerce_node(node, is_resource, Invalid::Drop, value).map_err(|error| error.to_string())?;
+    prune_node(node, value);
+    Ok(())
+}
+
+fn prune_default(
+    schema: &CompiledSchema,
+    place: DefaultPlace<'_>,
+    mut default: Value,
+) -> Result<Option<Value>, String> {
+    let steps = if place.may_be_in_resource_field() { place.steps() } else { Vec::new() };
+    let in_resource_field = steps.iter().position(|&(node, step)| {
+        let is_root = node.id() == schema.root().id();
+        let is_resource = node.is_embedded_resource() || is_root && schema.is_resource_root();
+        is_resource
+            && matches!(step, DefaultStep::Property(name) if RESOURCE_FIELDS.contains(&name))
+    });
+    let Some(outermost) = in_resource_field else {
+        clean(target(place), false, &mut default)?;
+        return Ok(Some(default));
+    };
+    let inner = steps.get(outermost..).unwrap_or_default();
+    let mut surrounding = inner.iter().rev().fold(default, |value, (_, step)| wrap(step, value));
+    if let Some((resource, _)) = inner.first() {
+        clean(*resource, true, &mut surrounding)?;
+    }
+    inner.iter().try_fold(Some(surrounding), |value, (_, step)| match value {
+        Some(value) => unwrap(step, value),
+        None => Ok(None),
+    })
+}
+
+/// The node that the default is walked with. A default for members that are not listed is cleaned
+/// as the member `*`, which may be listed.
+fn target(place: DefaultPlace<'_>) -> NodeRef<'_> {
+    match place.last_step() {
+        Some((parent, DefaultStep::AdditionalProperties)) => {
+            parent.property(ANY_MEMBER).map(|member| member.edge().node())
+        }
+        _ => None,
+    }
+    .unwrap_or(place.edge().node())
+}
+
+const ANY_MEMBER: &str = "*";
+
+fn wrap(step: &DefaultStep<'_>, value: Value) -> Value {
+    let name = match step {
+        DefaultStep::Property(name) => name,
+        DefaultStep::AdditionalProperties => ANY_MEMBER,
+        DefaultStep::Items => return Value::Array(vec![value]),
+    };
+    Value::Object(Map::from_iter([(name.to_owned(), value)]))
+}
+
+fn unwrap(step: &DefaultStep<'_>, value: Value) -> Result<Option<Value>, String> {
+    let name = match step {
+        DefaultStep::Property(name) => name,
+        DefaultStep::AdditionalProperties => ANY_MEMBER,
+        DefaultStep::Items => {
+            return match value {
+                Value::Array(items) => Ok(items.into_iter().next()),
+                _ => Err("[] must be of array type".to_owned()),
+            };
+        }
+    };
+    match value {
+        Value::Object(mut members) => Ok(members.remove(name)),
+        _ => Err(format!(".{name} must be of object type")),
+    }
+}

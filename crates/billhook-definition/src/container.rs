@@ -1,0 +1,82 @@
+//! The checks of one schema as a whole (CV-40 to CV-45).
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_cel::{RuleChecks, validate_rules};
+use billhook_default_validation::{DefaultChecks, validate_defaults};
+use billhook_schema::{JsonSchemaProps, StructuralSchema};
+
+use crate::model::Container;
+use crate::node;
+use crate::options::Options;
+use billhook_apimachinery::record::flag;
+
+/// What was found in a schema and its defaults.
+#[derive(Debug, Default)]
+pub(crate) struct Checked {
+    pub(crate) errors: Vec<FieldError>,
+    /// Defaults that are stored in another form (DF-47).
+    pub(crate) rewritten: Vec<(FieldPath, DeepValue)>,
+}
+
+/// Checks a schema. `is_structural` tells that it must be structural (CV-22).
+pub(crate) fn check(
+    container: &Container<'_>,
+    is_structural: bool,
+    options: &Options<'_>,
+) -> Checked {
+    let base = container.path.clone().name("openAPIV3Schema");
+    let mut errors = Vec::new();
+    if container.has_status {
+        node::status_restrictions(container.schema, &base, &mut errors);
+    }
+    // CV-43.
+    if flag(container.schema, "nullable") {
+        let path = base.clone().name("nullable");
+        errors.push(FieldError::forbidden(path, "nullable cannot be true at the root"));
+    }
+    // CV-44.
+    let mut conversion_error = None;
+    let mut rules_of = None;
+    let mut rewritten = Vec::new();
+    if is_structural {
+        match structural(container) {
+            Err(error) => conversion_error = Some(error),
+            Ok(schema) => {
+                let mut found = schema.validate(&base);
+                if found.is_empty() {
+                    let checks = DefaultChecks::default().base(base.clone());
+                    let checks = checks.require_pruned(options.pruned_defaults);
+                    let defaults = validate_defaults(&schema, &checks);
+                    found = defaults.errors;
+                    rewritten = defaults.rewritten;
+                }
+                rules_of = found.is_empty().then_some(schema);
+                errors.append(&mut found);
+            }
+        }
+    }
+    let found = node::check(container.schema, &base, options.node);
+    errors.append(&mut found.errors.into_vec());
+    // CV-75.
+    if let Some(schema) = rules_of.filter(|_| !found.is_cut) {
+        let checks = RuleChecks::default().base(base.clone());
+        let checks = checks.limit_each(!options.is_unchanged(container));
+        let is_clean = |at: &Location<'_>| {
+            found.unclean.is_empty() || !found.unclean.contains(&at.to_path().to_string())
+        };
+        errors.append(&mut validate_rules(&schema, &checks, is_clean));
+    }
+    if errors.is_empty() {
+        errors.extend(conversion_error.map(|error| FieldError::invalid(base, "", &error)));
+    }
+    Checked { errors, rewritten }
+}
+
+/// The structural form of a schema; the error is the server's text (SS-30).
+pub(crate) fn structural(container: &Container<'_>) -> Result<StructuralSchema, String> {
+    let props = JsonSchemaProps::from_value(container.schema).map_err(|error| error.to_string())?;
+    StructuralSchema::new(Arc::new(props)).map_err(|error| error.to_string())
+}

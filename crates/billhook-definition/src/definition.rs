@@ -1,0 +1,173 @@
+//! The checks of a whole definition in the server's order (CV-10 to CV-26, CV-81, CV-104).
+
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, FieldPath};
+use serde_json::Value;
+
+use crate::model::{Model, version_path};
+use crate::options::Options;
+use crate::{CrdValidation, container, conversion, node, selectable, spec};
+use billhook_apimachinery::record;
+
+/// Sections 3 to 7.
+pub(crate) fn check_spec(model: &Model<'_>, options: &Options<'_>, validation: &mut CrdValidation) {
+    let errors = &mut validation.errors;
+    spec::group(model.group, errors);
+    spec::one_of(spec::spec("scope"), model.scope, &["Cluster", "Namespaced"], errors);
+    schema_presence(model, options, errors);
+    let schemas = || model.versions.iter().filter_map(|version| version.schema);
+    let has = |test: fn(&Value) -> bool| schemas().flat_map(node::nodes).any(test);
+    let has_default = has(|schema| record::member(schema, "default").is_some());
+    // CV-26.
+    if has_default && model.preserve_unknown_fields {
+        let detail = "must be false in order to use defaults in the schema";
+        errors.push(FieldError::invalid(spec::spec("preserveUnknownFields"), true, detail));
+    }
+    // CV-22.
+    let is_structural =
+        options.structural || !model.preserve_unknown_fields || has_default || has(uses_extensions);
+    let mut containers = model.containers().into_iter();
+    let mut rewritten = Vec::new();
+    let mut check_schema = |validation: &mut CrdValidation| {
+        if let Some(container) = containers.next() {
+            let mut found = container::check(&container, is_structural, options);
+            rewritten.append(&mut found.rewritten);
+            validation.errors.append(&mut found.errors);
+        }
+    };
+    for (index, version) in model.versions.iter().enumerate() {
+        spec::version_name(index, version, &mut validation.errors);
+        if !model.hoisted.schema && version.schema.is_some() {
+            check_schema(validation);
+        }
+        let path = |name: &str| version_path(index).name(name);
+        let errors = &mut validation.errors;
+        if !model.hoisted.subresources {
+            spec::subresources(version.subresources, &path("subresources"), errors);
+        }
+        if !model.hoisted.columns {
+            spec::columns(version.columns, &path("additionalPrinterColumns"), errors);
+        }
+        if !model.hoisted.selectable_fields {
+            selectable_fields(model, options, Some(index), &path("selectableFields"), errors);
+        }
+    }
+    if model.hoisted.schema {
+        // What is moved to the top comes behind the names.
+        versions_and_names(model, &[], &mut validation.errors);
+        check_schema(validation);
+    } else {
+        versions_and_names(model, &rewritten, &mut validation.errors);
+    }
+    let errors = &mut validation.errors;
+    let first = model.versions.first();
+    if model.hoisted.subresources {
+        let subresources = first.and_then(|version| version.subresources);
+        spec::subresources(subresources, &spec::spec("subresources"), errors);
+    }
+    if model.hoisted.columns {
+        let columns = first.map_or(&[][..], |version| version.columns);
+        spec::columns(columns, &spec::spec("additionalPrinterColumns"), errors);
+    }
+    if model.hoisted.selectable_fields {
+        selectable_fields(model, options, None, &spec::spec("selectableFields"), errors);
+    }
+    conversion::check(model, options, errors);
+}
+
+fn versions_and_names(
+    model: &Model<'_>,
+    rewritten: &[(FieldPath, DeepValue)],
+    errors: &mut Vec<FieldError>,
+) {
+    spec::all_versions(model, rewritten, errors);
+    spec::required_names(&model.names, errors);
+    spec::names(&model.names, &spec::spec("names"), errors);
+}
+
+/// CV-23, CV-24.
+fn schema_presence(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<FieldError>) {
+    if !options.schemas && model.preserve_unknown_fields {
+        return;
+    }
+    for (index, version) in model.versions.iter().enumerate() {
+        if version.schema.is_none() && (options.schemas || version.served) {
+            let detail =
+                if options.schemas { "" } else { "because otherwise all fields are pruned" };
+            let path = version_path(index).name("schema").name("openAPIV3Schema");
+            errors.push(FieldError::required(path, detail));
+        }
+    }
+}
+
+/// Whether a node has an extension that needs structural schemas (CV-22).
+fn uses_extensions(schema: &Value) -> bool {
+    let is_set = |name: &str| record::member(schema, name).is_some();
+    is_set("x-kubernetes-preserve-unknown-fields")
+        || record::flag(schema, "x-kubernetes-embedded-resource")
+        || record::flag(schema, "x-kubernetes-int-or-string")
+        || !record::list(schema, "x-kubernetes-list-map-keys").is_empty()
+        || is_set("x-kubernetes-list-type")
+        || !record::list(schema, "x-kubernetes-validations").is_empty()
+}
+
+/// CV-104, for one version or what all have in common.
+fn selectable_fields(
+    model: &Model<'_>,
+    options: &Options<'_>,
+    index: Option<usize>,
+    path: &FieldPath,
+    errors: &mut Vec<FieldError>,
+) {
+    let Some(version) = model.versions.get(index.unwrap_or(0)) else { return };
+    let fields = version.selectable_fields;
+    if fields.is_empty() {
+        return;
+    }
+    // A schema that has been moved to the top is not the version's any more, and the other way
+    // round.
+    let is_near = model.hoisted.schema == index.is_none();
+    match version.schema.filter(|_| is_near) {
+        None => {
+            let detail = match index {
+                Some(_) => "may only be set when `version.schema.openAPIV3Schema` is not included",
+                None => "may only be set when validations.schema is included",
+            };
+            errors.push(FieldError::invalid(path.clone(), "", detail));
+        }
+        Some(schema) => {
+            let name = index.map(|_| version.name);
+            let is_limited = options.limits_selectable_fields(fields, name);
+            selectable::check(fields, schema, path, is_limited, errors);
+        }
+    }
+}
+
+/// CV-81.
+pub(crate) fn immutable(model: &Model<'_>, old: &Model<'_>, errors: &mut Vec<FieldError>) {
+    let mut check = |path: FieldPath, value: &str, before: &str| {
+        if value != before {
+            errors.push(FieldError::invalid(path, value, "field is immutable"));
+        }
+    };
+    if old.is_established {
+        check(spec::spec("scope"), model.scope, old.scope);
+        check(spec::spec("names").name("kind"), model.names.kind, old.names.kind);
+    }
+    check(spec::spec("group"), model.group, old.group);
+    check(spec::spec("names").name("plural"), model.names.plural, old.names.plural);
+}
+
+pub(crate) fn accepted_names(model: &Model<'_>, errors: &mut Vec<FieldError>) {
+    let path = FieldPath::default().name("status").name("acceptedNames");
+    spec::names(&model.accepted_names, &path, errors);
+}
+
+/// CV-14.
+pub(crate) fn check_preserve(model: &Model<'_>, errors: &mut Vec<FieldError>) {
+    if model.preserve_unknown_fields {
+        let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
+                      spec.versions[*].schema instead";
+        errors.push(FieldError::invalid(spec::spec("preserveUnknownFields"), true, detail));
+    }
+}

@@ -1,0 +1,28 @@
+//! From the types of `k8s-openapi`.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
+
+use crate::{CrdManifest, CrdManifestError};
+
+/// The definition as it would be sent to a server, to be validated.
+///
+/// ```
+/// use billhook_definition::CrdManifest;
+/// use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
+///
+/// let crd = v1::CustomResourceDefinition::default();
+/// let validation = CrdManifest::try_from(&crd)?.validate_create();
+/// assert_eq!(
+///     validation.errors()[0].to_string(),
+///     "metadata.name: Required value: name or generateName is required",
+/// );
+/// # Ok::<(), billhook_definition::CrdManifestError>(())
+/// ```
+impl TryFrom<&apiextensions::CustomResourceDefinition> for CrdManifest {
+    type Error = CrdManifestError;
+
+    fn try_from(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, CrdManifestError> {
+        // Only a map with keys that are not strings could fail, and there is none.
+        Self::from_value(&serde_json::to_value(crd).unwrap_or_default())
+    }
+}

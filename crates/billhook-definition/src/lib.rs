@@ -1,0 +1,227 @@
+//! What a server finds wrong with a CustomResourceDefinition on create and on update (CV rules).
+
+mod approval;
+pub mod ca_bundle;
+mod client_config;
+mod client_config_check;
+mod container;
+mod conversion;
+mod definition;
+#[cfg(feature = "k8s-openapi")]
+mod k8s_openapi;
+mod lists;
+mod model;
+mod node;
+mod options;
+mod rules;
+mod selectable;
+mod shown;
+mod spec;
+mod steps;
+mod types;
+pub mod url;
+mod warnings;
+
+use billhook_apimachinery::metadata::{
+    Invalid, decode_metadata, subdomain_name, validate_create_with,
+};
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
+use billhook_apimachinery::{FieldError, aggregate};
+use billhook_decode::MAX_DEPTH;
+use serde_json::Value;
+
+use billhook_apimachinery::Verdict;
+use billhook_apimachinery::metadata::validate_applied;
+pub use client_config::{ClientConfig, ServiceReference};
+pub use client_config_check::validate_client_config;
+use definition::{accepted_names, check_preserve, check_spec, immutable};
+use model::Model;
+use options::Options;
+
+/// How much of a list is repeated in errors that all show it; the server has no limit.
+const MAX_REPEATED: usize = 16 * 1024;
+
+/// In how many errors a list of some length is shown.
+fn repeats(length: usize) -> usize {
+    (MAX_REPEATED / length.max(1)).max(1)
+}
+
+/// A CustomResourceDefinition as it is written, of the right types but otherwise unchecked: what a
+/// server has before it validates a request.
+///
+/// ```
+/// use billhook_definition::CrdManifest;
+/// let written = serde_json::json!({
+///     "apiVersion": "apiextensions.k8s.io/v1",
+///     "kind": "CustomResourceDefinition",
+///     "metadata": {"name": "backups.example.com"},
+///     "spec": {
+///         "group": "example.com",
+///         "scope": "Namespaced",
+///         "names": {"plural": "backups", "kind": "Backup"},
+///         "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
+///             "openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "array"}}},
+///         }}],
+///     },
+/// });
+/// let validation = CrdManifest::from_value(&written)?.validate_create();
+/// assert_eq!(
+///     validation.errors()[0].to_string(),
+///     "spec.validation.openAPIV3Schema.properties[spec].items: Required value: must be specified",
+/// );
+/// # Ok::<(), billhook_definition::CrdManifestError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct CrdManifest {
+    value: DeepValue,
+    unknown_fields: Vec<String>,
+}
+
+/// A document that is no CustomResourceDefinition, or has a field of the wrong type.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CrdManifestError {
+    /// The document is something else.
+    #[error("not a CustomResourceDefinition of apiextensions.k8s.io/v1")]
+    Kind,
+    /// A value has the wrong type; the server's text.
+    #[error("{0}")]
+    Decode(String),
+}
+
+/// What a server says about a definition that is created or updated.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CrdValidation {
+    errors: Vec<FieldError>,
+    warnings: Vec<String>,
+    name: String,
+}
+
+impl CrdValidation {
+    /// Whether the definition is valid.
+    pub fn verdict(&self) -> Verdict {
+        Verdict::of(&self.errors)
+    }
+
+    /// What is wrong, in the server's order; members of maps in the order of their keys.
+    pub fn errors(&self) -> &[FieldError] {
+        &self.errors
+    }
+
+    /// What the server would warn of: formats that it does not know, one for each occurrence
+    /// (CV-90).
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
+    /// nothing is wrong (VV-64).
+    pub fn status_message(&self) -> Option<String> {
+        let (name, is_invalid) = (quote(&self.name), !self.errors.is_empty());
+        let subject = "CustomResourceDefinition.apiextensions.k8s.io";
+        is_invalid.then(|| format!("{subject} {name} is invalid: {}", aggregate(&self.errors)))
+    }
+}
+
+/// Whether a document says that it is a definition.
+pub fn is_definition(value: &Value) -> bool {
+    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    text("kind") == "CustomResourceDefinition"
+        && text("apiVersion").starts_with("apiextensions.k8s.io/")
+}
+
+impl CrdManifest {
+    /// Takes a document if all its fields have the right types.
+    pub fn from_value(value: &Value) -> Result<Self, CrdManifestError> {
+        let is_current =
+            value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
+        if !is_current || !is_definition(value) {
+            return Err(CrdManifestError::Kind);
+        }
+        if depth(value) > MAX_DEPTH {
+            return Err(CrdManifestError::Decode("exceeded max depth".to_owned()));
+        }
+        let unknown_fields = billhook_apimachinery::record::typed::read(value, &types::DEFINITION)
+            .map_err(CrdManifestError::Decode)?;
+        // Only the times in it are left to check.
+        if let Some(metadata) = value.get("metadata") {
+            decode_metadata(metadata, Invalid::Refuse)
+                .map_err(|error| CrdManifestError::Decode(error.to_string()))?;
+        }
+        Ok(CrdManifest { value: deep_clone(value).into(), unknown_fields })
+    }
+
+    /// `metadata.name`.
+    pub fn name(&self) -> &str {
+        let name = self.value.pointer("/metadata/name");
+        name.and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// The fields that are not known, as field validation reports them: `unknown field "spec.x"`
+    /// (RP-24, SS-12).
+    pub fn unknown_fields(&self) -> &[String] {
+        &self.unknown_fields
+    }
+
+    fn model(&self) -> Model<'_> {
+        Model::new(&self.value)
+    }
+
+    fn begin(&self, errors: Vec<FieldError>) -> CrdValidation {
+        CrdValidation { errors, name: self.name().to_owned(), ..CrdValidation::default() }
+    }
+
+    /// What a server says when the definition is created (CV-10). Its status is ignored (CV-02).
+    pub fn validate_create(&self) -> CrdValidation {
+        let model = self.model();
+        let required = format!("{}.{}", model.names.plural, model.group);
+        // CV-11.
+        let errors = validate_create_with(&model.metadata, false, |name, is_prefix| {
+            let mut messages = subdomain_name(name, is_prefix);
+            if name != required {
+                messages.push("must be spec.names.plural+\".\"+spec.group".to_owned());
+            }
+            messages
+        });
+        let mut validation = self.begin(errors);
+        let options = Options::create();
+        check_spec(&model, &options, &mut validation);
+        let stored: Vec<&str> = model.storage_version().into_iter().collect();
+        spec::stored_versions(&stored, &model, &mut validation.errors);
+        approval::check(&model, None, &mut validation.errors);
+        check_preserve(&model, &mut validation.errors);
+        validation.warnings = warnings::warnings(&warnings::unknown_formats(&model), &[]);
+        validation
+    }
+
+    /// What a server says when the definition takes the place of another one (CV-80). What only
+    /// servers write, status included, is the old definition's (CV-02).
+    pub fn validate_update(&self, old: &CrdManifest) -> CrdValidation {
+        let (model, old) = (self.model(), old.model());
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
+        let options = Options::update(&old);
+        check_spec(&model, &options, &mut validation);
+        let errors = &mut validation.errors;
+        immutable(&model, &old, errors);
+        accepted_names(&old, errors);
+        let mut stored = old.stored_versions_or_first();
+        stored.extend(model.storage_version().filter(|name| !stored.contains(name)));
+        spec::stored_versions(&stored, &model, errors);
+        approval::check(&model, Some(&old), errors);
+        if !old.preserve_unknown_fields {
+            check_preserve(&model, errors);
+        }
+        let (found, known) = (warnings::unknown_formats(&model), warnings::unknown_formats(&old));
+        validation.warnings = warnings::warnings(&found, &known);
+        validation
+    }
+
+    /// What a server says when only the status of a definition is updated (CV-95).
+    pub fn validate_status_update(&self, old: &CrdManifest) -> CrdValidation {
+        let (model, old) = (self.model(), old.model());
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
+        accepted_names(&model, &mut validation.errors);
+        validation
+    }
+}

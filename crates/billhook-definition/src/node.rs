@@ -1,0 +1,324 @@
+//! The checks of every node of a schema as it is written (CV-46 to CV-54), in the server's order.
+
+use std::collections::BTreeSet;
+
+use billhook_apimachinery::value::{grow, sorted};
+use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
+use serde_json::Value;
+
+use crate::lists;
+use crate::rules;
+use crate::types::SCHEMA;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::show;
+use billhook_apimachinery::record::{flag, list, map, member, text};
+
+/// Which checks an update relaxes (CV-82, CV-86, CV-87).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NodeOptions {
+    pub(crate) known_types: bool,
+    pub(crate) atomic_sets: bool,
+    pub(crate) map_keys: bool,
+}
+
+/// What was found in a schema.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) errors: FieldErrors,
+    /// The nodes with rules that have errors at or below them, so that the rules are not compiled
+    /// (CV-75).
+    pub(crate) unclean: BTreeSet<String>,
+    /// Whether there are so many of those that they are not all listed.
+    pub(crate) is_cut: bool,
+}
+
+/// Checks a schema and everything below it.
+pub(crate) fn check(schema: &Value, base: &FieldPath, options: NodeOptions) -> Found {
+    let mut walk = Walk { options, found: Found::default(), unclean_steps: 0 };
+    walk.node(schema, &Location::at(base), Context { is_root: true, ..Context::default() });
+    walk.found
+}
+
+/// Where a node is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Context {
+    is_root: bool,
+    /// Why a default is forbidden here (CV-48).
+    forbidden_default: Option<&'static str>,
+    inside_metadata: bool,
+    /// Inside a junctor, where no rules are compiled.
+    nested: bool,
+}
+
+struct Walk {
+    options: NodeOptions,
+    found: Found,
+    /// How many steps the paths of the listed nodes have.
+    unclean_steps: usize,
+}
+
+/// Beyond that nodes are not listed: the paths of deeply nested ones are long.
+const MAX_UNCLEAN_STEPS: usize = 200_000;
+
+const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
+
+const JUNCTORS: [&str; 3] = ["allOf", "oneOf", "anyOf"];
+
+impl Walk {
+    /// Checks a node; tells whether a structural schema can be made of it (SS-30).
+    fn node(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+        if self.found.errors.is_full() {
+            return true;
+        }
+        grow(|| {
+            let errors_before = self.found.errors.len();
+            self.standard(schema, at, context);
+            if flag(schema, "uniqueItems") {
+                let detail = "uniqueItems cannot be set to true since the runtime complexity \
+                              becomes quadratic";
+                self.forbid(at.name("uniqueItems"), detail);
+            }
+            let mut is_convertible = is_convertible(schema);
+            let below = Context { is_root: false, ..context };
+            is_convertible &= self.additional_properties(schema, at, below);
+            is_convertible &= self.properties(schema, at, context);
+            is_convertible &= self.junctors(schema, at, Context { nested: true, ..below });
+            is_convertible &= self.items(schema, at, below);
+            for (name, dependency) in map(schema, "dependencies") {
+                if dependency.is_object() {
+                    let nested = Context { nested: true, ..below };
+                    self.node(dependency, &at.name("dependencies").key(name), nested);
+                }
+            }
+            self.extensions(schema, at);
+            rules::check(schema, at, is_convertible, &mut self.found.errors);
+            let has_rules = !list(schema, "x-kubernetes-validations").is_empty();
+            if has_rules && !context.nested && self.found.errors.len() != errors_before {
+                let path = at.to_path();
+                self.unclean_steps += path.segments().count();
+                self.found.is_cut |= self.unclean_steps > MAX_UNCLEAN_STEPS;
+                if !self.found.is_cut {
+                    self.found.unclean.insert(path.to_string());
+                }
+            }
+            is_convertible
+        })
+    }
+
+    fn forbid(&mut self, at: Location<'_>, detail: &str) {
+        self.found.errors.push(FieldError::forbidden(at.to_path(), detail));
+    }
+
+    /// CV-50.
+    fn standard(&mut self, schema: &Value, at: &Location<'_>, context: Context) {
+        let type_ = text(schema, "type");
+        if self.options.known_types && !type_.is_empty() && !TYPES.contains(&type_) {
+            let path = at.name("type").to_path();
+            let error = FieldError::not_supported(path, type_, TYPES.iter().copied());
+            self.found.errors.push(error);
+        }
+        if let (Some(reason), Some(_)) = (context.forbidden_default, member(schema, "default")) {
+            self.forbid(at.name("default"), &format!("must not be set {reason}"));
+        }
+        for (keyword, is_present) in [
+            ("id", !text(schema, "id").is_empty()),
+            ("additionalItems", member(schema, "additionalItems").is_some()),
+            ("patternProperties", !map(schema, "patternProperties").is_empty()),
+            ("definitions", !map(schema, "definitions").is_empty()),
+            ("dependencies", member(schema, "dependencies").is_some()),
+            ("$ref", member(schema, "$ref").is_some()),
+        ] {
+            if is_present {
+                self.forbid(at.name(keyword), &format!("{keyword} is not supported"));
+            }
+        }
+        if type_ == "null" {
+            let detail = "type cannot be set to null, use nullable as an alternative";
+            self.forbid(at.name("type"), detail);
+        }
+        if !list(schema, "items").is_empty() {
+            self.forbid(at.name("items"), "items must be a schema object and not an array");
+        }
+        if context.inside_metadata && flag(schema, "x-kubernetes-embedded-resource") {
+            let at = at.name("x-kubernetes-embedded-resource");
+            self.forbid(at, "must not be used inside of resource meta");
+        }
+    }
+
+    /// CV-52.
+    fn additional_properties(
+        &mut self,
+        schema: &Value,
+        at: &Location<'_>,
+        mut context: Context,
+    ) -> bool {
+        let Some(additional) = member(schema, "additionalProperties") else { return true };
+        let at = at.name("additionalProperties");
+        if !map(schema, "properties").is_empty() && *additional != Value::Bool(true) {
+            self.forbid(at, "additionalProperties and properties are mutual exclusive");
+        }
+        if context.inside_metadata {
+            context.forbidden_default =
+                Some("inside additionalProperties applying to object metadata");
+        }
+        !additional.is_object() || self.node(additional, &at, context)
+    }
+
+    fn properties(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+        let is_resource = context.is_root || flag(schema, "x-kubernetes-embedded-resource");
+        let at = at.name("properties");
+        let mut is_convertible = true;
+        for (name, property) in map(schema, "properties") {
+            let mut below = Context { is_root: false, ..context };
+            let reason = match name.as_str() {
+                "metadata" => Some("in top-level metadata"),
+                "kind" => Some("in top-level kind"),
+                "apiVersion" => Some("in top-level apiVersion"),
+                _ => None,
+            };
+            if is_resource && reason.is_some() {
+                below.inside_metadata = true;
+                if context.is_root {
+                    below.forbidden_default = reason;
+                }
+            }
+            is_convertible &= self.node(property, &at.key(name), below);
+        }
+        is_convertible
+    }
+
+    fn junctors(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+        let not = member(schema, "not");
+        let mut is_convertible = not.is_none_or(|not| self.node(not, &at.name("not"), context));
+        for keyword in JUNCTORS {
+            let at = at.name(keyword);
+            for (index, nested) in list(schema, keyword).iter().enumerate() {
+                is_convertible &= self.node(nested, &at.index(index), context);
+            }
+        }
+        // A schema with definitions cannot be converted anyway.
+        for (name, definition) in map(schema, "definitions") {
+            self.node(definition, &at.name("definitions").key(name), context);
+        }
+        is_convertible
+    }
+
+    fn items(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+        let at = at.name("items");
+        match member(schema, "items") {
+            Some(items @ Value::Object(_)) => self.node(items, &at, context),
+            Some(Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.node(item, &at.index(index), Context { nested: true, ..context });
+                }
+                items.is_empty()
+            }
+            _ => true,
+        }
+    }
+
+    /// CV-54 to CV-66.
+    fn extensions(&mut self, schema: &Value, at: &Location<'_>) {
+        let preserve = member(schema, "x-kubernetes-preserve-unknown-fields");
+        if preserve == Some(&Value::Bool(false)) {
+            let path = at.name("x-kubernetes-preserve-unknown-fields").to_path();
+            let detail = "must be true or undefined";
+            self.found.errors.push(FieldError::invalid(path, false, detail));
+        }
+        lists::check(schema, at, self.options, &mut self.found.errors);
+    }
+}
+
+/// Whether the keywords of a node itself have a place in a structural schema (SS-30).
+fn is_convertible(schema: &Value) -> bool {
+    text(schema, "id").is_empty()
+        && text(schema, "$schema").is_empty()
+        && text(schema, "$ref").is_empty()
+        && map(schema, "patternProperties").is_empty()
+        && map(schema, "dependencies").is_empty()
+        && member(schema, "additionalItems").is_none()
+        && map(schema, "definitions").is_empty()
+        && member(schema, "x-kubernetes-preserve-unknown-fields") != Some(&Value::Bool(false))
+}
+
+/// All nodes of a schema, wherever they are, each before those below it.
+pub(crate) fn nodes(schema: &Value) -> impl Iterator<Item = &Value> {
+    let mut pending = vec![schema];
+    std::iter::from_fn(move || {
+        let schema = pending.pop()?;
+        let first = pending.len();
+        if let Value::Object(members) = schema {
+            for (keyword, value) in sorted(members) {
+                push_nodes(keyword, value, &mut pending);
+            }
+        }
+        if let Some(below) = pending.get_mut(first..) {
+            below.reverse();
+        }
+        Some(schema)
+    })
+}
+
+fn push_nodes<'v>(keyword: &str, value: &'v Value, nodes: &mut Vec<&'v Value>) {
+    match (keyword, value) {
+        ("not" | "additionalProperties" | "additionalItems" | "items", Value::Object(_)) => {
+            nodes.push(value);
+        }
+        ("items" | "allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => nodes.extend(schemas),
+        (
+            "properties" | "patternProperties" | "definitions" | "dependencies",
+            Value::Object(schemas),
+        ) => nodes.extend(sorted(schemas).into_iter().map(|(_, schema)| schema)),
+        _ => {}
+    }
+}
+
+/// What the root of a schema must not have beside a status subresource (CV-41).
+pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut Vec<FieldError>) {
+    const ALLOWED: &[&str] = &[
+        "Description",
+        "Type",
+        "Format",
+        "Title",
+        "Maximum",
+        "ExclusiveMaximum",
+        "Minimum",
+        "ExclusiveMinimum",
+        "MaxLength",
+        "MinLength",
+        "Pattern",
+        "MaxItems",
+        "MinItems",
+        "UniqueItems",
+        "MultipleOf",
+        "Required",
+        "Items",
+        "Properties",
+        "ExternalDocs",
+        "Example",
+        "XPreserveUnknownFields",
+        "XValidations",
+    ];
+    for record::Field(name, shown, type_) in SCHEMA.fields {
+        if record::is_unset(schema.get(name), *type_) {
+            continue;
+        }
+        if *name == "type" && text(schema, "type") != "object" {
+            let detail = "only \"object\" is allowed as the type at the root of the schema if the \
+                          status subresource is enabled";
+            let path = base.clone().name("type");
+            errors.push(FieldError::invalid(path, text(schema, "type"), detail));
+            return;
+        }
+        if !ALLOWED.contains(shown) {
+            let detail = format!(
+                "only [{}] fields are allowed at the root of the schema if the status subresource \
+                 is enabled",
+                ALLOWED.join(" ")
+            );
+            let shown = show::show(Some(schema), record::Type::Record(&SCHEMA));
+            errors.push(crate::shown::invalid(base.clone(), shown, &detail));
+            return;
+        }
+    }
+}

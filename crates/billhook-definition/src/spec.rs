@@ -1,0 +1,265 @@
+//! The checks of a definition outside its schemas: group, scope, names, versions, subresources,
+//! columns, stored versions (CV-12 to CV-33, CV-100 to CV-103).
+
+use std::collections::BTreeSet;
+
+use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
+use billhook_apimachinery::print::is_printable;
+use billhook_apimachinery::value::{DeepValue, deep_clone, dismantle};
+use billhook_apimachinery::{FieldError, FieldPath};
+use serde_json::Value;
+
+use crate::model::{Model, NamesModel, VersionModel, version_path};
+use crate::shown::invalid;
+use crate::types::VERSION;
+use billhook_apimachinery::record::Field;
+use billhook_apimachinery::record::show::show;
+use billhook_apimachinery::record::{member, text};
+
+type Errors = Vec<FieldError>;
+
+/// `spec.name`.
+pub(crate) fn spec(name: &str) -> FieldPath {
+    FieldPath::default().name("spec").name(name)
+}
+
+/// CV-20.
+pub(crate) fn group(group: &str, errors: &mut Errors) {
+    let path = spec("group");
+    let messages = dns1123_subdomain(group);
+    if group.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    } else if !messages.is_empty() {
+        errors.push(FieldError::invalid(path, group, &messages.join(",")));
+    } else if !group.contains('.') {
+        errors.push(FieldError::invalid(path, group, "should be a domain with at least one dot"));
+    }
+}
+
+/// A required text that is one of a list (CV-21, CV-105).
+pub(crate) fn one_of(path: FieldPath, value: &str, supported: &[&str], errors: &mut Errors) {
+    if value.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    } else if !supported.contains(&value) {
+        errors.push(FieldError::not_supported(path, value, supported.iter().copied()));
+    }
+}
+
+/// CV-30, without the parts that may be moved to the top.
+pub(crate) fn version_name(index: usize, version: &VersionModel<'_>, errors: &mut Errors) {
+    label(version_path(index).name("name"), version.name, errors);
+    let Some(warning) = version.deprecation_warning else { return };
+    let path = version_path(index).name("deprecationWarning");
+    let mut refuse = |detail: &str| {
+        errors.push(FieldError::invalid(path.clone(), warning, detail));
+    };
+    // CV-31.
+    if !version.deprecated {
+        return refuse("can only be set for deprecated versions");
+    }
+    if warning.len() > 256 {
+        refuse("must be <= 256 characters long");
+    }
+    if warning.is_empty() {
+        refuse("must not be an empty string");
+    }
+    if let Some((at, _)) = warning.char_indices().find(|(_, c)| !is_printable(*c)) {
+        refuse(&format!(
+            "must only contain printable UTF-8 characters; non-printable character found at index {at}"
+        ));
+    }
+}
+
+fn label(path: FieldPath, value: &str, errors: &mut Errors) {
+    let messages = dns1035_label(value);
+    if !messages.is_empty() {
+        errors.push(FieldError::invalid(path, value, &messages.join(",")));
+    }
+}
+
+/// CV-32. The defaults that have been `rewritten` are shown so.
+pub(crate) fn all_versions(
+    model: &Model<'_>,
+    rewritten: &[(FieldPath, DeepValue)],
+    errors: &mut Errors,
+) {
+    let names: BTreeSet<&str> = model.versions.iter().map(|version| version.name).collect();
+    let storage = model.versions.iter().filter(|version| version.storage).count();
+    let mut refuse = |detail: &str| {
+        errors.push(invalid(spec("versions"), show_versions(model, rewritten), detail));
+    };
+    if names.len() < model.versions.len() {
+        refuse("must contain unique version names");
+    }
+    if storage != 1 {
+        refuse("must have exactly one version marked as storage version");
+    }
+}
+
+/// The versions in the internal form, without what has been moved to the top (CV-06).
+fn show_versions(model: &Model<'_>, rewritten: &[(FieldPath, DeepValue)]) -> String {
+    if model.written_versions.is_none() {
+        return "null".to_owned();
+    }
+    let rewritten: Vec<(String, &DeepValue)> =
+        rewritten.iter().map(|(path, default)| (path.to_json_pointer(), default)).collect();
+    let mut versions: Vec<String> = Vec::new();
+    for (index, version) in model.versions.iter().enumerate() {
+        let mut version = DeepValue::from(deep_clone(version.written));
+        let start = version_path(index).to_json_pointer();
+        for (path, default) in &rewritten {
+            let path = path.strip_prefix(&start).filter(|path| path.starts_with('/'));
+            if let Some(place) = path.and_then(|path| version.pointer_mut(path)) {
+                dismantle(std::mem::replace(place, deep_clone(default)));
+            }
+        }
+        let fields: Vec<String> = VERSION
+            .fields
+            .iter()
+            .map(|Field(name, shown, type_)| {
+                let part = version.get(name).filter(|_| !model.hoisted.has(name));
+                format!("\"{shown}\":{}", show(part, *type_))
+            })
+            .collect();
+        versions.push(format!("{{{}}}", fields.join(",")));
+    }
+    format!("[{}]", versions.join(","))
+}
+
+/// CV-100.
+pub(crate) fn required_names(names: &NamesModel<'_>, errors: &mut Errors) {
+    for (name, value) in [
+        ("plural", names.plural),
+        ("singular", &names.singular),
+        ("kind", names.kind),
+        ("listKind", &names.list_kind),
+    ] {
+        if value.is_empty() {
+            errors.push(FieldError::required(spec("names").name(name), ""));
+        }
+    }
+}
+
+/// CV-101, for `spec.names` and `status.acceptedNames`.
+pub(crate) fn names(names: &NamesModel<'_>, path: &FieldPath, errors: &mut Errors) {
+    for (name, value) in [("plural", names.plural), ("singular", &names.singular)] {
+        if !value.is_empty() {
+            label(path.clone().name(name), value, errors);
+        }
+    }
+    for (name, value) in [("kind", names.kind), ("listKind", &names.list_kind)] {
+        if let Some(detail) = kind(value).filter(|_| !value.is_empty()) {
+            errors.push(FieldError::invalid(path.clone().name(name), value, &detail));
+        }
+    }
+    let short_names = path.clone().name("shortNames");
+    for (index, name) in names.short_names.iter().enumerate() {
+        label(short_names.clone().index(index), name, errors);
+    }
+    if !names.kind.is_empty() && names.kind == names.list_kind {
+        let path = path.clone().name("listKind");
+        let detail = "kind and listKind may not be the same";
+        errors.push(FieldError::invalid(path, names.list_kind.as_str(), detail));
+    }
+    let categories = path.clone().name("categories");
+    for (index, name) in names.categories.iter().enumerate() {
+        label(categories.clone().index(index), name, errors);
+    }
+}
+
+/// CV-102.
+pub(crate) fn subresources(subresources: Option<&Value>, path: &FieldPath, errors: &mut Errors) {
+    let Some(scale) = subresources.and_then(|value| member(value, "scale")) else { return };
+    let path = path.clone().name("scale");
+    for (name, prefix, under) in
+        [("specReplicasPath", ".spec.", ".spec"), ("statusReplicasPath", ".status.", ".status")]
+    {
+        let (path, value) = (path.clone().name(name), text(scale, name));
+        if value.is_empty() {
+            errors.push(FieldError::required(path, ""));
+        } else if is_simple_path(&path, value, errors) && !value.starts_with(prefix) {
+            let detail = format!("should be a json path under {under}");
+            errors.push(FieldError::invalid(path, value, &detail));
+        }
+    }
+    let (path, value) = (path.name("labelSelectorPath"), text(scale, "labelSelectorPath"));
+    if !value.is_empty()
+        && is_simple_path(&path, value, errors)
+        && !value.starts_with(".spec.")
+        && !value.starts_with(".status.")
+    {
+        let detail = "should be a json path under either .spec or .status";
+        errors.push(FieldError::invalid(path, value, detail));
+    }
+}
+
+fn is_simple_path(path: &FieldPath, value: &str, errors: &mut Errors) -> bool {
+    let is_simple = value.starts_with('.');
+    if !is_simple {
+        let detail = "must be a simple json path starting with .";
+        errors.push(FieldError::invalid(path.clone(), value, detail));
+    }
+    is_simple
+}
+
+const COLUMN_TYPES: &[&str] = &["boolean", "date", "integer", "number", "string"];
+const COLUMN_FORMATS: &[&str] =
+    &["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
+
+/// CV-103.
+pub(crate) fn columns(columns: &[Value], path: &FieldPath, errors: &mut Errors) {
+    for (index, column) in columns.iter().enumerate() {
+        let path = |name: &str| path.clone().index(index).name(name);
+        if text(column, "name").is_empty() {
+            errors.push(FieldError::required(path("name"), ""));
+        }
+        let one_of = |known: &[&str]| format!("must be one of {}", known.join(","));
+        match text(column, "type") {
+            "" => errors.push(FieldError::required(path("type"), &one_of(COLUMN_TYPES))),
+            value if !COLUMN_TYPES.contains(&value) => {
+                errors.push(FieldError::invalid(path("type"), value, &one_of(COLUMN_TYPES)));
+            }
+            _ => {}
+        }
+        let format = text(column, "format");
+        if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
+            errors.push(FieldError::invalid(path("format"), format, &one_of(COLUMN_FORMATS)));
+        }
+        match text(column, "jsonPath") {
+            "" => errors.push(FieldError::required(path("JSONPath"), "")),
+            value => {
+                is_simple_path(&path("JSONPath"), value, errors);
+            }
+        }
+    }
+}
+
+/// CV-12.
+pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut Errors) {
+    let path = FieldPath::default().name("status").name("storedVersions");
+    if stored.is_empty() {
+        let detail = "must have at least one stored version";
+        errors.push(FieldError::invalid(path, Value::Null, detail));
+        return;
+    }
+    let listed: BTreeSet<&str> = stored.iter().copied().collect();
+    let mut repeats = crate::repeats(stored.len());
+    for version in model.versions.iter().filter(|version| version.storage) {
+        if !listed.contains(version.name) && repeats > 0 {
+            repeats -= 1;
+            let detail = format!("must have the storage version {}", version.name);
+            errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail));
+        }
+    }
+    let present: BTreeSet<&str> = model.versions.iter().map(|version| version.name).collect();
+    for (index, name) in stored.iter().enumerate() {
+        if !present.contains(name) {
+            let detail = format!(
+                "missing from spec.versions; {name} was previously a storage version, and must \
+                 remain in spec.versions until a storage migration ensures no data remains \
+                 persisted in {name} and removes {name} from status.storedVersions"
+            );
+            errors.push(FieldError::invalid(path.clone().index(index), *name, &detail));
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Tests of `billhook-regex` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod conformance;
+mod limits;
+mod properties;
+mod tables;

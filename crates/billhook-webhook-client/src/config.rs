@@ -1,0 +1,180 @@
+//! The file that says where the credentials of the two stages are (CL-10 to CL-13).
+
+use std::path::Path;
+
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, deep_clone, sorted};
+use serde_json::Value;
+
+use super::users::Kubeconfig;
+use billhook_admission::Stage;
+
+/// A configuration file of admission that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct AdmissionConfigurationError(String);
+
+type Result<T> = std::result::Result<T, AdmissionConfigurationError>;
+
+fn error<T>(message: impl Into<String>) -> Result<T> {
+    Err(AdmissionConfigurationError(message.into()))
+}
+
+/// The form of a plugin's configuration that is read: apiVersion and kind.
+type Form = (&'static str, &'static str);
+
+const CURRENT: Form = ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration");
+/// What servers before 1.36 read too (CL-12).
+const DEPRECATED: Form = ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission");
+
+/// The credentials of the two stages, as an `AdmissionConfiguration` file names them (CL-10,
+/// CL-11).
+///
+/// ```no_run
+/// use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
+/// use std::path::Path;
+///
+/// let configuration = AdmissionConfiguration::from_file(Path::new("/etc/admission.yaml"))?;
+/// let caller = HttpsCaller::default().admission_configuration(configuration);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct AdmissionConfiguration {
+    mutating: Kubeconfig,
+    validating: Kubeconfig,
+    warnings: Vec<String>,
+}
+
+impl AdmissionConfiguration {
+    /// Reads a file and the kubeconfigs that it names.
+    pub fn from_file(path: &Path) -> Result<Self> {
+        read(path, &[CURRENT])
+    }
+
+    /// [`AdmissionConfiguration::from_file`] that also reads the form of version v1alpha1 in which
+    /// plugins were configured before; a warning says so (CL-12).
+    pub fn from_file_with_deprecated(path: &Path) -> Result<Self> {
+        read(path, &[CURRENT, DEPRECATED])
+    }
+
+    /// What should be written differently.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The credentials of the two stages.
+    pub(super) fn into_kubeconfigs(self) -> [(Stage, Kubeconfig); 2] {
+        [(Stage::Mutating, self.mutating), (Stage::Validating, self.validating)]
+    }
+}
+
+fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
+    let document = document(path)?;
+    let versions = ["apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1"];
+    check_type(&document, &versions.map(|version| (version, "AdmissionConfiguration")))?;
+    check_fields(&document, &["apiVersion", "kind", "plugins"])?;
+    let plugins = match document.get("plugins") {
+        None | Some(Value::Null) => &[],
+        Some(Value::Array(plugins)) => plugins.as_slice(),
+        Some(_) => return error("plugins: expected a list"),
+    };
+    for plugin in plugins {
+        check_fields(plugin, &["name", "path", "configuration"])?;
+    }
+    let directory = path.parent().unwrap_or(Path::new(""));
+    let mut warnings = Vec::new();
+    let mut stage = |name: &str| {
+        let init = |error: AdmissionConfigurationError| {
+            let name = quote(name);
+            AdmissionConfigurationError(format!("couldn't init admission plugin {name}: {error}"))
+        };
+        // The first of several entries counts.
+        let named = |plugin: &&Value| plugin.get("name").and_then(Value::as_str) == Some(name);
+        match plugins.iter().find(named) {
+            Some(plugin) => of_plugin(plugin, directory, forms, &mut warnings).map_err(init),
+            None => Ok(Kubeconfig::default()),
+        }
+    };
+    let mutating = stage("MutatingAdmissionWebhook")?;
+    let validating = stage("ValidatingAdmissionWebhook")?;
+    warnings.dedup();
+    Ok(AdmissionConfiguration { mutating, validating, warnings })
+}
+
+/// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).
+fn of_plugin(
+    plugin: &Value,
+    directory: &Path,
+    forms: &[Form],
+    warnings: &mut Vec<String>,
+) -> Result<Kubeconfig> {
+    let path = plugin.get("path").and_then(Value::as_str).unwrap_or_default();
+    let configuration = match plugin.get("configuration") {
+        Some(configuration) if !configuration.is_null() => {
+            DeepValue::from(deep_clone(configuration))
+        }
+        _ if path.is_empty() => return Ok(Kubeconfig::default()),
+        _ => document(&directory.join(path))?,
+    };
+    let form = check_type(&configuration, forms)?;
+    if form == DEPRECATED {
+        let ((old_version, old_kind), (version, kind)) = (form, CURRENT);
+        warnings.push(format!(
+            "{old_version} {old_kind} is deprecated and not read by servers since v1.36; use \
+             {version} {kind}"
+        ));
+    }
+    check_fields(&configuration, &["apiVersion", "kind", "kubeConfigFile"])?;
+    let file = match configuration.get("kubeConfigFile") {
+        None | Some(Value::Null) => "",
+        Some(Value::String(file)) => file,
+        Some(_) => return error("kubeConfigFile: expected a string"),
+    };
+    if file.is_empty() {
+        return Ok(Kubeconfig::default());
+    }
+    let path = Path::new(file);
+    if !path.is_absolute() {
+        let file = quote(file);
+        return error(format!(
+            "kubeConfigFile: Invalid value: {file}: must be an absolute file path"
+        ));
+    }
+    Kubeconfig::from_file(path).map_err(|error| AdmissionConfigurationError(error.to_string()))
+}
+
+fn document(path: &Path) -> Result<DeepValue> {
+    let shown = path.display();
+    let failed = |error: String| AdmissionConfigurationError(format!("{shown}: {error}"));
+    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let document =
+        billhook_yaml::read_document(&text).map_err(|error| failed(error.to_string()))?;
+    match document.duplicates().first() {
+        Some(duplicate) => {
+            Err(failed(format!("duplicate field {}", quote(&duplicate.path().to_dotted()))))
+        }
+        None => Ok(document.into_value()),
+    }
+}
+
+fn check_type(document: &Value, forms: &[Form]) -> Result<Form> {
+    let text = |name: &str| document.get(name).and_then(Value::as_str).unwrap_or_default();
+    let (found_version, found_kind) = (text("apiVersion"), text("kind"));
+    if let Some(form) = forms.iter().find(|form| **form == (found_version, found_kind)) {
+        return Ok(*form);
+    }
+    let expected: Vec<_> =
+        forms.iter().map(|(version, kind)| format!("{kind} of {version}")).collect();
+    let expected = expected.join(" or ");
+    error(format!("expected {expected}, found \"{found_kind}\" of \"{found_version}\""))
+}
+
+/// Decoding is strict (CL-10).
+fn check_fields(record: &Value, known: &[&str]) -> Result<()> {
+    let Value::Object(members) = record else { return error("expected an object") };
+    let is_unknown = |(name, _): &(&String, &Value)| !known.contains(&name.as_str());
+    match sorted(members).into_iter().find(is_unknown) {
+        Some((name, _)) => error(format!("unknown field {}", quote(name))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,256 @@
+//! Webhooks over HTTPS: addresses, credentials, TLS and the exchange itself (CL-01 to CL-72).
+
+mod config;
+mod connect;
+mod connector;
+mod credentials;
+mod exchange;
+mod exec;
+mod proxy;
+mod resolve;
+mod target;
+mod tls;
+mod trace;
+mod users;
+mod verifier;
+#[cfg(feature = "tracing")]
+mod warning;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use connect::{Network, Pool, connection_error};
+use credentials::Credentials;
+use exchange::{Endpoint, MAX_CALL};
+use target::Target;
+use tokio::time::{Instant, timeout};
+
+use billhook::ClientConfig;
+use billhook_admission::Stage;
+use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+
+pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
+pub use connector::{Connection, Connector, Direct};
+pub use proxy::Proxies;
+pub use resolve::{DnsResolver, ServiceAddress, ServiceResolver, StaticResolver};
+pub use trace::TraceContext;
+pub use users::{Kubeconfig, KubeconfigError};
+
+/// How many clients of a stage are kept (CL-70).
+const MAX_CLIENTS: usize = 200;
+/// The largest answer by default: what a server stores, and room for its encoding (CL-59).
+const MAX_RESPONSE: usize = 4 * 1024 * 1024;
+
+/// Calls webhooks over HTTPS. It must be used inside a tokio runtime with its timers and its
+/// network switched on; connections are kept and belong to that runtime.
+///
+/// ```
+/// use billhook_webhook_client::{HttpsCaller, StaticResolver};
+///
+/// let caller = HttpsCaller::default()
+///     .resolver(StaticResolver::default().with("shop", "guard", "127.0.0.1:8443"))
+///     .max_response(1024 * 1024);
+/// ```
+///
+/// Redirects are not followed (CL-61). Webhooks with a URL are reached through the proxies of the
+/// environment, those of services directly ([`HttpsCaller::url_connector`]).
+pub struct HttpsCaller {
+    network: Network,
+    mutating: Clients,
+    validating: Clients,
+    user_agent: String,
+    max_response: usize,
+    trace_context: Arc<dyn Fn() -> Option<TraceContext> + Send + Sync>,
+}
+
+/// The clients of a stage, and the credentials it has (CL-11, CL-70).
+#[derive(Default)]
+struct Clients {
+    kubeconfig: Kubeconfig,
+    /// The ones used last are at the end.
+    used: Mutex<Vec<(ClientConfig, Arc<Client>)>>,
+}
+
+impl Clients {
+    /// The client of a webhook if there is one whose credentials are good.
+    fn get(&self, config: &ClientConfig) -> Option<Arc<Client>> {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        let position = used.iter().position(|(known, _)| known == config)?;
+        let (config, client) = used.remove(position);
+        if !client.credentials.are_fresh() {
+            return None;
+        }
+        used.push((config, Arc::clone(&client)));
+        Some(client)
+    }
+
+    /// Keeps a new client, in the place of another one of the same webhook or of the one that was
+    /// used longest ago.
+    fn put(&self, config: &ClientConfig, client: &Arc<Client>) {
+        let mut used = self.used.lock().unwrap_or_else(PoisonError::into_inner);
+        used.retain(|(known, _)| known != config);
+        if used.len() >= MAX_CLIENTS {
+            used.remove(0);
+        }
+        used.push((config.clone(), Arc::clone(client)));
+    }
+}
+
+/// What is kept for a webhook.
+struct Client {
+    pool: Pool,
+    credentials: Credentials,
+}
+
+impl Default for HttpsCaller {
+    fn default() -> Self {
+        HttpsCaller {
+            network: Network {
+                resolver: Arc::new(DnsResolver),
+                service_connector: Arc::new(Direct),
+                url_connector: Arc::new(Proxies::from_environment()),
+            },
+            mutating: Clients::default(),
+            validating: Clients::default(),
+            user_agent: concat!("billhook/", env!("CARGO_PKG_VERSION")).to_owned(),
+            max_response: MAX_RESPONSE,
+            trace_context: Arc::new(|| None),
+        }
+    }
+}
+
+impl fmt::Debug for HttpsCaller {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpsCaller").finish_non_exhaustive()
+    }
+}
+
+impl HttpsCaller {
+    /// The caller with another way from services to addresses; the domain name system by default.
+    #[must_use]
+    pub fn resolver(mut self, resolver: impl ServiceResolver + 'static) -> Self {
+        self.network.resolver = Arc::new(resolver);
+        self
+    }
+
+    /// The caller that connects to webhooks with a URL in another way; by default through the
+    /// proxies of the environment (CL-52).
+    #[must_use]
+    pub fn url_connector(mut self, connector: impl Connector + 'static) -> Self {
+        self.network.url_connector = Arc::new(connector);
+        self
+    }
+
+    /// The caller that connects to services in another way than directly, which is the default:
+    /// they are in the network of the cluster (CL-52). The address is what the resolver knows.
+    #[must_use]
+    pub fn service_connector(mut self, connector: impl Connector + 'static) -> Self {
+        self.network.service_connector = Arc::new(connector);
+        self
+    }
+
+    /// The caller with the credentials of a stage; none by default.
+    #[must_use]
+    pub fn credentials(mut self, stage: Stage, kubeconfig: Kubeconfig) -> Self {
+        match stage {
+            Stage::Mutating => self.mutating.kubeconfig = kubeconfig,
+            Stage::Validating => self.validating.kubeconfig = kubeconfig,
+        }
+        self
+    }
+
+    /// The caller with the credentials of both stages, as a file names them (CL-10, CL-11).
+    #[must_use]
+    pub fn admission_configuration(self, configuration: AdmissionConfiguration) -> Self {
+        let stages = configuration.into_kubeconfigs().into_iter();
+        stages.fold(self, |caller, (stage, found)| caller.credentials(stage, found))
+    }
+
+    /// The caller with another `User-Agent` (CL-33).
+    #[must_use]
+    pub fn user_agent(mut self, user_agent: &str) -> Self {
+        user_agent.clone_into(&mut self.user_agent);
+        self
+    }
+
+    /// The caller with another limit for the body of an answer, in bytes; 4 MiB by default.
+    #[must_use]
+    pub fn max_response(mut self, bytes: usize) -> Self {
+        self.max_response = bytes;
+        self
+    }
+
+    /// The caller that tells webhooks which trace a call belongs to; by default it does not
+    /// (CL-51). The function is asked for each call, inside the span of the call if the feature
+    /// `tracing` is on, so that it can look for the context in the current span (OB-50).
+    #[must_use]
+    pub fn trace_context(
+        mut self,
+        current: impl Fn() -> Option<TraceContext> + Send + Sync + 'static,
+    ) -> Self {
+        self.trace_context = Arc::new(current);
+        self
+    }
+
+    fn clients(&self, stage: Stage) -> &Clients {
+        match stage {
+            Stage::Mutating => &self.mutating,
+            Stage::Validating => &self.validating,
+        }
+    }
+
+    /// The client of a webhook, made if there is none or its credentials are no longer good.
+    /// Failures are not kept (CL-71).
+    async fn client(&self, call: &WebhookCall<'_>) -> Result<Arc<Client>, String> {
+        let clients = self.clients(call.stage);
+        if let Some(client) = clients.get(call.client_config) {
+            return Ok(client);
+        }
+        let target = Target::new(call.hook, call.client_config)?;
+        let mut user = clients.kubeconfig.user(&target.user_key());
+        let mut expires = None;
+        if let Some(known) = &mut user
+            && let Some(program) = known.program.take()
+        {
+            let given = program.run().await?;
+            expires = given.expires.clone();
+            given.complete(known);
+        }
+        let credentials = Credentials::new(user.as_ref(), expires)?;
+        let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;
+        let pool = Pool::new(target, self.network.clone(), tls)?;
+        let client = Arc::new(Client { pool, credentials });
+        clients.put(call.client_config, &client);
+        Ok(client)
+    }
+
+    async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
+        // A program that gives credentials may take its time, which is the call's.
+        let began = Instant::now();
+        let limit = call.timeout.unwrap_or(MAX_CALL).min(MAX_CALL);
+        let client = timeout(limit, self.client(&call))
+            .await
+            .unwrap_or_else(|_| Err("context deadline exceeded".to_owned()))
+            .map_err(CallerError::Client)?;
+        let time = call.timeout.map(|time| time.saturating_sub(began.elapsed()));
+        let credentials = client.credentials.headers(&self.user_agent);
+        let mut headers = credentials.map_err(CallerError::Client)?;
+        if let Some(context) = (self.trace_context)() {
+            context.add_to(&mut headers);
+        }
+        let max_response = self.max_response;
+        let endpoint = Endpoint { hook: call.hook, pool: &client.pool, headers, max_response };
+        let body = call.review.to_json();
+        drop(call.review);
+        Ok(endpoint.post(body, time).await?)
+    }
+}
+
+impl WebhookCaller for HttpsCaller {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        Box::pin(self.exchange(call))
+    }
+}

@@ -1,0 +1,301 @@
+//! Which credentials a webhook gets: the users of a kubeconfig and how one is chosen
+//! (CL-14, CL-20 to CL-22, CL-30).
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::exec::Program;
+
+/// The API server itself.
+const API_SERVER: &str = "kubernetes.default.svc:443";
+/// Where a process in a cluster finds its token.
+const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
+/// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
+///
+/// Its debug text tells their names only.
+#[derive(Clone, Default)]
+pub struct Kubeconfig {
+    users: BTreeMap<String, User>,
+    /// The user of the current context.
+    current: Option<String>,
+}
+
+impl fmt::Debug for Kubeconfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.users.keys().collect();
+        let mut shown = f.debug_struct("Kubeconfig");
+        shown.field("users", &names).field("current", &self.current).finish_non_exhaustive()
+    }
+}
+
+/// Data that is in the file itself, or in a file that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Source {
+    Data(Vec<u8>),
+    File(PathBuf),
+}
+
+/// The credentials of one entry (CL-30).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct User {
+    pub(super) token: Option<String>,
+    pub(super) token_file: Option<PathBuf>,
+    pub(super) username: String,
+    pub(super) password: String,
+    pub(super) certificate: Option<Source>,
+    pub(super) key: Option<Source>,
+    pub(super) impersonate: Option<Impersonate>,
+    /// A program that gives token and certificate.
+    pub(super) program: Option<Program>,
+    /// Why the entry cannot be used.
+    pub(super) unusable: Option<&'static str>,
+}
+
+/// Who is to be impersonated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Impersonate {
+    pub(super) user: String,
+    pub(super) uid: String,
+    pub(super) groups: Vec<String>,
+    pub(super) extra: BTreeMap<String, Vec<String>>,
+}
+
+/// A kubeconfig that cannot be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct KubeconfigError(pub(super) String);
+
+impl Kubeconfig {
+    /// Reads a kubeconfig; paths in it are relative to `directory`.
+    pub fn from_slice(text: &[u8], directory: &Path) -> Result<Self, KubeconfigError> {
+        let fail = |message: String| KubeconfigError(message);
+        let document =
+            billhook_yaml::read_document(text).map_err(|error| fail(error.to_string()))?;
+        let config = document.value();
+        for (name, expected) in [("apiVersion", "v1"), ("kind", "Config")] {
+            let found = config.get(name).and_then(Value::as_str).unwrap_or(expected);
+            if found != expected {
+                return Err(fail(format!("{name} is \"{found}\", not \"{expected}\"")));
+            }
+        }
+        let mut users = BTreeMap::new();
+        for (name, user) in named(config, "users", "user")? {
+            let user = User::of_value(user, directory)
+                .map_err(|e| fail(format!("user \"{name}\": {e}")))?;
+            if users.insert(name.clone(), user).is_some() {
+                return Err(fail(format!("there are several users named \"{name}\"")));
+            }
+        }
+        let current = config.get("current-context").and_then(Value::as_str).unwrap_or_default();
+        let contexts = named(config, "contexts", "context")?;
+        let context = contexts.into_iter().find(|(name, _)| name == current);
+        let current = context
+            .and_then(|(_, context)| context.get("user").and_then(Value::as_str))
+            .map(str::to_owned);
+        Ok(Kubeconfig { users, current })
+    }
+
+    /// Reads a kubeconfig file.
+    pub fn from_file(path: &Path) -> Result<Self, KubeconfigError> {
+        let text = std::fs::read(path)
+            .map_err(|error| KubeconfigError(format!("{}: {error}", path.display())))?;
+        Self::from_slice(&text, path.parent().unwrap_or(Path::new("")))
+    }
+
+    /// The entry for a target `host:port` (CL-21). `in_cluster` are the credentials that a process
+    /// in a cluster has for the API server.
+    fn choose<'u>(&'u self, target: &str, in_cluster: Option<&'u User>) -> Option<&'u User> {
+        let exact_or_wildcard = |target: &str| {
+            let mut wildcards = target.match_indices('.').filter_map(|(dot, _)| target.get(dot..));
+            self.users
+                .get(target)
+                .or_else(|| wildcards.find_map(|suffix| self.users.get(&format!("*{suffix}"))))
+        };
+        exact_or_wildcard(target)
+            .or_else(|| exact_or_wildcard(target.strip_suffix(":443")?))
+            .or_else(|| in_cluster.filter(|_| target == API_SERVER))
+            .or_else(|| self.users.get("*"))
+            .or_else(|| self.users.get(self.current.as_deref()?))
+    }
+
+    /// The credentials for a target `host:port`; none to stay anonymous.
+    pub(super) fn user(&self, target: &str) -> Option<User> {
+        let in_cluster = (target == API_SERVER).then(User::in_cluster).flatten();
+        self.choose(target, in_cluster.as_ref()).cloned()
+    }
+}
+
+/// The entries of a list of named things.
+fn named<'v>(
+    config: &'v Value,
+    list: &str,
+    member: &str,
+) -> Result<Vec<(String, &'v Value)>, KubeconfigError> {
+    let items = match config.get(list) {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err(KubeconfigError(format!("{list} is not a list"))),
+    };
+    let entry = |item: &'v Value| {
+        let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
+        (name, item.get(member).unwrap_or(&Value::Null))
+    };
+    Ok(items.iter().map(entry).collect())
+}
+
+impl User {
+    /// The credentials of a process in a cluster, if it is in one.
+    fn in_cluster() -> Option<Self> {
+        let path = Path::new(IN_CLUSTER_TOKEN);
+        let token_file = path.is_file().then(|| path.to_owned())?;
+        Some(User { token_file: Some(token_file), ..User::default() })
+    }
+
+    fn of_value(value: &Value, directory: &Path) -> Result<Self, String> {
+        let text = |name: &str| match value.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(Value::String(text)) if text.is_empty() => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text.clone())),
+            Some(_) => Err(format!("{name} is not a string")),
+        };
+        let file = |name: &str| Ok::<_, String>(text(name)?.map(|path| directory.join(path)));
+        let source = |name: &str| match text(&format!("{name}-data"))? {
+            Some(data) => match billhook_apimachinery::base64::decode(&data) {
+                Ok(data) => Ok(Some(Source::Data(data))),
+                Err(_) => Err(format!("{name}-data is not base64")),
+            },
+            None => Ok(file(name)?.map(Source::File)),
+        };
+        let texts = |value: &Value| match value {
+            Value::Array(items) => {
+                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
+            }
+            _ => Vec::new(),
+        };
+        let user = text("as")?;
+        let impersonate = user.map(|user| -> Result<_, String> {
+            let extra = value.get("as-user-extra").and_then(Value::as_object);
+            let extra = extra.into_iter().flatten();
+            Ok(Impersonate {
+                user,
+                uid: text("as-uid")?.unwrap_or_default(),
+                groups: value.get("as-groups").map(texts).unwrap_or_default(),
+                extra: extra.map(|(key, values)| (key.clone(), texts(values))).collect(),
+            })
+        });
+        let is_set = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
+        let unusable = is_set("auth-provider").then_some("auth provider not supported");
+        let program = value.get("exec").filter(|exec| !exec.is_null());
+        Ok(User {
+            token: text("token")?,
+            token_file: file("tokenFile")?,
+            username: text("username")?.unwrap_or_default(),
+            password: text("password")?.unwrap_or_default(),
+            certificate: source("client-certificate")?,
+            key: source("client-key")?,
+            impersonate: impersonate.transpose()?,
+            program: program.map(|exec| Program::of_value(exec, directory)).transpose()?,
+            unusable,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(name: &str) -> User {
+        User { username: name.to_owned(), ..User::default() }
+    }
+
+    fn with_users(names: &[&str], current: Option<&str>) -> Kubeconfig {
+        let users = names.iter().map(|name| ((*name).to_owned(), named(name))).collect();
+        Kubeconfig { users, current: current.map(str::to_owned) }
+    }
+
+    #[test]
+    fn the_entry_is_chosen_by_target() {
+        for (target, names, current, expected) in [
+            (
+                "webhook1.ns1.svc:443",
+                &["webhook1.ns1.svc", "*"][..],
+                None,
+                Some("webhook1.ns1.svc"),
+            ),
+            (
+                "webhook1.ns1.svc:443",
+                &["webhook1.ns1.svc:443", "webhook1.ns1.svc"],
+                None,
+                Some("webhook1.ns1.svc:443"),
+            ),
+            ("webhook1.ns1.svc:8443", &["webhook1.ns1.svc", "*"], None, Some("*")),
+            (
+                "webhook1.ns1.svc:8443",
+                &["webhook1.ns1.svc:8443"],
+                None,
+                Some("webhook1.ns1.svc:8443"),
+            ),
+            ("www.example.com:443", &["www.example.com"], None, Some("www.example.com")),
+            (
+                "a.b.company.org:443",
+                &["*.company.org", "*.b.company.org"],
+                None,
+                Some("*.b.company.org"),
+            ),
+            ("a.b.company.org:443", &["*.org:443", "a.b.company.org"], None, Some("*.org:443")),
+            ("x.y.svc:443", &["u"], Some("u"), Some("u")),
+            ("x.y.svc:443", &[], None, None),
+            ("x.y.svc:443", &[], Some("u"), None),
+            ("a.company.org:8443", &["*.company.org"], None, None),
+            ("a.company.org:8443", &["*.company.org:8443"], None, Some("*.company.org:8443")),
+            ("10.0.0.1:443", &["*.0.0.1"], None, Some("*.0.0.1")),
+            ("www.x.org:443", &["*x.org", "w*.x.org"], None, None),
+            ("x.y.svc:443", &["*", "u"], Some("u"), Some("*")),
+            ("kubernetes.default.svc:443", &["*"], None, Some("in cluster")),
+            ("kubernetes.default.svc:443", &["*.svc"], None, Some("*.svc")),
+        ] {
+            let config = with_users(names, current);
+            let in_cluster = named("in cluster");
+            let chosen = config.choose(target, Some(&in_cluster));
+            let chosen = chosen.map(|user| user.username.as_str());
+            assert_eq!(chosen, expected, "{target} {names:?}");
+        }
+    }
+
+    #[test]
+    fn a_kubeconfig_gives_users_and_the_current_context() {
+        let text = "
+apiVersion: v1
+kind: Config
+clusters: [{name: ignored}]
+contexts:
+- {name: c, context: {user: u, cluster: ignored}}
+current-context: c
+users:
+- name: u
+  user: {client-certificate: certs/tls.crt, client-key-data: a2V5, as: root, as-groups: [g]}
+- name: '*.example.com'
+  user: {token: t, tokenFile: /abs/token}
+- name: old
+  user: {auth-provider: {name: gcp}}
+";
+        let config = Kubeconfig::from_slice(text.as_bytes(), Path::new("/etc/webhook")).unwrap();
+        let user = config.user("x.ns.svc:443").unwrap();
+        let path = PathBuf::from("/etc/webhook/certs/tls.crt");
+        assert_eq!(user.certificate, Some(Source::File(path)));
+        assert_eq!(user.key, Some(Source::Data(b"key".to_vec())));
+        assert_eq!(user.impersonate.as_ref().unwrap().groups, ["g"]);
+        let user = config.user("a.example.com:443").unwrap();
+        assert_eq!(user.token.as_deref(), Some("t"));
+        assert_eq!(user.token_file.as_deref(), Some(Path::new("/abs/token")));
+        assert_eq!(config.user("old:443").unwrap().unusable, Some("auth provider not supported"));
+        assert_eq!(
+            format!("{config:?}"),
+            "Kubeconfig { users: [\"*.example.com\", \"old\", \"u\"], current: Some(\"u\"), .. }"
+        );
+    }
+}

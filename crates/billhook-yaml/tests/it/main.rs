@@ -1,0 +1,14 @@
+//! Tests of `billhook-yaml` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod any_text;
+mod hostile;
+mod reading;

@@ -1,0 +1,424 @@
+//! What the server makes of YAML text: the measured facts and the shared vectors.
+
+use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::value::deep_eq;
+use billhook_yaml::{
+    Document, YamlError, read_document, read_documents, read_documents_with_locations,
+    strict_error_text,
+};
+use serde_json::{Value, json};
+
+fn read(text: &str) -> Result<Document, YamlError> {
+    read_document(text.as_bytes())
+}
+
+fn check(text: &str, expected: &Value) {
+    let document = read(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
+    assert!(deep_eq(document.value(), expected), "{text:?}: {}", document.value());
+}
+
+fn refused(text: &str) -> String {
+    match read(text) {
+        Ok(document) => panic!("{text:?} was read as {}", document.value()),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn strict(text: &str) -> String {
+    let text = strict_error_text(read(text).unwrap().duplicates()).unwrap_or_default();
+    text.strip_prefix("yaml: unmarshal errors:\n").unwrap_or(&text).to_owned()
+}
+
+/// Facts of the measured matrix that are not vectors as well.
+#[test]
+fn facts() {
+    for (text, value) in [
+        ("a: 0x1F\nb: 0b11\nc: 0o777", json!({"a": 31, "b": 3, "c": 511})),
+        ("x: &x {p: 1}\ny: {<<: *x, q: 2}", json!({"x": {"p": 1}, "true": {"p": 1, "q": 2}})),
+        ("1: a\n1.5: c\ntrue: d", json!({"1": "a", "1.5": "c", "true": "d"})),
+        ("\u{feff}a: 1", json!({"a": 1})),
+        ("a: !!str 1\nb: !!int \"3\"", json!({"a": "1", "b": 3})),
+        ("", json!(null)),
+        ("# nothing", json!(null)),
+        ("---\n...\n", json!(null)),
+        ("a: =", json!({"a": "="})),
+        ("a: \"\\0\"", json!({"a": "\0"})),
+        ("a:\n- b\n- c", json!({"a": ["b", "c"]})),
+        ("a: 18446744073709551615", json!({"a": 18446744073709551615f64})),
+    ] {
+        check(text, &value);
+    }
+}
+
+/// Fact `dup`, `nonstr keys`, `nbsp dup`; vectors yaml-127 and yaml-128 (RP-20).
+#[test]
+fn repeated_keys_are_listed() {
+    for (text, lines) in [
+        ("a: 1\na: 2", "  line 2: key \"a\" already set in map"),
+        ("1: a\n1.5: c\ntrue: d\non: e", "  line 4: key true already set in map"),
+        ("a: {b: 1, b: 2}", "  line 1: key \"b\" already set in map"),
+        ("a:\na: \nb: 1", "  line 2: key \"a\" already set in map"),
+        ("a: 1\na: |\n\n  x", "  line 2: key \"a\" already set in map"),
+        ("a: 1\na: # |\n  # |\n  >\n  x", "  line 4: key \"a\" already set in map"),
+        ("a: 1\na:\n  b: 1", "  line 3: key \"a\" already set in map"),
+        ("a: 1\na: &x\n  b: 1", "  line 2: key \"a\" already set in map"),
+        ("a: 1\na: !x\n  b: 1", "  line 2: key \"a\" already set in map"),
+        ("a: 1\na:\n- b", "  line 3: key \"a\" already set in map"),
+        (
+            "a: &x\n  b: 1\n  b: 2\nc: *x\nc: 1",
+            "  line 3: key \"b\" already set in map\n  line 3: key \"b\" already set in map\n  \
+             line 5: key \"c\" already set in map",
+        ),
+        ("{1: a, \"1\": b, 1.0: c}", ""),
+        ("{1: a, 0x1: b}", "  line 1: key 1 already set in map"),
+        ("{0.0: a, -0.0: b}", "  line 1: key -0 already set in map"),
+        ("{.nan: a, .nan: b}", ""),
+        (
+            "{a: 1, 1: b, a: c, 1: d}",
+            "  line 1: key \"a\" already set in map\n  line 1: key 1 already set in map",
+        ),
+        (
+            "a: {~: 1, ~: 2}\na: 1",
+            "  line 1: key <nil> already set in map\n  line 2: key \"a\" already set in map",
+        ),
+    ] {
+        assert_eq!(strict(text), lines, "{text:?}");
+    }
+}
+
+#[test]
+fn repeated_keys_have_paths() {
+    let text = "s:\n- t: 1\n- t:\n    - {a.b: 1, a.b: 2, a.b: 3}\n- <<: {u: {v: 1, v: 2}}\n  u: 1\n\
+                s: 1\n1: 1\n1: 2";
+    let document = read(text).unwrap();
+    let found: Vec<_> = document
+        .duplicates()
+        .iter()
+        .map(|duplicate| {
+            (duplicate.path().to_json_pointer(), duplicate.line(), duplicate.key().to_owned())
+        })
+        .collect();
+    let expected = [
+        ("/s/1/t/0/a.b", 4, "\"a.b\""),
+        ("/s/1/t/0/a.b", 4, "\"a.b\""),
+        ("/s/2/u/v", 5, "\"v\""),
+        ("/s/2/u", 6, "\"u\""),
+        ("/s", 7, "\"s\""),
+        ("/1", 9, "1"),
+    ];
+    let expected = expected.map(|(path, line, key)| (path.to_owned(), line, key.to_owned()));
+    assert_eq!(found, expected);
+}
+
+/// Vectors yaml-126 to yaml-130, yamldoc-merge-list.
+#[test]
+fn merges() {
+    for (text, value) in [
+        ("<<: {a: 1}\nb: 2", json!({"a": 1, "b": 2})),
+        ("{<<: {a: 1}, a: 2}", json!({"a": 2})),
+        ("{a: 2, <<: {a: 1}}", json!({"a": 1})),
+        ("{<<: [{a: 1, b: 1}, {a: 2, c: 2}]}", json!({"a": 1, "b": 1, "c": 2})),
+        ("{<<: []}", json!({})),
+        (
+            "{<<: [{<<: [{a: 1}, {a: 2, b: 2}], c: 3}], d: 4}",
+            json!({"a": 1, "b": 2, "c": 3, "d": 4}),
+        ),
+        ("{<<: [{<<: {a: [1, {<<: {b: 1}}]}}]}", json!({"a": [1, {"b": 1}]})),
+        (
+            "[&x {<<: [&y {a: 1}, *y, {b: [*y]}]}, *x, {<<: *x, c: *y}]",
+            json!([
+                {"a": 1, "b": [{"a": 1}]},
+                {"a": 1, "b": [{"a": 1}]},
+                {"a": 1, "b": [{"a": 1}], "c": {"a": 1}}
+            ]),
+        ),
+        ("{\"<<\": 1, a: <<}", json!({"<<": 1, "a": "<<"})),
+        ("{!!str <<: 1}", json!({"<<": 1})),
+        ("{! <<: {a: 1}}", json!({"a": 1})),
+    ] {
+        check(text, &value);
+    }
+    for text in [
+        "{<<: 1}",
+        "{<<: }",
+        "{<<: [1]}",
+        "{<<: [[{a: 1}]]}",
+        "{<<: [[{a: 1}], {b: 1}]}",
+        "[&x [{a: 1}], {<<: *x}]",
+        "[&x 1, {<<: *x}]",
+    ] {
+        let expected = "yaml: map merge requires map or sequence of maps as the value";
+        assert_eq!(refused(text), expected, "{text}");
+    }
+}
+
+/// Vectors yaml-123 to yaml-125, yamldoc-laughs; fact `bomb`.
+#[test]
+fn aliases() {
+    check("[&a 1, *a, &a 2, *a]", &json!([1, 1, 2, 2]));
+    check("[&a [&b {c: *b2}]]".replace("*b2", "d").as_str(), &json!([[{"c": "d"}]]));
+    check("{a: &a b, *a : c}", &json!({"a": "b", "b": "c"}));
+    check("a: &a\nb: *a", &json!({"a": null, "b": null}));
+    assert_eq!(refused("a: *b"), "yaml: unknown anchor 'b' referenced");
+    assert!(read_documents(b"a: &a 1\n---\nb: *a")[1].is_err());
+}
+
+#[test]
+fn an_anchor_is_not_in_itself() {
+    for text in ["&a [*a]", "&a {b: [1, *a]}", "&a {<<: [{b: *a}]}", "{<<: [&a {b: *a}]}"] {
+        assert_eq!(refused(text), "yaml: anchor value contains itself", "{text}");
+    }
+}
+
+#[test]
+fn aliases_are_limited() {
+    let mut text = "a0: &a0 [x,x,x,x,x,x,x,x,x]\n".to_owned();
+    for level in 1..9 {
+        let aliases = format!("*a{},", level - 1).repeat(9);
+        text.push_str(&format!("a{level}: &a{level} [{aliases}]\n"));
+    }
+    assert_eq!(refused(&text), "yaml: document contains excessive aliasing");
+    // The share is what counts: so many aliases are fine.
+    let text = format!("a: &a [x, y, z]\nb: [{}]", "*a, x, x, x, x, x, ".repeat(3000));
+    assert_eq!(read(&text).unwrap().value()["b"].as_array().unwrap().len(), 18_000);
+    // Few nodes, many bytes.
+    let text = format!("a: &a {}\nb: [{}]", "x".repeat(1 << 20), "*a, ".repeat(100));
+    assert_eq!(refused(&text), "yaml: document contains excessive aliasing");
+}
+
+/// Vectors yaml-103 to yaml-106; facts `null key`, `inf`. What JSON cannot hold does not count
+/// where it is replaced.
+#[test]
+fn what_json_cannot_hold() {
+    for text in [
+        "a: .inf",
+        "[.nan]",
+        "{~: 1}",
+        "{: 1}",
+        "{[a]: 1}",
+        "? {a: b}\n: c",
+        "a: {b: [{~: 1}]}",
+        "{18446744073709551615: 1}",
+        "{a: {<<: {b: .inf}}}",
+        "[&a [b], {*a : 1}]",
+        "? - a\n: b",
+    ] {
+        refused(text);
+    }
+    check("{a: .inf, a: 1}", &json!({"a": 1}));
+    check("{a: {~: [.nan]}, a: 1}", &json!({"a": 1}));
+    check("{a: {b: .inf}, a: {b: 1}}", &json!({"a": {"b": 1}}));
+    assert_eq!(refused("{a: 1, a: .inf}"), "json: unsupported value: +Inf");
+    let error = read("a: 1\nb:\n  c: .nan").unwrap_err();
+    assert_eq!((error.line(), error.column()), (3, 6));
+}
+
+/// Facts `tab`, vectors yaml-134, yaml-135, yamldoc-tabs.
+#[test]
+fn tabs() {
+    for (text, value) in [
+        ("a:\tb", json!({"a": "b"})),
+        ("a: b\t\nc: d\t# e\n", json!({"a": "b", "c": "d"})),
+        ("{\n\t\"a\": [\n\t\t1,\n\t\t{\n\t\"b\": c}\n\t]\n}\n", json!({"a": [1, {"b": "c"}]})),
+        ("a: |\n  b\tc\n  \td\n", json!({"a": "b\tc\n\td\n"})),
+        ("# a\tb\n# \t\na: 1 #\tb", json!({"a": 1})),
+        ("a: \"b\n  \tc\"", json!({"a": "b c"})),
+        ("a: b\n  \tc", json!({"a": "b c"})),
+        ("a: b\n  \t\nc: d", json!({"a": "b", "c": "d"})),
+        ("a: &b\tc\nd: !e\tf", json!({"a": "c", "d": "f"})),
+        ("--- \ta", json!("a")),
+        ("---\ta", json!("a")),
+        ("- &a-b\tc", json!(["c"])),
+    ] {
+        check(text, &value);
+    }
+    for text in [
+        "a:\n\tb: 1",
+        "\ta: 1",
+        "\t",
+        "a:\n  b: 1\n\tc: 2",
+        "-\ta",
+        "- \ta",
+        "?\ta",
+        "a:\n-\tb",
+        "a: \"b\"\n\t\nc: d",
+        "a: b\n\t\nc: d",
+        "a: b # c\n \t\nd: e",
+        "a: {}\n\t# c\nd: 1",
+        "a: |\n\tb",
+        "a: b\n\t\n  c",
+        "- &a\n\tb",
+        "- - a\n?\tb",
+        "a:\n \t- b",
+    ] {
+        refused(text);
+    }
+}
+
+/// Vectors yaml-146 and yaml-147: escapes are single characters.
+#[test]
+fn escapes() {
+    check(r#""\u00e9\U0001F600\\ud83d\x41""#, &json!("é😀\\ud83dA"));
+    for text in [r#""\ud83d\ude00""#, r#""\\\ud83d""#, r#""\udc00""#, r#""\U0000d83d""#, r#""\q""#]
+    {
+        refused(text);
+    }
+    let error = read("a:\n  b: \"c\n   \\ud83d\\ude00\"").unwrap_err();
+    assert_eq!((error.line(), error.column()), (3, 4));
+}
+
+/// Vectors yaml-111 to yaml-116.
+#[test]
+fn block_scalars() {
+    for (text, value) in [
+        ("a: |\n  b\n  c\n", json!({"a": "b\nc\n"})),
+        ("a: |\n  b", json!({"a": "b"})),
+        ("a: >\n  b\n  c", json!({"a": "b c"})),
+        ("a: |+\n  b", json!({"a": "b"})),
+        ("a: |-\n  b", json!({"a": "b"})),
+        ("a: |+\n ", json!({"a": ""})),
+        ("a: |+\n\n ", json!({"a": "\n"})),
+        ("a: |+\n  b\n  ", json!({"a": "b\n"})),
+        ("a: |\n  b\n    ", json!({"a": "b\n  "})),
+        ("a: !<tag:yaml.org,2002:str> &b |+\n  b\n\n", json!({"a": "b\n\n"})),
+        ("a: |\r\n  b\r\n", json!({"a": "b\n"})),
+        ("a: |+\n\n", json!({"a": "\n"})),
+        ("a: |1-\n  b\n", json!({"a": " b"})),
+        ("- |\n b\n- >\n c\n\n\n d\n", json!(["b\n", "c\n\nd\n"])),
+    ] {
+        check(text, &value);
+    }
+}
+
+#[test]
+fn what_only_yaml_1_2_knows_is_refused() {
+    for (text, message) in [
+        ("%YAML 1.2\n---\na", "yaml: line 2: found incompatible YAML document"),
+        ("%FOO\n---\na", "yaml: line 1: found unknown directive name"),
+        ("%FOO bar\n---\na", "yaml: line 1: found unknown directive name"),
+        ("a: &b.c d", "yaml: line 1: did not find expected alphabetic or numeric character"),
+        ("{a:}", "yaml: line 1: could not find expected ' ' behind ':'"),
+    ] {
+        assert_eq!(refused(text), message);
+    }
+    check("%YAML 1.1\n%TAG !e! tag:yaml.org,2002:\n---\n!e!str 1", &json!("1"));
+}
+
+/// RP-10: documents are read one by one.
+#[test]
+fn streams() {
+    let text = "# c\na: 1\n---\n---\n- b\n...\n---\n\nc: 2\n";
+    let documents: Vec<_> = read_documents(text.as_bytes())
+        .into_iter()
+        .map(|document| document.map(|document| (document.value().clone(), document.line())))
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let expected =
+        [(json!({"a": 1}), 2), (json!(null), 3), (json!(["b"]), 5), (json!({"c": 2}), 9)];
+    assert_eq!(documents, expected);
+    assert!(read_documents(b"").is_empty());
+    assert!(read_documents(b"# a\n\n").is_empty());
+
+    let documents = read_documents(b"a: 1\n---\nb: [\n---\nc: 1\n");
+    assert_eq!(documents.len(), 2);
+    assert_eq!(documents[1].as_ref().unwrap_err().line(), 3);
+    let documents = read_documents(b"a: 1\n---\nb: 1\n---\nc: \x01\n---\nd: 1");
+    assert_eq!(documents.len(), 3);
+    let error = documents[2].as_ref().unwrap_err();
+    assert_eq!((error.line(), error.column()), (5, 4));
+    assert_eq!(error.to_string(), "yaml: control characters are not allowed: U+0001");
+    assert!(read_document(b"a: 1\n---\nc: \x01").is_ok());
+    assert!(read_document(b"a: 1\n---\nc: [").is_ok());
+    assert!(read_document(b"a: \"\n\x01\"").unwrap_err().to_string().contains("control"));
+    assert!(read_document(b"a: 1\xff").is_err());
+}
+
+#[test]
+fn values_have_locations() {
+    let text = "---\nspec:\n  ports:\n    - port: 1\n      name: \"é\" \n    -\n      80\n  <<: &x {m: 1}\n\
+                é: [a, {b: c}]\nz: *x\nlast: |\n  text\nlast: 1\n";
+    let documents = read_documents_with_locations(text.as_bytes());
+    let document = documents[0].as_ref().unwrap();
+    let top = FieldPath::default;
+    for (path, place) in [
+        (top(), Some((2, 1))),
+        (top().name("spec"), Some((2, 1))),
+        (top().name("spec").name("ports").index(0), Some((4, 7))),
+        (top().name("spec").name("ports").index(0).name("name"), Some((5, 7))),
+        (top().name("spec").key("ports").index(1), Some((7, 7))),
+        (top().name("spec").name("m"), Some((8, 11))),
+        (top().name("é").index(1).name("b"), Some((9, 9))),
+        (top().name("z").name("m"), Some((8, 11))),
+        (top().name("last"), Some((13, 1))),
+        (top().name("none"), None),
+        (top().index(0), None),
+        (top().name("spec").name("ports").index(2), None),
+        (top().name("z").name("m").name("n"), None),
+    ] {
+        assert_eq!(document.location(&path), place, "{path}");
+    }
+    assert_eq!(read(text).unwrap().location(&top()), None);
+}
+
+/// SS-01; vector yamldoc-deep; fact `deep`.
+#[test]
+fn depth_is_limited() {
+    let nested = |open: &str, close: &str, n: usize| {
+        read(&format!("{}{}", open.repeat(n), close.repeat(n))).map(drop).map_err(|e| e.to_string())
+    };
+    let message = Err("yaml: line 1: exceeded max depth of 10000".to_owned());
+    assert_eq!(nested("[", "]", 10_000), Ok(()));
+    assert_eq!(nested("[", "]", 10_001), message);
+    assert_eq!(nested("[", "", 100_000), message);
+    assert_eq!(nested("{a: ", "}", 10_000), Ok(()));
+    assert_eq!(nested("{a: ", "}", 10_001), message);
+    assert_eq!(nested("- ", "", 10_000), Ok(()));
+    assert_eq!(nested("- ", "", 10_001), message);
+    assert_eq!(nested("[{a: ", "}]", 5_000), Ok(()));
+    assert_eq!(nested("[{a: ", "}]", 5_001), message);
+    let half = |inner: &str| format!("{}{inner}{}", "[".repeat(6000), "]".repeat(6000));
+    assert!(read(&format!("- &a {}\n- {}", half("x"), half("*a"))).is_err());
+    // Also where it only is a key or broken.
+    refused(&format!("{}? {}", "[".repeat(9_000), "? ".repeat(100)));
+    refused(&format!("{}@", "[".repeat(9_000)));
+}
+
+/// All vectors of the shared table. Their results are those of a decode that preserves everything,
+/// so the value itself must be the same.
+#[test]
+fn shared_vectors() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/conformance/table_yaml.jsonl");
+    let Ok(table) = std::fs::read_to_string(path) else {
+        eprintln!("the shared vectors are not here; nothing was compared");
+        return;
+    };
+    let mut failed = Vec::new();
+    let mut count = 0;
+    for line in table.lines() {
+        count += 1;
+        let case = billhook_decode::read_json_to_depth(line.as_bytes(), 20_000).unwrap();
+        let case = case.value();
+        let text = case["input"]["objectText"].as_str().unwrap_or_default();
+        // What has no kind is refused only after it was read.
+        let error = case["expect"]["errors"][0]["error"].as_str().unwrap_or_default();
+        let is_read = !(error.starts_with("yaml: ")
+            || error.starts_with("json: unsupported")
+            || error.starts_with("unsupported map key"));
+        let right = match read(text) {
+            Err(_) => !is_read,
+            Ok(document) => match case["expect"]["ok"].as_object() {
+                None => is_read,
+                Some(ok) => {
+                    let strict: Vec<_> =
+                        strict_error_text(document.duplicates()).into_iter().collect();
+                    deep_eq(document.value(), &ok["object"]) && json!(strict) == ok["strict_errors"]
+                }
+            },
+        };
+        if !right {
+            failed.push(format!("{}: {:.300}", case["id"], format!("{:?}", read(text))));
+        }
+    }
+    assert!(failed.is_empty(), "{} of {count} failed:\n{}", failed.len(), failed.join("\n"));
+    assert_eq!(count, 217);
+}

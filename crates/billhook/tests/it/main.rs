@@ -1,0 +1,26 @@
+//! Tests of `billhook` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod allocations;
+mod crd_create;
+mod crd_hostile;
+mod crd_laws;
+mod crd_rules;
+mod crd_update;
+mod definitions;
+mod hostile;
+mod kep;
+mod laws;
+mod rules;
+mod stream;
+mod validate;
+mod webhook;
