@@ -17,7 +17,7 @@ fn validate(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(input.len() as u64));
         let version = &document.kind.version;
         let object = &document.value;
-        let validator = version.validator().unwrap();
+        let validator = version.validator();
         assert_eq!(validator.errors(object), []);
         group.bench_function("is_valid", |bencher| {
             bencher.iter(|| validator.is_valid(black_box(object)));
@@ -45,7 +45,7 @@ fn validate(criterion: &mut Criterion) {
             bencher.iter(|| version.prune(black_box(&mut value)));
         });
         group.bench_function("default", |bencher| {
-            bencher.iter(|| version.default(black_box(&mut value)));
+            bencher.iter(|| version.apply_defaults(black_box(&mut value)));
         });
         let peer = peer(&with_null_types(&schema(document)));
         assert!(peer.is_valid(object));

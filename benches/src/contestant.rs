@@ -95,13 +95,13 @@ impl Contestant {
             Contestant::Verbs => {
                 version.prune(black_box(scratch));
                 version.remove_nulls(scratch);
-                version.default(scratch).unwrap();
+                version.apply_defaults(scratch).unwrap();
             }
             Contestant::Steps => {
                 let mut value: Value = serde_json::from_slice(text).unwrap();
                 version.prune(&mut value);
                 version.remove_nulls(&mut value);
-                version.default(&mut value).unwrap();
+                version.apply_defaults(&mut value).unwrap();
                 drop(black_box(serde_json::to_vec(&value).unwrap()));
             }
         }

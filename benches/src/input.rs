@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use billhook::{CustomResourceDefinition, DecodeOptions, FieldValidation, Version};
+use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, FieldValidation};
 use serde_json::Value;
 
 /// How much decoding has to do.
@@ -41,7 +41,7 @@ pub struct Kind {
     /// The definition as JSON text.
     pub definition: Arc<str>,
     /// The version.
-    pub version: Version,
+    pub version: CrdVersion,
 }
 
 impl Kind {

@@ -1,6 +1,6 @@
 //! Clean objects of several sizes and kinds, made from the fixtures.
 
-use billhook::Version;
+use billhook::CrdVersion;
 
 use crate::corpus::corpus_source;
 use crate::edit::{Edit, Task};
@@ -39,7 +39,7 @@ impl Source {
         input
     }
 
-    fn vary(&self, object: &mut Node, version: &Version, variant: Variant, seed: u64) {
+    fn vary(&self, object: &mut Node, version: &CrdVersion, variant: Variant, seed: u64) {
         let (schema, in_metadata) = (version.schema().root(), self.edits_metadata);
         let task = |edit| Task { schema, edit, in_metadata, seed };
         let (add, drop) = (task(Edit::AddUnknown), task(Edit::DropDefaulted));

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use billhook::CrdManifest;
+use billhook::Definition;
 use billhook_apimachinery::FieldPath;
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
@@ -167,7 +167,7 @@ fn merge(into: &mut Value, change: &Value) {
 
 fn definition_example(Example { name, head, lines }: &Example) -> bool {
     let changes = if head == "(base)" { Value::Null } else { json(head) };
-    let manifest = match CrdManifest::from_value(&definition(&changes)) {
+    let manifest = match Definition::from_value(&definition(&changes)) {
         Ok(manifest) => manifest,
         Err(error) => return compare(name, lines, [error.to_string()]),
     };

@@ -8,7 +8,7 @@ use crate::caller::{CallerError, WebhookCall};
 use crate::cancel::Cancellation;
 use crate::chain::Chain;
 use crate::review::{AdmissionRequest, AdmissionReview, ReviewVersion, SharedObject};
-use billhook::webhook::{AdmissionAttributes, Hook, Match};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::Status;
 
 /// How a call failed (the error classes of DI-13).
@@ -45,7 +45,7 @@ impl HookError {
 /// What is asked of whom.
 pub(crate) struct Call<'c> {
     pub(crate) stage: Stage,
-    pub(crate) hook: &'c Hook,
+    pub(crate) hook: &'c CompiledWebhook,
     pub(crate) matched: &'c Match,
     /// The client's request.
     pub(crate) request: &'c AdmissionAttributes,

@@ -23,9 +23,9 @@ use crate::review::SharedObject;
 use crate::telemetry::conditions_failed;
 use crate::warnings::Warnings;
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, ConfigurationKind, Decision,
-    EquivalenceRegistry, Hook, Match, MatchConditions, MatchContext, NamespaceLabels, Namespaces,
-    Reason, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, ConfigurationKind,
+    Decision, DecisionReason, EquivalentResources, Match, MatchConditions, MatchContext,
+    NamespaceLabels, Namespaces, WebhookConfiguration, WebhookSet,
 };
 use billhook_apimachinery::Status;
 
@@ -90,7 +90,7 @@ pub struct Chain {
     mutating: Option<WebhookSet>,
     validating: Option<WebhookSet>,
     namespaces: Arc<dyn Namespaces + Send + Sync>,
-    equivalents: EquivalenceRegistry,
+    equivalents: EquivalentResources,
     conditions: Arc<dyn MatchConditions + Send + Sync>,
 }
 
@@ -182,7 +182,7 @@ impl Chain {
             mutating: None,
             validating: None,
             namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
-            equivalents: EquivalenceRegistry::new(),
+            equivalents: EquivalentResources::new(),
             conditions: Arc::new(CelConditions::new()),
         }
     }
@@ -244,7 +244,7 @@ impl Chain {
 
     /// The chain with the resources that are equivalent.
     #[must_use]
-    pub fn equivalents(mut self, equivalents: EquivalenceRegistry) -> Self {
+    pub fn equivalents(mut self, equivalents: EquivalentResources) -> Self {
         self.equivalents = equivalents;
         self
     }
@@ -455,7 +455,7 @@ impl Chain {
         stage: Stage,
         request: &AdmissionAttributes,
         all: bool,
-    ) -> Vec<(usize, &Hook)> {
+    ) -> Vec<(usize, &CompiledWebhook)> {
         let set = self.webhooks_of(stage).filter(|_| !request.is_exempt());
         let Some(set) = set else { return Vec::new() };
         if all {
@@ -470,11 +470,11 @@ impl Chain {
     /// match conditions; the reason if it is not (WM-05, WM-71).
     pub(crate) fn decide(
         &self,
-        hook: &Hook,
+        hook: &CompiledWebhook,
         request: &AdmissionAttributes,
         stage: Stage,
         convert: impl FnOnce(&Match) -> Result<(Option<SharedObject>, Option<SharedObject>), Status>,
-    ) -> Result<Result<Match, Reason>, Status> {
+    ) -> Result<Result<Match, DecisionReason>, Status> {
         let context = MatchContext::new(&*self.namespaces, &self.equivalents);
         let (configuration, operation) = (hook.configuration(), request.operation);
         let start = CallStart { hook: hook.name(), configuration, stage, operation };
@@ -497,7 +497,7 @@ impl Chain {
         match decision {
             Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
             Decision::Rejected(reason, status) => {
-                if reason == Reason::MatchConditionError {
+                if reason == DecisionReason::MatchConditionError {
                     conditions_failed(hook, operation, &status.message);
                 }
                 Err(status)
@@ -505,7 +505,8 @@ impl Chain {
             Decision::Skipped(reason) => {
                 if matches!(
                     reason,
-                    Reason::MatchConditionFalse | Reason::MatchConditionErrorIgnored
+                    DecisionReason::MatchConditionFalse
+                        | DecisionReason::MatchConditionErrorIgnored
                 ) {
                     self.observer.excluded_by_conditions(&start);
                 }
@@ -515,7 +516,12 @@ impl Chain {
     }
 
     /// The audit annotations and warnings of an answer, whether it allows or denies (AR-93).
-    pub(crate) fn note_answer(&self, hook: &Hook, answer: &Verified, record: &mut Record) {
+    pub(crate) fn note_answer(
+        &self,
+        hook: &CompiledWebhook,
+        answer: &Verified,
+        record: &mut Record,
+    ) {
         for (key, value) in &answer.audit_annotations {
             let key = format!("{}/{key}", hook.name());
             record.annotations.add(&key, value, AuditLevel::Metadata);

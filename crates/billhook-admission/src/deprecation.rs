@@ -2,10 +2,10 @@
 
 use std::cmp::Reverse;
 
-use billhook::Version;
+use billhook::CrdVersion;
 
 /// The warning that requests for a version get; none if it is not deprecated.
-pub(crate) fn deprecation_warning(version: &Version) -> Option<String> {
+pub(crate) fn deprecation_warning(version: &CrdVersion) -> Option<String> {
     let text = version.deprecation_warning()?;
     if !text.is_empty() {
         return Some(text.to_owned());

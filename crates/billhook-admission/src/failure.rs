@@ -4,7 +4,7 @@ use crate::answer::Stage;
 use crate::call::HookError;
 use crate::observe::CallOutcome;
 use crate::record::HookResult;
-use billhook::webhook::Hook;
+use billhook::webhook::CompiledWebhook;
 use billhook_apimachinery::Status;
 
 /// The consequences of a call.
@@ -20,7 +20,7 @@ pub(crate) struct Failure {
 
 impl Failure {
     /// The consequences of an error; of none if the call succeeded.
-    pub(crate) fn of(hook: &Hook, error: Option<&HookError>) -> Self {
+    pub(crate) fn of(hook: &CompiledWebhook, error: Option<&HookError>) -> Self {
         let is_ignored = hook.webhook().ignores_failures();
         let failed = |reason: &str, code: i32, status: Status| match is_ignored {
             true => Failure {

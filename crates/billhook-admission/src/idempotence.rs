@@ -12,7 +12,7 @@ use crate::diff::{Difference, differences};
 use crate::model::check_patched;
 use crate::patch::JsonPatch;
 use crate::versioned::Versioned;
-use billhook::webhook::{AdmissionAttributes, Hook, Match};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 
 /// A mutating webhook that does not leave its own output alone.
 #[derive(Clone, Debug, PartialEq)]
@@ -33,7 +33,7 @@ impl Chain {
     /// no annotation.
     pub(crate) async fn check_idempotence(
         &self,
-        hook: &Hook,
+        hook: &CompiledWebhook,
         matched: &Match,
         request: &AdmissionAttributes,
         versioned: Versioned,

@@ -16,7 +16,7 @@ use billhook::SERVER_FIELDS;
 use billhook::read_body;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
-use billhook::{BodyFormat, DecodeError, DecodeOptions, FieldValidation, Scope, Version};
+use billhook::{BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 
@@ -24,7 +24,7 @@ use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 #[derive(Clone, Copy)]
 pub(crate) struct Incoming<'i> {
     pub(crate) model: &'i CustomResources,
-    pub(crate) version: &'i Version,
+    pub(crate) version: &'i CrdVersion,
     pub(crate) resource: &'i ApiResource,
     pub(crate) request: &'i ObjectRequest,
 }
@@ -274,7 +274,7 @@ impl Incoming<'_> {
 /// A stored object in a version, and its resource version if that is known.
 pub(crate) fn read_stored(
     model: &CustomResources,
-    version: &Version,
+    version: &CrdVersion,
     stored: &StoredObject,
 ) -> Result<(DeepValue, Option<String>), Status> {
     let mut object = storage::decode(model, version, &stored.bytes)?;

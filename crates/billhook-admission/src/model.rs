@@ -88,7 +88,7 @@ impl ObjectModel for CustomResources {
     fn default(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String> {
         let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
         match self.definition.version(&kind.version).filter(|_| is_own) {
-            Some(version) => version.default(object).map_err(|error| error.to_string()),
+            Some(version) => version.apply_defaults(object).map_err(|error| error.to_string()),
             None => Ok(()),
         }
     }

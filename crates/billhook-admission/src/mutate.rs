@@ -19,7 +19,7 @@ use crate::record::{Action, Record};
 use crate::review::SharedObject;
 use crate::telemetry::{CallSpan, call_ended};
 use crate::versioned::{State, mutating_conversion_failed};
-use billhook::webhook::{AdmissionAttributes, Hook, Match, Reason};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, DecisionReason, Match};
 use billhook_apimachinery::Status;
 
 /// What one mutating pass tells the next (section 6 of the rules).
@@ -111,7 +111,7 @@ impl Chain {
                 }
             };
             if reinvocation.is_repetition && !reinvocation.reinvoke.contains(hook.key()) {
-                record.step(skipped(Reason::ReinvocationNotNeeded), Duration::ZERO);
+                record.step(skipped(DecisionReason::ReinvocationNotNeeded), Duration::ZERO);
                 continue;
             }
             let place = Place { hook, index, round, options: options.clone() };
@@ -146,10 +146,10 @@ impl Chain {
     /// Whether a webhook is called for the object as it is now; the reason if it is not.
     fn decide_mutating(
         &self,
-        hook: &Hook,
+        hook: &CompiledWebhook,
         view: &AdmissionAttributes,
         state: &mut State<'_>,
-    ) -> Result<Result<Match, Reason>, Status> {
+    ) -> Result<Result<Match, DecisionReason>, Status> {
         self.decide(hook, view, Stage::Mutating, |matched| {
             let versioned =
                 state.bring_to(&matched.kind).map_err(|e| mutating_conversion_failed(&e))?;
@@ -232,7 +232,7 @@ impl Chain {
     /// Steps 7 to 11 of DI-20.
     fn use_answer(
         &self,
-        hook: &Hook,
+        hook: &CompiledWebhook,
         answer: Verified,
         matched: &Match,
         state: &mut State<'_>,
@@ -281,7 +281,7 @@ impl Chain {
 
 /// Where a webhook stands in a pass.
 struct Place<'p> {
-    hook: &'p Hook,
+    hook: &'p CompiledWebhook,
     index: usize,
     round: u8,
     options: Option<SharedObject>,

@@ -10,7 +10,7 @@ use crate::answer::Stage;
 use crate::diff::{Difference, differences};
 use crate::idempotence::IdempotenceFinding;
 use crate::warnings::Warnings;
-use billhook::webhook::{Hook, Reason};
+use billhook::webhook::{CompiledWebhook, DecisionReason};
 
 /// One step on the way of a request, in the order they were taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +82,7 @@ pub enum Action {
         /// 0, or 1 in the repetition.
         round: u8,
         /// Why.
-        reason: Reason,
+        reason: DecisionReason,
     },
     /// The object was prepared and validated (DI-03).
     Validate,
@@ -97,7 +97,12 @@ pub enum Action {
 }
 
 impl Action {
-    pub(crate) fn called(hook: &Hook, stage: Stage, round: u8, result: HookResult) -> Self {
+    pub(crate) fn called(
+        hook: &CompiledWebhook,
+        stage: Stage,
+        round: u8,
+        result: HookResult,
+    ) -> Self {
         Action::Webhook {
             configuration: hook.configuration().to_owned(),
             hook: hook.name().to_owned(),
@@ -107,7 +112,12 @@ impl Action {
         }
     }
 
-    pub(crate) fn skipped(hook: &Hook, stage: Stage, round: u8, reason: Reason) -> Self {
+    pub(crate) fn skipped(
+        hook: &CompiledWebhook,
+        stage: Stage,
+        round: u8,
+        reason: DecisionReason,
+    ) -> Self {
         Action::Skipped {
             configuration: hook.configuration().to_owned(),
             hook: hook.name().to_owned(),

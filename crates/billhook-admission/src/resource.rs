@@ -18,8 +18,8 @@ use crate::request::{ObjectRequest, Subresource};
 use crate::store::{Store, StoredObject};
 use crate::warnings::Warnings;
 use billhook::scale;
-use billhook::webhook::{ApiResource, EquivalenceRegistry};
-use billhook::{CustomResourceDefinition, Version};
+use billhook::webhook::{ApiResource, EquivalentResources};
+use billhook::{CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::Status;
 
 /// The write path of the resources of one definition, in process: a request in, and out comes
@@ -113,7 +113,7 @@ impl Admission {
     /// The write path of a definition through a chain, which learns of the definition's versions
     /// and defaults.
     pub fn new(definition: CustomResourceDefinition, chain: Chain) -> Self {
-        let mut equivalents = EquivalenceRegistry::new();
+        let mut equivalents = EquivalentResources::new();
         equivalents.register_definition(&definition);
         let model = CustomResources::new(definition.clone());
         let chain = chain.equivalents(equivalents).model(model.clone());
@@ -199,7 +199,7 @@ impl Admission {
     }
 
     /// The version of a request, if it is served with the subresource that is asked for (RP-92).
-    fn served_version(&self, request: &ObjectRequest) -> Option<Version> {
+    fn served_version(&self, request: &ObjectRequest) -> Option<CrdVersion> {
         let version = self.definition.version(&request.version)?;
         let has_subresource = match request.subresource {
             None => true,

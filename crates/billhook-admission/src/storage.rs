@@ -6,16 +6,16 @@ use serde_json::Value;
 
 use crate::model::{CustomResources, ObjectModel as _};
 use billhook::webhook::ApiResource;
-use billhook::{DecodeError, DecodeOptions, Version};
+use billhook::{CrdVersion, DecodeError, DecodeOptions};
 use billhook_apimachinery::Status;
 
 /// The object as it is written to storage.
 pub(crate) fn encode(
     model: &CustomResources,
-    version: &Version,
+    version: &CrdVersion,
     object: &Value,
 ) -> Result<Vec<u8>, Status> {
-    let storage = version.definition().storage_version();
+    let storage = version.definition().storage().ok();
     let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
         return Ok(billhook::to_json(object).into_bytes());
     };
@@ -25,7 +25,7 @@ pub(crate) fn encode(
 /// A stored object as a read in a version gives it.
 pub(crate) fn decode(
     model: &CustomResources,
-    version: &Version,
+    version: &CrdVersion,
     stored: &[u8],
 ) -> Result<DeepValue, Status> {
     let mut object = read_json(stored).map_err(|error| internal(&error.to_string()))?.into_value();
@@ -43,7 +43,7 @@ pub(crate) fn decode(
 /// The object in another version, cleaned but not defaulted (RP-82).
 fn convert(
     model: &CustomResources,
-    version: &Version,
+    version: &CrdVersion,
     object: &Value,
 ) -> Result<DeepValue, Status> {
     let kind = ApiResource::of_version(version).kind;

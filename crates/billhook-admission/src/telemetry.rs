@@ -10,7 +10,7 @@ use crate::failure::Failure;
 #[cfg(feature = "tracing")]
 use crate::record::HookResult;
 use crate::record::Record;
-use billhook::webhook::{Hook, Operation};
+use billhook::webhook::{CompiledWebhook, Operation};
 
 /// A call that takes longer is worth a line.
 #[cfg(feature = "tracing")]
@@ -80,7 +80,7 @@ impl CallSpan {
 /// How a call ended, if that is worth a line.
 #[cfg(feature = "tracing")]
 pub(crate) fn call_ended(
-    hook: &Hook,
+    hook: &CompiledWebhook,
     stage: Stage,
     operation: Operation,
     failure: &Failure,
@@ -117,11 +117,11 @@ pub(crate) fn call_ended(
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn call_ended(_: &Hook, _: Stage, _: Operation, _: &Failure, _: Duration) {}
+pub(crate) fn call_ended(_: &CompiledWebhook, _: Stage, _: Operation, _: &Failure, _: Duration) {}
 
 /// Match conditions of a webhook make the request fail.
 #[cfg(feature = "tracing")]
-pub(crate) fn conditions_failed(hook: &Hook, operation: Operation, error: &str) {
+pub(crate) fn conditions_failed(hook: &CompiledWebhook, operation: Operation, error: &str) {
     let (webhook, configuration) = (hook.name(), hook.configuration());
     let operation = operation.name();
     tracing::warn!(
@@ -134,7 +134,7 @@ pub(crate) fn conditions_failed(hook: &Hook, operation: Operation, error: &str) 
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn conditions_failed(_: &Hook, _: Operation, _: &str) {}
+pub(crate) fn conditions_failed(_: &CompiledWebhook, _: Operation, _: &str) {}
 
 /// What the request left behind that nobody will see otherwise.
 #[cfg(feature = "tracing")]

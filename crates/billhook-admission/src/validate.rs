@@ -15,13 +15,13 @@ use crate::observe::{CallEnd, CallOutcome, CallStart};
 use crate::record::{Action, Record};
 use crate::telemetry::{CallSpan, call_ended};
 use crate::versioned::Versioned;
-use billhook::webhook::{AdmissionAttributes, Hook, Match};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
 
 /// A webhook that is to be called.
 struct Matched<'h> {
-    hook: &'h Hook,
+    hook: &'h CompiledWebhook,
     matched: Match,
 }
 

@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use billhook::{DecodeError, DecodeOptions, MAX_LINE, StreamError, Version};
+use billhook::{CrdVersion, DecodeError, DecodeOptions, MAX_LINE, StreamError};
 use billhook_apimachinery::value::DeepValue;
 
 use crate::args::{Command, Decode, is_stdin};
@@ -123,7 +123,7 @@ impl Work<'_> {
     }
 
     /// The version that the first object asks for.
-    fn version(&mut self, line: &[u8], place: &Place) -> Result<Version, Box<Problem>> {
+    fn version(&mut self, line: &[u8], place: &Place) -> Result<CrdVersion, Box<Problem>> {
         let mut manifests = billhook::read_manifests(line)
             .map_err(|error| Problem::refused(place.clone(), error.to_string()))?;
         let value = manifests.pop().map_or_else(DeepValue::default, |found| found.into_value());

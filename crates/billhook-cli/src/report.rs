@@ -1,5 +1,5 @@
 //! Outcomes for people: objects on standard output; changes, warnings and errors on standard
-//! error, in colour where that is a terminal.
+//! error, in color where that is a terminal.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -179,7 +179,7 @@ fn style(kind: ChangeKind) -> Style {
     color.on_default()
 }
 
-/// Text of the user's files that cannot move the cursor or change colours; line breaks stay.
+/// Text of the user's files that cannot move the cursor or change colors; line breaks stay.
 pub(crate) fn visible(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

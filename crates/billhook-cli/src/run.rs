@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::io;
 
 use billhook::{
-    Change, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation,
-    Version,
+    Change, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
+    FieldValidation,
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, json_type};
@@ -197,7 +197,7 @@ impl Run<'_> {
                 if default.remove_nulls {
                     changes = version.remove_nulls_reporting(&mut object);
                 }
-                let defaulted = version.default_reporting(&mut object);
+                let defaulted = version.apply_defaults_reporting(&mut object);
                 changes.extend(
                     defaulted
                         .map_err(|error| Problem::refused(document.place, error.to_string()))?,
@@ -213,12 +213,12 @@ impl Run<'_> {
         crd: &Crd<'_>,
         own: &str,
         place: &Place,
-    ) -> Result<Version, Box<Problem>> {
+    ) -> Result<CrdVersion, Box<Problem>> {
         let definition = crd.definition;
         let from_storage =
             matches!(self.command, Command::Decode(decode) if decode.from == From::Storage);
         let wanted = self.command.common().version.as_deref();
-        let stored = if from_storage { definition.storage_version() } else { None };
+        let stored = if from_storage { definition.storage().ok() } else { None };
         if wanted.is_none()
             && let Some(stored) = stored
         {
@@ -227,7 +227,7 @@ impl Run<'_> {
         version_named(crd, wanted.unwrap_or(own), place)
     }
 
-    pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &Version, notes: &mut Vec<String>) {
+    pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &CrdVersion, notes: &mut Vec<String>) {
         self.used.note(crd, version, matches!(self.command, Command::Decode(_)), notes);
     }
 }
@@ -237,7 +237,7 @@ pub(crate) fn version_named(
     crd: &Crd<'_>,
     name: &str,
     place: &Place,
-) -> Result<Version, Box<Problem>> {
+) -> Result<CrdVersion, Box<Problem>> {
     let definition = crd.definition;
     definition.version(name).ok_or_else(|| {
         let versions: Vec<_> =
@@ -257,7 +257,7 @@ impl Used {
     pub(crate) fn note(
         &mut self,
         crd: &Crd<'_>,
-        version: &Version,
+        version: &CrdVersion,
         is_request: bool,
         notes: &mut Vec<String>,
     ) {
@@ -336,7 +336,7 @@ impl Identity {
     }
 }
 
-fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Problem>> {
+fn from_storage(version: &CrdVersion, document: Document) -> Result<Done, Box<Problem>> {
     let options = DecodeOptions::default().report(true);
     let mut object = document.value;
     match version.decode_storage_value(&mut object, &options) {
@@ -346,7 +346,7 @@ fn from_storage(version: &Version, document: Document) -> Result<Done, Box<Probl
 }
 
 pub(crate) fn from_request(
-    version: &Version,
+    version: &CrdVersion,
     document: Document,
     options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {
@@ -367,7 +367,7 @@ pub(crate) fn from_request(
 
 /// The same for a document whose own text is not at hand; its duplicates are known from reading.
 fn value_from_request(
-    version: &Version,
+    version: &CrdVersion,
     mut document: Document,
     options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {

@@ -4,7 +4,8 @@
 use std::io;
 
 use billhook::{
-    CustomResourceDefinition, DecodeOptions, Dialect, ValidateOptions, Validation, Verdict, Version,
+    CrdVersion, CustomResourceDefinition, DecodeOptions, Dialect, ValidateOptions, Validation,
+    Verdict,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
@@ -167,7 +168,7 @@ impl Run<'_> {
     /// The old object of the same group, kind, namespace and name, as a read gives it.
     fn old_object(
         &self,
-        version: &Version,
+        version: &CrdVersion,
         identity: &Identity,
         place: &Place,
     ) -> Result<DeepValue, Box<Problem>> {
@@ -190,7 +191,7 @@ impl Run<'_> {
 
 /// Gives both objects what a server and a client that has read the old object have put there:
 /// without it, nothing but an update without a resource version could be shown.
-fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &Version) {
+fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &CrdVersion) {
     if let Some(metadata) = metadata(old) {
         if version.definition().scope() == billhook::Scope::Namespaced {
             metadata.entry("namespace").or_insert_with(|| Value::from(namespace));

@@ -9,12 +9,12 @@ use billhook_schema::CompiledSchema;
 use serde_json::{Map, Value};
 
 use crate::fields::Fields;
-use crate::notes::Findings;
-use crate::pass::{Done, Expected, Pass};
+use crate::normalize::rewrite;
 use crate::prepared::PreparedDefaults;
-use crate::read::{read_checked, read_json};
-use crate::rewrite::rewrite;
-use crate::scan::{Step, Stop};
+use crate::reader::{read_checked, read_json};
+use crate::report::Findings;
+use crate::rewriter::{Done, Expected, Pass};
+use crate::scanner::{Step, Stop};
 
 /// Cleans the JSON text of custom resources of one kind and version, as a server does when it
 /// decodes a request body: pruning, null removal, metadata in normal form, defaults.

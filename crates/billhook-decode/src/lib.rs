@@ -16,25 +16,25 @@
 //! ```
 
 mod decoder;
+mod duplicate_keys;
 mod error;
 mod fields;
-mod keys;
+mod in_place;
+mod member_set;
 mod metadata;
-mod notes;
+mod normalize;
 mod number;
 mod output;
-mod pass;
 mod prepared;
-mod read;
-mod rewrite;
-mod scan;
-mod seen;
-mod text;
-mod tree;
+mod reader;
+mod report;
+mod rewriter;
+mod scanner;
+mod string;
 
 pub use decoder::Decoder;
 pub use error::JsonError;
-pub use notes::Findings;
-pub use read::{Document, MAX_DEPTH, is_json, read_json, read_json_to_depth};
-pub use scan::{Checked, check_json};
-pub use tree::prune_and_default;
+pub use in_place::prune_and_default;
+pub use reader::{Document, MAX_DEPTH, is_json, read_json, read_json_to_depth};
+pub use report::Findings;
+pub use scanner::{Checked, check_json};

@@ -8,11 +8,11 @@ use billhook_apimachinery::value::{DeepValue, deep_eq};
 use billhook_defaulting::{apply_defaults_node, remove_nulls_node};
 use billhook_schema::{NodeRef, PreviousProperty};
 
+use crate::duplicate_keys::OpenKeys;
 use crate::fields::{FieldKind, Fields};
-use crate::keys::OpenKeys;
 use crate::output::Output;
-use crate::read::read_json_to_depth;
-use crate::scan::{AnyKeys, Keys, Part, Scan, Step, Stop};
+use crate::reader::read_json_to_depth;
+use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 
 /// The fast way through metadata: where everything is in normal form, or only unknown fields have
 /// to go.
@@ -35,7 +35,7 @@ pub(crate) struct Normal {
 
 /// Decodes metadata at `node`. Nulls are removed first where the schema lists fields of an embedded
 /// resource's metadata, and defaults applied afterwards.
-pub(crate) fn normalise(
+pub(crate) fn normalize(
     text: &[u8],
     node: NodeRef<'_>,
     is_root: bool,

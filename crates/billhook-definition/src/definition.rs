@@ -6,11 +6,15 @@ use serde_json::Value;
 
 use crate::model::{Model, version_path};
 use crate::options::Options;
-use crate::{CrdValidation, container, conversion, node, selectable, spec};
+use crate::{DefinitionValidation, container, conversion, node, selectable, spec};
 use billhook_apimachinery::record;
 
 /// Sections 3 to 7.
-pub(crate) fn check_spec(model: &Model<'_>, options: &Options<'_>, validation: &mut CrdValidation) {
+pub(crate) fn check_spec(
+    model: &Model<'_>,
+    options: &Options<'_>,
+    validation: &mut DefinitionValidation,
+) {
     let errors = &mut validation.errors;
     spec::group(model.group, errors);
     spec::one_of(spec::spec("scope"), model.scope, &["Cluster", "Namespaced"], errors);
@@ -28,7 +32,7 @@ pub(crate) fn check_spec(model: &Model<'_>, options: &Options<'_>, validation: &
         options.structural || !model.preserve_unknown_fields || has_default || has(uses_extensions);
     let mut containers = model.containers().into_iter();
     let mut rewritten = Vec::new();
-    let mut check_schema = |validation: &mut CrdValidation| {
+    let mut check_schema = |validation: &mut DefinitionValidation| {
         if let Some(container) = containers.next() {
             let mut found = container::check(&container, is_structural, options);
             rewritten.append(&mut found.rewritten);

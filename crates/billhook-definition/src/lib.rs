@@ -51,7 +51,7 @@ fn repeats(length: usize) -> usize {
 /// server has before it validates a request.
 ///
 /// ```
-/// use billhook_definition::CrdManifest;
+/// use billhook_definition::Definition;
 /// let written = serde_json::json!({
 ///     "apiVersion": "apiextensions.k8s.io/v1",
 ///     "kind": "CustomResourceDefinition",
@@ -65,15 +65,15 @@ fn repeats(length: usize) -> usize {
 ///         }}],
 ///     },
 /// });
-/// let validation = CrdManifest::from_value(&written)?.validate_create();
+/// let validation = Definition::from_value(&written)?.validate_create();
 /// assert_eq!(
 ///     validation.errors()[0].to_string(),
 ///     "spec.validation.openAPIV3Schema.properties[spec].items: Required value: must be specified",
 /// );
-/// # Ok::<(), billhook_definition::CrdManifestError>(())
+/// # Ok::<(), billhook_definition::DefinitionError>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct CrdManifest {
+pub struct Definition {
     value: DeepValue,
     unknown_fields: Vec<String>,
 }
@@ -81,7 +81,7 @@ pub struct CrdManifest {
 /// A document that is no CustomResourceDefinition, or has a field of the wrong type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CrdManifestError {
+pub enum DefinitionError {
     /// The document is something else.
     #[error("not a CustomResourceDefinition of apiextensions.k8s.io/v1")]
     Kind,
@@ -92,13 +92,13 @@ pub enum CrdManifestError {
 
 /// What a server says about a definition that is created or updated.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct CrdValidation {
+pub struct DefinitionValidation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
     name: String,
 }
 
-impl CrdValidation {
+impl DefinitionValidation {
     /// Whether the definition is valid.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(&self.errors)
@@ -131,25 +131,25 @@ pub fn is_definition(value: &Value) -> bool {
         && text("apiVersion").starts_with("apiextensions.k8s.io/")
 }
 
-impl CrdManifest {
+impl Definition {
     /// Takes a document if all its fields have the right types.
-    pub fn from_value(value: &Value) -> Result<Self, CrdManifestError> {
+    pub fn from_value(value: &Value) -> Result<Self, DefinitionError> {
         let is_current =
             value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
         if !is_current || !is_definition(value) {
-            return Err(CrdManifestError::Kind);
+            return Err(DefinitionError::Kind);
         }
         if depth(value) > MAX_DEPTH {
-            return Err(CrdManifestError::Decode("exceeded max depth".to_owned()));
+            return Err(DefinitionError::Decode("exceeded max depth".to_owned()));
         }
         let unknown_fields = billhook_apimachinery::record::typed::read(value, &types::DEFINITION)
-            .map_err(CrdManifestError::Decode)?;
+            .map_err(DefinitionError::Decode)?;
         // Only the times in it are left to check.
         if let Some(metadata) = value.get("metadata") {
             decode_metadata(metadata, Invalid::Refuse)
-                .map_err(|error| CrdManifestError::Decode(error.to_string()))?;
+                .map_err(|error| DefinitionError::Decode(error.to_string()))?;
         }
-        Ok(CrdManifest { value: deep_clone(value).into(), unknown_fields })
+        Ok(Definition { value: deep_clone(value).into(), unknown_fields })
     }
 
     /// `metadata.name`.
@@ -168,12 +168,16 @@ impl CrdManifest {
         Model::new(&self.value)
     }
 
-    fn begin(&self, errors: Vec<FieldError>) -> CrdValidation {
-        CrdValidation { errors, name: self.name().to_owned(), ..CrdValidation::default() }
+    fn begin(&self, errors: Vec<FieldError>) -> DefinitionValidation {
+        DefinitionValidation {
+            errors,
+            name: self.name().to_owned(),
+            ..DefinitionValidation::default()
+        }
     }
 
     /// What a server says when the definition is created (CV-10). Its status is ignored (CV-02).
-    pub fn validate_create(&self) -> CrdValidation {
+    pub fn validate_create(&self) -> DefinitionValidation {
         let model = self.model();
         let required = format!("{}.{}", model.names.plural, model.group);
         // CV-11.
@@ -197,7 +201,7 @@ impl CrdManifest {
 
     /// What a server says when the definition takes the place of another one (CV-80). What only
     /// servers write, status included, is the old definition's (CV-02).
-    pub fn validate_update(&self, old: &CrdManifest) -> CrdValidation {
+    pub fn validate_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
         let options = Options::update(&old);
@@ -218,7 +222,7 @@ impl CrdManifest {
     }
 
     /// What a server says when only the status of a definition is updated (CV-95).
-    pub fn validate_status_update(&self, old: &CrdManifest) -> CrdValidation {
+    pub fn validate_status_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
         accepted_names(&model, &mut validation.errors);

@@ -6,7 +6,7 @@ use billhook_schema::{CompiledSchema, NodeRef, Unlisted};
 use serde_json::{Map, Value};
 
 use billhook_apimachinery::metadata::metadata_changes;
-use billhook_apimachinery::metadata::{Invalid, normalise_metadata, unknown_metadata_fields};
+use billhook_apimachinery::metadata::{Invalid, normalize_metadata, unknown_metadata_fields};
 
 /// What a reporting coercion found and did.
 #[derive(Clone, Debug, Default)]
@@ -129,7 +129,7 @@ impl Walk<'_> {
         let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
         let at = at.name("metadata");
         let decoded =
-            match (normalise_metadata(metadata, self.invalid, node.dialect()), self.invalid) {
+            match (normalize_metadata(metadata, self.invalid, node.dialect()), self.invalid) {
                 (Ok(decoded), _) => decoded,
                 // Metadata that is no object at all stays as it is (OM-24).
                 (Err(_), Invalid::Drop) => return Ok(()),

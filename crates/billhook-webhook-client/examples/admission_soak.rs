@@ -7,8 +7,8 @@
 
 #![expect(clippy::print_stdout, reason = "the figures are its output")]
 
-#[path = "webhook_server/behaviour.rs"]
-mod behaviour;
+#[path = "webhook_server/behavior.rs"]
+mod behavior;
 #[path = "webhook_server/configuration.rs"]
 mod configuration;
 #[path = "webhook_server/server.rs"]
@@ -31,7 +31,7 @@ const TROUBLES: [&str; 4] = ["close", "half", "uid", "never"];
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let count = std::env::args().nth(1).map_or(Ok(10_000), |text| text.parse())?;
-    let answer = |received| -> server::Handled { Box::pin(behaviour::answer(received)) };
+    let answer = |received| -> server::Handled { Box::pin(behavior::answer(received)) };
     let server = Server::start("127.0.0.1:0", &["localhost"], answer).await?;
     let documents = configuration::of(&server)?;
     let fine = admission(&documents, "")?;

@@ -7,9 +7,9 @@ use billhook_apimachinery::value::{DeepValue, dismantle};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
+use crate::aliases::Feed;
 use crate::duplicate::{Duplicate, Part, Step};
 use crate::error::{Place, YamlError, depth_problem};
-use crate::feed::Feed;
 use crate::places::{Places, Spot};
 use crate::scalar::{Resolved, Scalar};
 use crate::source::Kind;

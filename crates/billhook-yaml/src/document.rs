@@ -4,10 +4,10 @@ use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
+use crate::aliases::Feed;
 use crate::build::{Built, build};
 use crate::duplicate::Duplicate;
 use crate::error::{Place, YamlError};
-use crate::feed::Feed;
 use crate::places::Places;
 use crate::source::Source;
 use crate::text::Text;

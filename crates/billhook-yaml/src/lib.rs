@@ -43,11 +43,11 @@
 //! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, `\/`
 //! is an escape, and the line breaks U+2028 and U+2029 are ordinary characters.
 
+mod aliases;
 mod build;
 mod document;
 mod duplicate;
 mod error;
-mod feed;
 mod places;
 mod scalar;
 mod source;

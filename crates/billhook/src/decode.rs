@@ -11,11 +11,11 @@ use billhook_decode::{Decoder, Findings, JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::clean::{
+use crate::coerce_object::{
     Clean, Report, apply_defaults, set_generation, type_meta_of_body, type_meta_of_stored,
     unknown_field,
 };
-use crate::crd::Version;
+use crate::crd::CrdVersion;
 use crate::error::DecodeError;
 use billhook_decode::is_json;
 
@@ -150,7 +150,7 @@ impl<'t> DecodedText<'t> {
     }
 }
 
-impl Version {
+impl CrdVersion {
     /// Decodes a request body of this version, JSON or YAML, as create and update do (RP-10).
     ///
     /// ```
@@ -184,7 +184,7 @@ impl Version {
 
     /// Decodes a request body to JSON text, without building a tree: what is kept is copied as it
     /// is spelled, and the body itself is given back if nothing changes. The same as
-    /// [`Version::decode`] in every other respect.
+    /// [`CrdVersion::decode`] in every other respect.
     pub fn decode_text<'t>(
         &self,
         body: &'t [u8],
@@ -232,7 +232,7 @@ impl Version {
         if options.format == BodyFormat::Yaml {
             return None;
         }
-        let decoder = self.decoder()?;
+        let decoder = self.decoder();
         let validates = options.field_validation != FieldValidation::Ignore;
         if !options.report && !validates {
             return Some((silently(decoder, body)?, Vec::new(), Vec::new()));
@@ -261,7 +261,7 @@ impl Version {
         Ok(Decoded { object, warnings, changes })
     }
 
-    /// [`Version::decode`] for an object that is parsed already, in place; on an error the object
+    /// [`CrdVersion::decode`] for an object that is parsed already, in place; on an error the object
     /// is left as it was or partly cleaned. Gives the warnings and the changes.
     pub fn decode_value(
         &self,
@@ -296,7 +296,7 @@ impl Version {
             }
         }
         let mut changes = findings.changes;
-        if crate::clean::belongs_to(&found, crd) {
+        if crate::coerce_object::belongs_to(&found, crd) {
             apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
                 .map_err(|error| DecodeError::known(&found, crd.kind(), error))?;
         }
@@ -326,7 +326,7 @@ impl Version {
         Ok(Decoded { object, warnings: Vec::new(), changes })
     }
 
-    /// [`Version::decode_storage`] for an object that is parsed already, in place; on an error
+    /// [`CrdVersion::decode_storage`] for an object that is parsed already, in place; on an error
     /// the object may be partly cleaned. Gives the changes. Field validation does not apply.
     pub fn decode_storage_value(
         &self,
@@ -338,7 +338,7 @@ impl Version {
         let report = Report { unknown: false, changes: options.report };
         let clean = Clean { crd, invalid: Invalid::Drop, report };
         let mut changes = clean.run(object, &found).map_err(DecodeError::storage)?.changes;
-        if crate::clean::belongs_to(&found, crd) {
+        if crate::coerce_object::belongs_to(&found, crd) {
             set_generation(object, options.report, &mut changes);
             apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
                 .map_err(DecodeError::storage)?;
@@ -381,7 +381,7 @@ impl Version {
     /// Encodes an object of this version as it is written to storage (RP-53, RP-54): if objects
     /// are stored in another version it is converted and cleaned, otherwise written as it is.
     pub fn encode_storage(&self, object: &Value) -> Result<Vec<u8>, DecodeError> {
-        let storage = self.definition().storage_version();
+        let storage = self.definition().storage().ok();
         let Some(storage) = storage.filter(|storage| storage.name() != self.name()) else {
             return Ok(crate::to_json(object).into_bytes());
         };

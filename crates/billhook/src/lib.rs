@@ -44,15 +44,15 @@
 //!
 //! # Where to look
 //!
-//! - [`Version::decode`]: a request body; [`Version::decode_storage`]: bytes from etcd;
-//!   [`Version::encode_storage`]: bytes to etcd.
-//! - [`Version::decode_lines`], [`Version::decode_list`]: many objects, from a reader to a writer.
-//! - [`Version::prune`], [`Version::remove_nulls`], [`Version::default`]: the single steps, in
+//! - [`CrdVersion::decode`]: a request body; [`CrdVersion::decode_storage`]: bytes from etcd;
+//!   [`CrdVersion::encode_storage`]: bytes to etcd.
+//! - [`CrdVersion::decode_lines`], [`CrdVersion::decode_list`]: many objects, from a reader to a writer.
+//! - [`CrdVersion::prune`], [`CrdVersion::remove_nulls`], [`CrdVersion::apply_defaults`]: the single steps, in
 //!   place on a `serde_json::Value`, each with a `…_reporting` twin.
-//! - [`Version::validate_create`], [`Version::validate_update`], [`Version::validate_status_update`]:
-//!   what the server says about a decoded object; [`Version::prepare_create`] and its siblings do
+//! - [`CrdVersion::validate_create`], [`CrdVersion::validate_update`], [`CrdVersion::validate_status_update`]:
+//!   what the server says about a decoded object; [`CrdVersion::prepare_create`] and its siblings do
 //!   what it does to the object before.
-//! - [`CrdManifest`]: what the server says about a definition itself, on create and on update.
+//! - [`Definition`]: what the server says about a definition itself, on create and on update.
 //! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
 //! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: what a server does, or what the KEPs say.
@@ -60,7 +60,7 @@
 //! # Crate features
 //!
 //! - `k8s-openapi`: conversions from and to the types of k8s-openapi: [`CustomResourceDefinition`],
-//!   [`CrdManifest`], [`webhook::WebhookConfiguration`], [`label_selector::LabelSelector`],
+//!   [`Definition`], [`webhook::WebhookConfiguration`], [`label_selector::LabelSelector`],
 //!   [`UserInfo`], [`Status`], and the labels of namespaces. It chooses no version of Kubernetes; a
 //!   program that builds k8s-openapi has to, with a feature of that crate.
 //! - `kube`: also conversions from and to the types of kube-core, which kube re-exports:
@@ -71,7 +71,7 @@
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
 
-mod clean;
+mod coerce_object;
 mod crd;
 mod decode;
 mod error;
@@ -95,14 +95,16 @@ pub use billhook_apimachinery::{
 pub use billhook_cel::rules::{RuleFindings, Rules};
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_definition::{
-    ClientConfig, CrdManifest, CrdManifestError, CrdValidation, ServiceReference,
+    ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
 };
 pub use billhook_schema::{
     CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };
 pub use billhook_validation::Validator;
-pub use clean::type_meta;
-pub use crd::{CrdError, CrdOptions, CustomResourceDefinition, Names, Scope, Version};
+pub use coerce_object::type_meta;
+pub use crd::{
+    CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,
+};
 pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation, read_body};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 
 use serde_json::Value;
 
-use crate::crd::Version;
+use crate::crd::CrdVersion;
 use crate::decode::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use list::List;
@@ -79,8 +79,8 @@ impl ListError {
     }
 }
 
-impl Version {
-    /// Decodes newline-delimited JSON: each line as [`Version::decode_text`] does, written with a
+impl CrdVersion {
+    /// Decodes newline-delimited JSON: each line as [`CrdVersion::decode_text`] does, written with a
     /// line break behind it. Blank lines are skipped. A line that is refused, also for being of
     /// another kind, is given to `refused` with its number, from 1, and left out.
     ///
@@ -124,7 +124,7 @@ impl Version {
     /// around them is checked and passed through unchanged. An item that is refused, also for
     /// being of another kind, is given to `refused` with its number, from 0, and left out.
     ///
-    /// The options count as for [`Version::decode_lines`].
+    /// The options count as for [`CrdVersion::decode_lines`].
     ///
     /// ```
     /// # use billhook::{CustomResourceDefinition, DecodeOptions};
@@ -163,7 +163,7 @@ impl Version {
         output.finish()
     }
 
-    /// [`Version::decode_lines`] with `jobs` threads, which decode while this one reads and
+    /// [`CrdVersion::decode_lines`] with `jobs` threads, which decode while this one reads and
     /// writes. The order stays; a few batches of about 2 MiB are in memory at a time.
     #[cfg(feature = "rayon")]
     pub fn decode_lines_parallel(
@@ -180,7 +180,7 @@ impl Version {
         output.finish()
     }
 
-    /// [`Version::decode_list`] with `jobs` threads, as in [`Version::decode_lines_parallel`].
+    /// [`CrdVersion::decode_list`] with `jobs` threads, as in [`CrdVersion::decode_lines_parallel`].
     #[cfg(feature = "rayon")]
     pub fn decode_list_parallel(
         &self,
@@ -202,12 +202,12 @@ impl Version {
 
 /// What is done with every object.
 struct Work<'v> {
-    version: &'v Version,
+    version: &'v CrdVersion,
     options: DecodeOptions,
 }
 
 impl<'v> Work<'v> {
-    fn new(version: &'v Version, options: &DecodeOptions) -> Self {
+    fn new(version: &'v CrdVersion, options: &DecodeOptions) -> Self {
         let field_validation = match options.field_validation {
             FieldValidation::Warn => FieldValidation::Ignore,
             other => other,

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use billhook::{CrdManifest, read_manifests};
+use billhook::{Definition, read_manifests};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Value, json};
 
@@ -35,11 +35,11 @@ fn read(file: &Path) -> Result<DeepValue, String> {
 }
 
 fn check(definition: &Value, old: Option<&Value>) -> Run {
-    let old = match old.map(CrdManifest::from_value).transpose() {
+    let old = match old.map(Definition::from_value).transpose() {
         Ok(old) => old,
         Err(error) => return Ok(refused(&error.to_string())),
     };
-    let manifest = match CrdManifest::from_value(definition) {
+    let manifest = match Definition::from_value(definition) {
         Ok(manifest) => manifest,
         Err(error) => return Ok(refused(&error.to_string())),
     };

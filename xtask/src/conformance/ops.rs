@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use billhook::{
-    BodyFormat, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
-    FieldValidation, Version, read_manifests,
+    BodyFormat, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
+    FieldValidation, read_manifests,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
@@ -197,7 +197,7 @@ fn prune_defaults(input: &Value) -> Run {
 }
 
 /// A definition that serves the object's own group, version and kind.
-pub(super) fn definition(input: &Value, object: &Value) -> Result<Version, String> {
+pub(super) fn definition(input: &Value, object: &Value) -> Result<CrdVersion, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let api_version = text("apiVersion").unwrap_or_default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -235,7 +235,7 @@ fn object_value(
 }
 
 /// The version and the bytes of an object.
-pub(super) fn subject(input: Input<'_>) -> Result<(Version, Vec<u8>), String> {
+pub(super) fn subject(input: Input<'_>) -> Result<(CrdVersion, Vec<u8>), String> {
     match input {
         Input::Inline(input) => {
             let body = match input.get("objectText").and_then(Value::as_str) {
@@ -324,7 +324,7 @@ fn decode(input: Input<'_>) -> Run {
 }
 
 /// The vectors show what was decoded before the version was found to be wrong.
-fn wrong_version(version: &Version, body: &[u8]) -> Run {
+fn wrong_version(version: &CrdVersion, body: &[u8]) -> Run {
     let mut object = read_json(body).map_err(|error| error.to_string())?.into_value();
     let refused = version.decode_value(&mut object, &DecodeOptions::default());
     if refused.is_ok() {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use billhook::FieldPath;
 use billhook::label_selector::{LabelSelector, Selector};
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, Decision, EquivalenceRegistry, Hook, Match,
-    MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions, WebhookConfiguration,
-    WebhookSet,
+    AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, Decision,
+    EquivalentResources, Match, MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions,
+    WebhookConfiguration, WebhookSet,
 };
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -126,8 +126,8 @@ fn namespaces(written: &Value) -> Result<BTreeMap<String, NamespaceLabels>, Stri
     Ok(namespaces)
 }
 
-fn registry(written: &Value) -> Result<EquivalenceRegistry, String> {
-    let mut registry = EquivalenceRegistry::new();
+fn registry(written: &Value) -> Result<EquivalentResources, String> {
+    let mut registry = EquivalentResources::new();
     let sets = || written.as_array().into_iter().flatten().filter_map(Value::as_array);
     let text = |entry: &Value, name: &str| {
         entry.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
@@ -152,7 +152,7 @@ fn registry(written: &Value) -> Result<EquivalenceRegistry, String> {
     Ok(registry)
 }
 
-fn decided(hook: &Hook, decision: &Decision) -> Value {
+fn decided(hook: &CompiledWebhook, decision: &Decision) -> Value {
     let mut members = Map::new();
     let mut set = |name: &str, value: Value| {
         members.insert(name.to_owned(), value);

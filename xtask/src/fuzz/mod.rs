@@ -9,7 +9,7 @@ mod webhooks;
 use std::process::ExitCode;
 
 use billhook::{
-    Change, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation, Version,
+    Change, CrdVersion, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation,
     read_manifests, to_json,
 };
 use billhook_apimachinery::print::quote;
@@ -54,7 +54,7 @@ pub fn run(seed: u64, cases: usize) -> Result<Stats, String> {
     Ok(stats)
 }
 
-fn definition(schema: &Value) -> Result<Version, String> {
+fn definition(schema: &Value) -> Result<CrdVersion, String> {
     let mut definition = read_manifests(
         br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "spec": {"group": "example.com", "scope": "Namespaced",
@@ -69,7 +69,7 @@ fn definition(schema: &Value) -> Result<Version, String> {
     crd.version("v1").ok_or_else(|| "no version".to_owned())
 }
 
-fn check(version: &Version, body: &[u8], stats: &mut Stats) -> Result<(), String> {
+fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), String> {
     let read = read_json(body);
     if check_json(body).is_ok() != read.is_ok() {
         return Err("the scanner and the reader disagree about the text".to_owned());
@@ -141,7 +141,7 @@ struct Tree {
     warnings: Vec<String>,
 }
 
-fn decode_tree(version: &Version, read: Option<&Document>) -> Option<Tree> {
+fn decode_tree(version: &CrdVersion, read: Option<&Document>) -> Option<Tree> {
     let read = read?;
     let mut object = DeepValue::from(deep_clone(read.value()));
     let options = DecodeOptions::default().report(true);
@@ -151,13 +151,13 @@ fn decode_tree(version: &Version, read: Option<&Document>) -> Option<Tree> {
     Some(Tree { object, changes, warnings })
 }
 
-fn check_in_place(version: &Version, value: DeepValue) -> Result<(), String> {
+fn check_in_place(version: &CrdVersion, value: DeepValue) -> Result<(), String> {
     let mut fused = value.clone();
     let mut separate = value;
     version.prune_and_default(&mut fused).map_err(|error| error.to_string())?;
     version.prune(&mut separate);
     version.remove_nulls(&mut separate);
-    version.default(&mut separate).map_err(|error| error.to_string())?;
+    version.apply_defaults(&mut separate).map_err(|error| error.to_string())?;
     if fused != separate {
         let (separate, fused) = (to_json(&separate), to_json(&fused));
         return Err(format!("the steps differ\nseparate {separate}\nfused {fused}"));

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use billhook::{CustomResourceDefinition, DecodeOptions, Version};
+use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, Program, Type};
 use billhook_decode::read_json;
@@ -26,7 +26,7 @@ pub const TARGETS: [(&str, Target); 7] = [
     ("yaml", yaml),
 ];
 
-static VERSIONS: LazyLock<Vec<Version>> = LazyLock::new(|| {
+static VERSIONS: LazyLock<Vec<CrdVersion>> = LazyLock::new(|| {
     [
         include_str!("../../../fixtures/crds/backups.data.example.com.yaml"),
         include_str!("../../../fixtures/crds/stacks.platform.example.com.yaml"),

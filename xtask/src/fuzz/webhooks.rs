@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use billhook::label_selector::Selector;
 use billhook::read_manifests;
 use billhook::webhook::{
-    ApiResource, ConfigurationKind, EquivalenceRegistry, MatchContext, NamespaceLabels,
+    ApiResource, ConfigurationKind, EquivalentResources, MatchContext, NamespaceLabels,
     ValidationOptions, WebhookConfiguration, WebhookSet, lint_together,
 };
 use serde_json::json;
@@ -39,7 +39,7 @@ pub fn webhooks(data: &[u8]) -> Result<(), String> {
 fn decide(set: &WebhookSet) -> Result<(), String> {
     let labels = NamespaceLabels::from([("a".to_owned(), "b".to_owned())]);
     let namespaces = BTreeMap::from([("default".to_owned(), labels)]);
-    let registry = EquivalenceRegistry::built_in();
+    let registry = EquivalentResources::built_in();
     let context = MatchContext::new(&namespaces, &registry);
     for (api_version, kind) in [("v1", "Pod"), ("autoscaling/v1", "HorizontalPodAutoscaler")] {
         let api = ApiResource::built_in(api_version, kind).ok_or("no such kind")?;

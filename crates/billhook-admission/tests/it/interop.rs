@@ -8,7 +8,7 @@ use billhook::webhook::{
     AdmissionAttributes, ApiResource, ConfigurationKind, Operation, WebhookConfiguration,
     namespace_labels,
 };
-use billhook::{CrdError, CrdManifest, CustomResourceDefinition, Scope};
+use billhook::{CrdError, CustomResourceDefinition, Definition, Scope};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook::{Status, StatusCause, StatusDetails};
 use billhook_admission::{
@@ -69,8 +69,8 @@ fn a_typed_definition_is_validated_as_its_document() {
         ["default"] = json!(0);
     let typed: apiextensions::CustomResourceDefinition =
         serde_json::from_value(crd.clone()).unwrap();
-    let found = CrdManifest::try_from(&typed).unwrap().validate_create();
-    assert_eq!(found, CrdManifest::from_value(&crd).unwrap().validate_create());
+    let found = Definition::try_from(&typed).unwrap().validate_create();
+    assert_eq!(found, Definition::from_value(&crd).unwrap().validate_create());
     assert_eq!(found.errors().len(), 1, "the default: {:?}", found.errors());
 }
 

@@ -75,7 +75,7 @@ fn prune_record(record: Record, members: &mut Map<String, Value>) {
 }
 
 /// Brings metadata to the form that a dialect gives it.
-pub fn normalise_metadata(
+pub fn normalize_metadata(
     metadata: &Value,
     invalid: Invalid,
     dialect: Dialect,

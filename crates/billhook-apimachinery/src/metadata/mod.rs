@@ -23,7 +23,7 @@ mod validate;
 pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
-    Invalid, MetadataError, decode_metadata, normalise_metadata, prune_metadata,
+    Invalid, MetadataError, decode_metadata, normalize_metadata, prune_metadata,
     unknown_metadata_fields,
 };
 pub use time::is_normal_time;

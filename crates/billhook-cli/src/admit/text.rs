@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use billhook::webhook::Reason;
+use billhook::webhook::DecisionReason;
 use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
 
 use crate::admit::args::Admit;
@@ -103,16 +103,20 @@ fn add_step(out: &mut String, step: &Step) {
 }
 
 /// Why a webhook is not called, in words.
-fn why(reason: Reason) -> &'static str {
+fn why(reason: DecisionReason) -> &'static str {
     match reason {
-        Reason::NamespaceSelectorMismatch => "its namespaceSelector does not select the namespace",
-        Reason::ObjectSelectorMismatch => "its objectSelector does not select the object",
-        Reason::NoRuleMatched => "no rule is for the request",
-        Reason::EquivalentNotTried => "a rule is for another version, and matchPolicy is Exact",
-        Reason::NoEquivalentMatched => "no rule is for the request, in any version",
-        Reason::MatchConditionFalse => "a match condition is false",
-        Reason::MatchConditionErrorIgnored => "a match condition cannot be evaluated",
-        Reason::ReinvocationNotNeeded => "nothing changed since, or its policy is Never",
+        DecisionReason::NamespaceSelectorMismatch => {
+            "its namespaceSelector does not select the namespace"
+        }
+        DecisionReason::ObjectSelectorMismatch => "its objectSelector does not select the object",
+        DecisionReason::NoRuleMatched => "no rule is for the request",
+        DecisionReason::EquivalentNotTried => {
+            "a rule is for another version, and matchPolicy is Exact"
+        }
+        DecisionReason::NoEquivalentMatched => "no rule is for the request, in any version",
+        DecisionReason::MatchConditionFalse => "a match condition is false",
+        DecisionReason::MatchConditionErrorIgnored => "a match condition cannot be evaluated",
+        DecisionReason::ReinvocationNotNeeded => "nothing changed since, or its policy is Never",
         other => other.code(),
     }
 }

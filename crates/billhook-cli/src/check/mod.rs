@@ -12,7 +12,7 @@ use billhook::webhook::{
     lint_together,
 };
 use billhook::{
-    CrdManifest, CrdManifestError, CrdValidation, CustomResourceDefinition, FieldError,
+    CustomResourceDefinition, Definition, DefinitionError, DefinitionValidation, FieldError,
     FieldValidation,
 };
 use billhook_apimachinery::print::quote;
@@ -56,7 +56,7 @@ impl Outcome {
 /// A document of a kind that can be checked.
 #[derive(Debug)]
 enum Subject {
-    Definition(Box<CrdManifest>),
+    Definition(Box<Definition>),
     Webhooks(Box<WebhookConfiguration>),
 }
 
@@ -76,8 +76,8 @@ impl Subject {
             })?;
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
         }
-        let manifest = CrdManifest::from_value(&document.value).map_err(|error| match error {
-            CrdManifestError::Kind => unknown_version(document),
+        let manifest = Definition::from_value(&document.value).map_err(|error| match error {
+            DefinitionError::Kind => unknown_version(document),
             error => unreadable(document, &error.to_string()),
         })?;
         let unknown = manifest.unknown_fields().to_vec();
@@ -125,8 +125,8 @@ fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_
     }
 }
 
-impl From<CrdValidation> for Findings {
-    fn from(validation: CrdValidation) -> Self {
+impl From<DefinitionValidation> for Findings {
+    fn from(validation: DefinitionValidation) -> Self {
         Findings {
             errors: validation.errors().to_vec(),
             warnings: validation.warnings().to_vec(),

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 
 use billhook::Dialect;
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, Hook, MatchContext, Trace,
-    ValidationOptions, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
+    Trace, ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
 use crate::allow;
@@ -34,7 +34,7 @@ struct Subject {
 
 /// A webhook and what was decided for it.
 struct Decided<'h> {
-    hook: &'h Hook,
+    hook: &'h CompiledWebhook,
     trace: Trace,
 }
 
@@ -67,7 +67,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         print_problem(&unknown_webhook(command, &sets, name));
         return Ok(Status::Unusable);
     }
-    let mut registry = EquivalenceRegistry::built_in();
+    let mut registry = EquivalentResources::built_in();
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
@@ -157,7 +157,7 @@ fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String])
 }
 
 /// Whether a webhook is meant by a name: its own, or one with that of its configuration.
-fn is_named(hook: &Hook, name: &str) -> bool {
+fn is_named(hook: &CompiledWebhook, name: &str) -> bool {
     let with_configuration =
         || name.split_once('/').is_some_and(|it| it == (hook.configuration(), hook.name()));
     hook.name() == name || hook.key() == name || with_configuration()
@@ -165,7 +165,8 @@ fn is_named(hook: &Hook, name: &str) -> bool {
 
 fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {
     let names: Vec<_> = command.webhooks.iter().map(|path| path.to_string_lossy()).collect();
-    let known: Vec<&str> = sets.iter().flat_map(WebhookSet::hooks).map(Hook::name).collect();
+    let known: Vec<&str> =
+        sets.iter().flat_map(WebhookSet::hooks).map(CompiledWebhook::name).collect();
     let place = Place::file(&names.join(", "));
     let problem = Problem::unusable(place, format!("no webhook `{name}` here"));
     if known.is_empty() { *problem } else { *problem.help(format!("there are {}", list(&known))) }

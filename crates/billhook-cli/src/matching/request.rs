@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalenceRegistry};
+use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
 use billhook::{CustomResourceDefinition, Scope};
 use billhook::{GroupVersionKind, UserInfo};
 use billhook_apimachinery::value::DeepValue;
@@ -19,7 +19,7 @@ use crate::run::{Identity, type_meta, version_named};
 pub(super) struct Requests<'r> {
     pub(super) command: &'r Match,
     pub(super) crds: Option<&'r Crds>,
-    pub(super) registry: &'r EquivalenceRegistry,
+    pub(super) registry: &'r EquivalentResources,
 }
 
 impl Requests<'_> {

@@ -53,7 +53,7 @@ impl Webhooks {
         let runtime = Runtime::new().unwrap();
         let names = ["localhost", "hook.shop.svc"];
         let start = Server::start("127.0.0.1:0", &names, |received| {
-            Box::pin(crate::behaviour::answer(received))
+            Box::pin(crate::behavior::answer(received))
         });
         let server = runtime.block_on(start).unwrap();
         let directory =

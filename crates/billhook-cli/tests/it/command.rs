@@ -164,10 +164,10 @@ fn not_yaml() {
 }
 
 #[test]
-fn colours() {
+fn colors() {
     let args = "decode --check --crd fixtures/crds fixtures/objects/backup.yaml x.yaml";
     let shown = run_with(args, b"", &[("CLICOLOR_FORCE", "1")]);
-    snapshot!("colours", shown.replace('\x1b', "ESC"));
+    snapshot!("colors", shown.replace('\x1b', "ESC"));
 }
 
 #[test]

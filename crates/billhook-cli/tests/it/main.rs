@@ -11,8 +11,8 @@
 )]
 
 mod admit;
-#[path = "../../../billhook-webhook-client/examples/webhook_server/behaviour.rs"]
-mod behaviour;
+#[path = "../../../billhook-webhook-client/examples/webhook_server/behavior.rs"]
+mod behavior;
 mod check;
 mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]

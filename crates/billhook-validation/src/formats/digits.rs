@@ -1,4 +1,4 @@
-//! Formats made of digits: object ids, UUIDs, numbers with check digits, colours, base64 (VV-71).
+//! Formats made of digits: object ids, UUIDs, numbers with check digits, colors, base64 (VV-71).
 
 pub(super) fn is_object_id(text: &str) -> bool {
     text.len() == 24 && is_hex(text)

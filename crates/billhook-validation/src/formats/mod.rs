@@ -58,9 +58,9 @@ pub enum Format {
     CreditCard,
     /// A U.S. social security number.
     Ssn,
-    /// A colour in hexadecimal digits.
+    /// A color in hexadecimal digits.
     HexColor,
-    /// A colour as `rgb(…)`.
+    /// A color as `rgb(…)`.
     RgbColor,
     /// Base64.
     Byte,

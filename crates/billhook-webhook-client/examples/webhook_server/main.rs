@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "the configurations are its output")]
 
-mod behaviour;
+mod behavior;
 mod configuration;
 mod server;
 
@@ -20,7 +20,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let address = std::env::args().nth(1).unwrap_or_else(|| "127.0.0.1:8443".to_owned());
     let names = ["webhooks.example.svc", "localhost", "127.0.0.1"];
     let server =
-        Server::start(&address, &names, |received| Box::pin(behaviour::answer(received))).await?;
+        Server::start(&address, &names, |received| Box::pin(behavior::answer(received))).await?;
     for configuration in configuration::of(&server)? {
         println!("---\n{}", billhook::to_yaml(&configuration));
     }

@@ -10,8 +10,8 @@
     reason = "helpers of tests may fail the test"
 )]
 
-#[path = "../../examples/webhook_server/behaviour.rs"]
-mod behaviour;
+#[path = "../../examples/webhook_server/behavior.rs"]
+mod behavior;
 mod chain;
 #[cfg(feature = "tracing")]
 #[path = "../../../billhook-admission/tests/it/hook.rs"]

@@ -1,7 +1,7 @@
 //! The CustomResourceDefinition: everything a server needs to serve its resources, compiled.
 
+mod crd_version;
 mod read;
-mod version;
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +15,7 @@ use billhook_schema::{
 use billhook_validation::Validator;
 use serde_json::Value;
 
-pub use version::Version;
+pub use crd_version::CrdVersion;
 
 use crate::scale::ScalePaths;
 
@@ -77,15 +77,15 @@ pub struct Names {
 ///     "apiVersion": "example.com/v1", "kind": "CronTab", "spec": {"cron": "* * * * *"},
 /// });
 /// v1.prune(&mut object);
-/// v1.default(&mut object)?;
+/// v1.apply_defaults(&mut object)?;
 /// assert_eq!(object["spec"], serde_json::json!({"replicas": 1}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct CustomResourceDefinition(Arc<Definition>);
+pub struct CustomResourceDefinition(Arc<CompiledDefinition>);
 
 #[derive(Debug)]
-struct Definition {
+struct CompiledDefinition {
     name: String,
     group: String,
     names: Names,
@@ -95,7 +95,7 @@ struct Definition {
     is_established: bool,
     is_terminating: bool,
     dialect: Dialect,
-    versions: Vec<VersionData>,
+    versions: Vec<Arc<VersionData>>,
     /// For bodies of a version that the definition doesn't have (RP-13).
     empty: CompiledSchema,
 }
@@ -175,6 +175,17 @@ pub enum CrdError {
         /// The server's text.
         error: DefaultPruningError,
     },
+}
+
+/// A version that a definition does not have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{definition}` {}", match .version {
+    Some(version) => format!("does not serve version `{version}`"),
+    None => "has no version for storage".to_owned(),
+})]
+pub struct VersionError {
+    definition: String,
+    version: Option<String>,
 }
 
 impl CustomResourceDefinition {
@@ -264,18 +275,36 @@ impl CustomResourceDefinition {
     }
 
     /// Its versions, in the order they are written.
-    pub fn versions(&self) -> impl Iterator<Item = Version> {
-        (0..self.0.versions.len()).map(|index| Version::new(self, index))
+    pub fn versions(&self) -> impl Iterator<Item = CrdVersion> {
+        self.0.versions.iter().enumerate().map(|version| CrdVersion::new(self, version))
     }
 
     /// A version by name.
-    pub fn version(&self, name: &str) -> Option<Version> {
+    pub fn version(&self, name: &str) -> Option<CrdVersion> {
         self.versions().find(|version| version.name() == name)
     }
 
-    /// The version that objects are stored in; none if no version says so.
-    pub fn storage_version(&self) -> Option<Version> {
-        self.versions().find(Version::is_storage)
+    /// Returns a version that is served.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such version, and when it is not served.
+    pub fn served(&self, name: &str) -> Result<CrdVersion, VersionError> {
+        let served = self.version(name).filter(CrdVersion::is_served);
+        served.ok_or_else(|| VersionError {
+            definition: self.name().to_owned(),
+            version: Some(name.to_owned()),
+        })
+    }
+
+    /// Returns the version that objects are stored in.
+    ///
+    /// # Errors
+    ///
+    /// When no version is marked as the one for storage.
+    pub fn storage(&self) -> Result<CrdVersion, VersionError> {
+        let stored = self.versions().find(CrdVersion::is_storage);
+        stored.ok_or_else(|| VersionError { definition: self.name().to_owned(), version: None })
     }
 
     /// The schema that bodies of a version are cleaned with; an empty one for a version that

@@ -7,10 +7,13 @@ use billhook_apimachinery::{Dialect, FieldPath};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::Value;
 
-use super::{CrdError, CrdOptions, Definition, Names, Scope, VersionData};
+use super::{CompiledDefinition, CrdError, CrdOptions, Names, Scope, VersionData};
 use crate::scale::ScalePaths;
 
-pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definition, CrdError> {
+pub(super) fn definition(
+    value: &Value,
+    options: &CrdOptions,
+) -> Result<CompiledDefinition, CrdError> {
     let root = Reader { value, path: FieldPath::default() };
     let (api_version, kind) = (root.text("apiVersion")?, root.text("kind")?);
     if kind != "CustomResourceDefinition" || api_version != "apiextensions.k8s.io/v1" {
@@ -42,12 +45,12 @@ pub(super) fn definition(value: &Value, options: &CrdOptions) -> Result<Definiti
     let compile = Compile { dialect: options.dialect, prune: !preserve_unknown_fields };
     let mut versions = Vec::new();
     for version in spec.list("versions")? {
-        versions.push(read_version(&version, &compile)?);
+        versions.push(Arc::new(read_version(&version, &compile)?));
     }
     if versions.is_empty() {
         return Err(spec.field_error("versions", "there is no version".to_owned()));
     }
-    Ok(Definition {
+    Ok(CompiledDefinition {
         name: root.optional("metadata").map_or(Ok(String::new()), |meta| meta.text("name"))?,
         group: spec.required_text("group")?,
         names,

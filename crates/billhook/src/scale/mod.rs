@@ -5,7 +5,7 @@ use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::value::{DeepValue, Num, deep_clone};
 use serde_json::{Map, Value, json};
 
-use crate::clean::type_meta_of_body;
+use crate::coerce_object::type_meta_of_body;
 use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 use billhook_apimachinery::GroupVersionKind;

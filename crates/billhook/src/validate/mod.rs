@@ -17,7 +17,7 @@ use billhook_cel::rules::BUDGET;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
 
-use crate::crd::{Scope, Version};
+use crate::crd::{CrdVersion, Scope};
 pub use prepare::SERVER_FIELDS;
 
 /// How an object is validated.
@@ -95,9 +95,9 @@ impl<'w> Write<'w> {
     }
 }
 
-impl Version {
+impl CrdVersion {
     /// Validates a new object as the server's create does (RP-41). The object is taken as it is;
-    /// [`Version::decode`] and [`Version::prepare_create`] come before in a server.
+    /// [`CrdVersion::decode`] and [`CrdVersion::prepare_create`] come before in a server.
     ///
     /// ```
     /// # use billhook::{CustomResourceDefinition, ValidateOptions, Verdict};
@@ -126,8 +126,8 @@ impl Version {
 
     /// Validates an object that replaces another one, as the server's update does (RP-42): what
     /// was wrong before and has not changed is forgiven in many places (VV-80). The old object is
-    /// what a read gives, [`Version::decode_storage`]; for the new one, [`Version::decode`] and
-    /// [`Version::prepare_update`] come before.
+    /// what a read gives, [`CrdVersion::decode_storage`]; for the new one, [`CrdVersion::decode`] and
+    /// [`CrdVersion::prepare_update`] come before.
     pub fn validate_update(
         &self,
         object: &Value,
@@ -138,7 +138,7 @@ impl Version {
     }
 
     /// Validates an object as the update of the status subresource does (RP-70);
-    /// [`Version::prepare_status_update`] comes before.
+    /// [`CrdVersion::prepare_status_update`] comes before.
     pub fn validate_status_update(
         &self,
         object: &Value,
@@ -171,7 +171,7 @@ impl Version {
         errors.extend(type_errors);
         let is_status = matches!(write, Write::StatusUpdate(_));
         // The rest needs a structural schema.
-        let validator = self.validator().filter(|_| self.structural_schema().is_some());
+        let validator = self.structural_schema().map(|_| self.validator());
         let mut warnings = Vec::new();
         if let Some(validator) = validator {
             if !is_status {
@@ -216,7 +216,7 @@ impl Version {
 
     /// The value validation: of the whole object, or of its status taken for itself (RP-71).
     fn value_errors(&self, object: &Value, write: Write<'_>) -> Vec<FieldError> {
-        let Some(validator) = self.validator() else { return Vec::new() };
+        let validator = self.validator();
         let Write::StatusUpdate(old) = write else {
             let check = validator.check(object);
             return match write.old() {

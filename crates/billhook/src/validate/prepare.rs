@@ -4,13 +4,13 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
 use super::STATUS;
-use crate::crd::{Scope, Version};
+use crate::crd::{CrdVersion, Scope};
 
 /// What only the server writes in a new object.
 pub const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
-impl Version {
+impl CrdVersion {
     /// What a create does to a decoded object (RP-45): status goes if there is a status
     /// subresource, the generation is 1, and what only the server writes is taken away; its own
     /// `uid` and `creationTimestamp` are not made up. An object without a namespace gets that of

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{MatchCondition, Webhook};
-use super::decision::{Decision, Match, Reason};
+use super::decision::{Decision, DecisionReason, Match};
 use super::status::forbidden;
 
 /// Evaluates the conditions of webhooks, which are CEL expressions.
@@ -84,7 +84,7 @@ impl<'i> ConditionInput<'i> {
             Err(error) => vec![error],
             Ok(results) => {
                 if results.contains(&ConditionResult::False) {
-                    return Decision::Skipped(Reason::MatchConditionFalse);
+                    return Decision::Skipped(DecisionReason::MatchConditionFalse);
                 }
                 let conditions = webhook.match_conditions.iter().zip(&results);
                 conditions.filter_map(|(condition, result)| text(condition, result)).collect()
@@ -94,10 +94,10 @@ impl<'i> ConditionInput<'i> {
             return Decision::Called(self.matched.clone());
         }
         if webhook.ignores_failures() {
-            return Decision::Skipped(Reason::MatchConditionErrorIgnored);
+            return Decision::Skipped(DecisionReason::MatchConditionErrorIgnored);
         }
         let status = forbidden(self.attributes, &aggregate(&errors));
-        Decision::Rejected(Reason::MatchConditionError, status)
+        Decision::Rejected(DecisionReason::MatchConditionError, status)
     }
 }
 

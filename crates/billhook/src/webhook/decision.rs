@@ -25,9 +25,9 @@ pub enum Decision {
     /// It is called.
     Called(Match),
     /// It is not called, and the request goes on.
-    Skipped(Reason),
+    Skipped(DecisionReason),
     /// The whole request is refused, whatever the webhook's failure policy is (WM-07).
-    Rejected(Reason, Status),
+    Rejected(DecisionReason, Status),
     /// It is called if its match conditions hold, and nobody evaluated them.
     NotEvaluated(Match),
 }
@@ -47,7 +47,7 @@ impl Decision {
     }
 
     /// Why the webhook is not called, or the request refused.
-    pub fn reason(&self) -> Option<Reason> {
+    pub fn reason(&self) -> Option<DecisionReason> {
         match self {
             Decision::Skipped(reason) | Decision::Rejected(reason, _) => Some(*reason),
             Decision::Called(_) | Decision::NotEvaluated(_) => None,
@@ -58,7 +58,7 @@ impl Decision {
 /// Why a webhook is not called, or the request refused (WM-95). The codes are stable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum DecisionReason {
     /// The request is for a kind of admission configuration (WM-03).
     ExemptKind,
     /// The labels of the namespace don't match (WM-14).
@@ -91,30 +91,30 @@ pub enum Reason {
     ConversionFailed,
 }
 
-impl Reason {
+impl DecisionReason {
     /// The code, e.g. `NoRuleMatched`.
     pub fn code(self) -> &'static str {
         match self {
-            Reason::ExemptKind => "ExemptKind",
-            Reason::NamespaceSelectorMismatch => "NamespaceSelectorMismatch",
-            Reason::ObjectSelectorMismatch => "ObjectSelectorMismatch",
-            Reason::NoRuleMatched => "NoRuleMatched",
-            Reason::EquivalentNotTried => "EquivalentNotTried",
-            Reason::NoEquivalentMatched => "NoEquivalentMatched",
-            Reason::MatchConditionFalse => "MatchConditionFalse",
-            Reason::MatchConditionErrorIgnored => "MatchConditionErrorIgnored",
-            Reason::MatchConditionError => "MatchConditionError",
-            Reason::ReinvocationNotNeeded => "ReinvocationNotNeeded",
-            Reason::NamespaceNotFound => "NamespaceNotFound",
-            Reason::NamespaceError => "NamespaceError",
-            Reason::SelectorUnparsable => "SelectorUnparsable",
-            Reason::UnknownKind => "UnknownKind",
-            Reason::ConversionFailed => "ConversionFailed",
+            DecisionReason::ExemptKind => "ExemptKind",
+            DecisionReason::NamespaceSelectorMismatch => "NamespaceSelectorMismatch",
+            DecisionReason::ObjectSelectorMismatch => "ObjectSelectorMismatch",
+            DecisionReason::NoRuleMatched => "NoRuleMatched",
+            DecisionReason::EquivalentNotTried => "EquivalentNotTried",
+            DecisionReason::NoEquivalentMatched => "NoEquivalentMatched",
+            DecisionReason::MatchConditionFalse => "MatchConditionFalse",
+            DecisionReason::MatchConditionErrorIgnored => "MatchConditionErrorIgnored",
+            DecisionReason::MatchConditionError => "MatchConditionError",
+            DecisionReason::ReinvocationNotNeeded => "ReinvocationNotNeeded",
+            DecisionReason::NamespaceNotFound => "NamespaceNotFound",
+            DecisionReason::NamespaceError => "NamespaceError",
+            DecisionReason::SelectorUnparsable => "SelectorUnparsable",
+            DecisionReason::UnknownKind => "UnknownKind",
+            DecisionReason::ConversionFailed => "ConversionFailed",
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for DecisionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.code())
     }

@@ -9,9 +9,9 @@ use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 ///
 /// ```
 /// use billhook::{GroupVersionKind, GroupVersionResource};
-/// use billhook::webhook::EquivalenceRegistry;
+/// use billhook::webhook::EquivalentResources;
 ///
-/// let mut registry = EquivalenceRegistry::new();
+/// let mut registry = EquivalentResources::new();
 /// registry.share_storage(("extensions", "deployments"), ("apps", "deployments"));
 /// for (group, version) in [("apps", "v1"), ("extensions", "v1beta1")] {
 ///     let resource = GroupVersionResource::new(group, version, "deployments");
@@ -23,7 +23,7 @@ use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 /// assert_eq!(registry.kind_for(&equivalents[1], "").unwrap().version, "v1beta1");
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct EquivalenceRegistry {
+pub struct EquivalentResources {
     /// Group and resource that others are stored as.
     identities: ByResource<(String, String)>,
     /// By subresource, for each identity.
@@ -35,7 +35,7 @@ pub struct EquivalenceRegistry {
 /// By group, then by resource.
 type ByResource<T> = BTreeMap<String, BTreeMap<String, T>>;
 
-impl EquivalenceRegistry {
+impl EquivalentResources {
     /// A registry that knows no resource.
     pub fn new() -> Self {
         Self::default()

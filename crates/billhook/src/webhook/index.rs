@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::equivalence::EquivalenceRegistry;
-use super::hook::Hook;
+use super::compiled_webhook::CompiledWebhook;
+use super::equivalence::EquivalentResources;
 use super::rule::{CompiledRule, Names};
 use billhook_apimachinery::GroupVersionResource;
 
@@ -27,7 +27,7 @@ pub(super) struct Index {
 }
 
 impl Index {
-    pub(super) fn new(hooks: &[Hook]) -> Self {
+    pub(super) fn new(hooks: &[CompiledWebhook]) -> Self {
         let mut index = Index::default();
         for (position, hook) in hooks.iter().enumerate() {
             for rule in hook.rules() {
@@ -81,7 +81,7 @@ impl Index {
     pub(super) fn candidates(
         &self,
         attributes: &AdmissionAttributes,
-        equivalents: &EquivalenceRegistry,
+        equivalents: &EquivalentResources,
     ) -> Vec<usize> {
         let AdmissionAttributes { operation, resource, subresource, .. } = attributes;
         let mut found: Vec<usize> = self.lists(*operation, resource).flatten().copied().collect();

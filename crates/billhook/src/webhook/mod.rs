@@ -5,21 +5,21 @@
 //! errors. [`WebhookSet`] holds the webhooks of any number of configurations, ready to match an
 //! [`AdmissionAttributes`]; a [`Decision`] says whether a webhook is called, and a [`Trace`] why.
 
-mod api;
 mod attributes;
 mod built_in;
-mod cel;
 mod check;
+mod compiled_webhook;
 mod conditions;
 mod configuration;
 mod decision;
 mod decode;
 mod defaults;
+mod discovery;
 mod encode;
 mod equivalence;
-mod hook;
 mod index;
 mod lints;
+mod match_conditions_cel;
 mod namespaces;
 mod rule;
 mod set;
@@ -29,23 +29,23 @@ mod validation;
 
 #[cfg(feature = "k8s-openapi")]
 pub use crate::interop::namespace_labels;
-pub use api::ApiResource;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError};
-pub use cel::{CelConditions, UserAuthorizer};
 pub use check::ConfigurationCheck;
+pub use compiled_webhook::{CompiledWebhook, MatchContext};
 pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
 pub use configuration::{
     ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, Webhook, WebhookConfiguration,
 };
-pub use decision::{Decision, Match, Reason};
+pub use decision::{Decision, DecisionReason, Match};
 pub use decode::ConfigurationError;
-pub use equivalence::EquivalenceRegistry;
-pub use hook::{Hook, MatchContext};
+pub use discovery::ApiResource;
+pub use equivalence::EquivalentResources;
 pub use lints::{Lint, LintCode, Severity, lint_together};
+pub use match_conditions_cel::{CelConditions, UserAuthorizer};
 pub use namespaces::{NamespaceLabels, Namespaces};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use trace::{
-    ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict,
+    ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
 pub use validation::{CelEnvironment, ExpressionChecker, ValidationOptions};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::attributes::AdmissionAttributes;
+use super::compiled_webhook::{CompiledWebhook, MatchContext};
 use super::configuration::{ConfigurationKind, WebhookConfiguration};
-use super::decision::{Decision, Reason};
-use super::equivalence::EquivalenceRegistry;
-use super::hook::{Hook, MatchContext};
+use super::decision::{Decision, DecisionReason};
+use super::equivalence::EquivalentResources;
 use super::index::Index;
 use super::trace::{Trace, TraceStep};
 
@@ -16,7 +16,7 @@ use super::trace::{Trace, TraceStep};
 ///
 /// ```
 /// use billhook::{GroupVersionKind, GroupVersionResource};
-/// use billhook::webhook::{AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, MatchContext, NamespaceLabels, WebhookConfiguration, WebhookSet};
+/// use billhook::webhook::{AdmissionAttributes, ConfigurationKind, EquivalentResources, MatchContext, NamespaceLabels, WebhookConfiguration, WebhookSet};
 /// use serde_json::json;
 /// use std::collections::BTreeMap;
 ///
@@ -39,7 +39,7 @@ use super::trace::{Trace, TraceStep};
 ///     json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a", "namespace": "shop"}}),
 /// );
 /// let namespaces = BTreeMap::from([("shop".to_owned(), NamespaceLabels::new())]);
-/// let equivalents = EquivalenceRegistry::new();
+/// let equivalents = EquivalentResources::new();
 /// let context = MatchContext::new(&namespaces, &equivalents);
 /// assert!(webhooks.matching(&request, &context).is_empty());
 /// let trace = webhooks.explain(0, &request, &context).unwrap();
@@ -51,7 +51,7 @@ use super::trace::{Trace, TraceStep};
 #[derive(Clone, Debug)]
 pub struct WebhookSet {
     kind: ConfigurationKind,
-    hooks: Vec<Hook>,
+    hooks: Vec<CompiledWebhook>,
     index: Index,
 }
 
@@ -74,7 +74,7 @@ impl WebhookSet {
             let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
             for webhook in configuration.webhooks {
                 let number = numbers.entry(webhook.name.clone()).or_default();
-                hooks.push(Hook::new(kind, &name, *number, webhook));
+                hooks.push(CompiledWebhook::new(kind, &name, *number, webhook));
                 *number += 1;
             }
         }
@@ -88,7 +88,7 @@ impl WebhookSet {
     }
 
     /// The webhooks, in the order they are called.
-    pub fn hooks(&self) -> &[Hook] {
+    pub fn hooks(&self) -> &[CompiledWebhook] {
         &self.hooks
     }
 
@@ -98,7 +98,7 @@ impl WebhookSet {
     pub fn candidates(
         &self,
         attributes: &AdmissionAttributes,
-        equivalents: &EquivalenceRegistry,
+        equivalents: &EquivalentResources,
     ) -> Vec<usize> {
         self.index.candidates(attributes, equivalents)
     }
@@ -133,8 +133,8 @@ impl WebhookSet {
         context: &MatchContext<'_>,
     ) -> Vec<Decision> {
         let is_exempt = attributes.is_exempt();
-        let decide = |hook: &Hook| match is_exempt {
-            true => Decision::Skipped(Reason::ExemptKind),
+        let decide = |hook: &CompiledWebhook| match is_exempt {
+            true => Decision::Skipped(DecisionReason::ExemptKind),
             false => hook.decide(attributes, context),
         };
         self.hooks.iter().map(decide).collect()
@@ -151,7 +151,7 @@ impl WebhookSet {
         let hook = self.hooks.get(position)?;
         if attributes.is_exempt() {
             let steps = vec![TraceStep::ExemptKind { kind: attributes.kind.clone() }];
-            return Some(Trace::new(steps, Decision::Skipped(Reason::ExemptKind)));
+            return Some(Trace::new(steps, Decision::Skipped(DecisionReason::ExemptKind)));
         }
         Some(hook.explain(attributes, context))
     }

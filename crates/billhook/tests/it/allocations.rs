@@ -2,7 +2,7 @@
 //! large inputs than for small ones when something does.
 
 use allocation_counter::measure;
-use billhook::webhook::{EquivalenceRegistry, MatchContext};
+use billhook::webhook::{EquivalentResources, MatchContext};
 use billhook::{DecodeOptions, FieldValidation};
 use billhook_benches::webhooks::{namespaces, requests, webhooks};
 use billhook_benches::{Document, Input, Source, Variant, backup, fixture_sources, stack};
@@ -42,7 +42,7 @@ fn clean_values_take_no_memory() {
 fn valid_values_take_no_memory() {
     for source in [backup(), stack("12 KB", 12_000)] {
         let document = only_document(source.input(Variant::Clean));
-        let validator = document.kind.version.validator().unwrap();
+        let validator = document.kind.version.validator();
         // The automata of patterns keep what they have built.
         assert!(validator.is_valid(&document.value), "{}", source.name);
         let taken = measure(|| assert!(validator.is_valid(&document.value)));
@@ -64,7 +64,7 @@ fn changed_text_takes_a_few_buffers() {
 /// What a decision saw is only kept if somebody asks for it.
 #[test]
 fn webhooks_that_are_not_called_take_no_memory() {
-    let (namespaces, registry) = (namespaces(), EquivalenceRegistry::built_in());
+    let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());
     let context = MatchContext::new(&namespaces, &registry);
     let set = webhooks(200);
     for (name, request) in requests() {

@@ -2,7 +2,7 @@
 //! that have none.
 
 use crate::definitions::{base, create, errors, refusal, with_schema};
-use billhook::{CrdManifest, CrdManifestError};
+use billhook::{Definition, DefinitionError};
 use serde_json::{Value, json};
 
 /// The definition of an example: the base with the parts replaced that it names.
@@ -422,7 +422,7 @@ fn unknown_fields() {
     }, "x-kubernetes-validations": [{"rule": "true", "extra": 4}]}));
     definition["metadata"]["clusterName"] = json!("x");
     definition["Spec"] = json!({});
-    let manifest = CrdManifest::from_value(&definition).unwrap();
+    let manifest = Definition::from_value(&definition).unwrap();
     let schema = "spec.versions[0].schema.openAPIV3Schema";
     assert_eq!(
         manifest.unknown_fields(),
@@ -550,6 +550,6 @@ fn documents_of_other_kinds() {
         json!({"kind": "CustomResourceDefinition", "apiVersion": "apiextensions.k8s.io/v1beta1"}),
         json!({"kind": "Foo", "apiVersion": "apiextensions.k8s.io/v1"}),
     ] {
-        assert_eq!(CrdManifest::from_value(&other).unwrap_err(), CrdManifestError::Kind, "{other}");
+        assert_eq!(Definition::from_value(&other).unwrap_err(), DefinitionError::Kind, "{other}");
     }
 }

@@ -1,7 +1,7 @@
 //! Definitions made to exhaust a server: nothing overflows a small stack, and nothing takes long.
 
 use crate::definitions::{base, create, errors, with_schema};
-use billhook::CrdManifest;
+use billhook::Definition;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value, json};
 
@@ -36,7 +36,7 @@ fn deep_properties() {
             schema = typed("object", "properties", member("a", schema));
         }
         let definition = deep(schema);
-        let manifest = CrdManifest::from_value(&definition).unwrap();
+        let manifest = Definition::from_value(&definition).unwrap();
         assert_eq!(manifest.validate_create().errors().len(), 1);
         assert_eq!(manifest.validate_update(&manifest).errors().len(), 1);
     });
@@ -62,7 +62,7 @@ fn deep_lists_maps_and_junctors() {
                 members.insert("type".to_owned(), json!("string"));
             }
             let definition = deep(typed("object", "properties", member("a", schema)));
-            let manifest = CrdManifest::from_value(&definition).unwrap();
+            let manifest = Definition::from_value(&definition).unwrap();
             assert_eq!(errors(&manifest.validate_create()), [""; 0], "{keyword}");
             assert_eq!(errors(&manifest.validate_update(&manifest)), [""; 0], "{keyword}");
         }
@@ -82,7 +82,7 @@ fn errors_at_every_level() {
             schema = Value::Object(members);
         }
         let definition = deep(schema);
-        let count = CrdManifest::from_value(&definition).unwrap().validate_create().errors().len();
+        let count = Definition::from_value(&definition).unwrap().validate_create().errors().len();
         assert!((500..3_000).contains(&count), "{count}");
     });
 }
@@ -100,7 +100,7 @@ fn rules_at_every_level() {
                 schema = Value::Object(members);
             }
             let definition = deep(schema);
-            let validation = CrdManifest::from_value(&definition).unwrap().validate_create();
+            let validation = Definition::from_value(&definition).unwrap().validate_create();
             assert_eq!(validation.errors().len(), usize::from(leaf == "x"));
         }
     });
@@ -118,7 +118,7 @@ fn deep_internal_form() {
             "schema": {"openAPIV3Schema": {"type": "object"}}});
         definition["spec"]["versions"].as_array_mut().unwrap().push(other);
         let definition = DeepValue::from(definition);
-        let verdict = CrdManifest::from_value(&definition).unwrap().validate_create();
+        let verdict = Definition::from_value(&definition).unwrap().validate_create();
         let unique =
             verdict.errors().iter().find(|error| error.detail().contains("unique")).unwrap();
         assert!(unique.to_string().len() > DEPTH * 500);
@@ -132,7 +132,7 @@ fn values_deeper_than_a_server_reads() {
         for _ in 0..20_000 {
             schema = typed("array", "items", schema);
         }
-        let error = CrdManifest::from_value(&deep(schema)).unwrap_err();
+        let error = Definition::from_value(&deep(schema)).unwrap_err();
         assert_eq!(error.to_string(), "exceeded max depth");
     });
 }
@@ -171,7 +171,7 @@ fn huge_numbers() {
     let found = errors(&create(&with_schema(schema)));
     assert_eq!(found, [""; 0]);
     let schema = json!({"type": "object", "properties": {"a": {"maxItems": 1e19}}});
-    let error = CrdManifest::from_value(&with_schema(schema)).unwrap_err();
+    let error = Definition::from_value(&with_schema(schema)).unwrap_err();
     assert!(
         error.to_string().contains("cannot unmarshal number 10000000000000000000 into"),
         "{error}"

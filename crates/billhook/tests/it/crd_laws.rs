@@ -1,7 +1,7 @@
 //! Laws that hold for every definition.
 
 use crate::definitions::{create, errors, update, with_schema};
-use billhook::{CrdManifest, CustomResourceDefinition, DecodeOptions, Verdict};
+use billhook::{CustomResourceDefinition, DecodeOptions, Definition, Verdict};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -157,8 +157,8 @@ proptest! {
         let name = ["name", "served", "schema", "subresources", "additionalPrinterColumns",
             "selectableFields", "deprecationWarning", "storage"][at];
         version[name] = keyword.1;
-        let first = CrdManifest::from_value(&definition).map(|manifest| manifest.validate_create());
-        let second = CrdManifest::from_value(&definition).map(|manifest| manifest.validate_create());
+        let first = Definition::from_value(&definition).map(|manifest| manifest.validate_create());
+        let second = Definition::from_value(&definition).map(|manifest| manifest.validate_create());
         prop_assert_eq!(first, second);
     }
 }

@@ -2,7 +2,7 @@
 //! them.
 
 use crate::definitions::{create, errors, with_schema};
-use billhook::CrdManifest;
+use billhook::Definition;
 use serde_json::{Value, json};
 
 /// CV-75: which rules are compiled.
@@ -95,7 +95,7 @@ fn unchanged_versions_may_stay_expensive() {
         with_schema(json!({"type": "object", "title": title, "properties": properties}))
     };
     let details = |new: &Value, old: &Value| -> Vec<String> {
-        let manifest = |value| CrdManifest::from_value(value).unwrap();
+        let manifest = |value| Definition::from_value(value).unwrap();
         let validation = manifest(new).validate_update(&manifest(old));
         let detail = |error: &billhook_apimachinery::FieldError| {
             error.detail().split(" by factor").next().unwrap().to_owned()

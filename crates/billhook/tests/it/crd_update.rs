@@ -1,7 +1,7 @@
 //! What a server says when a definition takes the place of another (CV-80 to CV-95).
 
 use crate::definitions::{base, create, errors, manifest, update, with_schema};
-use billhook::CrdValidation;
+use billhook::DefinitionValidation;
 use serde_json::{Value, json};
 
 fn with_property(schema: &Value) -> Value {
@@ -315,7 +315,7 @@ fn updates_of_the_status() {
     let mut new = with_property(&json!({}));
     new["status"] =
         json!({"storedVersions": ["v9"], "acceptedNames": {"plural": "A", "kind": "B"}});
-    let verdict: CrdValidation = manifest(&new).validate_status_update(&manifest(&base()));
+    let verdict: DefinitionValidation = manifest(&new).validate_status_update(&manifest(&base()));
     let errors = errors(&verdict);
     assert_eq!(errors.len(), 1, "{errors:?}");
     assert!(

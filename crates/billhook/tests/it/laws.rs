@@ -69,13 +69,13 @@ proptest! {
     ) {
         let version = version_with(&schema, dialect, false);
         let mut once = input.clone();
-        version.default(&mut once).unwrap();
+        version.apply_defaults(&mut once).unwrap();
         let mut twice = once.clone();
-        version.default(&mut twice).unwrap();
+        version.apply_defaults(&mut twice).unwrap();
         prop_assert_eq!(&twice, &once);
 
         let mut reported = input.clone();
-        let changes = version.default_reporting(&mut reported).unwrap();
+        let changes = version.apply_defaults_reporting(&mut reported).unwrap();
         prop_assert_eq!(&reported, &once);
         prop_assert_eq!(undo(&changes, reported), input);
     }

@@ -1,10 +1,10 @@
 //! Rules in CEL at run time: what they say, of what kind, with which value, and when they are
 //! forgiven (CE-01 to CE-51).
 
-use billhook::{CustomResourceDefinition, ValidateOptions, Validation, Version};
+use billhook::{CrdVersion, CustomResourceDefinition, ValidateOptions, Validation};
 use serde_json::{Value, json};
 
-fn version(spec: Value) -> Version {
+fn version(spec: Value) -> CrdVersion {
     let schema = json!({"type": "object", "properties": {"spec": spec}});
     let crd = CustomResourceDefinition::from_value(&json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -25,11 +25,11 @@ fn foo(spec: &Value) -> Value {
         "metadata": {"name": "x", "resourceVersion": "1"}, "spec": spec})
 }
 
-fn create(version: &Version, spec: Value) -> Validation {
+fn create(version: &CrdVersion, spec: Value) -> Validation {
     version.validate_create(&foo(&spec), &ValidateOptions::default())
 }
 
-fn update(version: &Version, old: Value, spec: Value) -> Validation {
+fn update(version: &CrdVersion, old: Value, spec: Value) -> Validation {
     let options = ValidateOptions::default().generic_checks(false);
     version.validate_update(&foo(&spec), &foo(&old), &options)
 }

@@ -4,14 +4,14 @@ use std::io::{self, BufReader, Cursor, Read, Write};
 
 use crate::definitions::version_with;
 use billhook::{
-    Counts, DecodeError, DecodeErrorKind, DecodeOptions, Dialect, FieldValidation, StreamError,
-    Version,
+    Counts, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, Dialect, FieldValidation,
+    StreamError,
 };
 use billhook_testing::{resource, root_schema};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn version() -> Version {
+fn version() -> CrdVersion {
     let schema = json!({"type": "object", "properties": {
         "spec": {"type": "object", "properties": {
             "keep": {"type": "integer", "default": 7},

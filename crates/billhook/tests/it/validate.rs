@@ -1,9 +1,9 @@
 //! Validation of whole objects: create, update, the status and the scale subresource.
 
-use billhook::{CustomResourceDefinition, ValidateOptions, Validation, Verdict, Version};
+use billhook::{CrdVersion, CustomResourceDefinition, ValidateOptions, Validation, Verdict};
 use serde_json::{Value, json};
 
-fn version(schema: Value, subresources: Value, scope: &str) -> Version {
+fn version(schema: Value, subresources: Value, scope: &str) -> CrdVersion {
     let crd = CustomResourceDefinition::from_value(&json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "CustomResourceDefinition",

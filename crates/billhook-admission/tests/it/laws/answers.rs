@@ -8,7 +8,7 @@ use billhook_admission::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::laws::hooks::{Deed, Hook, configuration, object};
+use crate::laws::hooks::{CompiledWebhook, Deed, configuration, object};
 use billhook_testing::small_values as values;
 
 /// Says the same to everybody.
@@ -95,7 +95,7 @@ proptest! {
         for kind in ["Mutating", "Validating"] {
             let [ignoring, failing] = [true, false].map(|ignores| {
                 let hook =
-                    Hook { deed: Deed::Nothing, matches: true, ignores, if_needed: false };
+                    CompiledWebhook { deed: Deed::Nothing, matches: true, ignores, if_needed: false };
                 let configuration = configuration(kind, 0, "h.example.com", &hook);
                 let chain = Chain::new(Parrot(text.clone()))
                     .webhooks(&[configuration])

@@ -11,7 +11,9 @@ use billhook_admission::{
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::laws::hooks::{Deed, Hook, Run, changing, deeds, hooks, in_order, object, run, specs};
+use crate::laws::hooks::{
+    CompiledWebhook, Deed, Run, changing, deeds, hooks, in_order, object, run, specs,
+};
 
 /// The patch that does what a step says it changed: what is gone is taken away from behind.
 fn patch_of(changes: &[Difference]) -> Value {
@@ -250,7 +252,7 @@ fn long_lists_of_changes_are_cut() {
             .map(|n| (format!("k{n:04}"), Value::from(n)))
             .collect::<serde_json::Map<_, _>>()
             .into();
-        let hook = Hook {
+        let hook = CompiledWebhook {
             deed: Deed::Set("deep".to_owned(), wrap(leaves)),
             matches: true,
             ignores: false,

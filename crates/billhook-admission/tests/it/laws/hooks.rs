@@ -35,7 +35,7 @@ pub(crate) enum Deed {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Hook {
+pub(crate) struct CompiledWebhook {
     pub(crate) deed: Deed,
     pub(crate) matches: bool,
     pub(crate) ignores: bool,
@@ -124,7 +124,7 @@ pub(crate) fn configuration(
     kind: &str,
     place: usize,
     name: &str,
-    hook: &Hook,
+    hook: &CompiledWebhook,
 ) -> WebhookConfiguration {
     let resources = if hook.matches { "foos" } else { "others" };
     WebhookConfiguration::from_value(&json!({
@@ -154,7 +154,7 @@ pub(crate) struct Run {
 /// One request through webhooks in the given order; each keeps its name wherever it stands.
 pub(crate) fn run(
     kind: &str,
-    hooks: &[Hook],
+    hooks: &[CompiledWebhook],
     order: &[usize],
     plugin: bool,
     options: &RequestOptions,
@@ -214,9 +214,11 @@ pub(crate) fn deeds() -> impl Strategy<Value = Deed> {
     ]
 }
 
-pub(crate) fn hooks(deed: impl Strategy<Value = Deed>) -> impl Strategy<Value = Vec<Hook>> {
+pub(crate) fn hooks(
+    deed: impl Strategy<Value = Deed>,
+) -> impl Strategy<Value = Vec<CompiledWebhook>> {
     let hook = (deed, prop::bool::weighted(0.8), any::<bool>(), any::<bool>());
-    let hook = hook.prop_map(|(deed, matches, ignores, if_needed)| Hook {
+    let hook = hook.prop_map(|(deed, matches, ignores, if_needed)| CompiledWebhook {
         deed,
         matches,
         ignores,
@@ -225,6 +227,6 @@ pub(crate) fn hooks(deed: impl Strategy<Value = Deed>) -> impl Strategy<Value = 
     prop::collection::vec(hook, 0..6)
 }
 
-pub(crate) fn in_order(hooks: &[Hook]) -> Vec<usize> {
+pub(crate) fn in_order(hooks: &[CompiledWebhook]) -> Vec<usize> {
     (0..hooks.len()).collect()
 }

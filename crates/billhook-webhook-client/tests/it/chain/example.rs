@@ -6,14 +6,14 @@ use billhook_admission::{ChainOutcome, RequestOptions};
 use billhook_webhook_client::HttpsCaller;
 use serde_json::{Value, json};
 
-use crate::behaviour;
+use crate::behavior;
 use crate::chain::client::{chain_of, reason};
 use crate::chain::world::{World, configuration, create};
 use crate::server::Server;
 
 /// One request to one of the example's webhooks.
 async fn ask(stage: &str, path: &str, request: AdmissionAttributes) -> ChainOutcome {
-    let answer = |received| -> crate::server::Handled { Box::pin(behaviour::answer(received)) };
+    let answer = |received| -> crate::server::Handled { Box::pin(behavior::answer(received)) };
     let server = Server::start("127.0.0.1:0", &["localhost"], answer).await.unwrap();
     let world = World::new(vec![]).await;
     let more = "timeoutSeconds: 3\nreinvocationPolicy: IfNeeded";

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use billhook::CustomResourceDefinition;
-use billhook::webhook::{AdmissionAttributes, EquivalenceRegistry};
+use billhook::webhook::{AdmissionAttributes, EquivalentResources};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_admission::{
     AdmissionResponse, Chain, ChainOutcome, Converter, CustomResources, RequestOptions,
@@ -188,8 +188,8 @@ pub(crate) fn definition() -> CustomResourceDefinition {
     .unwrap()
 }
 
-pub(crate) fn versions() -> EquivalenceRegistry {
-    let mut registry = EquivalenceRegistry::new();
+pub(crate) fn versions() -> EquivalentResources {
+    let mut registry = EquivalentResources::new();
     for version in ["v1", "v2"] {
         let resource = GroupVersionResource::new("example.com", version, "foos");
         registry.register(resource, "", GroupVersionKind::new("example.com", version, "Foo"));

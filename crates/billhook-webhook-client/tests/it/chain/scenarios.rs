@@ -32,14 +32,14 @@ enum Effect {
 
 use Effect::{Changes, Fails, Labels, NoOpPatch, Nothing};
 
-struct Hook {
+struct CompiledWebhook {
     name: &'static str,
     effects: [Effect; 2],
     more: &'static str,
 }
 
-fn hook(name: &'static str, effects: [Effect; 2], more: &'static str) -> Hook {
-    Hook { name, effects, more }
+fn hook(name: &'static str, effects: [Effect; 2], more: &'static str) -> CompiledWebhook {
+    CompiledWebhook { name, effects, more }
 }
 
 const IF_NEEDED: &str = "reinvocationPolicy: IfNeeded";
@@ -48,7 +48,7 @@ const NEVER: &str = "reinvocationPolicy: Never";
 struct Scenario {
     name: &'static str,
     plugin: [Effect; 2],
-    hooks: Vec<Hook>,
+    hooks: Vec<CompiledWebhook>,
     /// How often the plugin and the hooks run.
     calls: (usize, &'static [usize]),
     /// The annotations: round and index, configuration, whether it changed the object, whether
@@ -97,7 +97,7 @@ fn play(effect: Effect, name: &str, request: &AdmissionRequest, number: usize) -
 
 async fn run(scenario: &Scenario, trace: bool) -> (World, ChainOutcome, usize) {
     let mut scripts = Vec::new();
-    for Hook { name, effects, .. } in &scenario.hooks {
+    for CompiledWebhook { name, effects, .. } in &scenario.hooks {
         let (name, effects) = (*name, *effects);
         let script: Script =
             Box::new(move |request, number| play(effects[number], name, request, number));

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use billhook::webhook::{
-    ConditionInput, ConditionResult, EquivalenceRegistry, MatchCondition, MatchConditions,
+    ConditionInput, ConditionResult, EquivalentResources, MatchCondition, MatchConditions,
     NamespaceLabels, Webhook,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
@@ -276,7 +276,7 @@ async fn requests_that_cannot_be_matched() {
         ),
     ];
     let world = World::new(vec![("a", Box::new(|request, _| allow(request)))]).await;
-    let mut registry = EquivalenceRegistry::new();
+    let mut registry = EquivalentResources::new();
     for (version, kind) in [("v1", "Foo"), ("v9", "")] {
         let resource = GroupVersionResource::new("example.com", version, "foos");
         registry.register(resource, "", GroupVersionKind::new("example.com", version, kind));

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use billhook::webhook::{AdmissionAttributes, EquivalenceRegistry, NamespaceLabels};
+use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_admission::{
     AdmissionResponse, AdmissionReview, ChainOutcome, ObjectModel, RequestOptions, ReviewVersion,
@@ -146,7 +146,7 @@ impl ObjectModel for ByName {
 /// `extensions/v1beta1` (AR-11, AR-12, WM-51).
 #[tokio::test]
 async fn an_equivalent_is_sent_as_what_the_rule_names() {
-    let mut registry = EquivalenceRegistry::new();
+    let mut registry = EquivalentResources::new();
     registry.share_storage(("extensions", "deployments"), ("apps", "deployments"));
     for (group, version) in [("extensions", "v1beta1"), ("apps", "v1")] {
         let resource = gvr(group, version, "deployments");

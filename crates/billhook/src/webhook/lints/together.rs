@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Lint, LintCode};
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
 use crate::webhook::configuration::{ConfigurationKind, Rule, Webhook, WebhookConfiguration};
-use crate::webhook::equivalence::EquivalenceRegistry;
+use crate::webhook::equivalence::EquivalentResources;
 use crate::webhook::set::WebhookSet;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
@@ -80,7 +80,7 @@ fn timeouts(configurations: &[WebhookConfiguration], mutating: &WebhookSet, lint
     let mut longest = (0, Vec::new(), String::new());
     for request in samples.take(MAX_SAMPLES) {
         let called: Vec<_> = mutating
-            .candidates(&request, &EquivalenceRegistry::new())
+            .candidates(&request, &EquivalentResources::new())
             .into_iter()
             .filter_map(|position| mutating.hooks().get(position))
             .filter(|hook| hook.may_select(&request))

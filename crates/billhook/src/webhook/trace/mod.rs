@@ -60,7 +60,7 @@ pub enum TraceStep {
         /// Whose labels it was compared with.
         seen: SeenNamespace,
         /// What came of it.
-        verdict: Verdict,
+        verdict: StepVerdict,
     },
     /// The objectSelector was looked at (WM-20 to WM-25).
     ObjectSelector {
@@ -71,7 +71,7 @@ pub enum TraceStep {
         /// The labels of the old object.
         old_object: SeenObject,
         /// What came of it.
-        verdict: Verdict,
+        verdict: StepVerdict,
     },
     /// A rule was tried (WM-30, WM-50).
     Rule {
@@ -121,8 +121,8 @@ impl TraceStep {
         let trace = |(condition, result): (&MatchCondition, &ConditionResult)| ConditionTrace {
             name: condition.name.clone(),
             verdict: match condition_text(condition, result) {
-                Some(error) => Verdict::Error(error),
-                None => Verdict::of(*result == ConditionResult::True),
+                Some(error) => StepVerdict::Error(error),
+                None => StepVerdict::of(*result == ConditionResult::True),
             },
         };
         let conditions = conditions.iter().zip(results).map(trace).collect();
@@ -177,13 +177,13 @@ pub struct ConditionTrace {
     /// The name of the condition.
     pub name: String,
     /// What it came to.
-    pub verdict: Verdict,
+    pub verdict: StepVerdict,
 }
 
 /// What came of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Verdict {
+pub enum StepVerdict {
     /// The webhook may be called.
     Passed,
     /// The webhook is not called.
@@ -192,9 +192,9 @@ pub enum Verdict {
     Error(String),
 }
 
-impl Verdict {
+impl StepVerdict {
     pub(super) fn of(passed: bool) -> Self {
-        if passed { Verdict::Passed } else { Verdict::Failed }
+        if passed { StepVerdict::Passed } else { StepVerdict::Failed }
     }
 }
 

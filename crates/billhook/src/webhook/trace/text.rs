@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
-use crate::webhook::decision::{Decision, Match, Reason};
+use super::{RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep};
+use crate::webhook::decision::{Decision, DecisionReason, Match};
 use crate::webhook::rule::Dimension;
 
 /// How many labels or resources a line lists.
@@ -42,9 +42,13 @@ impl fmt::Display for TraceStep {
             TraceStep::ObjectSelector { selector, object, old_object, verdict } => {
                 write!(f, "objectSelector{}: {}", in_ticks(selector), verdict.word())?;
                 match (verdict, selector.as_deref()) {
-                    (Verdict::Error(error), _) => write!(f, ", {error} (WM-20)"),
-                    (Verdict::Passed, Some("")) => f.write_str(", it selects everything (WM-20)"),
-                    (Verdict::Failed, Some("")) => f.write_str(", null selects nothing (WM-61)"),
+                    (StepVerdict::Error(error), _) => write!(f, ", {error} (WM-20)"),
+                    (StepVerdict::Passed, Some("")) => {
+                        f.write_str(", it selects everything (WM-20)")
+                    }
+                    (StepVerdict::Failed, Some("")) => {
+                        f.write_str(", null selects nothing (WM-61)")
+                    }
                     _ => write!(f, ", {} (WM-21)", objects(object, old_object)),
                 }
             }
@@ -74,9 +78,9 @@ impl fmt::Display for TraceStep {
                 f.write_str("matchConditions:")?;
                 for (index, condition) in conditions.iter().enumerate() {
                     let word = match &condition.verdict {
-                        Verdict::Passed => "true",
-                        Verdict::Failed => "false",
-                        Verdict::Error(error) => error,
+                        StepVerdict::Passed => "true",
+                        StepVerdict::Failed => "false",
+                        StepVerdict::Error(error) => error,
                     };
                     let comma = if index > 0 { "," } else { "" };
                     write!(f, "{comma} `{}` {word}", condition.name)?;
@@ -120,12 +124,12 @@ impl fmt::Display for RuleMismatch {
     }
 }
 
-impl Verdict {
+impl StepVerdict {
     fn word(&self) -> &'static str {
         match self {
-            Verdict::Passed => "passed",
-            Verdict::Failed => "failed",
-            Verdict::Error(_) => "error",
+            StepVerdict::Passed => "passed",
+            StepVerdict::Failed => "failed",
+            StepVerdict::Error(_) => "error",
         }
     }
 }
@@ -133,16 +137,16 @@ impl Verdict {
 fn namespace(
     seen: &SeenNamespace,
     selector: &Option<String>,
-    verdict: &Verdict,
+    verdict: &StepVerdict,
     f: &mut fmt::Formatter<'_>,
 ) -> fmt::Result {
     match (seen, verdict) {
         (SeenNamespace::NotNamespaced, _) => {
             f.write_str(", it does not count for a request outside namespaces (WM-11)")
         }
-        (SeenNamespace::NotLookedAt, Verdict::Error(error)) => write!(f, ", {error} (WM-12)"),
+        (SeenNamespace::NotLookedAt, StepVerdict::Error(error)) => write!(f, ", {error} (WM-12)"),
         (SeenNamespace::NotLookedAt, _) => f.write_str(", it selects everything (WM-13)"),
-        (_, Verdict::Failed) if selector.as_deref() == Some("") => {
+        (_, StepVerdict::Failed) if selector.as_deref() == Some("") => {
             f.write_str(", null selects nothing (WM-61)")
         }
         (SeenNamespace::Object(labels), _) => {
@@ -154,7 +158,7 @@ fn namespace(
         (SeenNamespace::Missing { name }, _) => {
             write!(f, ", there is no namespace `{name}` (WM-16)")
         }
-        (SeenNamespace::Unknown { name }, Verdict::Error(error)) => {
+        (SeenNamespace::Unknown { name }, StepVerdict::Error(error)) => {
             write!(f, ", namespace `{name}` cannot be looked up: {error} (WM-16)")
         }
         (SeenNamespace::Unknown { name }, _) => write!(f, ", namespace `{name}` is unknown"),
@@ -214,10 +218,10 @@ pub(super) fn summary(trace: &Trace) -> Option<String> {
         Decision::Rejected(_, status) => {
             Some(format!("the request is refused with {}: {}", status.code, status.message))
         }
-        Decision::Skipped(Reason::NoRuleMatched | Reason::NoEquivalentMatched) => {
+        Decision::Skipped(DecisionReason::NoRuleMatched | DecisionReason::NoEquivalentMatched) => {
             Some(best_rule(&trace.steps).unwrap_or_else(|| "there are no rules (WM-39)".to_owned()))
         }
-        Decision::Skipped(Reason::ExemptKind) => {
+        Decision::Skipped(DecisionReason::ExemptKind) => {
             Some("no webhook is called for this kind (WM-03)".to_owned())
         }
         Decision::Skipped(_) | Decision::NotEvaluated(_) => last(),

@@ -25,7 +25,7 @@ const STRICT_SIDE_EFFECTS: [&str; 2] = ["None", "NoneOnDryRun"];
 /// Those that were accepted once (WCF-15).
 const ALL_SIDE_EFFECTS: [&str; 4] = ["None", "NoneOnDryRun", "Some", "Unknown"];
 /// The versions of AdmissionReview that are known (WCF-83).
-const RECOGNISED_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
+const RECOGNIZED_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 /// How many conditions one webhook may have (WCF-73).
 const MAX_CONDITIONS: usize = 64;
 
@@ -197,7 +197,7 @@ impl Validation<'_> {
         let path = self.at("admissionReviewVersions");
         let versions = self.webhook.admission_review_versions.as_deref().unwrap_or_default();
         if versions.is_empty() {
-            let detail = format!("must specify one of {}", RECOGNISED_VERSIONS.join(", "));
+            let detail = format!("must specify one of {}", RECOGNIZED_VERSIONS.join(", "));
             self.errors.push(FieldError::required(path, &detail));
             return;
         }
@@ -211,9 +211,9 @@ impl Validation<'_> {
                 self.errors.push(FieldError::invalid(path, version, "duplicate version"));
             }
         }
-        let is_known = RECOGNISED_VERSIONS.iter().any(|version| seen.contains(version));
+        let is_known = RECOGNIZED_VERSIONS.iter().any(|version| seen.contains(version));
         if !is_known && !self.tolerance.unknown_review_versions {
-            let detail = format!("must include at least one of {}", RECOGNISED_VERSIONS.join(", "));
+            let detail = format!("must include at least one of {}", RECOGNIZED_VERSIONS.join(", "));
             self.errors.push(FieldError::invalid(path, versions.to_vec(), &detail));
         }
     }

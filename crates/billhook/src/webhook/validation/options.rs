@@ -6,9 +6,9 @@ use std::fmt;
 
 use billhook_apimachinery::FieldPath;
 
-use super::{RECOGNISED_VERSIONS, STRICT_SIDE_EFFECTS};
-use crate::webhook::cel;
+use super::{RECOGNIZED_VERSIONS, STRICT_SIDE_EFFECTS};
 use crate::webhook::configuration::{ConfigurationVersion, Webhook, WebhookConfiguration};
+use crate::webhook::match_conditions_cel;
 
 /// Which features of CEL an expression may use (WCF-76).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -101,7 +101,7 @@ impl<'o> Tolerance<'o> {
 
     /// What is wrong with an expression, if anybody knows.
     pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), String> {
-        let Some(checker) = self.checker else { return cel::check(trimmed) };
+        let Some(checker) = self.checker else { return match_conditions_cel::check(trimmed) };
         let environment = match self.stored_expressions.contains(written) {
             true => CelEnvironment::Full,
             false => CelEnvironment::Compatible,
@@ -120,7 +120,7 @@ fn has_strict_side_effects(webhook: &Webhook) -> bool {
 fn has_recognised_version(webhook: &Webhook) -> bool {
     let versions = webhook.admission_review_versions.as_deref().unwrap_or_default();
     versions.is_empty()
-        || versions.iter().any(|version| RECOGNISED_VERSIONS.contains(&version.as_str()))
+        || versions.iter().any(|version| RECOGNIZED_VERSIONS.contains(&version.as_str()))
 }
 
 /// WCF-93.

@@ -2,8 +2,8 @@
 
 #![allow(clippy::allow_attributes, dead_code, reason = "each test uses a part")]
 
-use billhook::{CrdManifest, CrdValidation};
-use billhook::{CrdOptions, CustomResourceDefinition, Dialect, Version};
+use billhook::{CrdOptions, CrdVersion, CustomResourceDefinition, Dialect};
+use billhook::{Definition, DefinitionValidation};
 use serde_json::{Value, json};
 
 /// The base of the specification's examples.
@@ -30,32 +30,32 @@ pub(crate) fn with_schema(schema: Value) -> Value {
     definition
 }
 
-pub(crate) fn manifest(definition: &Value) -> CrdManifest {
-    CrdManifest::from_value(definition).unwrap()
+pub(crate) fn manifest(definition: &Value) -> Definition {
+    Definition::from_value(definition).unwrap()
 }
 
-pub(crate) fn create(definition: &Value) -> CrdValidation {
+pub(crate) fn create(definition: &Value) -> DefinitionValidation {
     manifest(definition).validate_create()
 }
 
-pub(crate) fn update(definition: &Value, old: &Value) -> CrdValidation {
+pub(crate) fn update(definition: &Value, old: &Value) -> DefinitionValidation {
     manifest(definition).validate_update(&manifest(old))
 }
 
-pub(crate) fn errors(verdict: &CrdValidation) -> Vec<String> {
+pub(crate) fn errors(verdict: &DefinitionValidation) -> Vec<String> {
     verdict.errors().iter().map(ToString::to_string).collect()
 }
 
 /// Why a document is not even read.
 pub(crate) fn refusal(definition: &Value) -> String {
-    match CrdManifest::from_value(definition) {
+    match Definition::from_value(definition) {
         Ok(_) => "accepted".to_owned(),
         Err(error) => error.to_string(),
     }
 }
 
 /// The version of a definition with the given schema.
-pub(crate) fn version_with(schema: &Value, dialect: Dialect, preserve: bool) -> Version {
+pub(crate) fn version_with(schema: &Value, dialect: Dialect, preserve: bool) -> CrdVersion {
     let definition = billhook_testing::definition_with(schema, preserve);
     let options = CrdOptions::default().dialect(dialect);
     let crd = CustomResourceDefinition::with_options(&definition, &options).unwrap();

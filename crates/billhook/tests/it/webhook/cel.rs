@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, Decision,
-    EquivalenceRegistry, MatchCondition, MatchConditions, MatchContext, Operation, UserAuthorizer,
+    EquivalentResources, MatchCondition, MatchConditions, MatchContext, Operation, UserAuthorizer,
 };
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
@@ -24,7 +24,7 @@ fn evaluate(
     attributes: &AdmissionAttributes,
     expressions: &[&str],
 ) -> Result<Vec<ConditionResult>, String> {
-    let (namespaces, registry) = (namespaces(&[("n", "")]), EquivalenceRegistry::new());
+    let (namespaces, registry) = (namespaces(&[("n", "")]), EquivalentResources::new());
     let everything = hook(&json!({"rules": all()}));
     let decision = everything.decide(attributes, &MatchContext::new(&namespaces, &registry));
     let Decision::Called(matched) = decision else { panic!("{decision:?}") };
@@ -68,7 +68,7 @@ fn variables() {
 /// WM-76: the kind is the one that matched, the resource the one of the request.
 #[test]
 fn an_equivalent_resource() {
-    let mut registry = EquivalenceRegistry::new();
+    let mut registry = EquivalentResources::new();
     for version in ["v1", "v2"] {
         let resource = GroupVersionResource::new("example.com", version, "things");
         registry.register(resource, "", GroupVersionKind::new("example.com", version, "Thing"));
@@ -190,7 +190,7 @@ fn without_an_authorizer() {
     let decide = |other: &str| {
         let hook = hook(&json!({"rules": all(), "matchConditions":
             [{"name": "a", "expression": asks}, {"name": "b", "expression": other}]}));
-        let (namespaces, registry) = (namespaces(&[]), EquivalenceRegistry::new());
+        let (namespaces, registry) = (namespaces(&[]), EquivalentResources::new());
         let context = MatchContext::new(&namespaces, &registry).conditions(&open);
         decide(&hook, &create, &context).decision().clone()
     };

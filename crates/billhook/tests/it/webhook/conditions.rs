@@ -1,7 +1,7 @@
 //! What the results of match conditions come to (WM-70 to WM-83).
 
 use billhook::webhook::{
-    AdmissionAttributes, ConditionInput, ConditionResult, Decision, EquivalenceRegistry,
+    AdmissionAttributes, ConditionInput, ConditionResult, Decision, EquivalentResources,
     MatchCondition, MatchConditions, MatchContext, Operation, Trace,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
@@ -36,7 +36,7 @@ fn trace(policy: &str, expressions: &[&str], request: &AdmissionAttributes) -> T
     let condition = |(index, expression): (usize, &&str)| json!({"name": format!("c{index}"), "expression": expression});
     let conditions: Vec<_> = expressions.iter().enumerate().map(condition).collect();
     let fields = json!({"rules": all(), "failurePolicy": policy, "matchConditions": conditions});
-    let (namespaces, registry) = (namespaces(&[]), EquivalenceRegistry::new());
+    let (namespaces, registry) = (namespaces(&[]), EquivalentResources::new());
     let context = MatchContext::new(&namespaces, &registry).conditions(&Canned);
     decide(&hook(&fields), request, &context)
 }
@@ -92,7 +92,7 @@ fn results_are_traced() {
 /// is left open.
 #[test]
 fn conditions_that_nobody_evaluates() {
-    let mut registry = EquivalenceRegistry::new();
+    let mut registry = EquivalentResources::new();
     for version in ["v1", "v2"] {
         let resource = GroupVersionResource::new("example.com", version, "things");
         registry.register(resource, "", GroupVersionKind::new("example.com", version, "Thing"));

@@ -2,7 +2,7 @@
 
 use billhook::CustomResourceDefinition;
 use billhook::webhook::{
-    AdmissionAttributes, Decision, EquivalenceRegistry, MatchContext, Operation,
+    AdmissionAttributes, Decision, EquivalentResources, MatchContext, Operation,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use serde_json::{Value, json};
@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use crate::webhook::support::{decide, hook, namespaces, outcome, request, resource};
 
 /// The registry of the table under WM-54.
-fn deployments() -> EquivalenceRegistry {
-    let mut registry = EquivalenceRegistry::new();
+fn deployments() -> EquivalentResources {
+    let mut registry = EquivalentResources::new();
     registry.share_storage(("extensions", "deployments"), ("apps", "deployments"));
     for (group, version) in
         [("extensions", "v1beta1"), ("apps", "v1"), ("apps", "v1beta1"), ("apps", "v1alpha1")]
@@ -30,7 +30,7 @@ fn rule(group: &str, version: &str, resource: &str) -> Value {
 }
 
 fn decided(
-    registry: &EquivalenceRegistry,
+    registry: &EquivalentResources,
     fields: &Value,
     request: &AdmissionAttributes,
 ) -> String {
@@ -108,7 +108,7 @@ fn custom_resources() {
         },
     }))
     .unwrap();
-    let mut registry = EquivalenceRegistry::new();
+    let mut registry = EquivalentResources::new();
     registry.register_definition(&crd);
     let target = |subresource: &str| format!("stable.example.com/v2/crontabs{subresource}");
     for (version, element, subresource, expected) in [
@@ -136,7 +136,7 @@ fn custom_resources() {
 #[test]
 fn unknown_kind() {
     for (group, shown) in [("old", "old/v1"), ("", "/v1")] {
-        let mut registry = EquivalenceRegistry::new();
+        let mut registry = EquivalentResources::new();
         registry.share_storage((group, "deployments"), ("apps", "deployments"));
         let resource = GroupVersionResource::new(group, "v1", "deployments");
         registry.register(resource, "", GroupVersionKind::default());
@@ -155,7 +155,7 @@ fn unknown_kind() {
 /// WM-48: the built-in resources.
 #[test]
 fn built_in_resources() {
-    let registry = EquivalenceRegistry::built_in();
+    let registry = EquivalentResources::built_in();
     let equivalents = |target: &str| -> Vec<String> {
         let (resource, subresource) = resource(target);
         let list = registry.equivalents(&resource, &subresource);

@@ -8,7 +8,7 @@ use billhook::GroupVersionKind;
 use billhook::label_selector::LabelSelector;
 use billhook::read_manifests;
 use billhook::webhook::{
-    AdmissionAttributes, Decision, EquivalenceRegistry, MatchContext, NamespaceLabels, Operation,
+    AdmissionAttributes, Decision, EquivalentResources, MatchContext, NamespaceLabels, Operation,
     ValidationOptions, WebhookSet,
 };
 use serde_json::{Value, json};
@@ -58,8 +58,8 @@ fn request(written: &Value) -> AdmissionAttributes {
     attributes.subresource(subresource).namespace(text(written, "namespace"))
 }
 
-fn registry(example: &Value) -> EquivalenceRegistry {
-    let mut registry = EquivalenceRegistry::new();
+fn registry(example: &Value) -> EquivalentResources {
+    let mut registry = EquivalentResources::new();
     registry.share_storage(("extensions", "deployments"), ("apps", "deployments"));
     for written in example["equivalents"]
         .as_array()

@@ -2,7 +2,7 @@
 
 use billhook::label_selector::{LabelSelector, Selector};
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, MatchContext, Operation,
+    AdmissionAttributes, ConfigurationKind, EquivalentResources, MatchContext, Operation,
     WebhookConfiguration, WebhookSet, lint_together,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
@@ -107,7 +107,7 @@ fn wide_configurations() {
     // An error for each operation, one for the number of conditions, two repeated names.
     assert_eq!(configuration.validate().len(), 3 * (5 * 2_000 + 1) + 2);
     let set = WebhookSet::new(ConfigurationKind::Validating, [configuration]);
-    let (known, registry) = (namespaces(&[]), EquivalenceRegistry::new());
+    let (known, registry) = (namespaces(&[]), EquivalentResources::new());
     let context = MatchContext::new(&known, &registry);
     let request = request(Operation::Create, "g7/v7/r/s7", "n");
     assert!(set.matching(&request, &context).is_empty());

@@ -1,7 +1,7 @@
 //! The index finds what the plain loop finds.
 
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationKind, Decision, EquivalenceRegistry, MatchContext, Operation,
+    AdmissionAttributes, ConfigurationKind, Decision, EquivalentResources, MatchContext, Operation,
     WebhookSet,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
@@ -88,8 +88,8 @@ fn any_request() -> impl Strategy<Value = AdmissionAttributes> {
     )
 }
 
-fn registry() -> EquivalenceRegistry {
-    let mut registry = EquivalenceRegistry::new();
+fn registry() -> EquivalentResources {
+    let mut registry = EquivalentResources::new();
     registry.share_storage(("old", "things"), ("apps", "things"));
     registry.share_storage(("old", "pods"), ("", "pods"));
     for group in GROUPS {

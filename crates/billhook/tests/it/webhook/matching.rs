@@ -2,8 +2,8 @@
 //! WM-61).
 
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationKind, EquivalenceRegistry, Hook, MatchContext,
-    NamespaceLabels, Namespaces, Operation, Reason, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CompiledWebhook, ConfigurationKind, DecisionReason, EquivalentResources,
+    MatchContext, NamespaceLabels, Namespaces, Operation, WebhookConfiguration, WebhookSet,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use serde_json::{Value, json};
@@ -16,8 +16,12 @@ fn labelled(text: &str) -> Value {
     json!({"apiVersion": "v1", "kind": "Thing", "metadata": {"name": "a", "labels": labels(text)}})
 }
 
-fn in_namespaces(hook: &Hook, request: &AdmissionAttributes, known: &dyn Namespaces) -> String {
-    let registry = EquivalenceRegistry::new();
+fn in_namespaces(
+    hook: &CompiledWebhook,
+    request: &AdmissionAttributes,
+    known: &dyn Namespaces,
+) -> String {
+    let registry = EquivalentResources::new();
     outcome(decide(hook, request, &MatchContext::new(known, &registry)).decision())
 }
 
@@ -204,7 +208,7 @@ fn exempt_kinds() {
     let configuration =
         WebhookConfiguration::from_value(&configuration(&json!({"rules": all()}))).unwrap();
     let set = WebhookSet::new(ConfigurationKind::Validating, [configuration]);
-    let (known, registry) = (namespaces(&[]), EquivalenceRegistry::new());
+    let (known, registry) = (namespaces(&[]), EquivalentResources::new());
     let context = MatchContext::new(&known, &registry);
     let group = "admissionregistration.k8s.io";
     for (group, version, kind, exempt) in [
@@ -224,7 +228,7 @@ fn exempt_kinds() {
         assert_eq!(request.is_exempt(), exempt);
         assert_eq!(set.matching(&request, &context).is_empty(), exempt);
         let decided = set.decide_all(&request, &context);
-        assert_eq!(decided[0].reason(), exempt.then_some(Reason::ExemptKind));
+        assert_eq!(decided[0].reason(), exempt.then_some(DecisionReason::ExemptKind));
         let trace = set.explain(0, &request, &context).unwrap();
         assert_eq!(trace.decision(), &decided[0]);
     }
@@ -256,7 +260,7 @@ fn order_and_keys() {
         named(validating, "a-2", &["y.b.c"]),
     ];
     let set = WebhookSet::new(ConfigurationKind::Validating, configurations.clone());
-    let keys: Vec<&str> = set.hooks().iter().map(Hook::key).collect();
+    let keys: Vec<&str> = set.hooks().iter().map(CompiledWebhook::key).collect();
     assert_eq!(
         keys,
         ["B/x.b.c/0", "a/x.b.c/0", "a-2/y.b.c/0", "b/z.b.c/0", "b/a.b.c/0", "b/z.b.c/1",]

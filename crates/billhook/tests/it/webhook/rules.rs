@@ -1,6 +1,6 @@
 //! Which requests a rule is for (WM-30 to WM-39).
 
-use billhook::webhook::{Dimension, EquivalenceRegistry, MatchContext, Operation, TraceStep};
+use billhook::webhook::{Dimension, EquivalentResources, MatchContext, Operation, TraceStep};
 use serde_json::{Value, json};
 
 use crate::webhook::support::{decide, hook, namespaces, plain_outcome, request};
@@ -163,7 +163,7 @@ fn traces_name_the_first_part_that_does_not_fit() {
         rule("*", "CREATE", "", "v1", "pods"),
         rule("*", "CREATE", "", "v1", "*"),
     ]}));
-    let (namespaces, registry) = (namespaces(&[]), EquivalenceRegistry::new());
+    let (namespaces, registry) = (namespaces(&[]), EquivalentResources::new());
     let context = MatchContext::new(&namespaces, &registry);
     let trace = decide(&hook, &request(Operation::Create, "/v1/pods", "n"), &context);
     let failed: Vec<_> = trace

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use billhook::FieldError;
 use billhook::webhook::{
-    AdmissionAttributes, ConfigurationKind, Decision, EquivalenceRegistry, Hook, MatchContext,
-    NamespaceLabels, Operation, Trace, WebhookConfiguration, WebhookSet,
+    AdmissionAttributes, CompiledWebhook, ConfigurationKind, Decision, EquivalentResources,
+    MatchContext, NamespaceLabels, Operation, Trace, WebhookConfiguration, WebhookSet,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use serde_json::{Value, json};
@@ -44,7 +44,7 @@ pub(crate) fn texts(errors: &[FieldError]) -> Vec<String> {
 }
 
 /// The compiled webhook.
-pub(crate) fn hook(fields: &Value) -> Hook {
+pub(crate) fn hook(fields: &Value) -> CompiledWebhook {
     let configuration = read(&configuration(fields));
     let set = WebhookSet::new(ConfigurationKind::Validating, [configuration]);
     set.hooks()[0].clone()
@@ -88,7 +88,7 @@ pub(crate) fn namespaces(list: &[(&str, &str)]) -> BTreeMap<String, NamespaceLab
 
 /// Decides with and without a trace, which must agree.
 pub(crate) fn decide(
-    hook: &Hook,
+    hook: &CompiledWebhook,
     attributes: &AdmissionAttributes,
     context: &MatchContext<'_>,
 ) -> Trace {
@@ -108,9 +108,9 @@ pub(crate) fn outcome(decision: &Decision) -> String {
 }
 
 /// [`outcome`] of a webhook without stored namespaces and equivalents.
-pub(crate) fn plain_outcome(hook: &Hook, attributes: &AdmissionAttributes) -> String {
+pub(crate) fn plain_outcome(hook: &CompiledWebhook, attributes: &AdmissionAttributes) -> String {
     let namespaces = namespaces(&[]);
-    let registry = EquivalenceRegistry::new();
+    let registry = EquivalentResources::new();
     let context = MatchContext::new(&namespaces, &registry);
     outcome(decide(hook, attributes, &context).decision())
 }

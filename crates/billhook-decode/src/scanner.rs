@@ -5,7 +5,7 @@ use billhook_apimachinery::value::grow;
 use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
 use crate::error::JsonError;
-use crate::read::{MAX_DEPTH, read_json};
+use crate::reader::{MAX_DEPTH, read_json};
 
 /// Why a pass over text ended early. As wide as a position, so that a result with either stays in
 /// registers.

@@ -1,6 +1,6 @@
 //! The content of JSON strings.
 
-use crate::scan::end_of_plain;
+use crate::scanner::end_of_plain;
 
 /// Where reading failed, and the server's text for it; boxed, because results are passed often and
 /// fail rarely.

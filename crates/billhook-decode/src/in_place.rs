@@ -6,8 +6,8 @@ use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults_node}
 use billhook_schema::{CompiledSchema, Edge, NodeRef, PreviousProperty, Unlisted};
 use serde_json::{Map, Value};
 
-use crate::scan::LEVELS;
-use crate::seen::{NARROW, Narrow, Seen, Wide};
+use crate::member_set::{NARROW, Narrow, Seen, Wide};
+use crate::scanner::LEVELS;
 
 /// Removes unknown fields and nulls that are not allowed, and applies defaults: the same as the
 /// three steps one after the other, in one walk that touches nothing that stays and allocates

@@ -3,7 +3,7 @@
 
 use billhook_apimachinery::TypeMeta;
 use billhook_apimachinery::metadata::{
-    Invalid, metadata_changes, normalise_metadata, unknown_metadata_fields,
+    Invalid, metadata_changes, normalize_metadata, unknown_metadata_fields,
 };
 use billhook_apimachinery::value::{DeepValue, dismantle, go_type, json_type};
 use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
@@ -118,7 +118,7 @@ pub(crate) struct Clean<'c> {
 impl Clean<'_> {
     pub(crate) fn run(&self, object: &mut Value, found: &TypeMeta) -> Result<Findings, String> {
         let mut findings = Findings::default();
-        let belongs = crate::clean::belongs_to(found, self.crd);
+        let belongs = crate::coerce_object::belongs_to(found, self.crd);
         let schema = self.crd.schema(&found.version);
         if belongs && schema.dialect() == Dialect::Kep {
             billhook_pruning::check_types(schema, object).map_err(|error| error.to_string())?;
@@ -144,7 +144,7 @@ impl Clean<'_> {
         findings: &mut Findings,
     ) -> Result<Option<DeepValue>, String> {
         let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
-        let decoded = normalise_metadata(metadata, self.invalid, schema.dialect())
+        let decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
             .map_err(|error| error.to_string())?;
         let at = Location::TOP.name("metadata");
         if self.report.unknown {

@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use billhook_apimachinery::value::grow;
 
-use crate::read::MAX_DEPTH;
-use crate::scan::{Part, Scan, Step, Stop};
-use crate::text;
+use crate::reader::MAX_DEPTH;
+use crate::scanner::{Part, Scan, Step, Stop};
+use crate::string;
 
 /// Writes a text anew; white space between tokens is lost.
 pub(crate) fn rewrite(text: &[u8]) -> Step<Vec<u8>> {
@@ -47,7 +47,7 @@ impl Rewriter<'_, '_> {
         self.scan.lone_surrogate = false;
         let end = self.scan.skip_string(at)?;
         let spelled = self.scan.slice(at, end);
-        let content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
+        let content = string::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
         if self.scan.lone_surrogate || std::str::from_utf8(spelled).is_err() {
             let spelled = billhook_apimachinery::print::plain_json(&content.as_str().into());
             self.out.extend_from_slice(spelled.as_bytes());

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use billhook_apimachinery::hash_name;
 
-use crate::scan::{Keys, Step, Stop};
+use crate::scanner::{Keys, Step, Stop};
 
 /// How many hashes can be open at once without allocating.
 const INLINE: usize = 64;

@@ -5,8 +5,8 @@ use billhook_apimachinery::value::DeepValue;
 
 use super::attributes::AdmissionAttributes;
 use super::built_in::{BUILT_IN, BuiltIn};
-use super::equivalence::EquivalenceRegistry;
-use crate::crd::{CustomResourceDefinition, Scope, Version};
+use super::equivalence::EquivalentResources;
+use crate::crd::{CrdVersion, CustomResourceDefinition, Scope};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// A resource with its kind and scope: what turns an object into a request.
@@ -46,7 +46,7 @@ impl ApiResource {
     }
 
     /// The resource of a version of a definition.
-    pub fn of_version(version: &Version) -> Self {
+    pub fn of_version(version: &CrdVersion) -> Self {
         let crd = version.definition();
         ApiResource {
             resource: GroupVersionResource::new(crd.group(), version.name(), &crd.names().plural),
@@ -105,11 +105,11 @@ impl BuiltIn {
     }
 }
 
-impl EquivalenceRegistry {
+impl EquivalentResources {
     /// The built-in resources that a server of Kubernetes 1.36 serves unless told otherwise
     /// (WM-48). The two resources for events share their storage.
     pub fn built_in() -> Self {
-        let mut registry = EquivalenceRegistry::new();
+        let mut registry = EquivalentResources::new();
         registry.share_storage(("events.k8s.io", "events"), ("", "events"));
         for known in BUILT_IN {
             let ApiResource { resource, kind, .. } = known.api_resource();

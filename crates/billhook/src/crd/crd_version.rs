@@ -1,5 +1,7 @@
 //! One version of a definition, and the single steps of cleaning an object of it.
 
+use std::sync::Arc;
+
 use billhook_apimachinery::{Change, FieldError, FieldPath};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
@@ -14,20 +16,20 @@ use crate::scale::ScalePaths;
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///
 /// The steps here follow the version's schema with the defaults that the server serves (DF-30),
-/// one at a time; [`Version::decode`] runs them as the server does.
+/// one at a time; [`CrdVersion::decode`] runs them as the server does.
 #[derive(Clone, Debug)]
-pub struct Version {
+pub struct CrdVersion {
     crd: CustomResourceDefinition,
+    data: Arc<VersionData>,
     index: usize,
 }
 
-impl Version {
-    pub(super) fn new(crd: &CustomResourceDefinition, index: usize) -> Self {
-        Version { crd: crd.clone(), index }
-    }
-
-    fn data(&self) -> Option<&VersionData> {
-        self.crd.0.versions.get(self.index)
+impl CrdVersion {
+    pub(super) fn new(
+        crd: &CustomResourceDefinition,
+        (index, data): (usize, &Arc<VersionData>),
+    ) -> Self {
+        CrdVersion { crd: crd.clone(), data: Arc::clone(data), index }
     }
 
     /// The definition it belongs to.
@@ -37,7 +39,7 @@ impl Version {
 
     /// Its name, e.g. `v1`.
     pub fn name(&self) -> &str {
-        self.data().map_or("", |data| &data.name)
+        &self.data.name
     }
 
     /// `group/version`, as objects have it in `apiVersion`.
@@ -50,22 +52,22 @@ impl Version {
 
     /// Whether it is served.
     pub fn is_served(&self) -> bool {
-        self.data().is_some_and(|data| data.served)
+        self.data.served
     }
 
     /// Whether objects are stored in it.
     pub fn is_storage(&self) -> bool {
-        self.data().is_some_and(|data| data.storage)
+        self.data.storage
     }
 
     /// If it is deprecated, the warning written in the definition (which may be empty).
     pub fn deprecation_warning(&self) -> Option<&str> {
-        self.data()?.deprecation_warning.as_deref()
+        self.data.deprecation_warning.as_deref()
     }
 
     /// Whether it has the status subresource.
     pub fn has_status_subresource(&self) -> bool {
-        self.data().is_some_and(|data| data.has_status_subresource)
+        self.data.has_status_subresource
     }
 
     /// Whether it has the scale subresource.
@@ -75,38 +77,35 @@ impl Version {
 
     /// The paths of the scale subresource, if it has one.
     pub fn scale(&self) -> Option<&ScalePaths> {
-        self.data()?.scale.as_ref()
+        self.data.scale.as_ref()
     }
 
     /// The validator of its schema, compiled at the first use.
-    pub fn validator(&self) -> Option<&Validator> {
-        let data = self.data()?;
-        Some(data.validator.get_or_init(|| Validator::new(&data.written)))
+    pub fn validator(&self) -> &Validator {
+        self.data.validator.get_or_init(|| Validator::new(&self.data.written))
     }
 
     /// Its rules in CEL, compiled at the first use; none without rules.
     pub fn rules(&self) -> Option<&Rules> {
-        let data = self.data()?;
-        let compile = || Rules::new(&data.written, self.validator()?);
-        data.rules.get_or_init(compile).as_ref()
+        let compile = || Rules::new(&self.data.written, self.validator());
+        self.data.rules.get_or_init(compile).as_ref()
     }
 
     /// Its schema in the form that objects are walked with.
     pub fn schema(&self) -> &CompiledSchema {
-        self.data().map_or(&self.crd.0.empty, |data| &data.compiled)
+        &self.data.compiled
     }
 
-    /// Its schema prepared for text; none if nothing is known about the version.
-    pub(crate) fn decoder(&self) -> Option<&Decoder> {
-        let data = self.data()?;
-        Some(data.decoder.get_or_init(|| {
-            Decoder::new(data.compiled.clone(), &self.api_version(), self.crd.kind())
-        }))
+    /// Its schema prepared for text.
+    pub(crate) fn decoder(&self) -> &Decoder {
+        self.data.decoder.get_or_init(|| {
+            Decoder::new(self.data.compiled.clone(), &self.api_version(), self.crd.kind())
+        })
     }
 
     /// Its structural schema, if it has one.
     pub fn structural_schema(&self) -> Option<&StructuralSchema> {
-        self.data()?.structural.as_ref()
+        self.data.structural.as_ref()
     }
 
     /// The violations of the structural rules in its schema (SS-40 to SS-71).
@@ -122,7 +121,7 @@ impl Version {
         billhook_pruning::prune(self.schema(), object);
     }
 
-    /// [`Version::prune`] with the removed fields listed.
+    /// [`CrdVersion::prune`] with the removed fields listed.
     pub fn prune_reporting(&self, object: &mut Value) -> Vec<Change> {
         billhook_pruning::prune_reporting(self.schema(), object)
     }
@@ -135,7 +134,7 @@ impl Version {
         }
     }
 
-    /// [`Version::remove_nulls`] with the removed fields listed.
+    /// [`CrdVersion::remove_nulls`] with the removed fields listed.
     pub fn remove_nulls_reporting(&self, object: &mut Value) -> Vec<Change> {
         if self.crd.preserves_unknown_fields() {
             return Vec::new();
@@ -143,24 +142,24 @@ impl Version {
         billhook_defaulting::remove_nulls_reporting(self.schema(), object)
     }
 
-    /// Prunes, removes nulls and applies defaults in one walk: the same as [`Version::prune`],
-    /// [`Version::remove_nulls`] and [`Version::default`] one after the other, but it touches
+    /// Prunes, removes nulls and applies defaults in one walk: the same as [`CrdVersion::prune`],
+    /// [`CrdVersion::remove_nulls`] and [`CrdVersion::apply_defaults`] one after the other, but it touches
     /// nothing that stays and allocates nothing when nothing changes. On an error the object is
     /// partly cleaned.
     pub fn prune_and_default(&self, object: &mut Value) -> Result<(), LimitError> {
         if self.crd.preserves_unknown_fields() {
-            return self.default(object);
+            return self.apply_defaults(object);
         }
         billhook_decode::prune_and_default(self.schema(), object)
     }
 
     /// Applies the defaults of the schema (DF-20).
-    pub fn default(&self, object: &mut Value) -> Result<(), LimitError> {
+    pub fn apply_defaults(&self, object: &mut Value) -> Result<(), LimitError> {
         billhook_defaulting::apply_defaults(self.schema(), object)
     }
 
-    /// [`Version::default`] with the applied defaults listed.
-    pub fn default_reporting(&self, object: &mut Value) -> Result<Vec<Change>, LimitError> {
+    /// [`CrdVersion::apply_defaults`] with the applied defaults listed.
+    pub fn apply_defaults_reporting(&self, object: &mut Value) -> Result<Vec<Change>, LimitError> {
         billhook_defaulting::apply_defaults_reporting(self.schema(), object)
     }
 }

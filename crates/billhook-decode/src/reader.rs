@@ -8,8 +8,8 @@ use serde_json::{Map, Value};
 
 use crate::error::JsonError;
 use crate::number;
-use crate::scan::{LEVELS, end_of_plain};
-use crate::text::{self, Failure, character, failure};
+use crate::scanner::{LEVELS, end_of_plain};
+use crate::string::{self, Failure, character, failure};
 
 /// How deep lists and objects may be nested.
 pub const MAX_DEPTH: usize = 10_000;
@@ -130,7 +130,7 @@ impl<'t> Reader<'t> {
 
     fn invalid(&self, context: &str) -> Failure {
         match self.bytes.get(self.at..) {
-            None | Some([]) => text::end_of_input(self.bytes),
+            None | Some([]) => string::end_of_input(self.bytes),
             Some(rest) => {
                 let shown = character(rest);
                 failure(self.at, format!("invalid character {shown} {context}"))
@@ -262,7 +262,7 @@ impl<'t> Reader<'t> {
             self.at = end + 1;
             return Ok(text.to_owned());
         }
-        let (text, end) = text::string(self.bytes, self.unicode, start)?;
+        let (text, end) = string::string(self.bytes, self.unicode, start)?;
         self.at = end;
         Ok(text)
     }

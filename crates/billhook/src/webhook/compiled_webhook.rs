@@ -8,12 +8,14 @@ use serde_json::{Map, Value};
 use super::attributes::{AdmissionAttributes, Operation};
 use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
 use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
-use super::decision::{Decision, Match, Reason};
-use super::equivalence::EquivalenceRegistry;
+use super::decision::{Decision, DecisionReason, Match};
+use super::equivalence::EquivalentResources;
 use super::namespaces::Namespaces;
 use super::rule::CompiledRule;
 use super::status::namespace_not_found;
-use super::trace::{Recorder, RuleMismatch, SeenNamespace, SeenObject, Trace, TraceStep, Verdict};
+use super::trace::{
+    Recorder, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
+};
 use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
@@ -25,7 +27,7 @@ pub struct MatchContext<'c> {
     /// The labels of namespaces.
     pub namespaces: &'c dyn Namespaces,
     /// The equivalent resources.
-    pub equivalents: &'c EquivalenceRegistry,
+    pub equivalents: &'c EquivalentResources,
     /// Evaluates match conditions. Without it, and where objects would have to be converted
     /// first, the decision is [`Decision::NotEvaluated`].
     pub conditions: Option<&'c dyn MatchConditions>,
@@ -33,7 +35,7 @@ pub struct MatchContext<'c> {
 
 impl<'c> MatchContext<'c> {
     /// The context without match conditions.
-    pub fn new(namespaces: &'c dyn Namespaces, equivalents: &'c EquivalenceRegistry) -> Self {
+    pub fn new(namespaces: &'c dyn Namespaces, equivalents: &'c EquivalentResources) -> Self {
         MatchContext { namespaces, equivalents, conditions: None }
     }
 
@@ -48,7 +50,7 @@ impl<'c> MatchContext<'c> {
 /// A webhook of a configuration, ready to match. Its selectors are parsed, and what cannot be
 /// parsed is remembered (WM-10, DI-07).
 #[derive(Clone, Debug)]
-pub struct Hook {
+pub struct CompiledWebhook {
     configuration: Arc<str>,
     kind: ConfigurationKind,
     key: String,
@@ -61,7 +63,7 @@ pub struct Hook {
 /// What the rules say to a request.
 enum Selected {
     Yes(Match),
-    No(Reason),
+    No(DecisionReason),
     UnknownKind(GroupVersionResource),
 }
 
@@ -69,10 +71,10 @@ enum Selected {
 enum Blocked {
     Mismatch,
     /// The request is refused if the rules select it (WM-06).
-    Deferred(Reason, Status),
+    Deferred(DecisionReason, Status),
 }
 
-impl Hook {
+impl CompiledWebhook {
     /// `number` counts the webhooks of the same name before this one (DI-06).
     pub(super) fn new(
         kind: ConfigurationKind,
@@ -84,7 +86,7 @@ impl Hook {
             None => Ok(Selector::nothing()),
             Some(selector) => selector.parse(),
         };
-        Hook {
+        CompiledWebhook {
             kind,
             key: format!("{configuration}/{}/{number}", webhook.name),
             configuration: Arc::clone(configuration),
@@ -138,7 +140,7 @@ impl Hook {
         self.decide_recording(attributes, context, &mut ())
     }
 
-    /// [`Hook::decide`] with all that was tried, in the order it was tried.
+    /// [`CompiledWebhook::decide`] with all that was tried, in the order it was tried.
     pub fn explain(&self, attributes: &AdmissionAttributes, context: &MatchContext<'_>) -> Trace {
         let mut steps = Vec::new();
         let decision = self.decide_recording(attributes, context, &mut steps);
@@ -171,11 +173,11 @@ impl Hook {
             }
         };
         let namespace = self.select_namespace(attributes, context.namespaces, recorder);
-        if let Some(skipped) = block(namespace, Reason::NamespaceSelectorMismatch) {
+        if let Some(skipped) = block(namespace, DecisionReason::NamespaceSelectorMismatch) {
             return skipped;
         }
         let object = self.select_object(attributes, recorder);
-        if let Some(skipped) = block(object, Reason::ObjectSelectorMismatch) {
+        if let Some(skipped) = block(object, DecisionReason::ObjectSelectorMismatch) {
             return skipped;
         }
         let matched = match self.select(attributes, context.equivalents, recorder) {
@@ -185,7 +187,10 @@ impl Hook {
                 let error = format!(
                     "unable to convert to {group}/{version}, Resource={resource}: unknown kind"
                 );
-                return Decision::Rejected(Reason::UnknownKind, Status::internal_error(&error));
+                return Decision::Rejected(
+                    DecisionReason::UnknownKind,
+                    Status::internal_error(&error),
+                );
             }
         };
         if let Some(rejected) = deferred {
@@ -221,26 +226,26 @@ impl Hook {
         };
         let is_namespaces = attributes.resource.resource == "namespaces";
         if attributes.namespace.is_empty() && !is_namespaces {
-            recorder.add(|| step(SeenNamespace::NotNamespaced, Verdict::Passed));
+            recorder.add(|| step(SeenNamespace::NotNamespaced, StepVerdict::Passed));
             return Ok(());
         }
         let selector = match &self.namespace_selector {
             Ok(selector) => selector,
             Err(error) => {
-                let verdict = || Verdict::Error(error.to_string());
+                let verdict = || StepVerdict::Error(error.to_string());
                 recorder.add(|| step(SeenNamespace::NotLookedAt, verdict()));
                 return Err(unparsable(error));
             }
         };
         if selector.is_everything() {
-            recorder.add(|| step(SeenNamespace::NotLookedAt, Verdict::Passed));
+            recorder.add(|| step(SeenNamespace::NotLookedAt, StepVerdict::Passed));
             return Ok(());
         }
         let is_written = matches!(attributes.operation, Operation::Create | Operation::Update);
         if is_namespaces && attributes.subresource.is_empty() && is_written {
             let labels = attributes.object.as_deref().and_then(labels_of);
             let matches = matches_labels(selector, labels);
-            recorder.add(|| step(SeenNamespace::Object(owned(labels)), Verdict::of(matches)));
+            recorder.add(|| step(SeenNamespace::Object(owned(labels)), StepVerdict::of(matches)));
             return if matches { Ok(()) } else { Err(Blocked::Mismatch) };
         }
         let name = &attributes.namespace;
@@ -249,21 +254,21 @@ impl Hook {
                 let matches = selector.matches(labels.as_ref());
                 recorder.add(|| {
                     let (name, labels) = (name.clone(), labels.as_ref().clone());
-                    step(SeenNamespace::Stored { name, labels }, Verdict::of(matches))
+                    step(SeenNamespace::Stored { name, labels }, StepVerdict::of(matches))
                 });
                 if matches { Ok(()) } else { Err(Blocked::Mismatch) }
             }
             Ok(None) => {
                 let status = namespace_not_found(name);
-                let verdict = || Verdict::Error(status.message.clone());
+                let verdict = || StepVerdict::Error(status.message.clone());
                 recorder.add(|| step(SeenNamespace::Missing { name: name.clone() }, verdict()));
-                Err(Blocked::Deferred(Reason::NamespaceNotFound, status))
+                Err(Blocked::Deferred(DecisionReason::NamespaceNotFound, status))
             }
             Err(error) => {
                 let status = Status::internal_error(&error);
-                let verdict = || Verdict::Error(error.clone());
+                let verdict = || StepVerdict::Error(error.clone());
                 recorder.add(|| step(SeenNamespace::Unknown { name: name.clone() }, verdict()));
-                Err(Blocked::Deferred(Reason::NamespaceError, status))
+                Err(Blocked::Deferred(DecisionReason::NamespaceError, status))
             }
         }
     }
@@ -286,7 +291,7 @@ impl Hook {
         };
         match &self.object_selector {
             Err(error) => {
-                recorder.add(|| step(Verdict::Error(error.to_string())));
+                recorder.add(|| step(StepVerdict::Error(error.to_string())));
                 Err(unparsable(error))
             }
             Ok(selector) => {
@@ -295,7 +300,7 @@ impl Hook {
                 };
                 let matches =
                     selector.is_everything() || objects.into_iter().flatten().any(has_match);
-                recorder.add(|| step(Verdict::of(matches)));
+                recorder.add(|| step(StepVerdict::of(matches)));
                 if matches { Ok(()) } else { Err(Blocked::Mismatch) }
             }
         }
@@ -305,7 +310,7 @@ impl Hook {
     fn select(
         &self,
         attributes: &AdmissionAttributes,
-        registry: &EquivalenceRegistry,
+        registry: &EquivalentResources,
         recorder: &mut impl Recorder,
     ) -> Selected {
         let AdmissionAttributes { resource, subresource, .. } = attributes;
@@ -344,8 +349,8 @@ impl Hook {
                 missed: missed.cloned(),
             });
             return Selected::No(match missed {
-                Some(_) => Reason::EquivalentNotTried,
-                None => Reason::NoRuleMatched,
+                Some(_) => DecisionReason::EquivalentNotTried,
+                None => DecisionReason::NoRuleMatched,
             });
         }
         let mut pairs =
@@ -359,8 +364,8 @@ impl Hook {
                 missed: None,
             });
             return Selected::No(match none {
-                true => Reason::NoRuleMatched,
-                false => Reason::NoEquivalentMatched,
+                true => DecisionReason::NoRuleMatched,
+                false => DecisionReason::NoEquivalentMatched,
             });
         };
         match registry.kind_for(found, subresource) {
@@ -407,7 +412,7 @@ fn open_conditions(
 /// WM-12, WM-20.
 fn unparsable(error: &SelectorError) -> Blocked {
     let status = Status::internal_error(&error.to_string());
-    Blocked::Deferred(Reason::SelectorUnparsable, status)
+    Blocked::Deferred(DecisionReason::SelectorUnparsable, status)
 }
 
 /// Kinds without object metadata, in the core group but for the last (WM-22).

@@ -13,16 +13,16 @@ use billhook_apimachinery::value::grow;
 use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
 use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
 
+use crate::duplicate_keys::OpenKeys;
 use crate::fields::Fields;
-use crate::keys::OpenKeys;
+use crate::member_set::{NARROW, Narrow, Seen, Wide};
 use crate::metadata::{self, Fast};
-use crate::notes::{Findings, Notes, Place, Within};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
-use crate::read::MAX_DEPTH;
-use crate::scan::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
-use crate::seen::{NARROW, Narrow, Seen, Wide};
-use crate::text;
+use crate::reader::MAX_DEPTH;
+use crate::report::{Findings, Notes, Place, Within};
+use crate::scanner::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
+use crate::string;
 
 /// What the top object must say it is.
 pub(crate) struct Expected {
@@ -337,7 +337,7 @@ impl<'t, 's> Pass<'t, 's> {
         let (value, byte) = self.scan.skip_colon(end)?;
         let content;
         let name = if escaped {
-            content = text::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
+            content = string::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?.0;
             content.as_bytes()
         } else {
             key
@@ -486,7 +486,7 @@ impl<'t, 's> Pass<'t, 's> {
         let byte = self.scan.byte(at);
         let end = self.scan.skip_value(at, byte, &mut self.keys, object.left)?;
         let written = self.scan.slice(at, end);
-        let normal = metadata::normalise(written, node, object.is_root(), object.left)?;
+        let normal = metadata::normalize(written, node, object.is_root(), object.left)?;
         if let Some(text) = &normal.text {
             self.out.replace(at..end, text.as_bytes());
         }

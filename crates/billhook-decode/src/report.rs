@@ -11,8 +11,8 @@ use billhook_pruning::{pruned_change, unknown_fields};
 use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
-use crate::read::read_json;
-use crate::scan::{self, Stop};
+use crate::reader::read_json;
+use crate::scanner::{self, Stop};
 
 /// A place in an object or a list at `node`.
 #[derive(Clone, Copy)]
@@ -162,7 +162,7 @@ impl<'s> Notes<'s> {
     }
 
     /// A member was removed; `text` is its value.
-    pub(crate) fn pruned(&mut self, text: &[u8], place: Place<'_, 's>) -> scan::Step<()> {
+    pub(crate) fn pruned(&mut self, text: &[u8], place: Place<'_, 's>) -> scanner::Step<()> {
         let document = read_json(text).map_err(|_| Stop::Tree)?;
         if !document.duplicates().is_empty() {
             return Err(Stop::Duplicate);
@@ -183,7 +183,7 @@ impl<'s> Notes<'s> {
         edge: Edge<'s>,
         cause: Cause,
         place: Place<'_, 's>,
-    ) -> scan::Step<()> {
+    ) -> scanner::Step<()> {
         let Some(default) = edge.default().filter(|_| self.are_wanted) else { return Ok(()) };
         let mut completed = Vec::new();
         if edge.node().can_default() {
@@ -202,7 +202,7 @@ impl<'s> Notes<'s> {
         node: NodeRef<'s>,
         normal: Normal,
         place: Place<'_, 's>,
-    ) -> scan::Step<()> {
+    ) -> scanner::Step<()> {
         if !self.are_wanted {
             return Ok(());
         }
