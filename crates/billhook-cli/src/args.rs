@@ -170,7 +170,7 @@ pub(crate) struct Common {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) crd: Vec<PathBuf>,
-    /// CrdVersion of the CRD to use [default: the object's own; with --from storage the version that
+    /// Version of the CRD to use [default: the object's own; with --from storage the version that
     /// objects are stored in]
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,
