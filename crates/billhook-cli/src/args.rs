@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use crate::admit::args::Admit;
+use crate::explain::Explain;
 use crate::matching::args::Match;
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -40,6 +41,9 @@ pub(crate) enum Subcommands {
     /// Show which webhooks a request goes to, and why it does not go to the others
     #[command(after_help = crate::matching::args::MATCH_HELP)]
     Match(Box<Match>),
+    /// Print rules by their ids, as changes and findings name them
+    #[command(after_help = crate::explain::EXIT_STATUS)]
+    Explain(Explain),
 }
 
 const CHECK_EXIT_STATUS: &str = "\
@@ -284,6 +288,7 @@ impl Subcommands {
             }
             Subcommands::Match(command) => command.check(),
             Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
+            Subcommands::Explain(_) => Ok(()),
         }
     }
 }

@@ -6,6 +6,7 @@ mod allow;
 mod args;
 mod check;
 mod crds;
+mod explain;
 mod findings;
 mod input;
 mod json;
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
         args::Subcommands::Admit(command) => admit::run(command),
+        args::Subcommands::Explain(command) => explain::run(command),
     };
     let status = match run {
         Ok(status) => status,

@@ -17,6 +17,7 @@ mod check;
 mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
+mod explain;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod support;

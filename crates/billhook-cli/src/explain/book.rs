@@ -1,0 +1,90 @@
+//! The rule book: the files of `docs/rules`, which are a part of the command, split into rules.
+
+/// The files, in order.
+macro_rules! files {
+    ($($name:literal)*) => {
+        const FILES: &[&str] = &[$(include_str!(concat!("../../rules/", $name, ".md"))),*];
+    };
+}
+
+files! {
+    "01-structural-schema" "02-pruning" "03-defaulting" "04-objectmeta" "05-value-validation"
+    "06-crd-validation" "07-request-pipeline" "08-cel-validations" "09-known-divergences"
+    "10-webhook-configuration" "11-webhook-matching" "12-admission-review" "13-dispatch"
+    "14-webhook-client" "15-observability" "16-validating-admission-policy-note"
+}
+
+/// One rule.
+#[derive(Debug)]
+pub(crate) struct Rule<'t> {
+    /// Such as `PR-12`.
+    pub(crate) id: &'t str,
+    pub(crate) title: &'t str,
+    /// The heading of the file.
+    pub(crate) chapter: &'t str,
+    /// The heading within the file.
+    pub(crate) section: &'t str,
+    /// What follows the title, in Markdown.
+    pub(crate) body: &'t str,
+}
+
+/// All rules, in the order of the files.
+#[derive(Debug)]
+pub(crate) struct Book(Vec<Rule<'static>>);
+
+impl Book {
+    pub(crate) fn read() -> Self {
+        Book(FILES.iter().flat_map(|text| chapter(text)).collect())
+    }
+
+    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule<'static>> {
+        self.0.iter()
+    }
+
+    /// Up to five ids that are spelled nearly so.
+    pub(crate) fn near(&self, wanted: &str) -> Vec<&'static str> {
+        let mut near: Vec<(usize, &str)> =
+            self.rules().map(|rule| (distance(wanted, rule.id), rule.id)).collect();
+        near.sort_by_key(|(distance, _)| *distance);
+        let best = near.first().map_or(0, |(distance, _)| *distance);
+        let is_near = |distance: usize| distance == best && distance <= 2;
+        near.into_iter().filter(|(d, _)| is_near(*d)).map(|(_, id)| id).take(5).collect()
+    }
+}
+
+/// Splits a file at its headings.
+fn chapter(text: &str) -> Vec<Rule<'_>> {
+    let mut sections = text.split("\n## ");
+    let head = sections.next().unwrap_or_default();
+    let chapter = head.trim_start_matches("# ").lines().next().unwrap_or_default();
+    let rules = sections.flat_map(|section| {
+        let mut rules = section.split("\n<a id=\"");
+        let heading = rules.next().and_then(|head| head.lines().next()).unwrap_or_default();
+        rules.filter_map(move |text| rule(text, chapter, heading))
+    });
+    rules.collect()
+}
+
+/// Reads a rule from the name of its anchor on.
+fn rule<'t>(text: &'t str, chapter: &'t str, section: &'t str) -> Option<Rule<'t>> {
+    let (id, text) = text.split_once("\"></a>\n### ")?;
+    let (heading, body) = text.split_once('\n')?;
+    let title = heading.strip_prefix(id)?.trim_start();
+    Some(Rule { id, title, chapter, section, body })
+}
+
+/// The number of characters to insert, remove or replace to make one text the other.
+fn distance(a: &str, b: &str) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (index, x) in a.bytes().enumerate() {
+        let mut diagonal = index;
+        let mut left = index + 1;
+        let next = b.bytes().zip(row.iter().skip(1)).map(|(y, above)| {
+            left = (left + 1).min(above + 1).min(diagonal + usize::from(x != y));
+            diagonal = *above;
+            left
+        });
+        row = std::iter::once(index + 1).chain(next.collect::<Vec<_>>()).collect();
+    }
+    row.last().copied().unwrap_or_default()
+}

@@ -1,0 +1,69 @@
+//! `billhook explain`: prints rules of the rule book, which every change and finding refers to by
+//! number.
+
+mod book;
+mod inline;
+mod render;
+mod table;
+
+use std::io::{self, Write as _};
+
+use clap::Args;
+
+use crate::problem::Status;
+use book::{Book, Rule};
+
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// List the rules whose ids start so, or all, with their titles
+    #[arg(long)]
+    list: bool,
+    /// Ids of rules, such as `PR-12`; upper and lower case are equal
+    #[arg(value_name = "ID", required_unless_present = "list")]
+    ids: Vec<String>,
+}
+
+pub(crate) const EXIT_STATUS: &str = "\
+Exit status:
+  0  all rules are printed
+  2  there is no such rule";
+
+pub(crate) fn run(command: &Explain) -> io::Result<Status> {
+    let book = Book::read();
+    let found = command.ids.iter().map(|id| find(&book, id, command.list)).collect();
+    let rules: Vec<Vec<&Rule<'_>>> = match found {
+        Ok(_) if command.ids.is_empty() => vec![book.rules().collect()],
+        Ok(rules) => rules,
+        Err(unknown) => crate::args::conflict("explain", &unknown).exit(),
+    };
+    let rules = rules.concat();
+    let mut out = anstream::stdout().lock();
+    if command.list {
+        let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();
+        for rule in rules {
+            writeln!(out, "{:width$}  {}", rule.id, inline::plain(rule.title))?;
+        }
+    } else {
+        let texts: Vec<String> = rules.into_iter().map(render::rule).collect();
+        out.write_all(texts.join("\n\n").as_bytes())?;
+    }
+    out.flush()?;
+    Ok(Status::Fine)
+}
+
+/// The rule of an id, or with `list` all rules that it is a prefix of.
+fn find<'b>(book: &'b Book, id: &str, list: bool) -> Result<Vec<&'b Rule<'static>>, String> {
+    let wanted = id.to_ascii_uppercase();
+    let fits = |rule: &&Rule<'_>| rule.id == wanted || list && rule.id.starts_with(&wanted);
+    let rules: Vec<_> = book.rules().filter(fits).collect();
+    if rules.is_empty() { Err(unknown(book, id, &wanted)) } else { Ok(rules) }
+}
+
+fn unknown(book: &Book, id: &str, wanted: &str) -> String {
+    let near = book.near(wanted);
+    let id = crate::report::visible(id);
+    if near.is_empty() {
+        return format!("there is no rule `{id}`; `billhook explain --list` lists all rules");
+    }
+    format!("there is no rule `{id}`; similar ids: {}", near.join(", "))
+}
