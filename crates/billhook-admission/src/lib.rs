@@ -130,69 +130,40 @@
 //! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
 //! server-side apply. Webhooks from static manifests are not supported.
 
-mod annotations;
-mod answer;
-mod attempt;
-mod block;
-mod call;
-mod caller;
-mod cancel;
+mod audit;
+mod cancellation;
 mod chain;
-mod client_patch;
-mod conditions;
-mod conversion;
-mod deprecation;
-mod diff;
-mod failure;
-mod idempotence;
-mod incoming;
-mod join;
-#[cfg(feature = "kube")]
-mod kube;
-#[cfg(feature = "metrics")]
-pub mod metrics;
-mod model;
-mod mutate;
+mod futures;
+mod object_model;
 mod observe;
-mod ownership;
-mod passage;
+mod options;
 mod patch;
-mod plugin;
-mod record;
-mod request;
-mod resource;
 mod review;
-mod storage;
-mod store;
-mod telemetry;
+mod stage;
 mod time;
-mod validate;
-mod versioned;
-mod warnings;
-mod webhook_status;
+mod trace;
+mod write_path;
 
-pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
-pub use answer::Stage;
-pub use caller::{
-    BoxFuture, CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
-};
-pub use cancel::Cancellation;
-pub use chain::{Chain, ChainOutcome, RequestOptions};
-pub use diff::Difference;
-pub use idempotence::IdempotenceFinding;
-pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
+pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
+pub use cancellation::Cancellation;
+pub use chain::{Chain, ChainOutcome, IdempotenceFinding, Plugin, PluginRequest};
+pub use futures::BoxFuture;
+pub use object_model::{Converter, CustomResources, ObjectModel, UnknownObjects};
+#[cfg(feature = "metrics")]
+pub use observe::metrics;
 pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+pub use options::RequestOptions;
 pub use patch::{JsonPatch, PatchError};
-pub use plugin::{Plugin, PluginRequest};
-pub use record::{Action, HookResult, Step};
-pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
-pub use resource::{Accepted, Admission, AdmissionOutcome, ServerFields};
-pub use review::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
-};
-pub use store::{Store, StoreError, StoreWrite, StoredObject};
-pub use time::timestamp;
-pub use warnings::Warnings;
-
 #[cfg(feature = "kube")]
-pub use kube::KubeConversionError;
+pub use review::KubeConversionError;
+pub use review::{
+    AdmissionRequest, AdmissionResponse, AdmissionReview, CallFailure, CallerError, ReviewError,
+    ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
+pub use stage::Stage;
+pub use time::timestamp;
+pub use trace::{Action, Difference, HookResult, Step};
+pub use write_path::{
+    Accepted, Admission, AdmissionOutcome, ObjectRequest, Preconditions, ServerFields, Store,
+    StoreError, StoreWrite, StoredObject, Subresource, UpdateForm,
+};

@@ -6,7 +6,8 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
-use super::{PatchError, Work};
+use super::error::PatchError;
+use super::limits::Work;
 
 /// A container and the key or index in it that a pointer ends with; nothing need be there.
 pub(crate) struct Place<'p, C> {
@@ -91,7 +92,8 @@ fn is_container(value: &Value) -> bool {
 /// end.
 fn index(key: &str) -> Result<i64, PatchError> {
     let digits = key.strip_prefix(['-', '+']).unwrap_or(key);
-    let syntax = |what: &str| PatchError(format!("strconv.Atoi: parsing {}: {what}", quote(key)));
+    let syntax =
+        |what: &str| PatchError::new(format!("strconv.Atoi: parsing {}: {what}", quote(key)));
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(syntax("invalid syntax"));
     }
@@ -105,7 +107,7 @@ fn position(key: &str, len: usize) -> Result<usize, PatchError> {
     let position = if index < 0 { index.saturating_add(places) } else { index };
     match usize::try_from(position) {
         Ok(position) if position < len => Ok(position),
-        _ => Err(PatchError(format!(
+        _ => Err(PatchError::new(format!(
             "Unable to access invalid index: {index}: invalid index referenced"
         ))),
     }

@@ -1,0 +1,8 @@
+//! What a request leaves for others to read: annotations of the audit log and warnings for the
+//! client.
+
+mod annotations;
+mod warnings;
+
+pub use annotations::{AuditAnnotation, AuditAnnotations, AuditLevel};
+pub use warnings::Warnings;

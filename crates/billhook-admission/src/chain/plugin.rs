@@ -1,0 +1,124 @@
+//! Admission plugins in the same process (DI-01, DI-02): what embedders add to the chain.
+
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use crate::audit::Warnings;
+use crate::audit::{AuditAnnotations, AuditLevel};
+use crate::stage::Stage;
+use billhook::webhook::{AdmissionAttributes, Operation};
+use billhook_apimachinery::Status;
+
+/// A step of admission that is no webhook. It may change objects, refuse requests, or both.
+///
+/// Mutating plugins run again, unasked, when a webhook has changed the object: they must be
+/// idempotent (DI-40, DI-47).
+///
+/// ```
+/// use billhook::Status;
+/// use billhook_admission::{Chain, Plugin, PluginRequest, Stage, Unreachable};
+/// use billhook::webhook::Operation;
+///
+/// /// Refuses new objects without an owner.
+/// struct OwnerRequired;
+///
+/// impl Plugin for OwnerRequired {
+///     fn name(&self) -> &str {
+///         "OwnerRequired"
+///     }
+///
+///     fn has_stage(&self, stage: Stage) -> bool {
+///         stage == Stage::Validating
+///     }
+///
+///     fn handles(&self, operation: Operation) -> bool {
+///         operation == Operation::Create
+///     }
+///
+///     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+///         match request.object().and_then(|object| object.pointer("/spec/owner")) {
+///             Some(_) => Ok(()),
+///             None => Err(Status::failure(403, "Forbidden", "an owner is required")),
+///         }
+///     }
+/// }
+///
+/// let chain = Chain::new(Unreachable).plugin(OwnerRequired);
+/// # let _ = chain;
+/// ```
+pub trait Plugin: Send + Sync {
+    /// The name, for reports and metrics.
+    fn name(&self) -> &str;
+
+    /// Whether it has something to do in a stage, in both by default; where it has not, it is
+    /// neither run nor measured.
+    fn has_stage(&self, stage: Stage) -> bool {
+        let _ = stage;
+        true
+    }
+
+    /// Whether it takes part in requests of an operation.
+    fn handles(&self, operation: Operation) -> bool {
+        let _ = operation;
+        true
+    }
+
+    /// Looks at a request before validation and may change its object.
+    fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        let _ = request;
+        Ok(())
+    }
+
+    /// Looks at a request behind validation.
+    fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        let _ = request;
+        Ok(())
+    }
+}
+
+/// A request as a plugin sees it.
+#[derive(Debug)]
+pub struct PluginRequest<'r> {
+    pub(crate) attributes: &'r AdmissionAttributes,
+    /// The object, once it is asked for to be changed.
+    pub(crate) changed: Option<DeepValue>,
+    pub(crate) is_reinvocation: bool,
+    pub(crate) warnings: &'r mut Warnings,
+    pub(crate) annotations: &'r mut AuditAnnotations,
+}
+
+impl PluginRequest<'_> {
+    /// The request. Its object does not show what this plugin has changed already.
+    pub fn attributes(&self) -> &AdmissionAttributes {
+        self.attributes
+    }
+
+    /// The new object, to read it.
+    pub fn object(&self) -> Option<&Value> {
+        self.changed.as_deref().or(self.attributes.object.as_deref())
+    }
+
+    /// The new object, to change it. What a validating plugin changes is lost.
+    pub fn object_mut(&mut self) -> Option<&mut Value> {
+        if self.changed.is_none() {
+            let object = self.attributes.object.as_deref()?;
+            self.changed = Some(deep_clone(object).into());
+        }
+        self.changed.as_deref_mut()
+    }
+
+    /// Whether the chain runs a second time because a webhook changed the object (DI-40).
+    pub fn is_reinvocation(&self) -> bool {
+        self.is_reinvocation
+    }
+
+    /// Warns the client.
+    pub fn warn(&mut self, text: &str) {
+        self.warnings.add(text);
+    }
+
+    /// Adds an audit annotation.
+    pub fn annotate(&mut self, key: &str, value: &str, level: AuditLevel) {
+        self.annotations.add(key, value, level);
+    }
+}

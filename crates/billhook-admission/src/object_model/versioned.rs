@@ -1,0 +1,138 @@
+//! The object of a request in the version that a webhook wants (DI-11, DI-37 to DI-39).
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use super::model::ObjectModel;
+use crate::review::SharedObject;
+use billhook::webhook::AdmissionAttributes;
+use billhook_apimachinery::GroupVersionKind;
+use billhook_apimachinery::Status;
+
+/// The objects of a request in one version.
+#[derive(Clone, Debug)]
+pub(crate) struct Versioned {
+    pub(crate) kind: GroupVersionKind,
+    pub(crate) object: Option<SharedObject>,
+    pub(crate) old_object: Option<SharedObject>,
+}
+
+impl Versioned {
+    /// The objects of a request in a version.
+    pub(crate) fn of(
+        request: &AdmissionAttributes,
+        kind: &GroupVersionKind,
+        model: &dyn ObjectModel,
+    ) -> Result<Self, String> {
+        let convert = |object: &Option<DeepValue>| {
+            object.as_deref().map(|object| share(object, &request.kind, kind, model)).transpose()
+        };
+        Ok(Versioned {
+            kind: kind.clone(),
+            object: convert(&request.object)?,
+            old_object: convert(&request.old_object)?,
+        })
+    }
+}
+
+/// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
+/// goes without, and without a creation time that is not set (AR-17).
+fn share(
+    object: &Value,
+    from: &GroupVersionKind,
+    to: &GroupVersionKind,
+    model: &dyn ObjectModel,
+) -> Result<SharedObject, String> {
+    if from != to {
+        return model.convert(object, to).map(Arc::new);
+    }
+    let mut object = DeepValue::from(deep_clone(object));
+    if let Value::Object(members) = &mut *object {
+        members.entry("apiVersion").or_insert_with(|| to.api_version().into());
+        members.entry("kind").or_insert_with(|| to.kind.as_str().into());
+        if let Some(Value::Object(metadata)) = members.get_mut("metadata")
+            && metadata.get("creationTimestamp").is_some_and(Value::is_null)
+        {
+            metadata.remove("creationTimestamp");
+        }
+    }
+    Ok(Arc::new(object))
+}
+
+/// The state that the webhooks of a mutating pass share (DI-11).
+pub(crate) struct State<'s> {
+    /// The client's request; its object is the one of the last conversion back.
+    pub(crate) request: &'s mut AdmissionAttributes,
+    pub(crate) model: &'s dyn ObjectModel,
+    versioned: Option<Versioned>,
+    is_dirty: bool,
+    /// Counts the objects there were.
+    revision: usize,
+}
+
+impl<'s> State<'s> {
+    pub(crate) fn new(request: &'s mut AdmissionAttributes, model: &'s dyn ObjectModel) -> Self {
+        State { request, model, versioned: None, is_dirty: false, revision: 0 }
+    }
+
+    /// The object as the last webhook left it, in the version it left it in (WM-08).
+    pub(crate) fn current(&self) -> Option<&DeepValue> {
+        match &self.versioned {
+            Some(versioned) => versioned.object.as_deref(),
+            None => self.request.object.as_ref(),
+        }
+    }
+
+    /// Differs whenever [`State::current`] does.
+    pub(crate) fn revision(&self) -> usize {
+        self.revision
+    }
+
+    /// Brings the objects to a version (DI-37, DI-38).
+    pub(crate) fn bring_to(&mut self, kind: &GroupVersionKind) -> Result<&Versioned, String> {
+        let is_there = self.versioned.as_ref().is_some_and(|versioned| versioned.kind == *kind);
+        if !is_there {
+            self.write_back()?;
+            self.versioned = None;
+        }
+        if self.versioned.is_none() {
+            self.versioned = Some(Versioned::of(self.request, kind, self.model)?);
+            self.revision += 1;
+        }
+        self.versioned.as_ref().ok_or_else(String::new)
+    }
+
+    /// Replaces the object in the current version.
+    pub(crate) fn set(&mut self, object: SharedObject) {
+        if let Some(versioned) = &mut self.versioned {
+            versioned.object = Some(object);
+            self.is_dirty = true;
+            self.revision += 1;
+        }
+    }
+
+    /// Converts the object back into the version of the request if it was changed (DI-14).
+    pub(crate) fn write_back(&mut self) -> Result<(), String> {
+        let Some(versioned) = self.versioned.as_ref().filter(|_| self.is_dirty) else {
+            return Ok(());
+        };
+        if let Some(object) = &versioned.object {
+            let to = &self.request.kind;
+            let object = if versioned.kind == *to {
+                DeepValue::clone(object)
+            } else {
+                self.model.convert(object, to)?
+            };
+            self.request.object = Some(object);
+        }
+        self.is_dirty = false;
+        Ok(())
+    }
+}
+
+/// A failed conversion in the mutating pass: the prefix is there twice (DI-39).
+pub(crate) fn mutating_conversion_failed(error: &str) -> Status {
+    Status::internal_error(&format!("Internal error occurred: {error}"))
+}

@@ -1,0 +1,291 @@
+//! The server's metrics of admission, for `prometheus-client` (OB-01 to OB-19).
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::{MetricType, TypedMetric};
+use prometheus_client::registry::Registry;
+
+use super::observer::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+use crate::stage::Stage;
+use billhook::webhook::{ConditionResult, Operation};
+
+/// Codes above this one are counted as this one (OB-19).
+const MAX_CODE: i32 = 600;
+
+const CALL_BUCKETS: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0];
+const CONDITION_BUCKETS: [f64; 7] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
+const STEP_BUCKETS: [f64; 6] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
+
+/// The metrics of admission, with the names, labels and buckets of the server. It is an observer
+/// of chains.
+///
+/// ```
+/// use std::sync::Arc;
+/// use billhook_admission::metrics::AdmissionMetrics;
+/// use billhook_admission::{Chain, Unreachable};
+/// use prometheus_client::registry::Registry;
+///
+/// let mut registry = Registry::default();
+/// let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
+/// let chain = Chain::new(Unreachable).observer(metrics);
+/// ```
+///
+/// Counters are written under their plain names, as the server writes them, which is the Prometheus
+/// text format but not strict OpenMetrics.
+#[derive(Debug)]
+pub struct AdmissionMetrics {
+    call_seconds: Histograms<CallLabels>,
+    rejections: Family<RejectionLabels, Count>,
+    failed_open: Family<FailOpenLabels, Count>,
+    calls: Family<RequestLabels, Count>,
+    condition_errors: Family<ConditionLabels, Count>,
+    exclusions: Family<ConditionLabels, Count>,
+    condition_seconds: Histograms<ConditionLabels>,
+    step_seconds: Histograms<StepLabels>,
+    plugin_seconds: Histograms<CallLabels>,
+}
+
+type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
+
+/// A counter whose name is written as it is.
+#[derive(Clone, Debug, Default)]
+struct Count(Arc<AtomicU64>);
+
+impl Count {
+    fn increment(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl TypedMetric for Count {
+    const TYPE: MetricType = MetricType::Counter;
+}
+
+impl EncodeMetric for Count {
+    fn encode(&self, mut encoder: MetricEncoder<'_>) -> fmt::Result {
+        encoder.encode_gauge(&self.0.load(Ordering::Relaxed))
+    }
+
+    fn metric_type(&self) -> MetricType {
+        Self::TYPE
+    }
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct CallLabels {
+    name: String,
+    r#type: &'static str,
+    operation: &'static str,
+    rejected: Truth,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RejectionLabels {
+    name: String,
+    r#type: &'static str,
+    operation: &'static str,
+    error_type: &'static str,
+    rejection_code: i32,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct FailOpenLabels {
+    name: String,
+    r#type: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct RequestLabels {
+    name: String,
+    r#type: &'static str,
+    operation: &'static str,
+    code: i32,
+    rejected: Truth,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ConditionLabels {
+    name: String,
+    kind: &'static str,
+    r#type: &'static str,
+    operation: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct StepLabels {
+    r#type: &'static str,
+    operation: &'static str,
+    rejected: Truth,
+}
+
+impl ConditionLabels {
+    fn new(call: &CallStart<'_>, r#type: &'static str) -> Self {
+        let (name, operation) = (call.hook.to_owned(), operation(call.operation));
+        ConditionLabels { name, kind: "webhook", r#type, operation }
+    }
+}
+
+/// `true` or `false`.
+type Truth = &'static str;
+
+fn truth(value: bool) -> Truth {
+    if value { "true" } else { "false" }
+}
+
+/// The `type` of webhooks (OB-16).
+fn webhook_type(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mutating => "admit",
+        Stage::Validating => "validating",
+    }
+}
+
+/// The `type` of everything else (OB-16).
+fn step_type(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Mutating => "admit",
+        Stage::Validating => "validate",
+    }
+}
+
+fn operation(operation: Operation) -> &'static str {
+    operation.name()
+}
+
+impl AdmissionMetrics {
+    /// Creates the metrics and registers them. The names are complete: the registry should have no
+    /// prefix.
+    pub fn new(registry: &mut Registry) -> Self {
+        let metrics = AdmissionMetrics {
+            call_seconds: Family::new_with_constructor(|| Histogram::new(CALL_BUCKETS)),
+            rejections: Family::default(),
+            failed_open: Family::default(),
+            calls: Family::default(),
+            condition_errors: Family::default(),
+            exclusions: Family::default(),
+            condition_seconds: Family::new_with_constructor(|| Histogram::new(CONDITION_BUCKETS)),
+            step_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
+            plugin_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
+        };
+        registry.register(
+            "apiserver_admission_webhook_admission_duration_seconds",
+            "[STABLE] Time that calls of webhooks took, by webhook and outcome",
+            metrics.call_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_rejection_count",
+            "[ALPHA] Requests that webhooks refused, or that failed for them",
+            metrics.rejections.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_fail_open_count",
+            "[ALPHA] Calls of webhooks whose failure was ignored",
+            metrics.failed_open.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_request_total",
+            "[ALPHA] Calls of webhooks, by code and outcome",
+            metrics.calls.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_errors_total",
+            "[ALPHA] Match conditions of webhooks that could not be evaluated",
+            metrics.condition_errors.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_seconds",
+            "[ALPHA] Time that the match conditions of webhooks took which were not all true",
+            metrics.condition_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_exclusions_total",
+            "[ALPHA] Webhooks that were left out because of their match conditions",
+            metrics.exclusions.clone(),
+        );
+        registry.register(
+            "apiserver_admission_step_admission_duration_seconds",
+            "[STABLE] Time that the stages of admission took",
+            metrics.step_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_controller_admission_duration_seconds",
+            "[STABLE] Time that plugins took, by plugin",
+            metrics.plugin_seconds.clone(),
+        );
+        metrics
+    }
+}
+
+impl Observer for AdmissionMetrics {
+    fn call_finished(&self, end: &CallEnd<'_>) {
+        let name = || end.call.hook.to_owned();
+        let (r#type, operation) = (webhook_type(end.call.stage), operation(end.call.operation));
+        let rejected = truth(end.outcome.is_rejected());
+        let code = end.code.min(MAX_CODE);
+        let labels = CallLabels { name: name(), r#type, operation, rejected };
+        self.call_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+        let labels = RequestLabels { name: name(), r#type, operation, code, rejected };
+        self.calls.get_or_create(&labels).increment();
+        // It is not the webhook that failed (OB-20).
+        if end.is_cancelled {
+            return;
+        }
+        let error_type = match end.outcome {
+            CallOutcome::Allowed => return,
+            CallOutcome::FailedOpen => {
+                let labels = FailOpenLabels { name: name(), r#type };
+                self.failed_open.get_or_create(&labels).increment();
+                return;
+            }
+            CallOutcome::Rejected => "no_error",
+            CallOutcome::FailedClosed => "calling_webhook_error",
+            CallOutcome::EngineError => "apiserver_internal_error",
+        };
+        let labels =
+            RejectionLabels { name: name(), r#type, operation, error_type, rejection_code: code };
+        self.rejections.get_or_create(&labels).increment();
+    }
+
+    fn excluded_by_conditions(&self, call: &CallStart<'_>) {
+        let labels = ConditionLabels::new(call, step_type(call.stage));
+        self.exclusions.get_or_create(&labels).increment();
+    }
+
+    fn conditions_evaluated(&self, end: &ConditionsEnd<'_>) {
+        let labels = ConditionLabels::new(&end.call, webhook_type(end.call.stage));
+        if let Ok(results) = end.results {
+            if results.iter().all(|result| *result == ConditionResult::True) {
+                return;
+            }
+            let counted = results.iter().take_while(|result| **result != ConditionResult::False);
+            for _ in counted.filter(|result| **result != ConditionResult::True) {
+                self.condition_errors.get_or_create(&labels).increment();
+            }
+        }
+        self.condition_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+    }
+
+    fn plugin_finished(&self, plugin: &str, end: &StepEnd) {
+        let labels = CallLabels {
+            name: plugin.to_owned(),
+            r#type: step_type(end.stage),
+            operation: operation(end.operation),
+            rejected: truth(end.rejected),
+        };
+        self.plugin_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+    }
+
+    fn stage_finished(&self, end: &StepEnd) {
+        let labels = StepLabels {
+            r#type: step_type(end.stage),
+            operation: operation(end.operation),
+            rejected: truth(end.rejected),
+        };
+        self.step_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+    }
+}

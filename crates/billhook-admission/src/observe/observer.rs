@@ -1,0 +1,145 @@
+//! What can be watched while a request goes through the chain: the events behind the metrics
+//! (OB-02 to OB-23).
+
+use crate::stage::Stage;
+use std::time::Duration;
+
+use billhook::webhook::{ConditionResult, Operation};
+
+/// Watches requests on their way. Metrics are one observer, the progress display of a command is
+/// another.
+///
+/// Its methods are called while the request waits: they should be quick.
+///
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+///
+/// use billhook_admission::{CallEnd, Chain, Observer, Unreachable};
+///
+/// /// The time that requests have waited for webhooks.
+/// #[derive(Default)]
+/// struct Waited(AtomicU64);
+///
+/// impl Observer for Waited {
+///     fn call_finished(&self, call: &CallEnd<'_>) {
+///         self.0.fetch_add(call.took.as_millis() as u64, Ordering::Relaxed);
+///     }
+/// }
+///
+/// let waited = Arc::new(Waited::default());
+/// let chain = Chain::new(Unreachable).observer(waited.clone());
+/// # let _ = chain;
+/// ```
+pub trait Observer: Send + Sync {
+    /// A webhook is about to be called.
+    fn call_started(&self, call: &CallStart<'_>) {
+        let _ = call;
+    }
+
+    /// A call is over (OB-17).
+    fn call_finished(&self, call: &CallEnd<'_>) {
+        let _ = call;
+    }
+
+    /// The match conditions of a webhook were evaluated (OB-06, OB-08).
+    fn conditions_evaluated(&self, end: &ConditionsEnd<'_>) {
+        let _ = end;
+    }
+
+    /// A webhook was left out because of its match conditions (OB-07).
+    fn excluded_by_conditions(&self, call: &CallStart<'_>) {
+        let _ = call;
+    }
+
+    /// A plugin has run in a stage; the webhooks of a stage count as one plugin, of the name
+    /// [`Stage::plugin_name`] (OB-11).
+    fn plugin_finished(&self, plugin: &str, end: &StepEnd) {
+        let _ = (plugin, end);
+    }
+
+    /// A whole stage is over, with the repetition if there was one (OB-09).
+    fn stage_finished(&self, end: &StepEnd) {
+        let _ = end;
+    }
+}
+
+/// A call that begins.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallStart<'c> {
+    /// The name of the webhook.
+    pub hook: &'c str,
+    /// The name of its configuration.
+    pub configuration: &'c str,
+    /// The stage.
+    pub stage: Stage,
+    /// What the request does.
+    pub operation: Operation,
+}
+
+/// A call that is over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct CallEnd<'c> {
+    /// What was called.
+    pub call: CallStart<'c>,
+    /// How long it took, from building the review to the applied patch.
+    pub took: Duration,
+    /// How it ended.
+    pub outcome: CallOutcome,
+    /// The status code: 200 if it was allowed, that of the refusal or failure, 0 for an error of
+    /// the chain itself (OB-17).
+    pub code: i32,
+    /// Whether the webhook could not be asked because the client of the request went away (OB-20).
+    pub is_cancelled: bool,
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum CallOutcome {
+    /// The webhook lets the request go on.
+    Allowed,
+    /// The webhook refuses the request.
+    Rejected,
+    /// The webhook could not be asked, and the request fails for that.
+    FailedClosed,
+    /// The webhook could not be asked, and the request goes on.
+    FailedOpen,
+    /// The chain itself failed, for instance because a patch does not apply.
+    EngineError,
+}
+
+impl CallOutcome {
+    /// Whether the request fails (OB-17).
+    pub fn is_rejected(self) -> bool {
+        !matches!(self, CallOutcome::Allowed | CallOutcome::FailedOpen)
+    }
+}
+
+/// Match conditions that were evaluated.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ConditionsEnd<'c> {
+    /// Whose conditions they are.
+    pub call: CallStart<'c>,
+    /// How long the evaluation took.
+    pub took: Duration,
+    /// What each of them came to, or the error of the whole.
+    pub results: Result<&'c [ConditionResult], &'c str>,
+}
+
+/// A plugin or a stage that is over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StepEnd {
+    /// The stage.
+    pub stage: Stage,
+    /// What the request does.
+    pub operation: Operation,
+    /// How long it took.
+    pub took: Duration,
+    /// Whether it refused the request.
+    pub rejected: bool,
+}

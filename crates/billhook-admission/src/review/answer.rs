@@ -1,0 +1,220 @@
+//! Reading and checking what a webhook answered (AR-50 to AR-66).
+
+use std::collections::BTreeMap;
+
+use billhook_apimachinery::value::json_type;
+use billhook_decode::read_json_to_depth;
+use serde_json::Value;
+
+use super::admission_review::{AdmissionReview, ReviewVersion};
+use super::caller::{CallFailure, WebhookAnswer};
+use crate::stage::Stage;
+use billhook_apimachinery::Status;
+use billhook_decode::is_json;
+
+/// An answer that passed verification.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Verified {
+    pub(crate) allowed: bool,
+    pub(crate) status: Option<Status>,
+    /// Empty if there is none or it does not count.
+    pub(crate) patch: Vec<u8>,
+    pub(crate) patch_type: String,
+    pub(crate) audit_annotations: BTreeMap<String, String>,
+    pub(crate) warnings: Vec<String>,
+}
+
+/// Reads the body of an answer to a review of a version (AR-51 to AR-56).
+pub(crate) fn read(
+    answer: &WebhookAnswer,
+    version: ReviewVersion,
+    reads_yaml: bool,
+) -> Result<AdmissionReview, CallFailure> {
+    // An empty header counts as none.
+    if let Some(content_type) = answer.content_type.as_deref().filter(|text| !text.is_empty()) {
+        check_media_type(content_type).map_err(CallFailure::new)?;
+    }
+    if answer.body.is_empty() {
+        let content_type = answer.content_type.as_deref().unwrap_or_default();
+        return Err(CallFailure::new(format!(
+            "0-length response with status code: {} and content type: {content_type}",
+            answer.status
+        )));
+    }
+    let unreadable = |error: String| {
+        CallFailure::new(format!("couldn't get version/kind; json parse error: {error}"))
+    };
+    let mut value = if reads_yaml && !is_json(&answer.body) {
+        let document = billhook_yaml::read_document(&answer.body);
+        document.map_err(|error| unreadable(error.to_string()))?.into_value()
+    } else {
+        let document = read_json_to_depth(&answer.body, billhook_decode::MAX_DEPTH);
+        document.map_err(|error| unreadable(error.to_string()))?.into_value()
+    };
+    match &mut *value {
+        Value::Null => return Ok(AdmissionReview::default()),
+        Value::Object(members) => {
+            members.remove("request").map(billhook_apimachinery::value::DeepValue::from);
+        }
+        other => return Err(unreadable(format!("expected an object, got {}", json_type(other)))),
+    }
+    let text = |name: &str| match value.get(name) {
+        None | Some(Value::Null) => Ok(""),
+        Some(Value::String(text)) => Ok(text.as_str()),
+        Some(other) => {
+            Err(unreadable(format!("{name}: expected a string, got {}", json_type(other))))
+        }
+    };
+    let (api_version, kind) = (text("apiVersion")?, text("kind")?);
+    check_type(&value, api_version, kind, version)?;
+    AdmissionReview::of_value(&value).map_err(|error| CallFailure::new(error.to_string()))
+}
+
+/// AR-53, AR-54. An API status in place of a review stands for itself.
+fn check_type(
+    value: &Value,
+    api_version: &str,
+    kind: &str,
+    version: ReviewVersion,
+) -> Result<(), CallFailure> {
+    let expected = version.api_version();
+    let (found_version, found_kind) = (
+        if api_version.is_empty() { &expected } else { api_version },
+        if kind.is_empty() { "AdmissionReview" } else { kind },
+    );
+    if found_version == expected && found_kind == "AdmissionReview" {
+        return Ok(());
+    }
+    if found_version == "v1" && found_kind == "Status" {
+        return match Status::of_failure(value) {
+            Some(status) => Err(CallFailure::of_status(&status)),
+            None => Err(CallFailure::new("the answer is a status of success, not a review")),
+        };
+    }
+    let found = ReviewVersion::of_api_version(found_version);
+    Err(CallFailure::new(match found.filter(|_| found_kind == "AdmissionReview") {
+        Some(found) => format!(
+            "converting ({}.AdmissionReview) to ({}.AdmissionReview): unknown conversion",
+            found.name(),
+            version.name()
+        ),
+        None => format!("no kind \"{found_kind}\" is registered for version \"{found_version}\""),
+    }))
+}
+
+/// Checks an answer against the request it answers (AR-60 to AR-66).
+pub(crate) fn verify(
+    review: AdmissionReview,
+    uid: &str,
+    version: ReviewVersion,
+    stage: Stage,
+) -> Result<Verified, String> {
+    let Some(response) = review.response else {
+        return Err("webhook response was absent".to_owned());
+    };
+    let mut verified = Verified {
+        allowed: response.allowed,
+        status: response.status,
+        patch: response.patch,
+        patch_type: response.patch_type.clone().unwrap_or_default(),
+        audit_annotations: response.audit_annotations,
+        warnings: response.warnings,
+    };
+    if version == ReviewVersion::V1beta1 {
+        match stage {
+            Stage::Mutating if verified.patch.is_empty() => verified.patch_type.clear(),
+            Stage::Mutating => verified.patch_type = "JSONPatch".to_owned(),
+            Stage::Validating => {
+                verified.patch.clear();
+                verified.patch_type.clear();
+            }
+        }
+        return Ok(verified);
+    }
+    if response.uid != uid {
+        return Err(format!("expected response.uid=\"{uid}\", got \"{}\"", response.uid));
+    }
+    if review.api_version != version.api_version() || review.kind != "AdmissionReview" {
+        let (group, version) =
+            review.api_version.split_once('/').unwrap_or(("", &review.api_version));
+        return Err(format!(
+            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got \
+             {group}/{version}, Kind={}",
+            review.kind
+        ));
+    }
+    let patch = !verified.patch.is_empty();
+    let wrong = match (stage, patch, &response.patch_type) {
+        (Stage::Mutating, true, None) => {
+            "webhook returned response.patch but not response.patchType"
+        }
+        (Stage::Mutating, false, Some(_)) => {
+            "webhook returned response.patchType but not response.patch"
+        }
+        (Stage::Mutating, true, Some(patch_type)) if patch_type.is_empty() => {
+            "webhook returned invalid response.patchType of \"\""
+        }
+        (Stage::Validating, true, _) => "validating webhook may not return response.patch",
+        (Stage::Validating, false, Some(_)) => {
+            "validating webhook may not return response.patchType"
+        }
+        (Stage::Mutating, ..) | (Stage::Validating, false, None) => return Ok(verified),
+    };
+    Err(wrong.to_owned())
+}
+
+/// A media type of one word or two, and parameters with names and values; only the form counts.
+fn check_media_type(text: &str) -> Result<(), String> {
+    let is_token = |text: &str| {
+        let special = "()<>@,;:\\\"/[]?=";
+        !text.is_empty() && text.chars().all(|c| c.is_ascii_graphic() && !special.contains(c))
+    };
+    let (media_type, mut rest) = match text.split_once(';') {
+        Some((media_type, parameters)) => (media_type.trim(), parameters.trim()),
+        None => (text.trim(), ""),
+    };
+    if media_type.is_empty() {
+        return Err("mime: no media type".to_owned());
+    }
+    let is_type = match media_type.split_once('/') {
+        None => is_token(media_type),
+        Some((main, sub)) => is_token(main) && is_token(sub),
+    };
+    if !is_type {
+        return Err("mime: invalid media type".to_owned());
+    }
+    let invalid = || "mime: invalid media parameter".to_owned();
+    while !rest.is_empty() {
+        let (name, value) = rest.split_once('=').ok_or_else(invalid)?;
+        if !is_token(name.trim()) {
+            return Err(invalid());
+        }
+        let end = match value.strip_prefix('"') {
+            Some(quoted) => end_of_quoted(quoted).ok_or_else(invalid)?,
+            None => {
+                let end = value.find(';').unwrap_or(value.len());
+                let (value, after) = value.split_at_checked(end).ok_or_else(invalid)?;
+                is_token(value.trim()).then_some(after).ok_or_else(invalid)?
+            }
+        };
+        rest = end.trim_start();
+        if !rest.is_empty() {
+            rest = rest.strip_prefix(';').ok_or_else(invalid)?.trim();
+        }
+    }
+    Ok(())
+}
+
+/// What follows the closing quotation mark of a quoted text.
+fn end_of_quoted(text: &str) -> Option<&str> {
+    let mut chars = text.chars();
+    loop {
+        match chars.next()? {
+            '"' => return Some(chars.as_str()),
+            '\\' => {
+                chars.next()?;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! What a request leaves behind on its way: warnings, audit annotations and the steps it took.
+
+use std::time::Duration;
+
+use billhook_apimachinery::value::DeepValue;
+use serde_json::Value;
+
+use super::difference::{Difference, differences};
+use crate::audit::AuditAnnotations;
+use crate::audit::Warnings;
+use crate::chain::IdempotenceFinding;
+use crate::stage::Stage;
+use billhook::webhook::{CompiledWebhook, DecisionReason};
+
+/// One step on the way of a request, in the order they were taken.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Step {
+    /// What was done.
+    pub action: Action,
+    /// How long it took.
+    pub took: Duration,
+    /// What it changed in the object, if a trace was asked for: the first thousand differences, or
+    /// fewer if they are deep. For a webhook they are in the version that it was shown.
+    pub changes: Vec<Difference>,
+}
+
+impl Step {
+    /// A step that made one object of another.
+    pub(crate) fn changing(
+        action: Action,
+        took: Duration,
+        before: &Value,
+        after: Option<&DeepValue>,
+    ) -> Self {
+        let changes = after.map(|after| differences(before, after)).unwrap_or_default();
+        Step { action, took, changes }
+    }
+}
+
+/// What was done in a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Action {
+    /// The body was decoded (RP-10).
+    Decode,
+    /// A plugin ran.
+    #[non_exhaustive]
+    Plugin {
+        /// The name of the plugin.
+        name: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// Why it refused the request.
+        error: Option<String>,
+    },
+    /// A webhook was called.
+    #[non_exhaustive]
+    Webhook {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// What came of it.
+        result: HookResult,
+    },
+    /// A webhook was left out.
+    #[non_exhaustive]
+    Skipped {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// Why.
+        reason: DecisionReason,
+    },
+    /// The object was prepared and validated (DI-03).
+    Validate,
+    /// The object was encoded for storage.
+    Store,
+    /// The store refused the write because it holds something else. For a generated name another
+    /// one follows (AR-31), and for a change another attempt with what is stored now (AR-32).
+    WriteRefused {
+        /// The name of the object.
+        name: String,
+    },
+}
+
+impl Action {
+    pub(crate) fn called(
+        hook: &CompiledWebhook,
+        stage: Stage,
+        round: u8,
+        result: HookResult,
+    ) -> Self {
+        Action::Webhook {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage,
+            round,
+            result,
+        }
+    }
+
+    pub(crate) fn skipped(
+        hook: &CompiledWebhook,
+        stage: Stage,
+        round: u8,
+        reason: DecisionReason,
+    ) -> Self {
+        Action::Skipped {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage,
+            round,
+            reason,
+        }
+    }
+}
+
+/// What came of calling a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HookResult {
+    /// It lets the request go on.
+    Allowed,
+    /// It refuses the request; the message.
+    Rejected(String),
+    /// It could not be asked, which is ignored; why.
+    FailedOpen(String),
+    /// It could not be asked, which refuses the request; why.
+    FailedClosed(String),
+    /// What it answered cannot be used; why.
+    Unusable(String),
+}
+
+/// Everything a request leaves behind.
+#[derive(Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) warnings: Warnings,
+    pub(crate) annotations: AuditAnnotations,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) findings: Vec<IdempotenceFinding>,
+    /// Whether mutating webhooks are called twice.
+    pub(crate) checks_idempotence: bool,
+    /// Whether steps are wanted.
+    pub(crate) is_tracing: bool,
+}
+
+impl Record {
+    /// A stage is over that had annotations of its own: they follow those from before (DI-04).
+    pub(crate) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
+        let own = std::mem::replace(&mut self.annotations, earlier);
+        self.annotations.merge(own);
+    }
+
+    pub(crate) fn step(&mut self, action: Action, took: Duration) {
+        self.step_with(action, took, None, None);
+    }
+
+    /// Adds a step that may have changed the object.
+    pub(crate) fn step_with(
+        &mut self,
+        action: Action,
+        took: Duration,
+        before: Option<&DeepValue>,
+        after: Option<&DeepValue>,
+    ) {
+        if !self.is_tracing {
+            return;
+        }
+        self.steps.push(match before {
+            Some(before) => Step::changing(action, took, before, after),
+            None => Step { action, took, changes: Vec::new() },
+        });
+    }
+}

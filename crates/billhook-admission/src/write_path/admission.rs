@@ -1,0 +1,239 @@
+//! The whole write path of a custom resource: decoding, the chain, validation, storage (DI-03).
+
+use std::fmt;
+use std::sync::Arc;
+
+use billhook_apimachinery::value::DeepValue;
+
+use super::body::{Incoming, read_stored};
+use super::deprecation::deprecation_warning;
+use super::request::{ObjectRequest, Subresource};
+use super::run::{Attempt, Attempted};
+use super::store::{Store, StoredObject};
+use crate::audit::AuditAnnotations;
+use crate::audit::Warnings;
+use crate::chain::Chain;
+use crate::chain::IdempotenceFinding;
+use crate::chain::Passage;
+use crate::object_model::{Converter, CustomResources};
+use crate::trace::Step;
+use billhook::scale;
+use billhook::webhook::{ApiResource, EquivalentResources};
+use billhook::{CrdVersion, CustomResourceDefinition};
+use billhook_apimachinery::Status;
+
+/// The write path of the resources of one definition, in process: a request in, and out comes
+/// what a server would store and return, or the status it would answer with.
+///
+/// ```
+/// use billhook::CustomResourceDefinition;
+/// use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
+///
+/// # let definition = CustomResourceDefinition::from_value(&serde_json::json!({
+/// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+/// #   "spec": {"group": "example.com", "scope": "Namespaced",
+/// #     "names": {"plural": "foos", "kind": "Foo"},
+/// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+/// #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+/// #         "properties": {"size": {"type": "integer", "default": 1, "maximum": 3}}}}}}}]}}))?;
+/// let admission = Admission::new(definition, Chain::new(Unreachable));
+/// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+///     "metadata": {"name": "x"}, "spec": {}}"#;
+/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+/// assert_eq!(outcome.result?.returned.unwrap()["spec"]["size"], 1);
+///
+/// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
+///     "metadata": {"name": "x"}, "spec": {"size": 4}}"#;
+/// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+/// assert_eq!(
+///     outcome.result.unwrap_err().to_string(),
+///     "Foo.example.com \"x\" is invalid: spec.size: Invalid value: 4: spec.size in body should \
+///      be less than or equal to 3",
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Admission {
+    definition: CustomResourceDefinition,
+    model: CustomResources,
+    chain: Chain,
+    store: Option<Arc<dyn Store>>,
+    server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
+}
+
+impl fmt::Debug for Admission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Admission")
+            .field("definition", &self.definition.name())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the server gives a new object (RP-45, AR-30).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFields {
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.creationTimestamp`.
+    pub creation_timestamp: String,
+    /// The end of a generated name.
+    pub name_suffix: String,
+}
+
+/// What became of a request.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct AdmissionOutcome {
+    /// What is stored and returned, or the status that the client gets.
+    pub result: Result<Accepted, Status>,
+    /// The warnings for the client.
+    pub warnings: Warnings,
+    /// What goes to the audit log.
+    pub annotations: AuditAnnotations,
+    /// What was done, step by step, if a trace was asked for.
+    pub steps: Vec<Step>,
+    /// All errors of the validating webhooks, of which the client gets the first (DI-66).
+    pub validating_errors: Vec<Status>,
+    /// The webhooks that are not idempotent, if that was to be checked.
+    pub findings: Vec<IdempotenceFinding>,
+}
+
+/// An accepted request.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Accepted {
+    /// What is written to storage (RP-53); nothing for a deletion.
+    pub stored: Option<Vec<u8>>,
+    /// Whether nothing is written because the same is stored already (RP-53).
+    pub unchanged: bool,
+    /// What the client gets: for a deletion the object that is gone.
+    pub returned: Option<DeepValue>,
+}
+
+impl Admission {
+    /// The write path of a definition through a chain, which learns of the definition's versions
+    /// and defaults.
+    pub fn new(definition: CustomResourceDefinition, chain: Chain) -> Self {
+        let mut equivalents = EquivalentResources::new();
+        equivalents.register_definition(&definition);
+        let model = CustomResources::new(definition.clone());
+        let chain = chain.equivalents(equivalents).model(model.clone());
+        Admission { definition, model, chain, store: None, server_fields: Arc::new(server_fields) }
+    }
+
+    /// The write path with objects that are converted by something else than the strategy None.
+    #[must_use]
+    pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
+        self.model = self.model.converter(converter);
+        self.chain = self.chain.model(self.model.clone());
+        self
+    }
+
+    /// The write path with another source of what the server gives new objects, for tests.
+    #[must_use]
+    pub fn server_fields(
+        mut self,
+        server_fields: impl Fn() -> ServerFields + Send + Sync + 'static,
+    ) -> Self {
+        self.server_fields = Arc::new(server_fields);
+        self
+    }
+
+    /// The write path with a place where objects are kept. Without one, nothing is written, and all
+    /// that is stored is what requests bring along.
+    #[must_use]
+    pub fn store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = Some(store);
+        self
+    }
+
+    /// Takes a request all the way.
+    pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
+        let mut passage = Passage::new(&self.chain, &request.options);
+        let result = self.run(request, &mut passage).await;
+        let (record, validating_errors) = passage.finish();
+        AdmissionOutcome {
+            result,
+            warnings: record.warnings,
+            annotations: record.annotations,
+            steps: record.steps,
+            validating_errors,
+            findings: record.findings,
+        }
+    }
+
+    /// [`Admission::admit`] for callers of webhooks that never wait for anything, such as webhooks
+    /// in the same process. It blocks the thread.
+    pub fn admit_blocking(&self, request: &ObjectRequest) -> AdmissionOutcome {
+        crate::futures::block_on(self.admit(request))
+    }
+
+    async fn run(
+        &self,
+        request: &ObjectRequest,
+        passage: &mut Passage<'_>,
+    ) -> Result<Accepted, Status> {
+        let version = self.served_version(request).ok_or_else(Status::resource_not_found)?;
+        if let Some(text) = deprecation_warning(&version) {
+            passage.record.warnings.add(&text);
+        }
+        let resource = ApiResource::of_version(&version);
+        let incoming =
+            Incoming { model: &self.model, version: &version, resource: &resource, request };
+        let mut fresh = None;
+        for _ in 0..MAX_ATTEMPTS {
+            let attempt = Attempt {
+                incoming,
+                stored: fresh.as_ref().unwrap_or(&request.stored),
+                store: self.store.as_deref(),
+                server_fields: &*self.server_fields,
+            };
+            match attempt.run(passage).await? {
+                Attempted::Accepted(accepted) => return Ok(accepted),
+                Attempted::Changed(stored) => fresh = Some(stored),
+            }
+            if passage.deadline.is_over() {
+                break;
+            }
+        }
+        Err(Status::timeout())
+    }
+
+    /// The version of a request, if it is served with the subresource that is asked for (RP-92).
+    fn served_version(&self, request: &ObjectRequest) -> Option<CrdVersion> {
+        let version = self.definition.version(&request.version)?;
+        let has_subresource = match request.subresource {
+            None => true,
+            Some(Subresource::Status) => version.has_status_subresource(),
+            Some(Subresource::Scale) => version.has_scale_subresource(),
+        };
+        let is_served = self.definition.is_established() && version.is_served() && has_subresource;
+        is_served.then_some(version)
+    }
+
+    /// What a `GET` of the `scale` subresource gives for a stored object (RP-76).
+    pub fn read_scale(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
+        let request = ObjectRequest { version: version.to_owned(), ..ObjectRequest::default() };
+        let version = self.served_version(&request.scale_update());
+        let version = version.ok_or_else(Status::resource_not_found)?;
+        let scale = version.scale().ok_or_else(Status::resource_not_found)?;
+        let (object, _) = read_stored(&self.model, &version, stored)?;
+        scale::returned(scale, &object)
+    }
+}
+
+/// How often a change is tried for an object that others change at the same time; a server tries
+/// until the time of the request is over.
+const MAX_ATTEMPTS: usize = 100;
+
+fn server_fields() -> ServerFields {
+    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+    let uid = uuid::Uuid::new_v4();
+    let random = uuid::Uuid::new_v4();
+    let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
+    let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
+    ServerFields {
+        uid: uid.to_string(),
+        creation_timestamp: crate::time::timestamp(),
+        name_suffix: suffix.collect(),
+    }
+}

@@ -1,0 +1,303 @@
+//! What a request brings: the stored object and the body are decoded, and the request becomes what
+//! the chain carries (RP-10, RP-30, RP-50, RP-70, RP-77).
+
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::{Map, Value};
+
+use super::client_patch;
+use super::ownership::remove_repeated_owners;
+use super::request::{ObjectRequest, Subresource, UpdateForm};
+use super::storage;
+use super::store::StoredObject;
+use crate::audit::Warnings;
+use crate::object_model::CustomResources;
+use crate::trace::Difference;
+use billhook::SERVER_FIELDS;
+use billhook::read_body;
+use billhook::scale;
+use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
+use billhook::{BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope};
+use billhook_apimachinery::Status;
+use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
+
+/// A request, and what it is decoded with.
+#[derive(Clone, Copy)]
+pub(crate) struct Incoming<'i> {
+    pub(crate) model: &'i CustomResources,
+    pub(crate) version: &'i CrdVersion,
+    pub(crate) resource: &'i ApiResource,
+    pub(crate) request: &'i ObjectRequest,
+}
+
+/// A request that was decoded.
+pub(crate) struct Arrived {
+    /// The stored object, as a read gives it.
+    pub(crate) old: Option<DeepValue>,
+    /// Its resource version, if it is known.
+    pub(crate) revision: Option<String>,
+    pub(crate) attributes: AdmissionAttributes,
+}
+
+impl Incoming<'_> {
+    /// Decodes the stored object and the body.
+    pub(crate) fn arrive(
+        &self,
+        stored: &StoredObject,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<Arrived, Status> {
+        let request = self.request;
+        let (old, revision) = match request.operation {
+            Operation::Create => (None, None),
+            _ => {
+                if stored.bytes.is_empty() {
+                    let name = self.name_in_body();
+                    return Err(Status::not_found(&self.resource.resource, &name));
+                }
+                let (mut old, revision) = read_stored(self.model, self.version, stored)?;
+                if revision.is_none() {
+                    // Every stored object has one, and webhooks see it.
+                    storage::set_revision(&mut old, "1");
+                }
+                (Some(old), revision)
+            }
+        };
+        let mut attributes = match (request.operation, &old) {
+            (Operation::Create, _) if request.subresource.is_none() => {
+                let object = self.body(None, warnings, changes)?;
+                if self.version.definition().is_terminating() {
+                    let name = metadata_text(&object, "name");
+                    let why = "create not allowed while custom resource definition is terminating";
+                    return Err(Status::forbidden(&self.resource.resource, name, why));
+                }
+                self.resource.create(object)
+            }
+            (Operation::Update, Some(old)) => self.update(old, warnings, changes)?,
+            (Operation::Delete, Some(old)) if request.subresource.is_none() => {
+                self.check_deletion(old, revision.as_deref())?;
+                self.resource.delete(old.clone())
+            }
+            _ => {
+                let message = "the server does not allow this method on the requested resource";
+                return Err(Status::failure(405, "MethodNotAllowed", message));
+            }
+        };
+        if let Some(subresource) = request.subresource {
+            subresource.name().clone_into(&mut attributes.subresource);
+        }
+        if request.is_in_collection {
+            attributes.name.clear();
+        }
+        attributes.dry_run = request.dry_run;
+        attributes.options = Some(request.options_object());
+        attributes.user = request.user.clone();
+        Ok(Arrived { old, revision, attributes })
+    }
+
+    /// The name in a body that is not decoded; empty if there is none.
+    fn name_in_body(&self) -> String {
+        let kind = self.version.definition().kind();
+        let read = read_body(&self.request.body, BodyFormat::Detect, kind);
+        read.map_or(String::new(), |object| metadata_text(&object, "name").to_owned())
+    }
+
+    fn update(
+        &self,
+        old: &DeepValue,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<AdmissionAttributes, Status> {
+        let scale = self.version.scale().filter(|_| self.is_scale());
+        let attributes = match scale {
+            None => {
+                let object = self.body(Some(old), warnings, changes)?;
+                self.resource.update(object, old.clone())
+            }
+            Some(scale) => {
+                let old = scale::of_resource(scale, old)?;
+                let object = self.body(Some(&old), warnings, changes)?;
+                let mut attributes = self.resource.update(object, old);
+                attributes.kind = scale::kind();
+                attributes
+            }
+        };
+        if self.request.form == UpdateForm::Replacement
+            && let Some(object) = &attributes.object
+        {
+            self.check_uid(object, old)?;
+        }
+        Ok(attributes)
+    }
+
+    fn is_scale(&self) -> bool {
+        self.request.subresource == Some(Subresource::Scale)
+    }
+
+    /// A replacement that names a UID is for the object with that UID only.
+    fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
+        let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));
+        if wanted.is_empty() || wanted == found {
+            return Ok(());
+        }
+        let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));
+        let resource = &self.resource.resource;
+        let slash = if namespace.is_empty() { "" } else { "/" };
+        let why = format!(
+            "StorageError: invalid object, Code: 4, Key: /registry/{}/{}/{namespace}{slash}{name}, \
+             ResourceVersion: 0, AdditionalErrorMessage: Precondition failed: UID in precondition: \
+             {wanted}, UID in object meta: {found}",
+            resource.group, resource.resource
+        );
+        Err(Status::conflict(resource, name, &why))
+    }
+
+    /// Whether the object may be deleted.
+    fn check_deletion(&self, old: &Value, revision: Option<&str>) -> Result<(), Status> {
+        let wanted = &self.request.preconditions;
+        let uid = metadata_text(old, "uid");
+        let why = if !wanted.uid.is_empty() && wanted.uid != uid {
+            format!(
+                "the UID in the precondition ({}) does not match the UID in record ({uid}). The \
+                 object might have been deleted and then recreated",
+                wanted.uid
+            )
+        } else if let Some(revision) = revision
+            && !wanted.resource_version.is_empty()
+            && wanted.resource_version != revision
+        {
+            format!(
+                "the ResourceVersion in the precondition ({}) does not match the ResourceVersion \
+                 in record ({revision}). The object might have been modified",
+                wanted.resource_version
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Status::conflict(&self.resource.resource, metadata_text(old, "name"), &why))
+    }
+
+    /// Decodes the body, or what a patch makes of the stored object, and puts it where it belongs.
+    fn body(
+        &self,
+        old: Option<&DeepValue>,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<DeepValue, Status> {
+        let request = self.request;
+        let mut patched = old.and_then(|old| client_patch::apply(request, old)).transpose()?;
+        if let Some(patched) = &mut patched {
+            changes.append(&mut patched.changes);
+        }
+        let (body, validation) = match &patched {
+            // What is wrong with a patched object is told together with what is wrong with the
+            // patch.
+            Some(patched) if request.field_validation == FieldValidation::Strict => {
+                (&patched.body, FieldValidation::Warn)
+            }
+            Some(patched) => (&patched.body, request.field_validation),
+            None => (&request.body, request.field_validation),
+        };
+        let decoded = self.decode(body, validation, changes);
+        let (mut object, found) = decoded.map_err(|error| match &patched {
+            Some(patched) => patched.undecodable(&error),
+            None => Status::bad_request(error.status_message()),
+        })?;
+        let mut entries = found;
+        if let Some(patched) = patched {
+            patched.check_strict(request, &entries)?;
+            entries.splice(0..0, patched.entries);
+        }
+        // The warning about repeated keys in YAML has a line for each (RP-22).
+        entries.iter().flat_map(|text| text.lines()).for_each(|line| warnings.add(line.trim()));
+        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
+            return Ok(object);
+        };
+        if let Some(old) = old.filter(|_| request.form == UpdateForm::Applied) {
+            fill_in(metadata, old, self.is_scale());
+        }
+        self.set_namespace(metadata, &request.namespace)?;
+        if old.is_none() {
+            for name in SERVER_FIELDS {
+                metadata.remove(name);
+            }
+        }
+        remove_repeated_owners(&mut object, warnings);
+        Ok(object)
+    }
+
+    /// The object in a body, and what field validation found.
+    fn decode(
+        &self,
+        body: &[u8],
+        field_validation: FieldValidation,
+        changes: &mut Vec<Difference>,
+    ) -> Result<(DeepValue, Vec<String>), DecodeError> {
+        if self.is_scale() {
+            return scale::decode(body, field_validation);
+        }
+        let options = DecodeOptions::default()
+            .field_validation(field_validation)
+            .report(self.request.options.trace);
+        let (object, found, reported) = self.version.decode(body, &options)?.into_parts();
+        changes.extend(reported.iter().map(Difference::from));
+        Ok((DeepValue::from(object), found))
+    }
+
+    /// Gives metadata the namespace of the request, which is that of the object if it is empty.
+    pub(crate) fn set_namespace(
+        &self,
+        metadata: &mut Map<String, Value>,
+        namespace: &str,
+    ) -> Result<(), Status> {
+        if self.resource.scope == Scope::Cluster {
+            metadata.remove("namespace");
+            return Ok(());
+        }
+        let own = metadata.get("namespace").and_then(Value::as_str).unwrap_or_default();
+        let expected = match (namespace, own) {
+            ("", "") => "default",
+            ("", own) => own,
+            (expected, _) => expected,
+        };
+        if !own.is_empty() && own != expected {
+            return Err(Status::bad_request(
+                "the namespace of the provided object does not match the namespace sent on the \
+                 request",
+            ));
+        }
+        let expected = Value::from(expected);
+        metadata.insert("namespace".to_owned(), expected);
+        Ok(())
+    }
+}
+
+/// A stored object in a version, and its resource version if that is known.
+pub(crate) fn read_stored(
+    model: &CustomResources,
+    version: &CrdVersion,
+    stored: &StoredObject,
+) -> Result<(DeepValue, Option<String>), Status> {
+    let mut object = storage::decode(model, version, &stored.bytes)?;
+    // Storage knows which revision it is; the bytes need not.
+    storage::set_revision(&mut object, &stored.resource_version);
+    let revision = metadata_text(&object, "resourceVersion").to_owned();
+    Ok((object, Some(revision).filter(|revision| !revision.is_empty())))
+}
+
+/// A text in the metadata of an object; empty if there is none.
+pub(crate) fn metadata_text<'v>(object: &'v Value, name: &str) -> &'v str {
+    let metadata = object.get("metadata");
+    metadata.and_then(|metadata| metadata.get(name)).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// Completes what a manifest leaves out.
+fn fill_in(metadata: &mut Map<String, Value>, old: &Value, is_scale: bool) {
+    let own: &[&str] = if is_scale { &["name", "namespace"] } else { &["managedFields"] };
+    for name in WRITTEN_BY_SERVERS.iter().chain(own) {
+        if let Some(value) = old.get("metadata").and_then(|metadata| metadata.get(name))
+            && !metadata.contains_key(*name)
+        {
+            metadata.insert((*name).to_owned(), deep_clone(value));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! Patches that clients send: what they make of the stored object is decoded like any other body
+//! (RP-30 to RP-32, AR-33).
+
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
+use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_decode::{MAX_DEPTH, read_json};
+use serde_json::{Map, Value};
+
+use super::request::{ObjectRequest, UpdateForm};
+use crate::patch::{JsonPatch, PatchError};
+use crate::trace::{Difference, differences};
+use billhook::{DecodeError, FieldValidation};
+use billhook_apimachinery::Status;
+
+/// The operations that a JSON patch may have (RP-32).
+const MAX_OPERATIONS: usize = 10_000;
+
+/// How many unknown and duplicate fields of a patch are told, as of other documents (RP-20).
+const MAX_ENTRIES: usize = 100;
+
+/// The members of an operation of a JSON patch.
+const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
+
+/// What a patch makes of an object.
+pub(crate) struct Patched {
+    /// The body that takes the place of the patch.
+    pub(crate) body: Vec<u8>,
+    /// The unknown and duplicate fields of the patch itself (RP-31).
+    pub(crate) entries: Vec<String>,
+    /// What it changes, if a trace is wanted.
+    pub(crate) changes: Vec<Difference>,
+}
+
+/// Applies the patch of a request to the object as it is stored, in the version of the request.
+/// None if the body is no patch.
+pub(crate) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<Patched, Status>> {
+    let patched = match request.form {
+        UpdateForm::JsonPatch => apply_json_patch(request, current),
+        UpdateForm::MergePatch => apply_merge_patch(request, current),
+        UpdateForm::Applied | UpdateForm::Replacement => return None,
+    };
+    Some(patched.map(|(object, entries)| {
+        let body = billhook::to_json(&object).into_bytes();
+        let is_traced = request.options.trace;
+        let changes = if is_traced { differences(current, &object) } else { Vec::new() };
+        Patched { body, entries, changes }
+    }))
+}
+
+impl Patched {
+    /// Field validation of a patch: an error that is about the patched object, and says so.
+    pub(crate) fn check_strict(
+        &self,
+        request: &ObjectRequest,
+        found: &[String],
+    ) -> Result<(), Status> {
+        let entries: Vec<&str> = self.entries.iter().chain(found).map(String::as_str).collect();
+        if request.field_validation != FieldValidation::Strict || entries.is_empty() {
+            return Ok(());
+        }
+        Err(self.refused(&format!("strict decoding error: {}", entries.join(", "))))
+    }
+
+    /// The patched object cannot be decoded (RP-31).
+    pub(crate) fn undecodable(&self, error: &DecodeError) -> Status {
+        self.refused(&error.to_string())
+    }
+
+    fn refused(&self, error: &str) -> Status {
+        let body = String::from_utf8_lossy(&self.body).into_owned();
+        let error = FieldError::invalid(FieldPath::default().name("patch"), body, error);
+        Status::invalid("", "", "", &[error])
+    }
+}
+
+type Applied = Result<(DeepValue, Vec<String>), Status>;
+
+fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
+    let patch = JsonPatch::from_slice(&request.body)
+        .map_err(|error| unreadable(request, &error.to_string()))?;
+    let count = patch.operations().len();
+    if count > MAX_OPERATIONS {
+        let message = format!(
+            "Request entity too large: The allowed maximum operations in a JSON patch is \
+             {MAX_OPERATIONS}, got {count}"
+        );
+        return Err(Status::failure(413, "RequestEntityTooLarge", message));
+    }
+    let mut entries = Vec::new();
+    if request.field_validation != FieldValidation::Ignore {
+        entries.extend(duplicates(&request.body, "json patch "));
+        for (index, operation) in patch.operations().enumerate() {
+            let members = operation.as_object().into_iter().flat_map(Map::keys);
+            let unknown = members.filter(|name| !OPERATION_FIELDS.contains(&name.as_str()));
+            entries.extend(unknown.take(MAX_ENTRIES).map(|name| {
+                let path = FieldPath::default().index(index).name(name).to_dotted();
+                format!("json patch unknown field {}", quote(&path))
+            }));
+            if entries.len() > MAX_ENTRIES {
+                break;
+            }
+        }
+        entries.truncate(MAX_ENTRIES);
+    }
+    let failed = |error: PatchError| Status::failure(422, "Invalid", error.to_string());
+    let patched = patch.apply(current).map_err(failed)?;
+    Ok((DeepValue::from(patched), entries))
+}
+
+fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
+    let document =
+        read_json(&request.body).map_err(|error| unreadable(request, &error.to_string()))?;
+    let patch = document.into_value();
+    let Value::Object(members) = &*patch else {
+        let found = json_type(&patch);
+        let error = format!(
+            "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+        );
+        return Err(unreadable(request, &error));
+    };
+    let mut entries = Vec::new();
+    if request.field_validation != FieldValidation::Ignore {
+        entries.extend(duplicates(&request.body, ""));
+    }
+    let mut merged = DeepValue::from(deep_clone(current));
+    merge(&mut merged, members);
+    if depth(&merged) > MAX_DEPTH {
+        return Err(Status::failure(422, "Invalid", "exceeded max depth"));
+    }
+    Ok((merged, entries))
+}
+
+/// 400: the patch is no patch.
+fn unreadable(request: &ObjectRequest, error: &str) -> Status {
+    match request.field_validation {
+        FieldValidation::Ignore => Status::bad_request(error),
+        _ => Status::bad_request(format!("error decoding patch: {error}")),
+    }
+}
+
+fn duplicates(body: &[u8], prefix: &str) -> Vec<String> {
+    let Ok(document) = read_json(body) else { return Vec::new() };
+    let duplicate = |path: &String| format!("{prefix}duplicate field {}", quote(path));
+    document.duplicates().iter().map(duplicate).collect()
+}
+
+/// Merges members into a value: null takes a member away, objects are merged, anything else takes
+/// the place of what is there.
+fn merge(target: &mut Value, patch: &Map<String, Value>) {
+    if !target.is_object() {
+        drop(DeepValue::from(std::mem::replace(target, Value::Object(Map::new()))));
+    }
+    let Value::Object(members) = target else { return };
+    for (name, value) in patch {
+        match value {
+            Value::Null => {
+                members.remove(name).map(DeepValue::from);
+            }
+            Value::Object(patch) => {
+                let member = members.entry(name.as_str()).or_insert(Value::Null);
+                grow(|| merge(member, patch));
+            }
+            other => {
+                members.insert(name.clone(), deep_clone(other)).map(DeepValue::from);
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Requests for objects of a definition: what a client sends, and what is stored.
+
+use serde_json::{Map, Value, json};
+
+use billhook_apimachinery::value::DeepValue;
+
+use super::store::StoredObject;
+use crate::options::RequestOptions;
+use billhook::FieldValidation;
+use billhook::webhook::Operation;
+use billhook_apimachinery::UserInfo;
+
+/// A part of an object that has a URL of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Subresource {
+    /// `status`: only the status changes (RP-70).
+    Status,
+    /// `scale`: the body is a `Scale` of `autoscaling/v1`, and only the number of replicas changes
+    /// (RP-77).
+    Scale,
+}
+
+impl Subresource {
+    /// The name in URLs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Subresource::Status => "status",
+            Subresource::Scale => "scale",
+        }
+    }
+}
+
+/// What the body of an update is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum UpdateForm {
+    /// The new object as a manifest has it: what only servers write may be left out and is then
+    /// that of the stored object.
+    #[default]
+    Applied,
+    /// The new object as a `PUT` sends it: it must name the resource version that it was made for
+    /// (RP-42).
+    Replacement,
+    /// A JSON patch of the stored object (RP-30).
+    JsonPatch,
+    /// A merge patch of the stored object (RP-30).
+    MergePatch,
+}
+
+/// What must hold for an object that is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Preconditions {
+    /// Its UID; empty if any will do.
+    pub uid: String,
+    /// Its resource version; empty if any will do.
+    pub resource_version: String,
+}
+
+/// A request for one object.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct ObjectRequest {
+    /// What is done; custom resources know no `CONNECT`.
+    pub operation: Operation,
+    /// The version in the URL.
+    pub version: String,
+    /// The namespace in the URL; if empty, that of the object, and then `default`.
+    pub namespace: String,
+    /// The body: the new object in JSON or YAML, or a patch in JSON.
+    pub body: Vec<u8>,
+    /// The object as it is stored. For an update or a deletion there must be one; a creation fails
+    /// if there is one of the same name.
+    pub stored: StoredObject,
+    /// The subresource that is updated.
+    pub subresource: Option<Subresource>,
+    /// What the body of an update is.
+    pub form: UpdateForm,
+    /// What must hold for an object that is deleted.
+    pub preconditions: Preconditions,
+    /// Whether the object is deleted as part of its collection, so that webhooks are not told its
+    /// name (AR-35).
+    pub is_in_collection: bool,
+    /// What is done about unknown and duplicate fields.
+    pub field_validation: FieldValidation,
+    /// The name under which the client's fields are managed; webhooks see it among the options.
+    pub field_manager: String,
+    /// Whether nothing is to be stored.
+    pub dry_run: bool,
+    /// Who makes the request.
+    pub user: UserInfo,
+    /// The deadline and what is to be reported.
+    pub options: RequestOptions,
+}
+
+impl ObjectRequest {
+    /// The creation of an object.
+    pub fn create(version: &str, body: &[u8]) -> Self {
+        let (version, body) = (version.to_owned(), body.to_vec());
+        ObjectRequest { operation: Operation::Create, version, body, ..Self::default() }
+    }
+
+    /// A change of an object: the complete new object, and what is stored. Fields that only
+    /// servers write may be left out of it ([`UpdateForm::Applied`]).
+    pub fn update(version: &str, body: &[u8], stored: &[u8]) -> Self {
+        ObjectRequest {
+            operation: Operation::Update,
+            stored: StoredObject::new(stored),
+            ..Self::create(version, body)
+        }
+    }
+
+    /// A change of an object by a `PUT` ([`UpdateForm::Replacement`]).
+    pub fn replace(version: &str, body: &[u8], stored: &[u8]) -> Self {
+        let form = UpdateForm::Replacement;
+        ObjectRequest { form, ..Self::update(version, body, stored) }
+    }
+
+    /// A change of an object by a JSON patch ([`UpdateForm::JsonPatch`]).
+    pub fn json_patch(version: &str, patch: &[u8], stored: &[u8]) -> Self {
+        let form = UpdateForm::JsonPatch;
+        ObjectRequest { form, ..Self::update(version, patch, stored) }
+    }
+
+    /// A change of an object by a merge patch ([`UpdateForm::MergePatch`]).
+    pub fn merge_patch(version: &str, patch: &[u8], stored: &[u8]) -> Self {
+        let form = UpdateForm::MergePatch;
+        ObjectRequest { form, ..Self::update(version, patch, stored) }
+    }
+
+    /// The deletion of an object.
+    pub fn delete(version: &str, stored: &[u8]) -> Self {
+        ObjectRequest {
+            operation: Operation::Delete,
+            version: version.to_owned(),
+            stored: StoredObject::new(stored),
+            ..Self::default()
+        }
+    }
+
+    /// The request in a namespace.
+    #[must_use]
+    pub fn namespace(mut self, namespace: &str) -> Self {
+        namespace.clone_into(&mut self.namespace);
+        self
+    }
+
+    /// The request with another stored object.
+    #[must_use]
+    pub fn stored(mut self, stored: StoredObject) -> Self {
+        self.stored = stored;
+        self
+    }
+
+    /// The request for a subresource.
+    #[must_use]
+    pub fn subresource(mut self, subresource: Subresource) -> Self {
+        self.subresource = Some(subresource);
+        self
+    }
+
+    /// The request for the `status` subresource.
+    #[must_use]
+    pub fn status_update(self) -> Self {
+        self.subresource(Subresource::Status)
+    }
+
+    /// The request for the `scale` subresource.
+    #[must_use]
+    pub fn scale_update(self) -> Self {
+        self.subresource(Subresource::Scale)
+    }
+
+    /// The deletion of no other object than the one with this UID.
+    #[must_use]
+    pub fn only_uid(mut self, uid: &str) -> Self {
+        uid.clone_into(&mut self.preconditions.uid);
+        self
+    }
+
+    /// The deletion of the object only at this resource version.
+    #[must_use]
+    pub fn only_resource_version(mut self, resource_version: &str) -> Self {
+        resource_version.clone_into(&mut self.preconditions.resource_version);
+        self
+    }
+
+    /// The request as one of those that the deletion of a collection is made of.
+    #[must_use]
+    pub fn in_collection(mut self) -> Self {
+        self.is_in_collection = true;
+        self
+    }
+
+    /// The request with another field validation.
+    #[must_use]
+    pub fn field_validation(mut self, field_validation: FieldValidation) -> Self {
+        self.field_validation = field_validation;
+        self
+    }
+
+    /// The request of a field manager.
+    #[must_use]
+    pub fn field_manager(mut self, field_manager: &str) -> Self {
+        field_manager.clone_into(&mut self.field_manager);
+        self
+    }
+
+    /// The request with or without storing anything.
+    #[must_use]
+    pub fn dry_run(mut self, dry_run: bool) -> Self {
+        self.dry_run = dry_run;
+        self
+    }
+
+    /// The request of another user.
+    #[must_use]
+    pub fn user(mut self, user: UserInfo) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// The request with other options.
+    #[must_use]
+    pub fn options(mut self, options: RequestOptions) -> Self {
+        self.options = options;
+        self
+    }
+
+    /// The options object of the operation, which webhooks see (AR-19).
+    pub(crate) fn options_object(&self) -> DeepValue {
+        let kind = match self.operation {
+            Operation::Create => "CreateOptions",
+            Operation::Delete => "DeleteOptions",
+            _ => "UpdateOptions",
+        };
+        let mut options = Map::new();
+        options.insert("apiVersion".to_owned(), "meta.k8s.io/v1".into());
+        options.insert("kind".to_owned(), kind.into());
+        if self.dry_run {
+            options.insert("dryRun".to_owned(), json!(["All"]));
+        }
+        let mut text = |name: &str, value: &str| {
+            if !value.is_empty() {
+                options.insert(name.to_owned(), value.into());
+            }
+        };
+        if self.operation != Operation::Delete {
+            text("fieldManager", &self.field_manager);
+            text(
+                "fieldValidation",
+                match self.field_validation {
+                    FieldValidation::Strict => "Strict",
+                    FieldValidation::Ignore => "Ignore",
+                    FieldValidation::Warn => "",
+                },
+            );
+        } else if self.preconditions != Preconditions::default() {
+            let mut wanted = Map::new();
+            let Preconditions { uid, resource_version } = &self.preconditions;
+            for (name, value) in [("uid", uid), ("resourceVersion", resource_version)] {
+                if !value.is_empty() {
+                    wanted.insert(name.to_owned(), value.as_str().into());
+                }
+            }
+            options.insert("preconditions".to_owned(), Value::Object(wanted));
+        }
+        DeepValue::from(Value::Object(options))
+    }
+}

@@ -1,0 +1,88 @@
+//! To storage and back, with the conversion of the definition (RP-50, RP-53, RP-54).
+
+use billhook_apimachinery::value::DeepValue;
+use billhook_decode::read_json;
+use serde_json::Value;
+
+use crate::object_model::{CustomResources, ObjectModel as _};
+use billhook::webhook::ApiResource;
+use billhook::{CrdVersion, DecodeError, DecodeOptions};
+use billhook_apimachinery::Status;
+
+/// The object as it is written to storage.
+pub(crate) fn encode(
+    model: &CustomResources,
+    version: &CrdVersion,
+    object: &Value,
+) -> Result<Vec<u8>, Status> {
+    let storage = version.definition().storage().ok();
+    let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
+        return Ok(billhook::to_json(object).into_bytes());
+    };
+    convert(model, &storage, object).map(|object| billhook::to_json(&object).into_bytes())
+}
+
+/// A stored object as a read in a version gives it.
+pub(crate) fn decode(
+    model: &CustomResources,
+    version: &CrdVersion,
+    stored: &[u8],
+) -> Result<DeepValue, Status> {
+    let mut object = read_json(stored).map_err(|error| internal(&error.to_string()))?.into_value();
+    let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
+    let stored_in = stored_in.unwrap_or_else(|| version.clone());
+    let options = DecodeOptions::default();
+    stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
+    if stored_in.name() == version.name() {
+        return Ok(object);
+    }
+    convert(model, version, &object)
+}
+
+/// The object in another version, cleaned but not defaulted (RP-82).
+fn convert(
+    model: &CustomResources,
+    version: &CrdVersion,
+    object: &Value,
+) -> Result<DeepValue, Status> {
+    let kind = ApiResource::of_version(version).kind;
+    let mut converted = model.convert(object, &kind).map_err(|error| internal(&error))?;
+    let options = DecodeOptions::default();
+    version.convert_value(&mut converted, &options).map_err(|error| failed(&error))?;
+    Ok(converted)
+}
+
+/// Whether bytes for storage are what is stored already (RP-53).
+pub(crate) fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
+    read_json(stored).is_ok_and(|stored| {
+        let mut stored = stored.into_value();
+        remove_revision(&mut stored);
+        billhook::to_json(&stored).as_bytes() == bytes
+    })
+}
+
+/// Says which revision an object is, if anything is known.
+pub(crate) fn set_revision(object: &mut Value, revision: &str) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && !revision.is_empty()
+    {
+        metadata.insert("resourceVersion".to_owned(), revision.into());
+    }
+}
+
+/// Takes away what storage itself knows of an object.
+pub(crate) fn remove_revision(object: &mut Value) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("resourceVersion");
+        metadata.remove("selfLink");
+    }
+}
+
+fn failed(error: &DecodeError) -> Status {
+    internal(&error.to_string())
+}
+
+fn internal(error: &str) -> Status {
+    Status::internal_error(error)
+}

@@ -1,0 +1,141 @@
+//! Where objects are kept, as far as a request notices: a write fails if somebody else was faster
+//! (AR-31, AR-32, RP-53).
+
+use billhook_decode::read_json;
+
+use super::body::metadata_text;
+use crate::futures::BoxFuture;
+use billhook_apimachinery::Status;
+
+/// An object as it is stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StoredObject {
+    /// Its JSON text; empty if there is none.
+    pub bytes: Vec<u8>,
+    /// Its resource version. If this is empty, `metadata.resourceVersion` in the text counts; if
+    /// there is none either, every resource version that a client names is right.
+    pub resource_version: String,
+}
+
+impl StoredObject {
+    /// An object whose resource version is in its text, or unknown.
+    pub fn new(bytes: impl Into<Vec<u8>>) -> Self {
+        StoredObject { bytes: bytes.into(), resource_version: String::new() }
+    }
+
+    /// The object at a resource version.
+    #[must_use]
+    pub fn resource_version(mut self, resource_version: impl Into<String>) -> Self {
+        self.resource_version = resource_version.into();
+        self
+    }
+
+    /// The name of the object, if there is one.
+    pub(crate) fn name(&self) -> Option<String> {
+        let object = read_json(&self.bytes).ok()?.into_value();
+        Some(metadata_text(&object, "name").to_owned()).filter(|name| !name.is_empty())
+    }
+}
+
+/// A write, all or nothing.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct StoreWrite<'w> {
+    /// The namespace of the object; empty if it lives in none.
+    pub namespace: &'w str,
+    /// Its name.
+    pub name: &'w str,
+    /// What must be stored for the write to be made: nothing if the object is new.
+    pub expected: Option<&'w StoredObject>,
+    /// What is to be stored; nothing if the object is deleted.
+    pub object: Option<&'w [u8]>,
+    /// Whether the write is only checked, not made.
+    pub dry_run: bool,
+}
+
+/// Why a write was not made.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// Something else is stored than was expected: this object, or none.
+    Mismatch(Option<StoredObject>),
+    /// The store itself failed.
+    Failed(Status),
+}
+
+/// Keeps objects. An [`Admission`](crate::Admission) with a store makes its writes itself, and
+/// tries again as a server does: a new object with another name if a generated one is taken
+/// (AR-31), a change from the start if the object is not the one that it was made for (AR-32).
+///
+/// A function from a [`StoreWrite`] to its result is a store that never waits, for instance one in
+/// memory:
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use std::sync::{Arc, Mutex};
+///
+/// use billhook::CustomResourceDefinition;
+/// use billhook_admission::{Admission, Chain, ObjectRequest, StoreError, StoreWrite, StoredObject, Unreachable};
+///
+/// #[derive(Default)]
+/// struct Memory {
+///     objects: Mutex<BTreeMap<(String, String), StoredObject>>,
+/// }
+///
+/// impl Memory {
+///     fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
+///         let mut objects = self.objects.lock().unwrap();
+///         let key = (write.namespace.to_owned(), write.name.to_owned());
+///         let found = objects.get(&key);
+///         if found != write.expected {
+///             return Err(StoreError::Mismatch(found.cloned()));
+///         }
+///         let revision = found.map_or(0, |found| found.resource_version.parse().unwrap_or(0)) + 1;
+///         if !write.dry_run {
+///             match write.object {
+///                 Some(object) => {
+///                     let object = StoredObject::new(object).resource_version(revision.to_string());
+///                     objects.insert(key, object);
+///                 }
+///                 None => {
+///                     objects.remove(&key);
+///                 }
+///             }
+///         }
+///         Ok(revision.to_string())
+///     }
+/// }
+///
+/// # let definition = CustomResourceDefinition::from_value(&serde_json::json!({
+/// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+/// #   "spec": {"group": "example.com", "scope": "Cluster",
+/// #     "names": {"plural": "foos", "kind": "Foo"},
+/// #     "versions": [{"name": "v1", "served": true, "storage": true,
+/// #       "schema": {"openAPIV3Schema": {"type": "object"}}}]}}))?;
+/// let memory = Arc::new(Memory::default());
+/// let store = Arc::clone(&memory);
+/// let admission = Admission::new(definition, Chain::new(Unreachable))
+///     .store(Arc::new(move |write: StoreWrite<'_>| store.write(write)));
+///
+/// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}"#;
+/// let create = ObjectRequest::create("v1", body);
+/// let created = admission.admit_blocking(&create).result?.returned.unwrap();
+/// assert_eq!(created["metadata"]["resourceVersion"], "1");
+/// let refused = admission.admit_blocking(&create).result.unwrap_err();
+/// assert_eq!(refused.to_string(), "foos.example.com \"x\" already exists");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Store: Send + Sync {
+    /// Makes a write. Gives the new resource version, which may be empty if there is none.
+    fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>>;
+}
+
+impl<F> Store for F
+where
+    F: Fn(StoreWrite<'_>) -> Result<String, StoreError> + Send + Sync,
+{
+    fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>> {
+        Box::pin(std::future::ready(self(write)))
+    }
+}
