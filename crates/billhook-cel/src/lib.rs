@@ -28,30 +28,18 @@
 //! [`rules`] evaluates the rules of a schema for objects, [`validate_rules`] checks them when a
 //! definition is written.
 
-mod ast;
 mod authorization;
-mod check;
-mod contents;
-mod cost;
-mod equality;
-mod evaluate;
-mod functions;
-mod parse;
-mod program;
+mod language;
 pub mod rules;
-pub mod schema;
-mod source;
-mod time;
-mod types;
 mod validate;
-mod value;
-mod zone;
 
 pub use authorization::{
     AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, ResourceTarget,
     ServiceAccount,
 };
-pub use program::{CompileError, Environment, Evaluation, Program};
-pub use types::{ObjectType, Type};
+pub use language::schema;
+pub use language::{
+    CompileError, Environment, Evaluation, EvaluationError, List, Map, ObjectType, Opaque, Program,
+    Text, Timestamp, Type, Value,
+};
 pub use validate::{RuleChecks, validate_rules};
-pub use value::{EvaluationError, List, Map, Opaque, Text, Timestamp, Value};

@@ -4,9 +4,9 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::json_path::{ArrayNotation, JsonPath};
 use billhook_schema::props::ValidationRule;
 
-use crate::program::{Environment, Program};
-use crate::schema::SchemaType;
-use crate::types::Type;
+use crate::language::program::{Environment, Program};
+use crate::language::schema::SchemaType;
+use crate::language::types::Type;
 
 /// A rule with its programs.
 pub(super) struct Rule {

@@ -18,7 +18,7 @@ use serde_json::Value;
 use compile::Rule;
 use run::Run;
 
-use crate::schema::SchemaType;
+use crate::language::schema::SchemaType;
 
 /// What the evaluation of all rules of an object may cost (CE-35).
 pub const BUDGET: u64 = 10_000_000;

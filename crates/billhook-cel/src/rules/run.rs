@@ -9,8 +9,8 @@ use serde_json::Value as Json;
 
 use super::compile::Rule;
 use super::{Arena, CALL_LIMIT, Node, RuleFindings};
-use crate::schema::SchemaType;
-use crate::value::{EvaluationError, Value};
+use crate::language::schema::SchemaType;
+use crate::language::value::{EvaluationError, Value};
 
 /// The longest text that a message expression may give, in bytes (CE-32).
 const MAX_MESSAGE: usize = 5 * 1024;

@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::RuleChecks;
 use super::budget::{self, Total, excess};
-use crate::cost;
-use crate::program::{Environment, Program};
-use crate::schema::SchemaType;
-use crate::types::Type;
+use crate::language::cost;
+use crate::language::program::{Environment, Program};
+use crate::language::schema::SchemaType;
+use crate::language::types::Type;
 
 pub(super) struct Walk<'w> {
     checks: &'w RuleChecks,

@@ -1,0 +1,196 @@
+//! Expressions as they are parsed, with macros expanded.
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+/// A node of an expression.
+#[derive(Debug)]
+pub(crate) struct Expr {
+    /// Its number in the expression, from zero and without gaps: types and references are kept in
+    /// tables by it.
+    pub(crate) id: usize,
+    /// Where it begins in the source, or its operator: in code points from zero.
+    pub(crate) at: usize,
+    pub(crate) kind: Kind,
+}
+
+impl Expr {
+    /// Calls a function with each direct part.
+    pub(crate) fn each_child<'e>(&'e self, each: &mut dyn FnMut(&'e Expr)) {
+        match &self.kind {
+            Kind::Literal(_) | Kind::Ident(_) => {}
+            Kind::Select { operand, .. } => each(operand),
+            Kind::Call { target, arguments, .. } => {
+                target.as_deref().into_iter().chain(arguments).for_each(each);
+            }
+            Kind::List(elements) => elements.iter().for_each(|(element, _)| each(element)),
+            Kind::Map(entries) => entries.iter().for_each(|entry| {
+                each(&entry.key);
+                each(&entry.value);
+            }),
+            Kind::Struct { fields, .. } => fields.iter().for_each(|(_, value, _)| each(value)),
+            Kind::Comprehension(folded) => {
+                [&folded.range, &folded.start, &folded.condition, &folded.step, &folded.result]
+                    .into_iter()
+                    .for_each(each);
+            }
+        }
+    }
+
+    /// Calls a function with each direct part, to change it.
+    pub(crate) fn each_child_mut(&mut self, each: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            Kind::Literal(_) | Kind::Ident(_) => {}
+            Kind::Select { operand, .. } => each(operand),
+            Kind::Call { target, arguments, .. } => {
+                target.as_deref_mut().into_iter().chain(arguments).for_each(each);
+            }
+            Kind::List(elements) => elements.iter_mut().for_each(|(element, _)| each(element)),
+            Kind::Map(entries) => entries.iter_mut().for_each(|entry| {
+                each(&mut entry.key);
+                each(&mut entry.value);
+            }),
+            Kind::Struct { fields, .. } => fields.iter_mut().for_each(|(_, value, _)| each(value)),
+            Kind::Comprehension(folded) => {
+                let Comprehension { range, start, condition, step, result, .. } = &mut **folded;
+                [range, start, condition, step, result].into_iter().for_each(each);
+            }
+        }
+    }
+
+    /// A copy, made on a stack that is large enough for it.
+    pub(crate) fn deep_clone(&self) -> Expr {
+        let copy = |expr: &Expr| grow(|| expr.deep_clone());
+        let kind = match &self.kind {
+            Kind::Literal(value) => Kind::Literal(value.clone()),
+            Kind::Ident(name) => Kind::Ident(Arc::clone(name)),
+            Kind::Select { operand, field, test } => Kind::Select {
+                operand: copy(operand).into(),
+                field: Arc::clone(field),
+                test: *test,
+            },
+            Kind::Call { function, target, arguments } => Kind::Call {
+                function: Arc::clone(function),
+                target: target.as_deref().map(|target| copy(target).into()),
+                arguments: arguments.iter().map(copy).collect(),
+            },
+            Kind::List(elements) => Kind::List(
+                elements.iter().map(|(element, optional)| (copy(element), *optional)).collect(),
+            ),
+            Kind::Map(entries) => Kind::Map(
+                entries
+                    .iter()
+                    .map(|entry| Entry {
+                        key: copy(&entry.key),
+                        value: copy(&entry.value),
+                        optional: entry.optional,
+                    })
+                    .collect(),
+            ),
+            Kind::Struct { name, fields } => Kind::Struct {
+                name: Arc::clone(name),
+                fields: fields
+                    .iter()
+                    .map(|(name, value, optional)| (Arc::clone(name), copy(value), *optional))
+                    .collect(),
+            },
+            Kind::Comprehension(folded) => Kind::Comprehension(Box::new(Comprehension {
+                range: copy(&folded.range),
+                variable: Arc::clone(&folded.variable),
+                second: folded.second.clone(),
+                accumulator: Arc::clone(&folded.accumulator),
+                start: copy(&folded.start),
+                condition: copy(&folded.condition),
+                step: copy(&folded.step),
+                result: copy(&folded.result),
+            })),
+        };
+        Expr { id: self.id, at: self.at, kind }
+    }
+}
+
+#[derive(Debug)]
+pub(crate) enum Kind {
+    Literal(Literal),
+    /// A name, perhaps with a leading dot.
+    Ident(Arc<str>),
+    /// `operand.field`; `test` if it is the argument of `has`.
+    Select {
+        operand: Box<Expr>,
+        field: Arc<str>,
+        test: bool,
+    },
+    /// A function, an operator by its name (`_+_`, `_?_:_`, `_[_]`, `_?._`, `_[?_]`, `@in`, `!_`,
+    /// `-_`, `_&&_` …) or a method, which has a target.
+    Call {
+        function: Arc<str>,
+        target: Option<Box<Expr>>,
+        arguments: Vec<Expr>,
+    },
+    /// `[a, ?b]`: the elements, each with whether it is optional.
+    List(Vec<(Expr, bool)>),
+    /// `{a: b, ?c: d}`
+    Map(Vec<Entry>),
+    /// `Name{field: value}`
+    Struct {
+        name: Arc<str>,
+        fields: Vec<(Arc<str>, Expr, bool)>,
+    },
+    Comprehension(Box<Comprehension>),
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) key: Expr,
+    pub(crate) value: Expr,
+    pub(crate) optional: bool,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Literal {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Uint(u64),
+    Double(f64),
+    String(Arc<str>),
+    Bytes(Arc<[u8]>),
+}
+
+/// What `all`, `exists`, `map` … and `cel.bind` expand to: folds a range.
+#[derive(Debug)]
+pub(crate) struct Comprehension {
+    pub(crate) range: Expr,
+    /// The element of a list or the key of a map; with a second variable the index or the key.
+    pub(crate) variable: Arc<str>,
+    /// The element or the value.
+    pub(crate) second: Option<Arc<str>>,
+    pub(crate) accumulator: Arc<str>,
+    pub(crate) start: Expr,
+    /// Goes on while it is true.
+    pub(crate) condition: Expr,
+    pub(crate) step: Expr,
+    pub(crate) result: Expr,
+}
+
+/// Names that are kept for other languages.
+pub(crate) const RESERVED: [&str; 17] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "for",
+    "function",
+    "if",
+    "import",
+    "let",
+    "loop",
+    "package",
+    "namespace",
+    "return",
+    "var",
+    "void",
+    "while",
+];

@@ -1,0 +1,44 @@
+//! Checked expressions.
+
+use std::sync::Arc;
+
+use crate::language::ast::Expr;
+use crate::language::types::Type;
+
+/// A checked expression. Calls of functions in a namespace (`math.greatest(…)`, `optional.of(…)`)
+/// have no target any more but the full name.
+pub(crate) struct Checked {
+    pub(crate) expr: Expr,
+    /// The type of each node by its number.
+    pub(crate) types: Vec<Type>,
+    /// What each node refers to, by its number.
+    pub(crate) references: Vec<Reference>,
+}
+
+impl Checked {
+    /// The type of the result.
+    pub(crate) fn result_type(&self) -> &Type {
+        self.types.get(self.expr.id).unwrap_or(&Type::Dyn)
+    }
+
+    /// Whether anything refers to a variable of this name, be it one of a macro.
+    pub(crate) fn mentions(&self, variable: &str) -> bool {
+        let is = |reference: &Reference| matches!(reference, Reference::Variable(name) if **name == *variable);
+        self.references.iter().any(is)
+    }
+}
+
+/// What a node refers to.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Reference {
+    /// Nothing, or a field or element of its operand.
+    #[default]
+    None,
+    /// A variable; also a chain of selections that is the name of one.
+    Variable(Arc<str>),
+    /// A type by its name.
+    Type(Arc<str>),
+    /// Overloads by their positions in the table of all functions: those that are left after what
+    /// is known of the arguments; with `dyn` arguments several.
+    Overloads(Vec<usize>),
+}

@@ -1,0 +1,467 @@
+//! The walk that finds the type of each node.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use crate::language::ast::{Comprehension, Entry, Expr, Kind, Literal};
+use crate::language::functions::Functions;
+use crate::language::source::{CompileError, Issues, Source};
+use crate::language::types::Type;
+
+use super::checked::Reference;
+use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
+
+pub(super) struct Checker<'c> {
+    variables: &'c BTreeMap<Arc<str>, Type>,
+    functions: &'c Functions,
+    /// The variables of comprehensions, the innermost last.
+    scope: Vec<(Arc<str>, Ty)>,
+    solver: Solver,
+    issues: Issues,
+    types: Vec<Ty>,
+    references: Vec<Reference>,
+}
+
+/// What a name stands for.
+enum Named {
+    Variable(Ty),
+    Type(Type),
+}
+
+impl<'c> Checker<'c> {
+    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, functions: &'c Functions) -> Self {
+        Checker {
+            variables,
+            functions,
+            scope: Vec::new(),
+            solver: Solver::new(),
+            issues: Issues::default(),
+            types: Vec::new(),
+            references: Vec::new(),
+        }
+    }
+
+    /// The types and references of all nodes, if nothing is wrong.
+    pub(super) fn finish(
+        mut self,
+        source: &Source,
+    ) -> Result<(Vec<Type>, Vec<Reference>), CompileError> {
+        let mut types = Vec::new();
+        for of in &self.types {
+            types.push(self.solver.resolve_to_dyn(of));
+        }
+        if self.solver.is_exhausted() {
+            self.issues.report_whole("expression is too complex to be checked");
+        }
+        self.issues.into_result(source)?;
+        self.references.resize_with(types.len(), Reference::default);
+        Ok((types.iter().map(Ty::known).collect(), self.references))
+    }
+
+    fn set_type(&mut self, expr: &Expr, of: Ty) {
+        if self.types.len() <= expr.id {
+            self.types.resize(expr.id + 1, DYN);
+        }
+        if let Some(place) = self.types.get_mut(expr.id) {
+            *place = of;
+        }
+    }
+
+    fn type_of(&self, expr: &Expr) -> Ty {
+        self.types.get(expr.id).cloned().unwrap_or(DYN)
+    }
+
+    fn refer(&mut self, id: usize, to: Reference) {
+        if self.references.len() <= id {
+            self.references.resize_with(id + 1, Reference::default);
+        }
+        if let Some(place) = self.references.get_mut(id) {
+            *place = to;
+        }
+    }
+
+    fn mismatch(&mut self, at: usize, expected: &Ty, found: &Ty) {
+        let expected = self.solver.resolve(expected);
+        let found = self.solver.resolve(found);
+        self.issues.report(at, format!("expected type '{expected}' but found '{found}'"));
+    }
+
+    fn undeclared(&mut self, at: usize, name: &str) -> Ty {
+        self.issues.report(at, format!("undeclared reference to '{name}' (in container '')"));
+        Ty::Error
+    }
+
+    /// Checks a node and everything below it.
+    pub(super) fn check(&mut self, expr: &mut Expr) {
+        if self.solver.is_exhausted() {
+            return;
+        }
+        let of = grow(|| self.check_kind(expr));
+        self.set_type(expr, of);
+    }
+
+    fn checked(&mut self, expr: &mut Expr) -> Ty {
+        self.check(expr);
+        self.type_of(expr)
+    }
+
+    fn check_kind(&mut self, expr: &mut Expr) -> Ty {
+        match &mut expr.kind {
+            Kind::Literal(value) => Ty::Simple(literal_type(value)),
+            Kind::Ident(name) => {
+                let name = Arc::clone(name);
+                self.name(expr, &name).unwrap_or_else(|| self.undeclared(expr.at, &name))
+            }
+            Kind::Select { operand, field, test } => {
+                let (field, test) = (Arc::clone(field), *test);
+                if let Some(qualified) = qualified(operand).filter(|_| !test) {
+                    let name = format!("{qualified}.{field}").into();
+                    if let Some(of) = self.name(expr, &name) {
+                        return of;
+                    }
+                }
+                let Kind::Select { operand, .. } = &mut expr.kind else { return Ty::Error };
+                let of = self.field(expr.at, operand, &field, false);
+                if test { BOOL } else { of }
+            }
+            Kind::Call { .. } => self.call(expr),
+            Kind::List(elements) => {
+                let mut of = None;
+                for (element, optional) in elements {
+                    of = Some(self.item(of, element, *optional));
+                }
+                of.unwrap_or_else(|| self.solver.unknown()).list()
+            }
+            Kind::Map(entries) => {
+                let (mut keys, mut values) = (None, None);
+                for Entry { key, value, optional } in entries {
+                    keys = Some(self.item(keys, key, false));
+                    values = Some(self.item(values, value, *optional));
+                }
+                let keys = keys.unwrap_or_else(|| self.solver.unknown());
+                let values = values.unwrap_or_else(|| self.solver.unknown());
+                Ty::Map(keys.into(), values.into())
+            }
+            Kind::Struct { name, .. } => {
+                let name = Arc::clone(name);
+                match self.named(&name) {
+                    None => self.undeclared(expr.at, &name),
+                    Some(named) => {
+                        let wanted = match named {
+                            Named::Variable(_) => "type",
+                            Named::Type(_) => "message type",
+                        };
+                        self.issues.report(expr.at, format!("'{name}' is not a {wanted}"));
+                        Ty::Error
+                    }
+                }
+            }
+            Kind::Comprehension(folded) => self.comprehension(folded),
+        }
+    }
+
+    /// The type of a name, which the node then refers to.
+    fn name(&mut self, expr: &Expr, name: &Arc<str>) -> Option<Ty> {
+        let name = without_dot(name);
+        Some(match self.named(&name)? {
+            Named::Variable(of) => {
+                self.refer(expr.id, Reference::Variable(name));
+                of
+            }
+            Named::Type(of) => {
+                self.refer(expr.id, Reference::Type(name));
+                Ty::Type(self.solver.instance(&of, &mut Parameters::new()).into())
+            }
+        })
+    }
+
+    /// What a name stands for. Inner variables hide outer ones.
+    fn named(&mut self, name: &str) -> Option<Named> {
+        if let Some((_, of)) = self.scope.iter().rev().find(|(known, _)| **known == *name) {
+            return Some(Named::Variable(of.clone()));
+        }
+        if let Some(of) = self.variables.get(name) {
+            return Some(Named::Variable(self.solver.instance(of, &mut Parameters::new())));
+        }
+        type_named(name).or_else(|| self.opaque_named(name)).map(Named::Type)
+    }
+
+    /// The type of a library by its name.
+    fn opaque_named(&self, name: &str) -> Option<Type> {
+        self.functions
+            .overloads
+            .iter()
+            .map(|overload| &overload.result)
+            .find(|of| matches!(of, Type::Opaque(known) if *known == name))
+            .cloned()
+    }
+
+    /// The type of a field of an operand.
+    fn field(&mut self, at: usize, operand: &mut Expr, field: &str, optional: bool) -> Ty {
+        let of = self.checked(operand);
+        let of = self.solver.resolve(&of);
+        let (of, was_optional) = match of {
+            Ty::Optional(of) => ((*of).clone(), true),
+            of => (of, false),
+        };
+        let result = match &of {
+            Ty::Map(_, value) => (**value).clone(),
+            Ty::Simple(Type::Object(object)) => match object.fields.get(field) {
+                Some(of) => self.solver.instance(of, &mut Parameters::new()),
+                None => {
+                    self.issues.report(at, format!("undefined field '{field}'"));
+                    Ty::Error
+                }
+            },
+            Ty::Unknown(_) => {
+                self.solver.assignable(&DYN, &of);
+                DYN
+            }
+            of => {
+                if !of.is_dyn_or_error() {
+                    let text = format!("type '{of}' does not support field selection");
+                    self.issues.report(at, text);
+                }
+                DYN
+            }
+        };
+        if optional || was_optional { result.optional() } else { result }
+    }
+
+    /// The type of the elements of a literal so far, with one more.
+    fn item(&mut self, before: Option<Ty>, item: &mut Expr, optional: bool) -> Ty {
+        let mut of = self.checked(item);
+        if optional {
+            match self.solver.resolve(&of) {
+                Ty::Optional(inner) => of = (*inner).clone(),
+                other if other.is_dyn_or_error() => {}
+                other => self.mismatch(item.at, &other.clone().optional(), &other),
+            }
+        }
+        match before {
+            None => of,
+            Some(before) if self.solver.assignable(&before, &of) => {
+                self.solver.most_general(&before, &of)
+            }
+            Some(_) => DYN,
+        }
+    }
+
+    fn call(&mut self, expr: &mut Expr) -> Ty {
+        let (id, at) = (expr.id, expr.at);
+        let Kind::Call { function, target, arguments } = &mut expr.kind else { return Ty::Error };
+        if **function == *"_?._"
+            && let [operand, Expr { kind: Kind::Literal(Literal::String(field)), .. }] =
+                arguments.as_mut_slice()
+        {
+            let field = Arc::clone(field);
+            let of = self.field(at, operand, &field, true);
+            let overloads = self.functions.named("_?._").to_vec();
+            self.refer(id, Reference::Overloads(overloads));
+            return self.solver.resolve(&of);
+        }
+        let mut types = Vec::new();
+        for argument in arguments.iter_mut() {
+            types.push(self.checked(argument));
+        }
+        if let Some(receiver) = target {
+            let full_name = qualified(receiver)
+                .map(|prefix| without_dot(&format!("{prefix}.{function}").into()))
+                .filter(|name| !self.functions.named(name).is_empty());
+            match full_name {
+                Some(name) => {
+                    *function = name;
+                    *target = None;
+                }
+                None => types.insert(0, self.checked(receiver)),
+            }
+        } else {
+            *function = without_dot(function);
+        }
+        if self.functions.named(function).is_empty() {
+            let function = Arc::clone(function);
+            return self.undeclared(at, &function);
+        }
+        if matches!(&**function, "_&&_" | "_||_") {
+            for (argument, of) in arguments.iter().zip(&types) {
+                if !self.solver.assignable(of, &BOOL) {
+                    self.mismatch(argument.at, &BOOL, of);
+                }
+            }
+            types = vec![BOOL; types.len()];
+        }
+        let (function, is_method) = (Arc::clone(function), target.is_some());
+        match self.overloads(&function, is_method, &types) {
+            Some((overloads, result)) => {
+                self.refer(id, Reference::Overloads(overloads));
+                result
+            }
+            None => {
+                let text = self.no_overload(&function, is_method, &types);
+                self.issues.report(at, text);
+                Ty::Error
+            }
+        }
+    }
+
+    /// The overloads that take arguments of some types, and the type of their result.
+    fn overloads(
+        &mut self,
+        function: &str,
+        is_method: bool,
+        types: &[Ty],
+    ) -> Option<(Vec<usize>, Ty)> {
+        let mut fitting = Vec::new();
+        let mut result: Option<Ty> = None;
+        for &index in self.functions.named(function) {
+            let Some(overload) = self.functions.overloads.get(index) else { continue };
+            if overload.is_method != is_method || overload.parameters.len() != types.len() {
+                continue;
+            }
+            let mut parameters = Parameters::new();
+            let expected: Vec<Ty> = overload
+                .parameters
+                .iter()
+                .map(|of| self.solver.instance(of, &mut parameters))
+                .collect();
+            if !self.solver.all_assignable(types, &expected) {
+                continue;
+            }
+            fitting.push(index);
+            let of = self.solver.instance(&overload.result, &mut parameters);
+            let of = self.solver.resolve(&of);
+            result = Some(match result {
+                None => of,
+                Some(before) if before.is_dyn() || self.solver.is_same(&of, &before) => before,
+                Some(_) => DYN,
+            });
+        }
+        result.map(|result| (fitting, result))
+    }
+
+    fn no_overload(&mut self, function: &str, is_method: bool, types: &[Ty]) -> String {
+        let types: Vec<Ty> = types.iter().map(|of| self.solver.resolve_to_dyn(of)).collect();
+        let mut text = format!("found no matching overload for '{function}' applied to '");
+        let arguments = match types.split_first().filter(|_| is_method) {
+            Some((receiver, arguments)) => {
+                text += &format!("{receiver}.");
+                arguments
+            }
+            None => &types,
+        };
+        for (index, of) in arguments.iter().enumerate() {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "{}{of}", if index == 0 { "(" } else { ", " });
+        }
+        text + if arguments.is_empty() { "()'" } else { ")'" }
+    }
+
+    fn comprehension(&mut self, folded: &mut Comprehension) -> Ty {
+        let range = self.checked(&mut folded.range);
+        let range = self.solver.resolve(&range);
+        let accumulated = self.checked(&mut folded.start);
+        let outer = self.scope.len();
+        self.scope.push((Arc::clone(&folded.accumulator), accumulated.clone()));
+        let has_second = folded.second.is_some();
+        let (first, second) = match &range {
+            Ty::List(of) if has_second => (Ty::Simple(Type::Int), (**of).clone()),
+            Ty::List(of) => ((**of).clone(), DYN),
+            Ty::Map(key, value) => ((**key).clone(), (**value).clone()),
+            Ty::Simple(Type::Dyn) | Ty::Error | Ty::Unknown(_) => {
+                self.solver.assignable(&DYN, &range);
+                (DYN, DYN)
+            }
+            other => {
+                let text = format!(
+                    "expression of type '{other}' cannot be range of a comprehension (must be \
+                     list, map, or dynamic)"
+                );
+                self.issues.report(folded.range.at, text);
+                (Ty::Error, Ty::Error)
+            }
+        };
+        let inner = self.scope.len();
+        self.scope.push((Arc::clone(&folded.variable), first));
+        if let Some(name) = &folded.second {
+            self.scope.push((Arc::clone(name), second));
+        }
+        self.expect(&mut folded.condition, &BOOL);
+        self.expect(&mut folded.step, &accumulated);
+        self.scope.truncate(inner);
+        let result = self.checked(&mut folded.result);
+        self.scope.truncate(outer);
+        self.solver.resolve(&result)
+    }
+
+    /// Checks an expression that has to be of a type.
+    fn expect(&mut self, expr: &mut Expr, expected: &Ty) {
+        let found = self.checked(expr);
+        if !self.solver.assignable(expected, &found) {
+            self.mismatch(expr.at, expected, &found);
+        }
+    }
+}
+
+/// The name that a chain of selections spells.
+fn qualified(expr: &Expr) -> Option<String> {
+    let mut fields = Vec::new();
+    let mut operand = expr;
+    loop {
+        match &operand.kind {
+            Kind::Ident(name) => {
+                fields.push(&**name);
+                fields.reverse();
+                return Some(fields.join("."));
+            }
+            Kind::Select { operand: inner, field, test: false } => {
+                fields.push(field);
+                operand = inner;
+            }
+            _ => return None,
+        }
+    }
+}
+
+/// A name without the dot in front that says it is a full one.
+fn without_dot(name: &Arc<str>) -> Arc<str> {
+    match name.strip_prefix('.') {
+        Some(rest) => rest.into(),
+        None => Arc::clone(name),
+    }
+}
+
+fn literal_type(value: &Literal) -> Type {
+    match value {
+        Literal::Null => Type::Null,
+        Literal::Bool(_) => Type::Bool,
+        Literal::Int(_) => Type::Int,
+        Literal::Uint(_) => Type::Uint,
+        Literal::Double(_) => Type::Double,
+        Literal::String(_) => Type::String,
+        Literal::Bytes(_) => Type::Bytes,
+    }
+}
+
+/// The types whose names can be used as values.
+fn type_named(name: &str) -> Option<Type> {
+    Some(match name {
+        "bool" => Type::Bool,
+        "bytes" => Type::Bytes,
+        "double" => Type::Double,
+        "dyn" => Type::Dyn,
+        "int" => Type::Int,
+        "uint" => Type::Uint,
+        "string" => Type::String,
+        "null_type" => Type::Null,
+        "list" => Type::Dyn.list(),
+        "map" => Type::Map(Type::Dyn.into(), Type::Dyn.into()),
+        "type" => Type::Type(Type::Dyn.into()),
+        "optional_type" => Type::Dyn.optional(),
+        "google.protobuf.Duration" => Type::Duration,
+        "google.protobuf.Timestamp" => Type::Timestamp,
+        _ => return None,
+    })
+}

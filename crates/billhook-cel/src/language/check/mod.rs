@@ -1,0 +1,36 @@
+//! Type checking (CE-04, CE-10).
+
+mod checked;
+mod checker;
+mod literals;
+mod solver;
+mod template;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::language::ast::Expr;
+use crate::language::functions::Functions;
+use crate::language::source::{CompileError, Issues, Source};
+use crate::language::types::Type;
+
+use self::checker::Checker;
+
+pub(crate) use checked::{Checked, Reference};
+
+/// Checks an expression of which the nodes are numbered.
+pub(crate) fn check(
+    source: &Source,
+    mut expr: Expr,
+    variables: &BTreeMap<Arc<str>, Type>,
+    functions: &Functions,
+) -> Result<Checked, CompileError> {
+    let mut checker = Checker::new(variables, functions);
+    checker.check(&mut expr);
+    let (types, references) = checker.finish(source)?;
+    let checked = Checked { expr, types, references };
+    let mut issues = Issues::default();
+    literals::validate(&checked, functions, &mut issues);
+    issues.into_result(source)?;
+    Ok(checked)
+}

@@ -1,0 +1,221 @@
+//! What an expression may cost at worst, judged by the sizes that the schema allows (CE-25).
+
+mod calls;
+mod estimator;
+mod size;
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use crate::language::ast::{Comprehension, Expr, Kind, Literal};
+use crate::language::check::{Checked, Reference};
+use crate::language::functions::{self, Overload};
+use crate::language::schema::SchemaType;
+use crate::language::types::Type;
+
+use calls::Call;
+use estimator::{Estimator, Facts, Local, Place, Step};
+use size::{Entries, Size};
+
+/// What a list costs that an expression makes.
+const LIST: u64 = 10;
+/// And a map.
+const MAP: u64 = 30;
+/// And an object.
+const STRUCT: u64 = 40;
+
+/// The highest cost of an expression whose variables have values of a type.
+pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
+    let nodes = checked.types.len();
+    let mut estimator =
+        Estimator { checked, root, facts: vec![Facts::default(); nodes], locals: Vec::new() };
+    estimator.cost(&checked.expr)
+}
+
+impl<'e> Estimator<'e> {
+    fn cost(&mut self, expr: &'e Expr) -> u64 {
+        match &expr.kind {
+            Kind::Literal(_) => 0,
+            Kind::Ident(name) => {
+                let place = self.local(name).map_or(Place::At(self.root), |local| local.place);
+                self.note(expr, |facts| facts.place = place);
+                1
+            }
+            Kind::Select { operand, test: true, .. } => grow(|| self.cost(operand)),
+            Kind::Select { operand, field, test: false } => {
+                grow(|| self.select(expr, operand, field))
+            }
+            Kind::Call { function, target, arguments } => {
+                grow(|| self.call(expr, function, target.as_deref(), arguments))
+            }
+            Kind::List(elements) => grow(|| {
+                let mut sizes = Size::of_none();
+                let cost = self.sum(elements.iter().map(|(element, _)| element), &mut sizes);
+                let entries = Entries { is_map: false, key: Size::fixed(1), value: sizes };
+                self.note(expr, |facts| facts.entries = Some(entries));
+                cost.saturating_add(LIST)
+            }),
+            Kind::Map(members) => grow(|| {
+                let (mut keys, mut values) = (Size::of_none(), Size::of_none());
+                let mut cost = MAP;
+                for member in members {
+                    cost = cost.saturating_add(self.sum([&member.key], &mut keys));
+                    cost = cost.saturating_add(self.sum([&member.value], &mut values));
+                }
+                let entries = Entries { is_map: true, key: keys, value: values };
+                self.note(expr, |facts| facts.entries = Some(entries));
+                cost
+            }),
+            Kind::Struct { fields, .. } => grow(|| {
+                let values = fields.iter().map(|(_, value, _)| value);
+                self.sum(values, &mut Size::of_none()).saturating_add(STRUCT)
+            }),
+            Kind::Comprehension(comprehension) => grow(|| self.comprehension(expr, comprehension)),
+        }
+    }
+
+    /// The cost of all, and the range of their sizes.
+    fn sum(&mut self, exprs: impl IntoIterator<Item = &'e Expr>, sizes: &mut Size) -> u64 {
+        exprs.into_iter().fold(0, |cost, expr| {
+            let cost = cost.saturating_add(self.cost(expr));
+            *sizes = sizes.union(self.size(expr));
+            cost
+        })
+    }
+
+    fn select(&mut self, expr: &Expr, operand: &'e Expr, field: &str) -> u64 {
+        let cost = self.cost(operand);
+        let place = self.step(self.facts(operand).place, Step::Field(field));
+        self.note(expr, |facts| facts.place = place);
+        let reads =
+            matches!(self.type_of(operand), Type::Map(..) | Type::Object(_) | Type::Param(_));
+        cost.saturating_add(u64::from(reads))
+    }
+
+    fn call(
+        &mut self,
+        expr: &Expr,
+        function: &str,
+        target: Option<&'e Expr>,
+        arguments: &'e [Expr],
+    ) -> u64 {
+        if let ("dyn", [argument]) = (function, arguments) {
+            let cost = self.cost(argument);
+            let (size, entries) = (self.known_size(argument), self.facts(argument).entries);
+            self.note(expr, |facts| (facts.size, facts.entries) = (size, entries));
+            return cost.saturating_add(1);
+        }
+        let costs: Vec<u64> = arguments.iter().map(|argument| self.cost(argument)).collect();
+        let overloads = self.overloads(expr);
+        if overloads.is_empty() {
+            return 0;
+        }
+        let target_cost = target.map_or(0, |target| self.cost(target));
+        let (mut cost, mut size) = (0, None::<Size>);
+        for overload in overloads {
+            let call = Call { overload, target, arguments, costs: &costs };
+            let found = self.call_cost(&call);
+            cost = cost.max(found.cost);
+            size = match (size, found.size) {
+                (Some(size), Some(other)) => Some(size.union(other)),
+                (size, other) => size.or(other),
+            };
+            if let Some(entries) = found.entries {
+                self.note(expr, |facts| facts.entries = Some(entries));
+            }
+            if let ("_[_]", [list, _], [Type::List(_) | Type::Map(..), _]) =
+                (function, arguments, overload.parameters.as_slice())
+            {
+                let place = self.step(self.facts(list).place, Step::Elements);
+                self.note(expr, |facts| facts.place = place);
+            }
+        }
+        if size.is_some() {
+            self.note(expr, |facts| facts.size = size);
+        }
+        target_cost.saturating_add(cost)
+    }
+
+    fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
+        match self.checked.references.get(expr.id) {
+            Some(Reference::Overloads(positions)) => {
+                let all = &functions::all().overloads;
+                positions.iter().filter_map(|&position| all.get(position)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn comprehension(&mut self, expr: &Expr, comprehension: &'e Comprehension) -> u64 {
+        let Comprehension { range, start, accumulator, .. } = comprehension;
+        let mut cost = self.cost(range).saturating_add(self.cost(start));
+        let depth = self.locals.len();
+        let facts = self.facts(start);
+        let accumulated = Local {
+            place: facts.place,
+            size: self.known_size(start),
+            entries: self.entries(start),
+        };
+        self.locals.push((Arc::clone(accumulator), accumulated));
+        if is_binding(comprehension) {
+            cost = cost.saturating_add(self.cost(&comprehension.result));
+            self.locals.truncate(depth);
+            let result = &comprehension.result;
+            let (size, entries) = (self.known_size(result), self.entries(result));
+            self.note(expr, |facts| (facts.size, facts.entries) = (size, entries));
+            return cost;
+        }
+        self.variables(comprehension);
+        let condition = self.cost(&comprehension.condition);
+        let step = self.cost(&comprehension.step);
+        let entries = self.entries(&comprehension.step);
+        self.locals.truncate(depth + 1);
+        cost = cost.saturating_add(self.cost(&comprehension.result));
+        self.locals.truncate(depth);
+        let rounds = self.size(range);
+        match &start.kind {
+            Kind::Literal(_) => {
+                let size = self.known_size(start);
+                self.note(expr, |facts| facts.size = size);
+            }
+            Kind::List(_) | Kind::Map(_) => {
+                self.note(expr, |facts| (facts.size, facts.entries) = (Some(rounds), entries));
+            }
+            _ => {}
+        }
+        cost.saturating_add(rounds.max.saturating_mul(condition.saturating_add(step)))
+    }
+
+    /// Declares the variables of a comprehension.
+    fn variables(&mut self, comprehension: &Comprehension) {
+        let Comprehension { range, variable, second, .. } = comprehension;
+        let entries = self.entries(range);
+        let is_list = match entries {
+            Some(entries) => !entries.is_map,
+            None => matches!(self.type_of(range), Type::List(_)),
+        };
+        let place = self.facts(range).place;
+        let key = if is_list { Step::Indices } else { Step::Keys };
+        let key = (key, entries.map(|entries| entries.key));
+        let value = (Step::Elements, entries.map(|entries| entries.value));
+        let mut declare = |name: &Arc<str>, (step, size)| {
+            let local = Local { place: self.step(place, step), size, entries: None };
+            self.locals.push((Arc::clone(name), local));
+        };
+        match second {
+            Some(second) => {
+                declare(variable, key);
+                declare(second, value);
+            }
+            None if is_list => declare(variable, value),
+            None => declare(variable, key),
+        }
+    }
+}
+
+/// Whether it only gives a value a name: it has no rounds.
+fn is_binding(comprehension: &Comprehension) -> bool {
+    matches!(&comprehension.range.kind, Kind::List(elements) if elements.is_empty())
+        && matches!(comprehension.condition.kind, Kind::Literal(Literal::Bool(false)))
+}

@@ -1,0 +1,490 @@
+//! Runs plans.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use super::entries::{Entries, optional_element};
+use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};
+use super::overloads::choose;
+use super::select::find;
+use crate::language::functions::{Cost, arithmetic, maps};
+use crate::language::schema::ListType;
+use crate::language::value::{EvaluationError, List, Map, Members, Outcome, Value};
+
+/// The cost of making a list.
+const LIST: u64 = 10;
+/// The cost of making a map.
+const MAP: u64 = 30;
+
+/// What an evaluation gives.
+#[derive(Clone, Debug)]
+pub struct Evaluation<'a> {
+    /// The value, or why there is none.
+    pub result: Result<Value<'a>, EvaluationError>,
+    /// What it cost (CE-35).
+    pub cost: u64,
+}
+
+/// The end of the whole evaluation.
+struct Abort(EvaluationError);
+
+/// Runs a plan with variables by their names, up to a limit of cost.
+pub(crate) fn run<'a>(
+    plan: &'a Plan,
+    variables: &[(&str, Value<'a>)],
+    limit: u64,
+) -> Evaluation<'a> {
+    let mut machine = Machine {
+        plan,
+        variables: plan
+            .variables
+            .iter()
+            .map(|name| {
+                let known = variables.iter().find(|(known, _)| *known == &**name);
+                known.map(|(_, value)| value.clone())
+            })
+            .collect(),
+        slots: vec![Slot::Unset; plan.slots],
+        cost: 0,
+        limit,
+        inserted: HashMap::new(),
+    };
+    let result = match machine.node(&plan.root) {
+        Ok(outcome) => outcome,
+        Err(Abort(error)) => Err(error),
+    };
+    Evaluation { result, cost: machine.cost }
+}
+
+/// A variable of a comprehension.
+#[derive(Clone)]
+enum Slot<'a> {
+    Unset,
+    /// What it starts from, not yet evaluated.
+    Start(&'a Node),
+    Set(Outcome<'a>),
+}
+
+struct Machine<'a> {
+    plan: &'a Plan,
+    variables: Vec<Option<Value<'a>>>,
+    slots: Vec<Slot<'a>>,
+    cost: u64,
+    limit: u64,
+    /// The keys of the maps that are accumulated, by their slots.
+    inserted: HashMap<usize, Members<'a>>,
+}
+
+impl<'a> Machine<'a> {
+    fn charge(&mut self, cost: u64) -> Result<(), Abort> {
+        self.cost = self.cost.saturating_add(cost);
+        if self.cost > self.limit { Err(Abort(EvaluationError::CostLimit)) } else { Ok(()) }
+    }
+
+    fn node(&mut self, node: &'a Node) -> Result<Outcome<'a>, Abort> {
+        grow(|| self.node_here(node))
+    }
+
+    fn node_here(&mut self, node: &'a Node) -> Result<Outcome<'a>, Abort> {
+        match node {
+            Node::Constant(value) => Ok(Ok(value.clone())),
+            Node::Chain(chain) => {
+                let outcome = self.chain(chain)?;
+                let is_free = chain.is_test || matches!(chain.base, Base::Choice(..));
+                self.charge(u64::from(!is_free))?;
+                Ok(outcome)
+            }
+            Node::And(operands) => self.logic(operands, false),
+            Node::Or(operands) => self.logic(operands, true),
+            Node::NotStrictlyFalse(operand) => {
+                let outcome = self.node(operand)?;
+                self.charge(1)?;
+                Ok(Ok(Value::Bool(!matches!(outcome, Ok(Value::Bool(false))))))
+            }
+            Node::Call(call) => self.call(call),
+            Node::OneOf { value, constants } => {
+                let outcome = self.node(value)?;
+                Ok(outcome.and_then(|value| Ok(Value::Bool(constants.find(&value)?.is_some()))))
+            }
+            Node::Otherwise { optional, default, unwraps } => match self.node(optional)? {
+                Ok(Value::Optional(Some(value))) => Ok(Ok(if *unwraps {
+                    Value::clone(&value)
+                } else {
+                    Value::Optional(Some(value))
+                })),
+                Ok(Value::Optional(None)) => self.node(default),
+                Ok(_) => Ok(Err(EvaluationError::NoSuchOverload)),
+                Err(error) => Ok(Err(error)),
+            },
+            Node::List(elements) => {
+                let outcome = self.list(elements)?;
+                self.charge(LIST)?;
+                Ok(outcome)
+            }
+            Node::Map(entries) => {
+                let outcome = self.map(entries)?;
+                self.charge(MAP)?;
+                Ok(outcome)
+            }
+            Node::Fold(fold) => self.fold(fold),
+            Node::Append { slot, elements } => self.append(*slot, elements),
+            Node::Insert { slot, entries } => self.insert(*slot, entries),
+            Node::Choose(parts) => {
+                let (condition, yes, no) = &**parts;
+                match self.node(condition)? {
+                    Ok(Value::Bool(true)) => self.node(yes),
+                    Ok(Value::Bool(false)) => self.chain(no),
+                    Ok(_) => Ok(Err(EvaluationError::NoSuchOverload)),
+                    Err(error) => Ok(Err(error)),
+                }
+            }
+        }
+    }
+
+    /// `&&`, which false decides, or `||`, which true does: whatever else the operands are. The
+    /// first error is given if nothing decides.
+    fn logic(&mut self, operands: &'a [Node; 2], decisive: bool) -> Result<Outcome<'a>, Abort> {
+        let mut failure = None;
+        for operand in operands {
+            let error = match self.node(operand)? {
+                Ok(Value::Bool(value)) if value == decisive => return Ok(Ok(Value::Bool(value))),
+                Ok(Value::Bool(_)) => continue,
+                Ok(_) => EvaluationError::NoSuchOverload,
+                Err(error) => error,
+            };
+            failure.get_or_insert(error);
+        }
+        Ok(failure.map_or(Ok(Value::Bool(!decisive)), Err))
+    }
+
+    fn list(&mut self, elements: &'a [(Node, bool)]) -> Result<Outcome<'a>, Abort> {
+        let mut values = Vec::with_capacity(elements.len());
+        for (element, optional) in elements {
+            match self.node(element)?.and_then(|value| optional_element(value, *optional)) {
+                Ok(value) => values.extend(value),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(Value::list(values)))
+    }
+
+    fn map(&mut self, entries: &'a [MapEntry]) -> Result<Outcome<'a>, Abort> {
+        let mut made = Entries::default();
+        for MapEntry { key, value, optional } in entries {
+            let key = match self.node(key)? {
+                Ok(key) => key,
+                Err(error) => return Ok(Err(error)),
+            };
+            match self.node(value)?.and_then(|value| optional_element(value, *optional)) {
+                Ok(value) => made.insert(key, value),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(made.into_value()))
+    }
+
+    /// What a chain selects, without the cost of reading its base.
+    fn chain(&mut self, chain: &'a Chain) -> Result<Outcome<'a>, Abort> {
+        let base = match &chain.base {
+            Base::Local(slot) => self.slot(*slot)?,
+            Base::Variable(index) => self.variable(*index),
+            Base::Choice(condition, yes, no) => match self.node(condition)? {
+                Ok(Value::Bool(true)) => grow(|| self.chain(yes))?,
+                Ok(Value::Bool(false)) => grow(|| self.chain(no))?,
+                Ok(_) => Err(EvaluationError::NoSuchOverload),
+                Err(error) => Err(error),
+            },
+            Base::Computed(node) => self.node(node)?,
+        };
+        match base {
+            Ok(Value::Optional(Some(value))) => {
+                self.steps(Value::clone(&value).without_schema(), true, chain)
+            }
+            Ok(Value::Optional(None)) if chain.is_test => Ok(Ok(Value::Bool(false))),
+            Ok(base @ Value::Optional(None)) => Ok(Ok(base)),
+            Ok(base) if chain.steps.is_empty() => Ok(Ok(base)),
+            Ok(base) => self.steps(base, false, chain),
+            Err(error) => Ok(Err(error)),
+        }
+    }
+
+    /// Selects one thing after the other; from what is optional what is missing is none.
+    fn steps(
+        &mut self,
+        mut value: Value<'a>,
+        mut is_optional: bool,
+        chain: &'a Chain,
+    ) -> Result<Outcome<'a>, Abort> {
+        let last = chain.steps.len().saturating_sub(1);
+        for (position, step) in chain.steps.iter().enumerate() {
+            let is_test = chain.is_test && position == last;
+            is_optional |= step.optional;
+            let key = self.key(step)?;
+            let found = key.and_then(|key| find(&value, &key, is_optional || is_test));
+            if !is_optional || !matches!(found, Ok(None) | Err(_)) {
+                self.charge(1)?;
+            }
+            match found {
+                Err(error) => return Ok(Err(error)),
+                Ok(found) if is_test => return Ok(Ok(Value::Bool(found.is_some()))),
+                Ok(Some(found)) => value = found,
+                Ok(None) if chain.is_test => return Ok(Ok(Value::Bool(false))),
+                Ok(None) => return Ok(Ok(Value::Optional(None))),
+            }
+        }
+        Ok(Ok(if is_optional { Value::Optional(Some(Arc::new(value))) } else { value }))
+    }
+
+    fn key(&mut self, step: &'a Step) -> Result<Outcome<'a>, Abort> {
+        match &step.key {
+            Key::Constant(key) => Ok(Ok(key.clone())),
+            Key::Chain(chain) => self.chain(chain),
+            Key::Computed(node) => self.node(node),
+        }
+    }
+
+    fn variable(&self, index: usize) -> Outcome<'a> {
+        match self.variables.get(index) {
+            Some(Some(value)) => Ok(value.clone()),
+            _ => {
+                let name = self.plan.variables.get(index).map_or("", |name| name);
+                Err(EvaluationError::new(format!("no such attribute(s): {name}")))
+            }
+        }
+    }
+
+    fn slot(&mut self, slot: usize) -> Result<Outcome<'a>, Abort> {
+        match self.slots.get(slot) {
+            Some(Slot::Set(outcome)) => Ok(outcome.clone()),
+            Some(Slot::Start(start)) => {
+                let start = *start;
+                let outcome = self.node(start)?;
+                self.set(slot, outcome.clone());
+                Ok(outcome)
+            }
+            _ => Ok(Err(EvaluationError::NoSuchOverload)),
+        }
+    }
+
+    fn set(&mut self, slot: usize, outcome: Outcome<'a>) {
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = Slot::Set(outcome);
+        }
+    }
+
+    fn call(&mut self, call: &'a Call) -> Result<Outcome<'a>, Abort> {
+        let mut arguments = Vec::with_capacity(call.arguments.len());
+        let mut failure: Option<(usize, EvaluationError)> = None;
+        for (position, argument) in call.arguments.iter().enumerate() {
+            match self.node(argument)? {
+                Ok(value) => arguments.push(value),
+                Err(error) if call.stops_early && position + 1 < call.arguments.len() => {
+                    return Ok(Err(error));
+                }
+                Err(error) => {
+                    failure.get_or_insert((position, error));
+                    arguments.push(Value::Null);
+                }
+            }
+        }
+        let chosen = choose(&call.overloads, &arguments, failure.is_some());
+        let outcome = match (&failure, chosen) {
+            (Some((_, error)), _) => Err(error.clone()),
+            (None, None) => Err(EvaluationError::NoSuchOverload),
+            (None, Some(overload)) => match (&call.pattern, arguments.as_slice()) {
+                (Some(pattern), [Value::String(text), _]) => {
+                    Ok(Value::Bool(pattern.is_match(text.as_str())))
+                }
+                _ => (overload.call)(&arguments),
+            },
+        };
+        let is_resolved = call.overloads.len() == 1;
+        let result = outcome.as_ref().unwrap_or(&Value::Null);
+        let cost = match chosen.or(call.overloads.first().copied()).map(|overload| overload.cost) {
+            None => 1,
+            Some(Cost::Fixed(cost)) => cost,
+            Some(Cost::Of(cost)) => cost(&arguments, result),
+            Some(Cost::Resolved(_) | Cost::OfLists(_)) if !is_resolved => 1,
+            Some(Cost::OfLists(_)) if failure.is_some() => {
+                return Err(Abort(EvaluationError::new(
+                    "internal error: interface conversion: *types.Err is not traits.Lister: \
+                     missing method Add",
+                )));
+            }
+            Some(Cost::Resolved(cost) | Cost::OfLists(cost)) => cost(&arguments, result),
+        };
+        self.charge(cost)?;
+        Ok(outcome)
+    }
+
+    fn fold(&mut self, fold: &'a Fold) -> Result<Outcome<'a>, Abort> {
+        let range = match self.node(&fold.range)? {
+            Ok(range) => range,
+            Err(error) => return Ok(Err(error)),
+        };
+        if let Some(place) = self.slots.get_mut(fold.accumulator) {
+            *place = Slot::Start(&fold.start);
+        }
+        match range {
+            Value::List(list) => {
+                for index in 0..list.len() {
+                    let Some(element) = list.get(index) else { break };
+                    let position = Ok(Value::Int(i64::try_from(index).unwrap_or(i64::MAX)));
+                    if !self.turn(fold, position, element, false)? {
+                        break;
+                    }
+                }
+            }
+            Value::Map(map) => {
+                for (key, value) in map.entries() {
+                    if !self.turn(fold, Ok(key), value, true)? {
+                        break;
+                    }
+                }
+            }
+            _ if fold.second.is_some() => {
+                return Ok(Err(EvaluationError::new("unsupported comprehension range type")));
+            }
+            other => {
+                let found = go_type(&other);
+                let text = format!("got '{found}', expected iterable type");
+                return Ok(Err(EvaluationError::new(text)));
+            }
+        }
+        self.node(&fold.result)
+    }
+
+    /// One turn of a loop; whether another may follow. With one variable that is the key of a map
+    /// or the element of a list.
+    fn turn(
+        &mut self,
+        fold: &'a Fold,
+        key: Outcome<'a>,
+        value: Outcome<'a>,
+        is_map: bool,
+    ) -> Result<bool, Abort> {
+        match fold.second {
+            Some(second) => {
+                self.set(fold.variable, key);
+                self.set(second, value);
+            }
+            None => self.set(fold.variable, if is_map { key } else { value }),
+        }
+        if matches!(self.node(&fold.condition)?, Ok(Value::Bool(false))) {
+            return Ok(false);
+        }
+        let step = self.node(&fold.step)?;
+        self.set(fold.accumulator, step);
+        Ok(true)
+    }
+
+    /// Costs what reading the map and inserting into it costs.
+    fn insert(&mut self, slot: usize, entries: &'a [Node]) -> Result<Outcome<'a>, Abort> {
+        let accumulated = self.slot(slot)?;
+        self.charge(1)?;
+        let is_entry = entries.len() > 1;
+        if is_entry && accumulated.is_err() {
+            return Ok(accumulated);
+        }
+        let mut values = Vec::with_capacity(entries.len());
+        for node in entries {
+            values.push(self.node(node)?);
+        }
+        self.charge(1)?;
+        let is_first = match accumulated {
+            Ok(Value::Map(map)) => map.is_empty(),
+            Ok(_) => return Ok(Err(EvaluationError::NoSuchOverload)),
+            Err(error) => return Ok(Err(error)),
+        };
+        let values: Vec<Value<'a>> = match values.into_iter().collect() {
+            Ok(values) => values,
+            Err(error) => return Ok(Err(error)),
+        };
+        let taken = self.slots.get_mut(slot).map(|place| std::mem::replace(place, Slot::Unset));
+        let Some(Slot::Set(Ok(Value::Map(Map::Values(mut map))))) = taken else {
+            return Ok(Err(EvaluationError::NoSuchOverload));
+        };
+        let known = self.inserted.entry(slot).or_insert_with(|| Members::new(&ListType::Atomic));
+        if is_first {
+            *known = Members::new(&ListType::Atomic);
+        }
+        let into = Arc::make_mut(&mut map);
+        let outcome = match values.as_slice() {
+            [key, value] => insert_new(into, known, key.clone(), value.clone()),
+            [Value::Map(map)] => map
+                .entries()
+                .into_iter()
+                .try_for_each(|(key, value)| insert_new(into, known, key, value?)),
+            _ => Err(EvaluationError::NoSuchOverload),
+        };
+        Ok(outcome.map(|()| Value::Map(Map::Values(map))))
+    }
+
+    /// Costs what reading the list and adding to it costs.
+    fn append(&mut self, slot: usize, elements: &'a Node) -> Result<Outcome<'a>, Abort> {
+        let accumulated = self.slot(slot)?;
+        self.charge(1)?;
+        let added = self.node(elements)?;
+        self.charge(1)?;
+        if let Err(error) = accumulated {
+            return Ok(Err(error));
+        }
+        drop(accumulated);
+        let added = match added {
+            Ok(added) => added,
+            Err(error) => return Ok(Err(error)),
+        };
+        let taken = self.slots.get_mut(slot).map(|place| std::mem::replace(place, Slot::Unset));
+        match (taken, added) {
+            (Some(Slot::Set(Ok(Value::List(List::Values(mut list))))), Value::List(added)) => {
+                let values = Arc::make_mut(&mut list);
+                for value in added.iter() {
+                    match value {
+                        Ok(value) => values.push(value),
+                        Err(error) => return Ok(Err(error)),
+                    }
+                }
+                Ok(Ok(Value::List(List::Values(list))))
+            }
+            (Some(Slot::Set(Ok(list))), added) => Ok(arithmetic::add(&[list, added])),
+            _ => Ok(Err(EvaluationError::NoSuchOverload)),
+        }
+    }
+}
+
+/// How the server calls the type of a value that has no elements.
+fn go_type(value: &Value<'_>) -> &'static str {
+    match value {
+        Value::Null => "types.Null",
+        Value::Bool(_) => "types.Bool",
+        Value::Int(_) => "types.Int",
+        Value::Uint(_) => "types.Uint",
+        Value::Double(_) => "types.Double",
+        Value::String(_) => "types.String",
+        Value::Bytes(_) => "types.Bytes",
+        Value::Duration(_) => "types.Duration",
+        Value::Timestamp(_) => "types.Timestamp",
+        Value::List(_) => "traits.Lister",
+        Value::Map(_) => "traits.Mapper",
+        Value::Optional(_) => "*types.Optional",
+        Value::Type(_) => "*types.Type",
+        Value::Opaque(value) => value.type_name(),
+    }
+}
+
+/// Puts an entry into a map that may not have one for the key.
+fn insert_new<'a>(
+    entries: &mut Vec<(Value<'a>, Value<'a>)>,
+    known: &mut Members<'a>,
+    key: Value<'a>,
+    value: Value<'a>,
+) -> Result<(), EvaluationError> {
+    if known.find(&key)?.is_some() {
+        return Err(maps::already_exists(&key));
+    }
+    known.add(key.clone())?;
+    entries.push((key, value));
+    Ok(())
+}

@@ -1,0 +1,15 @@
+//! Evaluation. A checked expression is planned once: names are resolved, literals and conversions
+//! of literals become constants, selections become chains. The plan is then run any number of
+//! times, counting what it costs (CE-35).
+
+mod entries;
+mod machine;
+mod node;
+mod overloads;
+mod plan;
+mod select;
+
+pub use machine::Evaluation;
+pub(crate) use machine::run;
+pub(crate) use node::Plan;
+pub(crate) use plan::plan;

@@ -1,0 +1,130 @@
+//! The nodes of plans.
+
+use std::sync::Arc;
+
+use crate::language::functions::Overload;
+use crate::language::value::{Members, Value};
+
+/// A planned expression.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(super) root: Node,
+    /// The names of the variables, by number.
+    pub(super) variables: Vec<Arc<str>>,
+    /// How many variables of comprehensions there are.
+    pub(super) slots: usize,
+}
+
+/// What is evaluated to a value.
+#[derive(Debug)]
+pub(super) enum Node {
+    Constant(Value<'static>),
+    Chain(Chain),
+    And(Box<[Node; 2]>),
+    Or(Box<[Node; 2]>),
+    /// `@not_strictly_false`: errors are true.
+    NotStrictlyFalse(Box<Node>),
+    Call(Call),
+    /// `value in [constants]`
+    OneOf {
+        value: Box<Node>,
+        constants: Members<'static>,
+    },
+    /// A method of an optional that is only given a default: `or`, and `orValue`, which unwraps.
+    Otherwise {
+        optional: Box<Node>,
+        default: Box<Node>,
+        unwraps: bool,
+    },
+    /// The elements and whether each is optional.
+    List(Vec<(Node, bool)>),
+    Map(Vec<MapEntry>),
+    Fold(Box<Fold>),
+    /// An accumulated list and what is put behind it, in the last place where it is read.
+    Append {
+        slot: usize,
+        elements: Box<Node>,
+    },
+    /// An accumulated map and what is put into it, in the last place where it is read: a map, or
+    /// a key and a value.
+    Insert {
+        slot: usize,
+        entries: Vec<Node>,
+    },
+    /// The step of a fold that goes on with one of two nodes.
+    Choose(Box<(Node, Node, Chain)>),
+}
+
+#[derive(Debug)]
+pub(super) struct MapEntry {
+    pub(super) key: Node,
+    pub(super) value: Node,
+    pub(super) optional: bool,
+}
+
+/// A variable or value and what is selected from it.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub(super) base: Base,
+    pub(super) steps: Vec<Step>,
+    /// Whether the last step is only tested.
+    pub(super) is_test: bool,
+}
+
+#[derive(Debug)]
+pub(super) enum Base {
+    /// A variable of a comprehension.
+    Local(usize),
+    /// A variable of the environment.
+    Variable(usize),
+    /// `condition ? chain : chain`
+    Choice(Box<Node>, Box<Chain>, Box<Chain>),
+    /// What anything else gives.
+    Computed(Box<Node>),
+}
+
+/// What a selection selects.
+#[derive(Clone, Debug)]
+pub(super) struct Step {
+    pub(super) key: Key,
+    /// Whether what is missing is none instead of an error.
+    pub(super) optional: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Key {
+    Constant(Value<'static>),
+    Chain(Arc<Chain>),
+    Computed(Arc<Node>),
+}
+
+pub(super) struct Call {
+    /// Those that the checker left.
+    pub(super) overloads: Vec<&'static Overload>,
+    pub(super) arguments: Vec<Node>,
+    /// Whether the first argument that is an error ends it, before the others are looked at and
+    /// without cost.
+    pub(super) stops_early: bool,
+    /// The compiled second argument of `matches`.
+    pub(super) pattern: Option<billhook_regex::Pattern>,
+}
+
+impl std::fmt::Debug for Call {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.overloads.first().map_or("?", |overload| overload.function);
+        f.debug_tuple("Call").field(&name).field(&self.arguments).finish()
+    }
+}
+
+/// A comprehension; its variables are numbered slots.
+#[derive(Debug)]
+pub(super) struct Fold {
+    pub(super) range: Node,
+    pub(super) start: Node,
+    pub(super) condition: Node,
+    pub(super) step: Node,
+    pub(super) result: Node,
+    pub(super) accumulator: usize,
+    pub(super) variable: usize,
+    pub(super) second: Option<usize>,
+}

@@ -1,0 +1,78 @@
+//! Selection of fields, entries and elements.
+
+use billhook_apimachinery::print::json_float;
+
+use crate::language::schema::SchemaKind;
+use crate::language::value::{EvaluationError, Map, Outcome, Value};
+
+/// What a value has for a key; nothing if there is nothing and that is no error.
+pub(super) fn find<'a>(
+    value: &Value<'a>,
+    key: &Value<'_>,
+    may_be_missing: bool,
+) -> Result<Option<Value<'a>>, EvaluationError> {
+    match value {
+        Value::Map(map) => {
+            if let Map::Json(_, schema) = map
+                && !matches!(schema.kind, SchemaKind::Any)
+                && !matches!(key, Value::String(_))
+            {
+                return Err(EvaluationError::NoSuchOverload);
+            }
+            or_missing(map.get(key), may_be_missing, || no_such_key(key))
+        }
+        Value::List(list) => {
+            let index = usize::try_from(index(key)?).ok();
+            let found = index.and_then(|index| list.get(index));
+            or_missing(found, may_be_missing, || {
+                EvaluationError::new(format!("index out of bounds: {}", key_text(key)))
+            })
+        }
+        _ => or_missing(None, may_be_missing, || no_such_key(key)),
+    }
+}
+
+fn or_missing<'a>(
+    found: Option<Outcome<'a>>,
+    may_be_missing: bool,
+    error: impl FnOnce() -> EvaluationError,
+) -> Result<Option<Value<'a>>, EvaluationError> {
+    match found {
+        Some(found) => found.map(Some),
+        None if may_be_missing => Ok(None),
+        None => Err(error()),
+    }
+}
+
+fn no_such_key(key: &Value<'_>) -> EvaluationError {
+    EvaluationError::new(format!("no such key: {}", key_text(key)))
+}
+
+/// A number without a fraction as an index.
+fn index(key: &Value<'_>) -> Result<i64, EvaluationError> {
+    let unsupported =
+        || EvaluationError::new(format!("unsupported index value {} in list", key_text(key)));
+    match key {
+        Value::Int(int) => Ok(*int),
+        Value::Uint(uint) => i64::try_from(*uint).map_err(|_| unsupported()),
+        Value::Double(double) if double.fract() == 0.0 && double.abs() < i64::MAX as f64 => {
+            Ok(*double as i64)
+        }
+        Value::Double(_) => Err(unsupported()),
+        _ => {
+            let found = key.type_name();
+            Err(EvaluationError::new(format!("unsupported index type '{found}' in list")))
+        }
+    }
+}
+
+fn key_text(key: &Value<'_>) -> String {
+    match key {
+        Value::String(text) => text.as_str().to_owned(),
+        Value::Int(int) => int.to_string(),
+        Value::Uint(uint) => uint.to_string(),
+        Value::Double(double) => json_float(*double),
+        Value::Bool(value) => value.to_string(),
+        other => other.type_name().to_string(),
+    }
+}

@@ -1,0 +1,214 @@
+//! Asking an authorizer (CE-10): `authorizer.group('apps').resource('deployments').check('get')`.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use billhook_apimachinery::names;
+
+use super::cost;
+use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
+use crate::authorization::{
+    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, ResourceTarget,
+    ServiceAccount, SharedAuthorizer,
+};
+use crate::language::types::Type;
+use crate::language::value::{EvaluationError, Opaque, Value};
+
+const AUTHORIZER: &str = "kubernetes.authorization.Authorizer";
+const PATH_CHECK: &str = "kubernetes.authorization.PathCheck";
+const GROUP_CHECK: &str = "kubernetes.authorization.GroupCheck";
+const RESOURCE_CHECK: &str = "kubernetes.authorization.ResourceCheck";
+const DECISION: &str = "kubernetes.authorization.Decision";
+
+/// The cost of asking: no expression can ask more than twice.
+const CHECK_COST: u64 = 350_000;
+
+/// A question that is not asked yet.
+#[derive(Clone, Debug, PartialEq)]
+struct Question {
+    /// Which type it has in expressions.
+    kind: &'static str,
+    authorizer: SharedAuthorizer,
+    service_account: Option<ServiceAccount>,
+    target: AuthorizationTarget,
+}
+
+/// An answer.
+#[derive(Clone, Debug, PartialEq)]
+struct Decision(AuthorizationDecision);
+
+impl Opaque for Question {
+    fn type_name(&self) -> &'static str {
+        self.kind
+    }
+
+    fn equals(&self, other: &dyn Opaque) -> bool {
+        other.as_any().downcast_ref::<Question>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Opaque for Decision {
+    fn type_name(&self) -> &'static str {
+        DECISION
+    }
+
+    fn equals(&self, other: &dyn Opaque) -> bool {
+        other.as_any().downcast_ref::<Decision>() == Some(self)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+impl Type {
+    /// The type of the variable `authorizer`.
+    pub fn authorizer() -> Type {
+        Type::Opaque(AUTHORIZER)
+    }
+
+    /// The type of the variable `authorizer.requestResource`.
+    pub fn resource_check() -> Type {
+        Type::Opaque(RESOURCE_CHECK)
+    }
+}
+
+impl Value<'_> {
+    /// The variable `authorizer`: asks about anything.
+    pub fn authorizer(authorizer: Arc<dyn Authorizer>) -> Self {
+        question(AUTHORIZER, authorizer, AuthorizationTarget::default())
+    }
+
+    /// The variable `authorizer.requestResource`: asks about a resource.
+    pub fn resource_check(authorizer: Arc<dyn Authorizer>, resource: ResourceTarget) -> Self {
+        question(RESOURCE_CHECK, authorizer, AuthorizationTarget::Resource(resource))
+    }
+}
+
+fn question<'a>(
+    kind: &'static str,
+    authorizer: Arc<dyn Authorizer>,
+    target: AuthorizationTarget,
+) -> Value<'a> {
+    let authorizer = SharedAuthorizer(authorizer);
+    wrap(Question { kind, authorizer, service_account: None, target })
+}
+
+pub(super) fn library() -> Vec<Overload> {
+    use Type::{Bool, String};
+    let [authorizer, path, group, resource, decision] =
+        [AUTHORIZER, PATH_CHECK, GROUP_CHECK, RESOURCE_CHECK, DECISION].map(Type::Opaque);
+    let step = |name: &'static str, from: &Type, to: &Type, call: Call| {
+        Overload::method(name, vec![from.clone(), String], to.clone(), call)
+    };
+    let answer = |name: &'static str, result: Type, call: Call| {
+        Overload::method(name, vec![decision.clone()], result, call)
+    };
+    let narrow = |name, call| step(name, &resource, &resource, call);
+    let selector = Cost::Of(cost::second);
+    vec![
+        Overload::method(
+            "serviceAccount",
+            vec![authorizer.clone(), String, String],
+            authorizer.clone(),
+            service_account,
+        ),
+        step("path", &authorizer, &path, |arguments| {
+            let path = non_blank(text(arguments, 1)?, "path must not be empty")?;
+            next(arguments, PATH_CHECK, AuthorizationTarget::Path(path))
+        }),
+        step("group", &authorizer, &group, |arguments| {
+            let target = ResourceTarget::new(text(arguments, 1)?, "");
+            next(arguments, GROUP_CHECK, AuthorizationTarget::Resource(target))
+        }),
+        step("resource", &group, &resource, |arguments| {
+            let resource = non_blank(text(arguments, 1)?, "resource must not be empty")?;
+            narrowed(arguments, |target| &mut target.resource, resource)
+        }),
+        narrow("subresource", |arguments| {
+            narrowed(arguments, |target| &mut target.subresource, text(arguments, 1)?.to_owned())
+        }),
+        narrow("namespace", |arguments| {
+            narrowed(arguments, |target| &mut target.namespace, text(arguments, 1)?.to_owned())
+        }),
+        narrow("name", |arguments| {
+            narrowed(arguments, |target| &mut target.name, text(arguments, 1)?.to_owned())
+        }),
+        narrow("fieldSelector", |arguments| {
+            narrowed(arguments, |target| &mut target.field_selector, text(arguments, 1)?.to_owned())
+        })
+        .costs(selector),
+        narrow("labelSelector", |arguments| {
+            narrowed(arguments, |target| &mut target.label_selector, text(arguments, 1)?.to_owned())
+        })
+        .costs(selector),
+        step("check", &path, &decision, check).costs(Cost::Fixed(CHECK_COST)),
+        step("check", &resource, &decision, check).costs(Cost::Fixed(CHECK_COST)),
+        answer("allowed", Bool, |arguments| Ok(Value::Bool(answered(arguments)?.allowed))),
+        answer("reason", String, |arguments| Ok(Value::text(answered(arguments)?.reason.as_str()))),
+        answer("errored", Bool, |arguments| Ok(Value::Bool(answered(arguments)?.error.is_some()))),
+        answer("error", String, |arguments| {
+            Ok(Value::text(answered(arguments)?.error.as_deref().unwrap_or_default()))
+        }),
+    ]
+}
+
+fn asked<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Question> {
+    opaque(arguments, 0)
+}
+
+fn answered<'v>(arguments: &'v [Value<'_>]) -> Result<&'v AuthorizationDecision> {
+    opaque::<Decision>(arguments, 0).map(|decision| &decision.0)
+}
+
+fn non_blank(text: &str, otherwise: &str) -> Result<String> {
+    if text.trim().is_empty() {
+        return Err(EvaluationError::new(otherwise));
+    }
+    Ok(text.to_owned())
+}
+
+/// The question of the receiver, about something else.
+fn next<'a>(
+    arguments: &[Value<'a>],
+    kind: &'static str,
+    target: AuthorizationTarget,
+) -> Result<Value<'a>> {
+    Ok(wrap(Question { kind, target, ..asked(arguments)?.clone() }))
+}
+
+/// The question of the receiver about a resource, with one more detail.
+fn narrowed<'a>(
+    arguments: &[Value<'a>],
+    part: fn(&mut ResourceTarget) -> &mut String,
+    value: String,
+) -> Result<Value<'a>> {
+    let AuthorizationTarget::Resource(mut target) = asked(arguments)?.target.clone() else {
+        return Err(EvaluationError::NoSuchOverload);
+    };
+    *part(&mut target) = value;
+    next(arguments, RESOURCE_CHECK, AuthorizationTarget::Resource(target))
+}
+
+fn service_account<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
+    let (namespace, name) = (text(arguments, 1)?, text(arguments, 2)?);
+    if !names::dns1123_subdomain(name).is_empty() {
+        return Err(EvaluationError::new("Invalid service account name"));
+    }
+    if !names::dns1123_label(namespace).is_empty() {
+        return Err(EvaluationError::new("Invalid service account namespace"));
+    }
+    let account = ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() };
+    Ok(wrap(Question { service_account: Some(account), ..asked(arguments)?.clone() }))
+}
+
+fn check<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
+    let Question { authorizer, service_account, target, .. } = asked(arguments)?.clone();
+    let verb = text(arguments, 1)?.to_owned();
+    let request = AuthorizationRequest { service_account, verb, target };
+    Ok(wrap(Decision(authorizer.0.authorize(&request))))
+}

@@ -1,0 +1,13 @@
+//! IP addresses and CIDR blocks (CE-10).
+
+pub(super) mod address;
+mod cidr;
+mod ip;
+
+use super::declare::Overload;
+
+pub(super) fn library() -> Vec<Overload> {
+    let mut overloads = ip::overloads();
+    overloads.extend(cidr::overloads());
+    overloads
+}

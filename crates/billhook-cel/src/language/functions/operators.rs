@@ -1,0 +1,85 @@
+//! Comparison, membership, elements and logic. Logic that does not evaluate all of its operands,
+//! and selection of elements, are the interpreter's; here is what a call of them gives.
+
+use std::cmp::Ordering;
+
+use crate::language::value::{EvaluationError, Outcome, Value, compare, equal};
+
+pub(super) fn equals<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    match arguments {
+        [left, right] => equal(left, right).map(Value::Bool),
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
+/// What cannot be compared differs.
+pub(super) fn differs<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    match arguments {
+        [left, right] => Ok(Value::Bool(!equal(left, right).unwrap_or_default())),
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
+fn ordered<'a>(arguments: &[Value<'a>], is: fn(Ordering) -> bool) -> Outcome<'a> {
+    match arguments {
+        [left, right] => compare(left, right).map(|ordering| Value::Bool(is(ordering))),
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
+pub(super) fn less<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    ordered(arguments, Ordering::is_lt)
+}
+
+pub(super) fn less_or_equal<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    ordered(arguments, Ordering::is_le)
+}
+
+pub(super) fn greater<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    ordered(arguments, Ordering::is_gt)
+}
+
+pub(super) fn greater_or_equal<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    ordered(arguments, Ordering::is_ge)
+}
+
+pub(super) fn is_in<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    match arguments {
+        [value, Value::List(list)] => {
+            let mut failure = None;
+            for element in list.iter() {
+                match element.and_then(|element| equal(&element, value)) {
+                    Ok(true) => return Ok(Value::Bool(true)),
+                    Ok(false) => {}
+                    Err(error) => {
+                        failure.get_or_insert(error);
+                    }
+                }
+            }
+            failure.map_or(Ok(Value::Bool(false)), Err)
+        }
+        [key, Value::Map(map)] => Ok(Value::Bool(map.get(key).transpose()?.is_some())),
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
+pub(super) fn not<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    match arguments {
+        [Value::Bool(value)] => Ok(Value::Bool(!value)),
+        _ => Err(EvaluationError::NoSuchOverload),
+    }
+}
+
+pub(super) fn size<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
+    let size = match arguments {
+        [value] => value.size(),
+        _ => None,
+    };
+    let size = size.ok_or(EvaluationError::NoSuchOverload)?;
+    Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX)))
+}
+
+/// What the interpreter evaluates itself is never called.
+pub(super) fn not_called<'a>(_: &[Value<'a>]) -> Outcome<'a> {
+    Err(EvaluationError::NoSuchOverload)
+}

@@ -1,0 +1,237 @@
+//! Parsing of URLs and of the URIs of requests.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use billhook_apimachinery::print::quote;
+
+use super::escape::{Part, escape, is_escaped, unescape};
+use crate::language::functions::net::address;
+
+/// A URL in its parts.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Url {
+    pub(super) scheme: String,
+    /// What follows a scheme without a slash.
+    opaque: String,
+    /// The part before `@`, normalized.
+    user: Option<String>,
+    pub(super) host: String,
+    path: String,
+    /// The path as written, if that is not how it would be escaped.
+    raw_path: Option<String>,
+    /// Whether an empty query was written.
+    force_query: bool,
+    pub(super) query: String,
+    fragment: String,
+    raw_fragment: Option<String>,
+    omits_host: bool,
+}
+
+/// Checks that a text is an absolute URL or path.
+pub(crate) fn check_request_uri(text: &str) -> Result<(), String> {
+    parse(text, true).map(drop).map_err(|error| format!("parse {}: {error}", quote(text)))
+}
+
+/// Parses a URL that may have a fragment.
+pub(super) fn reference(text: &str) -> Result<Url, String> {
+    let (url, fragment) = text.split_once('#').unwrap_or((text, ""));
+    let mut parsed = parse(url, false).map_err(|error| format!("parse {}: {error}", quote(url)))?;
+    parsed.fragment = unescape(fragment, Part::Fragment)
+        .map_err(|error| format!("parse {}: {error}", quote(text)))?;
+    let is_default = escape(&parsed.fragment, Part::Fragment) == fragment;
+    parsed.raw_fragment = (!is_default).then(|| fragment.to_owned());
+    Ok(parsed)
+}
+
+fn parse(text: &str, is_request: bool) -> Result<Url, String> {
+    if text.bytes().any(|byte| byte.is_ascii_control()) {
+        return Err("net/url: invalid control character in URL".to_owned());
+    }
+    if text.is_empty() && is_request {
+        return Err("empty url".to_owned());
+    }
+    let mut url = Url::default();
+    if text == "*" {
+        url.path = "*".to_owned();
+        return Ok(url);
+    }
+    let (scheme, mut rest) = split_scheme(text)?;
+    url.scheme = scheme.to_ascii_lowercase();
+    match rest.strip_suffix('?') {
+        Some(without) if !without.contains('?') => (url.force_query, rest) = (true, without),
+        _ => {
+            let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
+            (rest, url.query) = (before, query.to_owned());
+        }
+    }
+    if !rest.starts_with('/') {
+        if !url.scheme.is_empty() {
+            url.opaque = rest.to_owned();
+            return Ok(url);
+        }
+        if is_request {
+            return Err("invalid URI for request".to_owned());
+        }
+        if rest.split('/').next().is_some_and(|segment| segment.contains(':')) {
+            return Err("first path segment in URL cannot contain colon".to_owned());
+        }
+    }
+    let has_authority = !url.scheme.is_empty() || !is_request && !rest.starts_with("///");
+    match rest.strip_prefix("//").filter(|_| has_authority) {
+        Some(behind) => {
+            let end = behind.find('/').unwrap_or(behind.len());
+            let (authority, path) = behind.split_at_checked(end).unwrap_or((behind, ""));
+            (url.user, url.host) = parse_authority(&url.scheme, authority)?;
+            rest = path;
+        }
+        None => url.omits_host = !url.scheme.is_empty() && rest.starts_with('/'),
+    }
+    url.path = unescape(rest, Part::Path)?;
+    url.raw_path = (escape(&url.path, Part::Path) != rest).then(|| rest.to_owned());
+    Ok(url)
+}
+
+/// The scheme, if there is one, and what follows it.
+fn split_scheme(text: &str) -> Result<(&str, &str), String> {
+    for (position, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => {}
+            b'0'..=b'9' | b'+' | b'-' | b'.' if position > 0 => {}
+            b':' if position == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' => return Ok(text.split_once(':').unwrap_or(("", text))),
+            _ => break,
+        }
+    }
+    Ok(("", text))
+}
+
+fn parse_authority(scheme: &str, text: &str) -> Result<(Option<String>, String), String> {
+    let Some((user, host)) = text.rsplit_once('@') else {
+        return Ok((None, parse_host(scheme, text)?));
+    };
+    let host = parse_host(scheme, host)?;
+    let is_valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
+    if !user.bytes().all(is_valid) {
+        return Err("net/url: invalid userinfo".to_owned());
+    }
+    let normal = |text| unescape(text, Part::UserInfo).map(|text| escape(&text, Part::UserInfo));
+    let user = match user.split_once(':') {
+        Some((name, password)) => format!("{}:{}", normal(name)?, normal(password)?),
+        None => normal(user)?,
+    };
+    Ok((Some(user), host))
+}
+
+fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
+    let check_port = |port: &str| {
+        if is_optional_port(port) {
+            Ok(())
+        } else {
+            Err(format!("invalid port {} after host", quote(port)))
+        }
+    };
+    match host.rfind('[') {
+        Some(0) => {
+            let (literal, port) = host
+                .strip_prefix('[')
+                .and_then(|literal| literal.rsplit_once(']'))
+                .ok_or("missing ']' in host")?;
+            check_port(port)?;
+            return Ok(format!("[{}]{port}", parse_literal(literal)?));
+        }
+        Some(_) => return Err("invalid IP-literal".to_owned()),
+        None => {}
+    }
+    // Lists of hosts with ports are known of databases.
+    let takes_lists = matches!(scheme, "postgres" | "postgresql" | "mongodb" | "mongodb+srv");
+    let colon = if takes_lists { host.rfind(':') } else { host.find(':') };
+    if let Some(port) = colon.and_then(|colon| host.get(colon..)) {
+        check_port(port)?;
+    }
+    unescape(host, Part::Host)
+}
+
+/// An IPv6 address in brackets, perhaps with a zone behind an escaped percent sign.
+fn parse_literal(text: &str) -> Result<String, String> {
+    let literal = match text.find("%25").and_then(|at| text.split_at_checked(at)) {
+        Some((address, zone)) => unescape(address, Part::Host)? + &unescape(zone, Part::Zone)?,
+        None => unescape(text, Part::Host)?,
+    };
+    match address::parse(&literal) {
+        Ok((IpAddr::V6(_), _)) => Ok(literal),
+        Ok((IpAddr::V4(_), _)) => Err("invalid IP-literal".to_owned()),
+        Err(error) => Err(format!("invalid host: {error}")),
+    }
+}
+
+/// Nothing, or a colon and digits.
+fn is_optional_port(text: &str) -> bool {
+    match text.strip_prefix(':') {
+        Some(port) => port.bytes().all(|byte| byte.is_ascii_digit()),
+        None => text.is_empty(),
+    }
+}
+
+impl Url {
+    /// The host without brackets, and the port.
+    pub(super) fn host_and_port(&self) -> (&str, &str) {
+        let (host, port) = match self.host.rfind(':').and_then(|at| self.host.split_at_checked(at))
+        {
+            Some((host, port)) if is_optional_port(port) => {
+                (host, port.strip_prefix(':').unwrap_or_default())
+            }
+            _ => (self.host.as_str(), ""),
+        };
+        let literal = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+        (literal.unwrap_or(host), port)
+    }
+
+    /// The path as it was written if that is a valid form of it.
+    pub(super) fn escaped_path(&self) -> String {
+        match &self.raw_path {
+            Some(raw) if is_escaped(raw, Part::Path) => raw.clone(),
+            _ if self.path == "*" => "*".to_owned(),
+            _ => escape(&self.path, Part::Path),
+        }
+    }
+
+    fn escaped_fragment(&self) -> String {
+        match &self.raw_fragment {
+            Some(raw) if is_escaped(raw, Part::Fragment) => raw.clone(),
+            _ => escape(&self.fragment, Part::Fragment),
+        }
+    }
+}
+
+/// The URL put together again.
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.scheme.is_empty() {
+            write!(f, "{}:", self.scheme)?;
+        }
+        if self.opaque.is_empty() {
+            let path = self.escaped_path();
+            let has_host = !self.host.is_empty() || self.user.is_some();
+            if has_host || !self.scheme.is_empty() && !self.omits_host {
+                if has_host || !path.is_empty() {
+                    f.write_str("//")?;
+                }
+                if let Some(user) = &self.user {
+                    write!(f, "{user}@")?;
+                }
+                f.write_str(&escape(&self.host, Part::Host))?;
+            }
+            f.write_str(&path)?;
+        } else {
+            f.write_str(&self.opaque)?;
+        }
+        if self.force_query || !self.query.is_empty() {
+            write!(f, "?{}", self.query)?;
+        }
+        if !self.fragment.is_empty() {
+            write!(f, "#{}", self.escaped_fragment())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,21 @@
+//! The language, from the bottom up: texts and their errors, expressions, types, values, the
+//! functions over them, the checker, the estimate of costs, the evaluator and, at the top,
+//! programs. Each imports only from those before it.
+
+pub(crate) mod ast;
+pub(crate) mod check;
+pub(crate) mod cost;
+pub(crate) mod evaluate;
+pub(crate) mod functions;
+pub(crate) mod parse;
+pub(crate) mod program;
+pub mod schema;
+pub(crate) mod source;
+pub(crate) mod types;
+pub(crate) mod value;
+
+pub use evaluate::Evaluation;
+pub use program::{Environment, Program};
+pub use source::CompileError;
+pub use types::{ObjectType, Type};
+pub use value::{EvaluationError, List, Map, Opaque, Text, Timestamp, Value};

@@ -1,0 +1,320 @@
+//! Macros and what they expand to.
+//!
+//! The expansions are part of what an expression costs, so their shape is fixed.
+
+use std::sync::Arc;
+
+use crate::language::ast::{Comprehension, Expr, Kind, Literal};
+
+use super::nodes::{Nodes, nothing};
+
+/// What became of a call.
+pub(super) enum Expansion {
+    /// It is none of a macro.
+    None(Option<Expr>, Vec<Expr>),
+    Expr(Expr),
+    /// The macro may not be used so, with the position.
+    Error(usize, String),
+}
+
+/// The accumulator of macros.
+const RESULT: &str = "@result";
+/// A variable that nothing refers to.
+const UNUSED: &str = "#unused";
+/// What `sortBy` sorts.
+const SORTED: &str = "@__sortBy_input__";
+
+const NOT_A_NAME: &str = "argument must be a simple name";
+const NOT_AN_IDENTIFIER: &str = "argument is not an identifier";
+
+type Expanded<T = Expr> = Result<T, (usize, String)>;
+
+/// Expands a call if it is one of a macro.
+pub(super) fn expand(
+    nodes: &mut Nodes,
+    at: usize,
+    function: &str,
+    target: Option<Expr>,
+    arguments: Vec<Expr>,
+) -> Expansion {
+    let mut maker = Maker { nodes, at };
+    let expanded = match (target, function, arguments.len()) {
+        (None, "has", 1) => maker.has(arguments),
+        (Some(range), "all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
+            maker.quantifier(function, range, arguments)
+        }
+        (Some(range), "map", 2 | 3) => maker.map(range, arguments),
+        (Some(range), "filter", 2) => maker.filter(range, arguments),
+        (Some(range), "transformList" | "transformMap" | "transformMapEntry", 3 | 4) => {
+            maker.transform(function, range, arguments)
+        }
+        (Some(target), "optMap" | "optFlatMap", 2) => maker.optional(function, target, arguments),
+        (Some(target), "sortBy", 2) => maker.sort_by(target, arguments),
+        (target, ..) => return Expansion::None(target, arguments),
+    };
+    match expanded {
+        Ok(expr) => Expansion::Expr(expr),
+        Err((at, text)) => Expansion::Error(at, text),
+    }
+}
+
+/// Makes the nodes of an expansion, which are all where the macro is.
+struct Maker<'n> {
+    nodes: &'n mut Nodes,
+    at: usize,
+}
+
+impl Maker<'_> {
+    fn node(&mut self, kind: Kind) -> Expr {
+        self.nodes.node(self.at, kind)
+    }
+
+    fn literal(&mut self, value: Literal) -> Expr {
+        self.node(Kind::Literal(value))
+    }
+
+    fn ident(&mut self, name: &str) -> Expr {
+        self.node(Kind::Ident(name.into()))
+    }
+
+    fn list(&mut self, elements: Vec<Expr>) -> Expr {
+        self.node(Kind::List(elements.into_iter().map(|element| (element, false)).collect()))
+    }
+
+    fn call(&mut self, function: &str, arguments: Vec<Expr>) -> Expr {
+        self.nodes.call(self.at, function, arguments)
+    }
+
+    fn method(&mut self, target: Expr, function: &str, arguments: Vec<Expr>) -> Expr {
+        let target = Some(Box::new(target));
+        self.node(Kind::Call { function: function.into(), target, arguments })
+    }
+
+    fn comprehension(&mut self, comprehension: Comprehension) -> Expr {
+        self.node(Kind::Comprehension(Box::new(comprehension)))
+    }
+
+    /// The step, or if there is a filter that is false, the accumulator as it is.
+    fn filtered(&mut self, filter: Option<Expr>, step: Expr) -> Expr {
+        let Some(filter) = filter else { return step };
+        let kept = self.ident(RESULT);
+        self.call("_?_:_", vec![filter, step, kept])
+    }
+
+    /// The accumulator with one more element.
+    fn appended(&mut self, element: Expr) -> Expr {
+        let result = self.ident(RESULT);
+        let element = self.list(vec![element]);
+        self.call("_+_", vec![result, element])
+    }
+
+    /// Folds the whole range.
+    fn fold(&mut self, range: Expr, variables: Variables, start: Expr, step: Expr) -> Expr {
+        let condition = self.literal(Literal::Bool(true));
+        let result = self.ident(RESULT);
+        self.comprehension(variables.over(range, start, condition, step, result))
+    }
+
+    /// `has(a.b)`
+    fn has(&mut self, arguments: Vec<Expr>) -> Expanded {
+        let argument = only(arguments);
+        match argument.kind {
+            Kind::Select { operand, field, test: false } => {
+                Ok(self.node(Kind::Select { operand, field, test: true }))
+            }
+            _ => Err((argument.at, "invalid argument to has() macro".to_owned())),
+        }
+    }
+
+    /// `range.all(x, test)` and the like, with one or two variables.
+    fn quantifier(&mut self, function: &str, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
+        let test = last(&mut arguments);
+        let variables = Variables::new(&arguments, NOT_A_NAME)?;
+        let result = self.ident(RESULT);
+        Ok(match function {
+            "all" => {
+                let start = self.literal(Literal::Bool(true));
+                let accumulated = self.ident(RESULT);
+                let condition = self.call("@not_strictly_false", vec![accumulated]);
+                let accumulated = self.ident(RESULT);
+                let step = self.call("_&&_", vec![accumulated, test]);
+                self.comprehension(variables.over(range, start, condition, step, result))
+            }
+            "exists" => {
+                let start = self.literal(Literal::Bool(false));
+                let accumulated = self.ident(RESULT);
+                let not_yet = self.call("!_", vec![accumulated]);
+                let condition = self.call("@not_strictly_false", vec![not_yet]);
+                let accumulated = self.ident(RESULT);
+                let step = self.call("_||_", vec![accumulated, test]);
+                self.comprehension(variables.over(range, start, condition, step, result))
+            }
+            _ => {
+                let start = self.literal(Literal::Int(0));
+                let condition = self.literal(Literal::Bool(true));
+                let accumulated = self.ident(RESULT);
+                let one = self.literal(Literal::Int(1));
+                let more = self.call("_+_", vec![accumulated, one]);
+                let step = self.filtered(Some(test), more);
+                let one = self.literal(Literal::Int(1));
+                let is_one = self.call("_==_", vec![result, one]);
+                self.comprehension(variables.over(range, start, condition, step, is_one))
+            }
+        })
+    }
+
+    /// `range.map(x, transformed)` or `range.map(x, filter, transformed)`
+    fn map(&mut self, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
+        let transformed = last(&mut arguments);
+        let filter = (arguments.len() == 2).then(|| last(&mut arguments));
+        let variables = Variables::new(&arguments, NOT_AN_IDENTIFIER)?;
+        let step = self.appended(transformed);
+        let step = self.filtered(filter, step);
+        let start = self.list(Vec::new());
+        Ok(self.fold(range, variables, start, step))
+    }
+
+    /// `range.filter(x, test)`
+    fn filter(&mut self, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
+        let test = last(&mut arguments);
+        let variables = Variables::new(&arguments, NOT_AN_IDENTIFIER)?;
+        let element = self.ident(&variables.first);
+        let step = self.appended(element);
+        let step = self.filtered(Some(test), step);
+        let start = self.list(Vec::new());
+        Ok(self.fold(range, variables, start, step))
+    }
+
+    /// `range.transformList(k, v, transformed)` and the like, perhaps with a filter in front of
+    /// the last argument.
+    fn transform(&mut self, function: &str, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
+        let transformed = last(&mut arguments);
+        let filter = (arguments.len() == 3).then(|| last(&mut arguments));
+        let variables = Variables::new(&arguments, NOT_A_NAME)?;
+        let (start, step) = if function == "transformList" {
+            (self.list(Vec::new()), self.appended(transformed))
+        } else {
+            let mut inserted = vec![self.ident(RESULT)];
+            if function == "transformMap" {
+                inserted.push(self.ident(&variables.first));
+            }
+            inserted.push(transformed);
+            (self.node(Kind::Map(Vec::new())), self.call("cel.@mapInsert", inserted))
+        };
+        let step = self.filtered(filter, step);
+        Ok(self.fold(range, variables, start, step))
+    }
+
+    /// `target.optMap(x, value)` or `target.optFlatMap(x, optional)`
+    fn optional(&mut self, function: &str, target: Expr, mut arguments: Vec<Expr>) -> Expanded {
+        let mapped = last(&mut arguments);
+        let variable = only(arguments);
+        let name = name(&variable).ok_or_else(|| {
+            (variable.at, format!("{function}() variable name must be a simple identifier"))
+        })?;
+        let copy = self.copy(&target)?;
+        let has_value = self.method(target, "hasValue", Vec::new());
+        let start = self.method(copy, "value", Vec::new());
+        let mut present = self.bind(name, start, mapped);
+        if function == "optMap" {
+            present = self.call("optional.of", vec![present]);
+        }
+        let absent = self.call("optional.none", Vec::new());
+        Ok(self.call("_?_:_", vec![has_value, present, absent]))
+    }
+
+    /// `target.sortBy(x, key)`
+    fn sort_by(&mut self, target: Expr, arguments: Vec<Expr>) -> Expanded {
+        if matches!(target.kind, Kind::Literal(_) | Kind::Map(_) | Kind::Struct { .. }) {
+            let text = "sortBy can only be applied to a list, identifier, comprehension, call or \
+                        select expression";
+            return Err((target.at, text.to_owned()));
+        }
+        let range = self.ident(SORTED);
+        let keys = self.map(range, arguments)?;
+        let sorted = self.ident(SORTED);
+        let sorted = self.method(sorted, "@sortByAssociatedKeys", vec![keys]);
+        Ok(self.bind(SORTED.into(), target, sorted))
+    }
+
+    /// An expression with a variable that has a value.
+    fn bind(&mut self, name: Arc<str>, value: Expr, result: Expr) -> Expr {
+        let range = self.list(Vec::new());
+        let condition = self.literal(Literal::Bool(false));
+        let step = self.ident(&name);
+        self.comprehension(Comprehension {
+            range,
+            variable: UNUSED.into(),
+            second: None,
+            accumulator: name,
+            start: value,
+            condition,
+            step,
+            result,
+        })
+    }
+
+    fn copy(&mut self, expr: &Expr) -> Expanded {
+        self.nodes.copy(expr).map_err(|text| (self.at, text))
+    }
+}
+
+/// The variables of a comprehension.
+struct Variables {
+    first: Arc<str>,
+    second: Option<Arc<str>>,
+}
+
+impl Variables {
+    /// From one or two arguments.
+    fn new(arguments: &[Expr], problem: &str) -> Expanded<Self> {
+        let mut names = Vec::new();
+        for argument in arguments {
+            let name = name(argument).ok_or_else(|| (argument.at, problem.to_owned()))?;
+            if names.contains(&name) {
+                return Err((argument.at, format!("duplicate variable name: {name}")));
+            }
+            names.push(name);
+        }
+        let mut names = names.into_iter();
+        Ok(Variables { first: names.next().unwrap_or_default(), second: names.next() })
+    }
+
+    fn over(
+        self,
+        range: Expr,
+        start: Expr,
+        condition: Expr,
+        step: Expr,
+        result: Expr,
+    ) -> Comprehension {
+        Comprehension {
+            range,
+            variable: self.first,
+            second: self.second,
+            accumulator: RESULT.into(),
+            start,
+            condition,
+            step,
+            result,
+        }
+    }
+}
+
+/// The name, if the expression is one.
+fn name(expr: &Expr) -> Option<Arc<str>> {
+    match &expr.kind {
+        Kind::Ident(name) if !name.starts_with('.') => Some(Arc::clone(name)),
+        _ => None,
+    }
+}
+
+/// The last argument, which is there.
+fn last(arguments: &mut Vec<Expr>) -> Expr {
+    arguments.pop().unwrap_or_else(|| nothing(0))
+}
+
+/// The one argument that is there.
+fn only(mut arguments: Vec<Expr>) -> Expr {
+    last(&mut arguments)
+}

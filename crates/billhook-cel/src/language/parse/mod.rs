@@ -1,0 +1,531 @@
+//! The grammar of expressions (CE-10).
+
+mod lexer;
+mod literal;
+mod logic;
+mod macros;
+mod nodes;
+mod operators;
+
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+
+use crate::language::ast::{Entry, Expr, Kind, Literal, RESERVED};
+use crate::language::source::{CompileError, Issues, Source};
+
+use self::lexer::{Token, TokenKind};
+use self::logic::Chain;
+use self::macros::Expansion;
+use self::nodes::{Nodes, nothing};
+use self::operators::{CALCULATIONS, Operator, RELATIONS};
+
+/// The most code points an expression may have.
+const LONGEST: usize = 100_000;
+/// How often a rule of the grammar may be nested in itself, and how many operations with several
+/// operands, selections and methods may be nested.
+const DEEPEST: usize = 250;
+
+const START: &str = "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, \
+                     NUM_UINT, STRING, BYTES, IDENTIFIER";
+
+/// Parses an expression and expands its macros. The nodes are numbered.
+pub(crate) fn parse(source: &Source) -> Result<Expr, CompileError> {
+    let mut issues = Issues::default();
+    if source.len() > LONGEST {
+        issues.report_whole(format!(
+            "expression code point size exceeds limit: size: {}, limit {LONGEST}",
+            source.len()
+        ));
+        issues.into_result(source)?;
+        return Ok(nothing(0));
+    }
+    let tokens = lexer::tokens(source, &mut issues);
+    let mut parser = Parser {
+        source,
+        tokens,
+        next: 0,
+        issues,
+        nested: [0; 3],
+        depth: 0,
+        nodes: Nodes::default(),
+    };
+    let mut expr = parser.whole().unwrap_or_else(|Stop| nothing(0));
+    parser.issues.into_result(source)?;
+    let mut count = 0;
+    number(&mut expr, &mut count);
+    Ok(expr)
+}
+
+/// Numbers the nodes.
+fn number(expr: &mut Expr, count: &mut usize) {
+    expr.id = *count;
+    *count += 1;
+    grow(|| expr.each_child_mut(&mut |child| number(child, count)));
+}
+
+/// The rules of the grammar that can be nested in themselves.
+#[derive(Clone, Copy)]
+enum Rule {
+    Expr,
+    Relation,
+    Calc,
+}
+
+/// A syntax error was reported; nothing more can be read.
+struct Stop;
+
+type Parsed<T = Expr> = Result<T, Stop>;
+
+struct Parser<'s> {
+    source: &'s Source,
+    tokens: Vec<Token>,
+    next: usize,
+    issues: Issues,
+    /// How often each [`Rule`] is nested in itself.
+    nested: [usize; 3],
+    /// How deep operations are nested in what was parsed last.
+    depth: usize,
+    nodes: Nodes,
+}
+
+impl Parser<'_> {
+    fn peek(&self) -> Token {
+        let end = Token { kind: TokenKind::End, at: self.source.len(), end: self.source.len() };
+        self.tokens.get(self.next).copied().unwrap_or(end)
+    }
+
+    fn is_ahead(&self, ahead: usize, kind: TokenKind) -> bool {
+        self.tokens.get(self.next + ahead).is_some_and(|token| token.kind == kind)
+    }
+
+    /// Passes the next token if it is a symbol, whose position is returned.
+    fn accept(&mut self, symbol: &'static str) -> Option<usize> {
+        let token = self.peek();
+        (token.kind == TokenKind::Symbol(symbol)).then(|| {
+            self.next += 1;
+            token.at
+        })
+    }
+
+    fn expect(&mut self, symbol: &'static str) -> Parsed<usize> {
+        match self.accept(symbol) {
+            Some(at) => Ok(at),
+            None => Err(self.unexpected(&format!("'{symbol}'"))),
+        }
+    }
+
+    fn text(&self, token: Token) -> String {
+        self.source.text(token.at, token.end)
+    }
+
+    /// Reports that the next token should be another.
+    fn unexpected(&mut self, expected: &str) -> Stop {
+        let token = self.peek();
+        let (problem, found) = match token.kind {
+            TokenKind::End => ("mismatched", "<EOF>".to_owned()),
+            _ if expected == "<EOF>" => ("extraneous", self.text(token)),
+            _ => ("mismatched", self.text(token)),
+        };
+        self.issues.report(
+            token.at,
+            format!("Syntax error: {problem} input '{found}' expecting {expected}"),
+        );
+        Stop
+    }
+
+    /// Goes one level into a rule.
+    fn enter(&mut self, rule: Rule) -> Parsed<()> {
+        let depth = self.nested.get_mut(rule as usize).ok_or(Stop)?;
+        *depth += 1;
+        if *depth > DEEPEST {
+            self.issues.report_whole(format!("expression recursion limit exceeded: {DEEPEST}"));
+            return Err(Stop);
+        }
+        Ok(())
+    }
+
+    fn leave(&mut self, rule: Rule) {
+        if let Some(depth) = self.nested.get_mut(rule as usize) {
+            *depth = depth.saturating_sub(1);
+        }
+    }
+
+    /// Ends an operation that has operands of a depth.
+    fn deepen(&mut self, operands: usize) -> Parsed<()> {
+        self.depth = operands + 1;
+        if self.depth > DEEPEST {
+            self.issues.report_whole("max recursion depth exceeded");
+            return Err(Stop);
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self) -> Parsed {
+        let expr = self.expr()?;
+        match self.peek().kind {
+            TokenKind::End => Ok(expr),
+            _ => Err(self.unexpected("<EOF>")),
+        }
+    }
+
+    fn expr(&mut self) -> Parsed {
+        self.expr_or("")
+    }
+
+    /// An expression, where something else could stand too: that is for the error text.
+    fn expr_or(&mut self, other: &str) -> Parsed {
+        self.enter(Rule::Expr)?;
+        let expr = grow(|| self.conditional(other));
+        self.leave(Rule::Expr);
+        expr
+    }
+
+    fn conditional(&mut self, other: &str) -> Parsed {
+        if !self.starts_operand() {
+            let expected = if other.is_empty() {
+                format!("{{{START}}}")
+            } else {
+                format!("{{{}}}", START.replacen("'.'", &format!("{other}, '.'"), 1))
+            };
+            return Err(self.unexpected(&expected));
+        }
+        let condition = self.or()?;
+        let Some(at) = self.accept("?") else { return Ok(condition) };
+        let mut depth = self.depth;
+        let yes = self.or()?;
+        depth = depth.max(self.depth);
+        self.expect(":")?;
+        let no = self.expr()?;
+        self.deepen(depth.max(self.depth))?;
+        Ok(self.nodes.call(at, "_?_:_", vec![condition, yes, no]))
+    }
+
+    fn or(&mut self) -> Parsed {
+        let mut chain = Chain::new(self.and()?);
+        let mut depth = self.depth;
+        while let Some(at) = self.accept("||") {
+            chain.push(at, self.and()?);
+            depth = depth.max(self.depth);
+        }
+        self.depth = depth;
+        Ok(chain.balanced("_||_", &mut self.nodes))
+    }
+
+    fn and(&mut self) -> Parsed {
+        let mut chain = Chain::new(self.relation()?);
+        let mut depth = self.depth;
+        while let Some(at) = self.accept("&&") {
+            chain.push(at, self.relation()?);
+            depth = depth.max(self.depth);
+        }
+        self.depth = depth;
+        Ok(chain.balanced("_&&_", &mut self.nodes))
+    }
+
+    fn relation(&mut self) -> Parsed {
+        self.binary(Rule::Relation, &RELATIONS, 0, Self::calculation)
+    }
+
+    fn calculation(&mut self) -> Parsed {
+        self.binary(Rule::Calc, &CALCULATIONS, 0, Self::unary)
+    }
+
+    /// Operators of at least a precedence, which bind to the left. As in the grammar, what is to
+    /// the right of them is one level deeper.
+    fn binary(
+        &mut self,
+        rule: Rule,
+        operators: &'static [Operator],
+        least: usize,
+        operand: fn(&mut Self) -> Parsed,
+    ) -> Parsed {
+        self.enter(rule)?;
+        let mut left = operand(self)?;
+        while let Some((at, operator)) = operators
+            .iter()
+            .filter(|operator| operator.precedence >= least)
+            .find_map(|operator| Some((self.accept(operator.symbol)?, operator)))
+        {
+            let depth = self.depth;
+            let right = self.binary(rule, operators, operator.precedence + 1, operand)?;
+            self.deepen(depth.max(self.depth))?;
+            left = self.nodes.call(at, operator.function, vec![left, right]);
+        }
+        self.leave(rule);
+        Ok(left)
+    }
+
+    fn unary(&mut self) -> Parsed {
+        for (symbol, function) in [("!", "!_"), ("-", "-_")] {
+            let Some(at) = self.peek_symbol(symbol) else { continue };
+            if symbol == "-" && self.starts_number(1) {
+                break;
+            }
+            let mut repeated = 0;
+            while self.accept(symbol).is_some() {
+                repeated += 1;
+            }
+            let operand = self.member()?;
+            return Ok(match repeated % 2 {
+                0 => operand,
+                _ => self.nodes.call(at, function, vec![operand]),
+            });
+        }
+        self.member()
+    }
+
+    fn peek_symbol(&self, symbol: &'static str) -> Option<usize> {
+        let token = self.peek();
+        (token.kind == TokenKind::Symbol(symbol)).then_some(token.at)
+    }
+
+    fn starts_number(&self, ahead: usize) -> bool {
+        self.is_ahead(ahead, TokenKind::Int) || self.is_ahead(ahead, TokenKind::Float)
+    }
+
+    /// Whether an operand can begin with the next token.
+    fn starts_operand(&self) -> bool {
+        match self.peek().kind {
+            TokenKind::End => false,
+            TokenKind::Symbol(symbol) => matches!(symbol, "[" | "{" | "(" | "." | "-" | "!"),
+            _ => true,
+        }
+    }
+
+    fn member(&mut self) -> Parsed {
+        let mut operand = self.primary()?;
+        loop {
+            let start = self.peek();
+            if self.accept(".").is_none() && self.accept("[").is_none() {
+                return Ok(operand);
+            }
+            let is_optional = self.accept("?").is_some();
+            operand = if start.kind == TokenKind::Symbol("[") {
+                let depth = self.depth;
+                let index = self.expr()?;
+                self.expect("]")?;
+                self.deepen(depth.max(self.depth))?;
+                let function = if is_optional { "_[?_]" } else { "_[_]" };
+                self.nodes.call(start.at, function, vec![operand, index])
+            } else {
+                self.dotted(start.at, operand, is_optional)?
+            };
+        }
+    }
+
+    /// What follows a dot: a field or a method.
+    fn dotted(&mut self, dot: usize, operand: Expr, is_optional: bool) -> Parsed {
+        let token = self.peek();
+        let name = self.name()?;
+        if is_optional {
+            self.deepen(self.depth)?;
+            let field = self.nodes.node(token.at, Kind::Literal(Literal::String(name)));
+            return Ok(self.nodes.call(dot, "_?._", vec![operand, field]));
+        }
+        let Some(at) = self.accept("(") else {
+            self.deepen(self.depth)?;
+            return Ok(self
+                .nodes
+                .node(dot, Kind::Select { operand: operand.into(), field: name, test: false }));
+        };
+        let depth = self.depth;
+        let arguments = self.arguments()?;
+        self.deepen(depth.max(self.depth))?;
+        Ok(self.call_or_macro(at, name, Some(operand), arguments))
+    }
+
+    /// A name of a field or method; may be a reserved word.
+    fn name(&mut self) -> Parsed<Arc<str>> {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Ident => {}
+            TokenKind::Quoted => self.issues.report(token.at, "unsupported syntax: '`'"),
+            _ => return Err(self.unexpected("IDENTIFIER")),
+        }
+        self.next += 1;
+        Ok(self.text(token).into())
+    }
+
+    /// The arguments of a call behind its parenthesis.
+    fn arguments(&mut self) -> Parsed<Vec<Expr>> {
+        let mut arguments = Vec::new();
+        let mut depth = 0;
+        if self.accept(")").is_none() {
+            arguments.push(self.expr_or("')'")?);
+            depth = self.depth;
+            while self.accept(",").is_some() {
+                arguments.push(self.expr()?);
+                depth = depth.max(self.depth);
+            }
+            self.expect(")")?;
+        }
+        self.depth = depth;
+        Ok(arguments)
+    }
+
+    fn call_or_macro(
+        &mut self,
+        at: usize,
+        function: Arc<str>,
+        target: Option<Expr>,
+        arguments: Vec<Expr>,
+    ) -> Expr {
+        match macros::expand(&mut self.nodes, at, &function, target, arguments) {
+            Expansion::None(target, arguments) => {
+                let target = target.map(Box::new);
+                self.nodes.node(at, Kind::Call { function, target, arguments })
+            }
+            Expansion::Expr(expr) => expr,
+            Expansion::Error(at, text) => {
+                self.issues.report(at, text);
+                nothing(at)
+            }
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let token = self.peek();
+        match token.kind {
+            TokenKind::Ident | TokenKind::Symbol(".") => self.named(),
+            TokenKind::Symbol("(") => {
+                self.next += 1;
+                let expr = self.expr()?;
+                self.expect(")")?;
+                Ok(expr)
+            }
+            TokenKind::Symbol("[") => {
+                self.next += 1;
+                let elements = self.listed("]", |parser| {
+                    let is_optional = parser.accept("?").is_some();
+                    Ok((parser.expr()?, is_optional))
+                })?;
+                Ok(self.nodes.node(token.at, Kind::List(elements)))
+            }
+            TokenKind::Symbol("{") => {
+                self.next += 1;
+                let entries = self.listed("}", |parser| {
+                    let optional = parser.accept("?").is_some();
+                    let key = parser.expr()?;
+                    let depth = parser.depth;
+                    parser.expect(":")?;
+                    let value = parser.expr()?;
+                    parser.depth = depth.max(parser.depth);
+                    Ok(Entry { key, value, optional })
+                })?;
+                Ok(self.nodes.node(token.at, Kind::Map(entries)))
+            }
+            _ => self.literal(),
+        }
+    }
+
+    /// What is between brackets: items with commas between, perhaps one behind the last.
+    fn listed<T>(
+        &mut self,
+        close: &'static str,
+        mut item: impl FnMut(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
+        let mut items = Vec::new();
+        let mut depth = 0;
+        if self.accept(",").is_some() {
+            self.expect(close)?;
+            self.depth = 0;
+            return Ok(items);
+        }
+        while self.accept(close).is_none() {
+            items.push(item(self)?);
+            depth = depth.max(self.depth);
+            if self.accept(",").is_none() {
+                self.expect(close)?;
+                break;
+            }
+        }
+        self.depth = depth;
+        Ok(items)
+    }
+
+    fn literal(&mut self) -> Parsed {
+        let first = self.peek();
+        let is_negative = self.starts_number(1) && self.accept("-").is_some();
+        let token = self.peek();
+        let value = match token.kind {
+            TokenKind::True => Ok(Literal::Bool(true)),
+            TokenKind::False => Ok(Literal::Bool(false)),
+            TokenKind::Null => Ok(Literal::Null),
+            TokenKind::Int | TokenKind::Uint | TokenKind::Float => {
+                let sign = if is_negative { "-" } else { "" };
+                literal::number(token.kind, &format!("{sign}{}", self.text(token)))
+            }
+            TokenKind::String | TokenKind::Bytes => literal::text(token.kind, &self.text(token)),
+            _ => return Err(self.unexpected(&format!("{{{START}}}"))),
+        };
+        self.next += 1;
+        self.depth = 0;
+        Ok(match value {
+            Ok(value) => self.nodes.node(first.at, Kind::Literal(value)),
+            Err(problem) => {
+                self.issues.report(first.at, problem);
+                nothing(first.at)
+            }
+        })
+    }
+
+    /// A name, a call of a function or a struct.
+    fn named(&mut self) -> Parsed {
+        let dot = if self.accept(".").is_some() { "." } else { "" };
+        if self.is_struct() {
+            return self.structure(dot);
+        }
+        let token = self.peek();
+        if token.kind != TokenKind::Ident {
+            return Err(self.unexpected("IDENTIFIER"));
+        }
+        self.next += 1;
+        let name = self.text(token);
+        if RESERVED.contains(&name.as_str()) {
+            self.issues.report(token.at, format!("reserved identifier: {name}"));
+        }
+        let name: Arc<str> = format!("{dot}{name}").into();
+        match self.accept("(") {
+            None => {
+                self.depth = 0;
+                Ok(self.nodes.node(token.at, Kind::Ident(name)))
+            }
+            Some(at) => {
+                let arguments = self.arguments()?;
+                Ok(self.call_or_macro(at, name, None, arguments))
+            }
+        }
+    }
+
+    /// Whether names with dots between and then a brace follow.
+    fn is_struct(&self) -> bool {
+        let mut ahead = 0;
+        while self.is_ahead(ahead, TokenKind::Ident) {
+            if self.is_ahead(ahead + 1, TokenKind::Symbol("{")) {
+                return true;
+            }
+            if !self.is_ahead(ahead + 1, TokenKind::Symbol(".")) {
+                return false;
+            }
+            ahead += 2;
+        }
+        false
+    }
+
+    fn structure(&mut self, dot: &str) -> Parsed {
+        let mut name = dot.to_owned() + &self.name()?;
+        while self.accept(".").is_some() {
+            name.push('.');
+            name.push_str(&self.name()?);
+        }
+        let at = self.expect("{")?;
+        let fields = self.listed("}", |parser| {
+            let is_optional = parser.accept("?").is_some();
+            let field = parser.name()?;
+            parser.expect(":")?;
+            Ok((field, parser.expr()?, is_optional))
+        })?;
+        Ok(self.nodes.node(at, Kind::Struct { name: name.into(), fields }))
+    }
+}

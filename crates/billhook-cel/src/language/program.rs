@@ -1,0 +1,88 @@
+//! Compiling and evaluating.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use billhook_schema::props::ValidationRule;
+
+use crate::language::check::{Checked, check};
+use crate::language::evaluate::{self, Evaluation, Plan};
+use crate::language::functions;
+use crate::language::parse::parse;
+use crate::language::source::{CompileError, Source};
+use crate::language::types::Type;
+use crate::language::value::Value;
+
+/// What expressions may refer to: the variables with their types. The functions are always those
+/// of a server (CE-10).
+#[derive(Clone, Debug, Default)]
+pub struct Environment {
+    pub(crate) variables: BTreeMap<Arc<str>, Type>,
+}
+
+impl Environment {
+    /// With a variable.
+    #[must_use]
+    pub fn variable(mut self, name: &str, of: Type) -> Self {
+        self.variables.insert(name.into(), of);
+        self
+    }
+
+    /// What a rule may refer to at a node with values of a type (CE-02).
+    pub(crate) fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
+        let old_type = match rule.optional_old_self {
+            Some(true) => self_type.clone().optional(),
+            _ => self_type.clone(),
+        };
+        Environment::default().variable("self", self_type).variable("oldSelf", old_type)
+    }
+
+    /// Parses and checks an expression (CE-10, CE-20).
+    ///
+    /// # Errors
+    ///
+    /// If it is no expression of the language, or refers to what does not exist or is of another
+    /// type.
+    pub fn compile(&self, text: &str) -> Result<Program, CompileError> {
+        Program::new(self.check(text)?)
+    }
+
+    /// The first half of compiling, after which types are known.
+    pub(crate) fn check(&self, text: &str) -> Result<Checked, CompileError> {
+        let source = Source::new(text);
+        let expr = parse(&source)?;
+        check(&source, expr, &self.variables, functions::all())
+    }
+}
+
+/// An expression that is ready to be evaluated, any number of times and from any thread.
+#[derive(Clone)]
+pub struct Program {
+    pub(crate) checked: Arc<Checked>,
+    plan: Arc<Plan>,
+}
+
+impl Program {
+    /// The second half of compiling.
+    pub(crate) fn new(checked: Checked) -> Result<Self, CompileError> {
+        let plan = evaluate::plan(&checked)
+            .map_err(|error| CompileError::instantiation(error.to_string()))?;
+        Ok(Program { checked: Arc::new(checked), plan: Arc::new(plan) })
+    }
+
+    /// The type of the result.
+    pub fn result_type(&self) -> &Type {
+        self.checked.result_type()
+    }
+
+    /// Whether the expression refers to a variable.
+    pub fn uses(&self, variable: &str) -> bool {
+        self.checked.mentions(variable)
+    }
+
+    /// Evaluates the expression with variables by their names, until it has cost more than a limit
+    /// (CE-35).
+    pub fn evaluate<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> Evaluation<'a> {
+        evaluate::run(&self.plan, variables, limit)
+    }
+}

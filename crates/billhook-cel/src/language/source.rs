@@ -1,0 +1,126 @@
+//! The text of an expression and the errors in it.
+//!
+//! Positions are offsets in code points from zero; the texts of errors name line and column from
+//! one, as the server does.
+
+/// Errors printed at most.
+const PRINTED: usize = 100;
+/// Lines longer than this, in bytes, are not printed below an error.
+const LONGEST_EXCERPT: usize = 16 * 1024;
+
+/// The text of an expression.
+pub(crate) struct Source {
+    characters: Vec<char>,
+}
+
+impl Source {
+    pub(crate) fn new(text: &str) -> Self {
+        Source { characters: text.chars().collect() }
+    }
+
+    /// The number of code points.
+    pub(crate) fn len(&self) -> usize {
+        self.characters.len()
+    }
+
+    pub(crate) fn get(&self, at: usize) -> Option<char> {
+        self.characters.get(at).copied()
+    }
+
+    /// The text from one position to before another.
+    pub(crate) fn text(&self, from: usize, to: usize) -> String {
+        self.characters.get(from..to).unwrap_or_default().iter().collect()
+    }
+
+    /// Line and column, both from zero, and the text of the line.
+    fn locate(&self, at: usize) -> (usize, usize, String) {
+        let before = self.characters.get(..at).unwrap_or(&self.characters);
+        let line = before.iter().filter(|&&character| character == '\n').count();
+        let column = before.iter().rev().take_while(|&&character| character != '\n').count();
+        let start = before.len() - column;
+        let rest = self.characters.get(start..).unwrap_or_default();
+        (line, column, rest.iter().take_while(|&&character| character != '\n').collect())
+    }
+}
+
+/// Errors as they are found.
+#[derive(Default)]
+pub(crate) struct Issues {
+    found: Vec<(Option<usize>, String)>,
+}
+
+impl Issues {
+    /// An error at a position.
+    pub(crate) fn report(&mut self, at: usize, text: impl Into<String>) {
+        self.found.push((Some(at), text.into()));
+    }
+
+    /// An error of the expression as a whole.
+    pub(crate) fn report_whole(&mut self, text: impl Into<String>) {
+        self.found.push((None, text.into()));
+    }
+
+    /// All errors in the order of their positions, if there are any.
+    pub(crate) fn into_result(mut self, source: &Source) -> Result<(), CompileError> {
+        if self.found.is_empty() {
+            return Ok(());
+        }
+        self.found.sort_by_key(|(at, _)| *at);
+        let mut printed: Vec<String> =
+            self.found.iter().take(PRINTED).map(|(at, text)| print(source, *at, text)).collect();
+        if let Some(more @ 1..) = self.found.len().checked_sub(PRINTED) {
+            printed.push(format!("{more} more errors were truncated"));
+        }
+        Err(CompileError { text: printed.join("\n"), is_instantiation: false })
+    }
+}
+
+/// An error with its place and the line it is in.
+fn print(source: &Source, at: Option<usize>, text: &str) -> String {
+    let Some(at) = at else { return format!("ERROR: <input>:-1:0: {text}") };
+    let (line, column, excerpt) = source.locate(at);
+    let mut printed = format!("ERROR: <input>:{}:{}: {text}", line + 1, column + 1);
+    if excerpt.len() <= LONGEST_EXCERPT {
+        let mut characters = excerpt.chars();
+        let marks: String = characters.by_ref().take(column).map(|c| mark(c, '.', '．')).collect();
+        let pointer = mark(characters.next().unwrap_or(' '), '^', '＾');
+        printed += &format!("\n | {}\n | {marks}{pointer}", excerpt.replace('\t', " "));
+    }
+    printed
+}
+
+/// The mark below a character: wide below what is not ASCII.
+fn mark(below: char, narrow: char, wide: char) -> char {
+    if below.is_ascii() { narrow } else { wide }
+}
+
+/// Why an expression does not compile; prints as the server does, without `compilation failed: `
+/// or `program instantiation failed: `.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct CompileError {
+    text: String,
+    is_instantiation: bool,
+}
+
+impl CompileError {
+    /// The conversion of a constant fails.
+    pub(crate) fn instantiation(text: String) -> Self {
+        CompileError { text, is_instantiation: true }
+    }
+
+    /// The text with what failed in front of it, as the details of the server's errors have it.
+    pub fn detail(&self) -> String {
+        let step = match self.is_instantiation {
+            false => "compilation failed",
+            true => "program instantiation failed",
+        };
+        format!("{step}: {}", self.text)
+    }
+
+    /// Whether the expression is well-formed and well-typed, but a conversion of a constant in it
+    /// fails: the server calls that a failed instantiation of the program.
+    pub fn is_instantiation(&self) -> bool {
+        self.is_instantiation
+    }
+}

@@ -1,0 +1,298 @@
+//! What lists and maps contain, wherever they come from. Parts of objects are converted as their
+//! schema says when they are read (CE-04, CE-06).
+
+use std::sync::Arc;
+
+use billhook_apimachinery::base64;
+use billhook_apimachinery::value::{Num, go_type};
+use serde_json::Value as Json;
+
+use super::equality::equal;
+use super::{ANY, EvaluationError, List, Map, Outcome, Text, Value, time};
+use crate::language::schema::{Field, ListType, SchemaKind, SchemaType};
+
+impl<'a> Value<'a> {
+    /// A part of an object as CEL sees it.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not of the type that its schema says (CE-06).
+    pub fn of(json: &'a Json, schema: &'a SchemaType) -> Result<Self, EvaluationError> {
+        let mismatch = |expected: &str| {
+            let found = go_type(json);
+            Err(EvaluationError::new(format!("invalid data, expected {expected}, got {found}")))
+        };
+        Ok(match (&schema.kind, json) {
+            (_, Json::Null) => Value::Null,
+            (SchemaKind::Any, _) => any(json),
+            (SchemaKind::Object { .. } | SchemaKind::Map(_), Json::Object(members)) => {
+                Value::Map(Map::Json(members, schema))
+            }
+            (SchemaKind::List(_), Json::Array(items)) => Value::List(List::Json(items, schema)),
+            (SchemaKind::String | SchemaKind::IntOrString, Json::String(text)) => {
+                Value::String(Text::Borrowed(text))
+            }
+            (SchemaKind::Bool, Json::Bool(value)) => Value::Bool(*value),
+            (SchemaKind::Int, Json::Number(number)) => match Num::of(number) {
+                Num::Int(int) => Value::Int(int),
+                Num::Float(_) => return mismatch("int"),
+            },
+            (SchemaKind::IntOrString, Json::Number(number)) if number.is_i64() => {
+                Value::Int(number.as_i64().unwrap_or_default())
+            }
+            (SchemaKind::Double, Json::Number(number)) => Value::Double(Num::of(number).as_f64()),
+            (SchemaKind::Bytes, Json::String(text)) => match base64::decode(text) {
+                Ok(bytes) => Value::Bytes(bytes.into()),
+                Err(_) => return invalid("byte", text),
+            },
+            (SchemaKind::Date, Json::String(text)) => match time::date(text) {
+                Some(time) => Value::Timestamp(time),
+                None => return invalid("date", text),
+            },
+            (SchemaKind::DateTime, Json::String(text)) => match time::date_time(text) {
+                Some(time) => Value::Timestamp(time),
+                None => return invalid("date-time", text),
+            },
+            (SchemaKind::Duration, Json::String(text)) => {
+                match billhook_validation::parse_duration(text) {
+                    Some(duration) => Value::Duration(duration),
+                    None => return invalid("duration", text),
+                }
+            }
+            (SchemaKind::Object { .. } | SchemaKind::Map(_), _) => {
+                return Err(EvaluationError::new(
+                    "invalid data, expected a map for the provided schema with type=object",
+                ));
+            }
+            (SchemaKind::List(_), _) => {
+                return Err(EvaluationError::new(
+                    "invalid data, expected an array for the provided schema with type=array",
+                ));
+            }
+            (SchemaKind::IntOrString, _) => {
+                return Err(EvaluationError::new(
+                    "invalid data, expected XIntOrString value to be either a string or integer",
+                ));
+            }
+            (SchemaKind::Bool, _) => return mismatch("bool"),
+            (SchemaKind::Int, _) => return mismatch("int"),
+            (SchemaKind::Double, _) => return mismatch("float"),
+            (
+                SchemaKind::String
+                | SchemaKind::Bytes
+                | SchemaKind::Date
+                | SchemaKind::DateTime
+                | SchemaKind::Duration,
+                _,
+            ) => return mismatch("string"),
+        })
+    }
+
+    /// JSON as CEL sees it without a schema: integers that fit are int, other numbers double.
+    pub fn any(json: &'a Json) -> Self {
+        any(json)
+    }
+
+    /// What is read from a value that may be missing: a part of an object is then JSON without a
+    /// schema.
+    pub(crate) fn without_schema(self) -> Self {
+        match self {
+            Value::List(List::Json(items, _)) => Value::List(List::Json(items, &ANY)),
+            Value::List(List::Merged(values, _)) => Value::List(List::Values(values)),
+            Value::Map(Map::Json(members, _)) => Value::Map(Map::Json(members, &ANY)),
+            value => value,
+        }
+    }
+
+    /// Text that an expression makes.
+    pub(crate) fn text(text: impl Into<String>) -> Self {
+        Value::String(text.into().into())
+    }
+
+    /// A list that an expression makes.
+    pub(crate) fn list(values: Vec<Value<'a>>) -> Self {
+        Value::List(List::Values(Arc::new(values)))
+    }
+
+    /// The number of elements, entries, characters or bytes of what has a length.
+    pub(crate) fn size(&self) -> Option<usize> {
+        match self {
+            Value::String(text) => Some(text.as_str().chars().count()),
+            Value::Bytes(bytes) => Some(bytes.len()),
+            Value::List(list) => Some(list.len()),
+            Value::Map(map) => Some(map.len()),
+            _ => None,
+        }
+    }
+
+    /// The name of the type at run time.
+    pub(crate) fn type_name(&self) -> Arc<str> {
+        let name = match self {
+            Value::Null => "null_type",
+            Value::Bool(_) => "bool",
+            Value::Int(_) => "int",
+            Value::Uint(_) => "uint",
+            Value::Double(_) => "double",
+            Value::String(_) => "string",
+            Value::Bytes(_) => "bytes",
+            Value::Duration(_) => "google.protobuf.Duration",
+            Value::Timestamp(_) => "google.protobuf.Timestamp",
+            Value::List(_) => "list",
+            Value::Map(_) => "map",
+            Value::Optional(_) => "optional_type",
+            Value::Type(_) => "type",
+            Value::Opaque(value) => value.type_name(),
+        };
+        name.into()
+    }
+}
+
+fn invalid<'a>(format: &str, text: &str) -> Outcome<'a> {
+    Err(EvaluationError::new(format!("Invalid {format} formatted string {text}")))
+}
+
+fn any(json: &Json) -> Value<'_> {
+    match json {
+        Json::Null => Value::Null,
+        Json::Bool(value) => Value::Bool(*value),
+        Json::Number(number) => match Num::of(number) {
+            Num::Int(int) => Value::Int(int),
+            Num::Float(float) => Value::Double(float),
+        },
+        Json::String(text) => Value::String(Text::Borrowed(text)),
+        Json::Array(items) => Value::List(List::Json(items, &ANY)),
+        Json::Object(members) => Value::Map(Map::Json(members, &ANY)),
+    }
+}
+
+impl<'a> List<'a> {
+    /// How many elements there are.
+    pub fn len(&self) -> usize {
+        match self {
+            List::Json(items, _) => items.len(),
+            List::Values(values) | List::Merged(values, _) => values.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// An element, if there are so many, or why it does not fit its schema.
+    pub fn get(&self, index: usize) -> Option<Result<Value<'a>, EvaluationError>> {
+        match self {
+            List::Json(items, schema) => {
+                items.get(index).map(|item| Value::of(item, element(schema)))
+            }
+            List::Values(values) | List::Merged(values, _) => values.get(index).cloned().map(Ok),
+        }
+    }
+
+    /// The elements.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, EvaluationError>> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+
+    /// How it is compared and added.
+    pub(crate) fn list_type(&self) -> &'a ListType {
+        match self {
+            List::Json(_, schema) | List::Merged(_, schema) => &schema.list_type,
+            List::Values(_) => &ListType::Atomic,
+        }
+    }
+}
+
+/// The type of the elements or values.
+fn element(schema: &SchemaType) -> &SchemaType {
+    match &schema.kind {
+        SchemaKind::List(of) | SchemaKind::Map(of) => of,
+        _ => &ANY,
+    }
+}
+
+/// Whether a field is there for expressions: null is nothing (CE-04), but where there is no schema
+/// it is a value (WM-75).
+fn is_there(value: &Json, field: &Field) -> bool {
+    !value.is_null() || matches!(field.schema.kind, SchemaKind::Any)
+}
+
+impl<'a> Map<'a> {
+    /// How many entries there are; of an object also those that its schema does not know.
+    pub fn len(&self) -> usize {
+        match self {
+            Map::Json(members, _) => members.len(),
+            Map::Values(entries) => entries.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The value of a key; fields of objects that are null are as if they were absent (CE-04).
+    pub fn get(&self, key: &Value<'_>) -> Option<Result<Value<'a>, EvaluationError>> {
+        match self {
+            Map::Json(..) => match key {
+                Value::String(name) => self.field(name.as_str()),
+                _ => None,
+            },
+            Map::Values(entries) => {
+                let mut numeric = None;
+                for (known, value) in entries.iter() {
+                    if equal(known, key).unwrap_or_default() {
+                        if std::mem::discriminant(known) == std::mem::discriminant(key) {
+                            return Some(Ok(value.clone()));
+                        }
+                        numeric.get_or_insert(value);
+                    }
+                }
+                numeric.cloned().map(Ok)
+            }
+        }
+    }
+
+    /// The value of a key that is text.
+    pub fn field(&self, name: &str) -> Option<Result<Value<'a>, EvaluationError>> {
+        match self {
+            Map::Json(members, schema) => match &schema.kind {
+                SchemaKind::Object { fields, .. } => {
+                    let field = fields.get(name)?;
+                    let value = members.get(&*field.json_name)?;
+                    is_there(value, field).then(|| Value::of(value, &field.schema))
+                }
+                _ => members.get(name).map(|value| Value::of(value, element(schema))),
+            },
+            Map::Values(entries) => entries.iter().find_map(|(key, value)| match key {
+                Value::String(text) if text.as_str() == name => Some(Ok(value.clone())),
+                _ => None,
+            }),
+        }
+    }
+
+    /// The keys and values; of an object only the fields that are there.
+    pub fn entries(&self) -> Vec<(Value<'a>, Result<Value<'a>, EvaluationError>)> {
+        match self {
+            Map::Json(members, schema) => match &schema.kind {
+                SchemaKind::Object { fields, .. } => fields
+                    .iter()
+                    .filter_map(|(name, field)| {
+                        let value = members.get(&*field.json_name)?;
+                        let key = Value::String(Text::Borrowed(name));
+                        is_there(value, field).then(|| (key, Value::of(value, &field.schema)))
+                    })
+                    .collect(),
+                _ => members
+                    .iter()
+                    .map(|(key, value)| {
+                        (Value::String(Text::Borrowed(key)), Value::of(value, element(schema)))
+                    })
+                    .collect(),
+            },
+            Map::Values(entries) => {
+                entries.iter().map(|(key, value)| (key.clone(), Ok(value.clone()))).collect()
+            }
+        }
+    }
+}
