@@ -56,17 +56,25 @@ impl PartialEq for Duplicate {
     }
 }
 
+const HEADING: &str = "yaml: unmarshal errors:";
+
 /// The text of the entry the server makes of the repeated keys of a document (RP-20); none if
 /// there are none.
 pub fn strict_error_text(duplicates: &[Duplicate]) -> Option<String> {
     if duplicates.is_empty() {
         return None;
     }
-    let mut text = "yaml: unmarshal errors:".to_owned();
+    let mut text = HEADING.to_owned();
     for Duplicate { key, line, .. } in duplicates {
         text.push_str(&format!("\n  line {line}: key {key} already set in map"));
     }
     Some(text)
+}
+
+/// Returns the warnings that the server makes of an entry of field validation: one for each
+/// repeated key of [`strict_error_text`], the entry itself otherwise (RP-22).
+pub fn warnings(entry: &str) -> impl Iterator<Item = &str> {
+    entry.strip_prefix(HEADING).map(str::trim_start).unwrap_or(entry).lines().map(str::trim)
 }
 
 /// A step of a path that shares the steps above it with other paths.

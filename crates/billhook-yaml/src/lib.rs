@@ -16,10 +16,9 @@
 //! assert_eq!(document.value()["replicas"], 16);
 //! assert_eq!(document.value()["true"], false);
 //! assert_eq!(document.value()["b"]["p"], 1);
-//! assert_eq!(
-//!     billhook_yaml::strict_error_text(document.duplicates()).unwrap(),
-//!     "yaml: unmarshal errors:\n  line 4: key \"q\" already set in map",
-//! );
+//! let entry = billhook_yaml::strict_error_text(document.duplicates()).unwrap();
+//! assert_eq!(entry, "yaml: unmarshal errors:\n  line 4: key \"q\" already set in map");
+//! assert!(billhook_yaml::warnings(&entry).eq(["line 4: key \"q\" already set in map"]));
 //!
 //! let error = billhook_yaml::read_document(b"a: 1\nb: @\n").unwrap_err();
 //! assert_eq!(error.to_string(), "yaml: line 2: found character that cannot start any token");
@@ -40,8 +39,8 @@
 //! - in flow collections, a lone `-` and scalars with a colon before a bracket or comma;
 //! - content behind a document that does not end before it.
 //!
-//! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, `\/`
-//! is an escape, and the line breaks U+2028 and U+2029 are ordinary characters.
+//! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, and
+//! the line breaks U+2028 and U+2029 are ordinary characters.
 
 mod aliases;
 mod build;
@@ -54,7 +53,7 @@ mod source;
 mod text;
 
 pub use document::{Document, read_document, read_documents, read_documents_with_locations};
-pub use duplicate::{Duplicate, strict_error_text};
+pub use duplicate::{Duplicate, strict_error_text, warnings};
 pub use error::YamlError;
 
 /// How deep lists and objects may be nested.

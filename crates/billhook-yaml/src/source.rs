@@ -6,7 +6,9 @@
 
 use std::borrow::Cow;
 
-use granit_parser::{Event, Marker, Parser, ScalarStyle, Span, StrInput, StructureStyle};
+use granit_parser::{
+    ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
+};
 
 use crate::MAX_DEPTH;
 use crate::error::{Place, YamlError};
@@ -148,7 +150,25 @@ impl<'t> Source<'t> {
     }
 
     fn event(&mut self) -> Result<Option<(Event<'t>, Span)>, YamlError> {
-        self.parser.next_event().transpose().map_err(|error| YamlError::of_scan(&error))
+        self.parser.next_event().transpose().map_err(|error| self.refuse(&error))
+    }
+
+    fn refuse(&self, error: &ScanError) -> YamlError {
+        let mark = *error.marker();
+        let is_escape = matches!(
+            error.kind(),
+            ErrorKind::UnknownQuotedScalarEscape
+                | ErrorKind::InvalidUnicodeEscape
+                | ErrorKind::InvalidLowSurrogate
+                | ErrorKind::MissingLowSurrogate
+                | ErrorKind::UnpairedLowSurrogate
+        );
+        let scalar = mark.byte_offset().filter(|_| is_escape).and_then(|at| self.text.get(at..));
+        // The grammar names the start of the scalar, the server the escape.
+        match scalar.map(|scalar| check_escapes(scalar, place(mark))) {
+            Some(Err(escape)) => escape,
+            _ => YamlError::of_scan(error),
+        }
     }
 
     fn collection(
@@ -427,21 +447,28 @@ fn check_anchor_name(name: &str, place: Place) -> Result<(), YamlError> {
     Err(YamlError::at(place, "did not find expected alphabetic or numeric character"))
 }
 
-/// Refuses escaped surrogates, also in pairs.
+/// Refuses unknown escapes, `\/` among them, and escaped surrogates, also in pairs.
 fn check_escapes(raw: &str, mut place: Place) -> Result<(), YamlError> {
     let mut escapes = memchr::memchr_iter(b'\\', raw.as_bytes()).peekable();
     while let Some(at) = escapes.next() {
         escapes.next_if_eq(&(at + 1));
-        let digits = match raw.as_bytes().get(at + 1) {
-            Some(b'u') => raw.get(at + 2..at + 6),
-            Some(b'U') => raw.get(at + 2..at + 10),
-            _ => None,
-        };
-        let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
-        if code.is_some_and(|code| char::from_u32(code).is_none()) {
+        if let Some(problem) = raw.get(at + 1..).and_then(escape_problem) {
             place.advance(raw.get(..at).unwrap_or_default());
-            return Err(YamlError::at(place, "found invalid Unicode character escape code"));
+            return Err(YamlError::at(place, problem));
         }
     }
     Ok(())
+}
+
+/// Returns what is wrong with the escape after a backslash.
+fn escape_problem(escape: &str) -> Option<&'static str> {
+    let digits = match escape.as_bytes().first()? {
+        b'u' => escape.get(1..5),
+        b'U' => escape.get(1..9),
+        b'0' | b'a' | b'b' | b't' | b'\t' | b'n' | b'v' | b'f' | b'r' | b'e' | b' ' | b'"'
+        | b'\\' | b'N' | b'_' | b'L' | b'P' | b'x' | b'\r' | b'\n' => None,
+        _ => return Some("found unknown escape character"),
+    };
+    let code = u32::from_str_radix(digits?, 16).ok()?;
+    char::from_u32(code).is_none().then_some("found invalid Unicode character escape code")
 }

@@ -82,7 +82,7 @@ impl DecodeOptions {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decoded {
     object: DeepValue,
-    warnings: Vec<String>,
+    strict_errors: Vec<String>,
     changes: Vec<Change>,
 }
 
@@ -97,16 +97,22 @@ impl Decoded {
         self.object.into_inner()
     }
 
-    /// Takes everything out: the object, the warnings and the changes.
+    /// Takes everything out: the object, the [strict errors](Decoded::strict_errors) and the
+    /// changes.
     pub fn into_parts(self) -> (Value, Vec<String>, Vec<Change>) {
-        (self.object.into_inner(), self.warnings, self.changes)
+        (self.object.into_inner(), self.strict_errors, self.changes)
     }
 
-    /// The warnings for the client, in the server's order: duplicate and unknown fields (RP-22).
-    /// The one about repeated keys in YAML may have several lines; a server sends each of them as
-    /// a warning of its own.
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Returns the warnings for the client, in the server's order: duplicate and unknown fields
+    /// (RP-22).
+    pub fn warnings(&self) -> Vec<&str> {
+        field_warnings(&self.strict_errors).collect()
+    }
+
+    /// Returns what [`FieldValidation::Strict`] would refuse the body for, in the server's order
+    /// (RP-20). All repeated keys of a YAML body are one entry of several lines.
+    pub fn strict_errors(&self) -> &[String] {
+        &self.strict_errors
     }
 
     /// What was changed, step by step, if a report was asked for.
@@ -119,7 +125,7 @@ impl Decoded {
 #[derive(Clone, Debug, PartialEq)]
 pub struct DecodedText<'t> {
     text: Cow<'t, [u8]>,
-    warnings: Vec<String>,
+    strict_errors: Vec<String>,
     changes: Vec<Change>,
 }
 
@@ -139,15 +145,20 @@ impl<'t> DecodedText<'t> {
         self.text
     }
 
-    /// The warnings for the client, as in [`Decoded::warnings`].
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
+    /// Returns the warnings for the client, as [`Decoded::warnings`] does.
+    pub fn warnings(&self) -> Vec<&str> {
+        field_warnings(&self.strict_errors).collect()
     }
 
     /// What was changed, as in [`Decoded::changes`].
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
+}
+
+/// Returns the warnings for the client that field validation makes of its findings (RP-22).
+pub fn field_warnings(strict_errors: &[String]) -> impl Iterator<Item = &str> {
+    strict_errors.iter().flat_map(|entry| billhook_yaml::warnings(entry))
 }
 
 impl CrdVersion {
@@ -176,8 +187,8 @@ impl CrdVersion {
         if let Some(decoded) =
             self.in_one_pass(body, options, Decoder::read, Decoder::read_reporting)
         {
-            let (object, warnings, changes) = decoded;
-            return Ok(Decoded { object, warnings, changes });
+            let (object, strict_errors, changes) = decoded;
+            return Ok(Decoded { object, strict_errors, changes });
         }
         self.decode_tree(body, options)
     }
@@ -193,9 +204,9 @@ impl CrdVersion {
         if let Some(decoded) = self.clean_text(body, options) {
             return Ok(decoded);
         }
-        let Decoded { object, warnings, changes } = self.decode_tree(body, options)?;
+        let Decoded { object, strict_errors, changes } = self.decode_tree(body, options)?;
         let text = Cow::Owned(crate::to_json(&object).into_bytes());
-        Ok(DecodedText { text, warnings, changes })
+        Ok(DecodedText { text, strict_errors, changes })
     }
 
     /// Decodes a request body to a type of your own.
@@ -216,8 +227,8 @@ impl CrdVersion {
         options: &DecodeOptions,
     ) -> Option<DecodedText<'t>> {
         let decoded = self.in_one_pass(body, options, Decoder::clean, Decoder::clean_reporting)?;
-        let (text, warnings, changes) = decoded;
-        Some(DecodedText { text, warnings, changes })
+        let (text, strict_errors, changes) = decoded;
+        Some(DecodedText { text, strict_errors, changes })
     }
 
     /// Decodes a body in one pass over its text; none where only the path over a tree knows what to
@@ -257,12 +268,13 @@ impl CrdVersion {
         let kind = self.definition().kind();
         let Read { mut object, entries, converted } = read(body, options.format, kind)?;
         let shown = converted.as_ref().map_or(body, String::as_bytes);
-        let (warnings, changes) = self.decode_object(&mut object, entries, Some(shown), options)?;
-        Ok(Decoded { object, warnings, changes })
+        let (strict_errors, changes) =
+            self.decode_object(&mut object, entries, Some(shown), options)?;
+        Ok(Decoded { object, strict_errors, changes })
     }
 
     /// [`CrdVersion::decode`] for an object that is parsed already, in place; on an error the object
-    /// is left as it was or partly cleaned. Gives the warnings and the changes.
+    /// is left as it was or partly cleaned. Returns the warnings and the changes.
     pub fn decode_value(
         &self,
         object: &mut Value,
@@ -323,7 +335,7 @@ impl CrdVersion {
             read_json(stored).map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut object = document.into_value();
         let changes = self.decode_storage_value(&mut object, options)?;
-        Ok(Decoded { object, warnings: Vec::new(), changes })
+        Ok(Decoded { object, strict_errors: Vec::new(), changes })
     }
 
     /// [`CrdVersion::decode_storage`] for an object that is parsed already, in place; on an error

@@ -105,7 +105,9 @@ pub use coerce_object::type_meta;
 pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,
 };
-pub use decode::{BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation, read_body};
+pub use decode::{
+    BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation, field_warnings, read_body,
+};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};

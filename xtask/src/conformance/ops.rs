@@ -318,7 +318,7 @@ fn decode(input: Input<'_>) -> Run {
         }
     }
     let mut members = type_meta(decoded.object(), Some(true));
-    members.push(("strict_errors", Value::from(decoded.warnings())));
+    members.push(("strict_errors", Value::from(decoded.strict_errors())));
     members.push(("object", decoded.into_object()));
     Ok(ok(object(members)))
 }

@@ -102,15 +102,20 @@ fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), Str
             if text.is_borrowed() && !tree.changes.is_empty() {
                 return Err("changes were missed".to_owned());
             }
-            if tree.changes != reported.changes() || tree.warnings != reported.warnings() {
-                let lines = |changes: &[Change], warnings: &[String]| {
+            if tree.changes != reported.changes() || !reported.warnings().iter().eq(&tree.warnings)
+            {
+                let lines = |changes: &[Change], warnings: &[&str]| {
                     let changes = changes.iter().map(ToString::to_string);
-                    changes.chain(warnings.iter().cloned()).collect::<Vec<_>>().join("\n  ")
+                    let warnings = warnings.iter().map(ToString::to_string);
+                    changes.chain(warnings).collect::<Vec<_>>().join("\n  ")
                 };
                 return Err(format!(
                     "the reports differ\ntree\n  {}\ntext\n  {}",
-                    lines(&tree.changes, &tree.warnings),
-                    lines(reported.changes(), reported.warnings())
+                    lines(
+                        &tree.changes,
+                        &tree.warnings.iter().map(String::as_str).collect::<Vec<_>>()
+                    ),
+                    lines(reported.changes(), &reported.warnings())
                 ));
             }
         }

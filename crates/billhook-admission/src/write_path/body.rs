@@ -16,7 +16,9 @@ use billhook::SERVER_FIELDS;
 use billhook::read_body;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
-use billhook::{BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope};
+use billhook::{
+    BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope, field_warnings,
+};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 
@@ -207,8 +209,7 @@ impl Incoming<'_> {
             patched.check_strict(request, &entries)?;
             entries.splice(0..0, patched.entries);
         }
-        // The warning about repeated keys in YAML has a line for each (RP-22).
-        entries.iter().flat_map(|text| text.lines()).for_each(|line| warnings.add(line.trim()));
+        field_warnings(&entries).for_each(|warning| warnings.add(warning));
         let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
             return Ok(object);
         };

@@ -61,6 +61,27 @@ fn a_create_goes_all_the_way() {
     assert_eq!(**accepted.returned.as_ref().unwrap(), expected);
 }
 
+/// RP-20, RP-22: one entry for a strict error, one warning for each key.
+#[test]
+fn repeated_keys_of_yaml() {
+    let text = b"apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  name: x\n  name: x\nspec:\n  \
+                 size: 1\n  size: 2\n";
+    let request = ObjectRequest::create("v1", text);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    assert_eq!(
+        outcome.warnings.texts(),
+        ["line 5: key \"name\" already set in map", "line 8: key \"size\" already set in map"]
+    );
+    let request = request.field_validation(FieldValidation::Strict);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    assert_eq!(
+        message(&outcome),
+        "Foo in version \"v1\" cannot be handled as a Foo: strict decoding error: yaml: unmarshal \
+         errors:\n  line 5: key \"name\" already set in map\n  line 8: key \"size\" already set in \
+         map"
+    );
+}
+
 /// A patch may make an object invalid, and validation comes before the validating webhooks.
 #[test]
 fn what_webhooks_made_is_validated() {

@@ -267,6 +267,25 @@ fn escapes() {
     assert_eq!((error.line(), error.column()), (3, 4));
 }
 
+/// RP-10: an error is where the escape is, not where the scalar starts.
+#[test]
+fn unknown_escapes() {
+    check("a: \"\\\\/ b\\\n  c\"", &json!({"a": "\\/ bc"}));
+    check("a: '\\/\\q'", &json!({"a": "\\/\\q"}));
+    for (text, place) in [
+        ("a: 1\nb: \"\\/\"", (2, 5)),
+        ("a: 1\nb: \"\\q\"", (2, 5)),
+        ("a: 1\nb: \"c\n  d\\/\n  \\q\"", (3, 4)),
+        ("a: 1\nb: \"c\n  d\\q\n  \\/\"", (3, 4)),
+        ("a: 1\nb: \"c\n\n  é\\\\\\q\"", (4, 6)),
+    ] {
+        let error = read(text).unwrap_err();
+        assert_eq!((error.line(), error.column()), place, "{text:?}");
+        let line = place.0;
+        assert_eq!(error.to_string(), format!("yaml: line {line}: found unknown escape character"));
+    }
+}
+
 /// Vectors yaml-111 to yaml-116.
 #[test]
 fn block_scalars() {

@@ -121,7 +121,7 @@ fn odd_bodies_are_refused_or_read_as_a_server_reads_them() {
     let decode = |body: &[u8]| {
         version
             .decode(body, &DecodeOptions::default())
-            .map(|decoded| (decoded.object()["s"].clone(), decoded.warnings().to_vec()))
+            .map(|decoded| (decoded.object()["s"].clone(), decoded.strict_errors().to_vec()))
             .map_err(|error| error.status_message().to_owned())
     };
     let unrecognized = "the object provided is unrecognized (must be of type Foo): \
