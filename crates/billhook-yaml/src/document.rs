@@ -1,5 +1,7 @@
 //! The documents of a stream.
 
+use std::borrow::Cow;
+
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
@@ -8,6 +10,7 @@ use crate::aliases::Feed;
 use crate::build::{Built, build};
 use crate::duplicate::Duplicate;
 use crate::error::{Place, YamlError};
+use crate::indent::{Indented, indent_quoted};
 use crate::places::Places;
 use crate::source::Source;
 use crate::text::Text;
@@ -72,9 +75,33 @@ pub fn read_document(text: &[u8]) -> Result<Document, YamlError> {
 }
 
 fn read(bytes: &[u8], at_most: usize, with_places: bool) -> Vec<Result<Document, YamlError>> {
-    let text = Text::new(bytes);
+    let mut text = Text::new(bytes);
+    let documents = read_text(&text, &[], at_most, with_places);
+    if !matches!(documents.last(), Some(Err(error)) if error.is_unindented()) {
+        return documents;
+    }
+    let Some(Indented { text: chars, lines }) = indent_quoted(&text.chars) else {
+        return documents;
+    };
+    text.chars = Cow::Owned(chars);
+    let mut documents = read_text(&text, &lines, at_most, with_places);
+    if let Some(Err(_)) = documents.last()
+        && let Some(Err(error)) = documents.pop()
+    {
+        documents.push(Err(error.without_indentation(&lines)));
+    }
+    documents
+}
+
+/// Reads a text; `indented` are the lines that have more spaces than the bytes had.
+fn read_text(
+    text: &Text<'_>,
+    indented: &[(usize, usize)],
+    at_most: usize,
+    with_places: bool,
+) -> Vec<Result<Document, YamlError>> {
     let mut documents = Vec::new();
-    let mut source = Source::new(&text.chars, text.bom_stand_in);
+    let mut source = Source::new(&text.chars, text.bom_stand_in, indented);
     let mut at_end = false;
     while documents.len() < at_most {
         match next(&mut source, text.chars.len(), with_places) {
@@ -89,7 +116,7 @@ fn read(bytes: &[u8], at_most: usize, with_places: bool) -> Vec<Result<Document,
             }
         }
     }
-    let Some(broken) = text.broken else { return documents };
+    let Some(broken) = text.broken.clone() else { return documents };
     // What cannot be read is in the last document before it.
     let in_last = at_end || matches!(next(&mut source, text.chars.len(), false), Ok(None));
     match documents.last_mut() {

@@ -18,6 +18,8 @@ pub struct YamlError {
     place: Place,
     /// Whether the text ended too early.
     unfinished: bool,
+    /// Whether a further line of a quoted scalar is not indented enough for the grammar.
+    unindented: bool,
 }
 
 impl YamlError {
@@ -28,7 +30,7 @@ impl YamlError {
 
     /// An error of the document as a whole, or one the server does not give a line for.
     pub(crate) fn plain(place: Place, message: impl Into<Box<str>>) -> Self {
-        YamlError { message: message.into(), place, unfinished: false }
+        YamlError { message: message.into(), place, unfinished: false, unindented: false }
     }
 
     /// What the grammar refuses.
@@ -42,12 +44,28 @@ impl YamlError {
                 | ErrorKind::UnclosedVerbatimTag
                 | ErrorKind::UnexpectedEof
         );
-        YamlError { unfinished, ..YamlError::at(place, problem(error.kind())) }
+        let unindented = matches!(error.kind(), ErrorKind::InvalidQuotedScalarIndent);
+        YamlError { unfinished, unindented, ..YamlError::at(place, problem(error.kind())) }
     }
 
     /// Whether the text ended too early.
     pub(crate) fn is_unfinished(&self) -> bool {
         self.unfinished
+    }
+
+    /// Whether a further line of a quoted scalar is not indented enough for the grammar.
+    pub(crate) fn is_unindented(&self) -> bool {
+        self.unindented
+    }
+
+    /// The error in the text without the spaces that were added to some lines.
+    pub(crate) fn without_indentation(mut self, lines: &[(usize, usize)]) -> Self {
+        if let Ok(found) = lines.binary_search_by_key(&self.place.line, |(line, _)| *line)
+            && let Some((_, spaces)) = lines.get(found)
+        {
+            self.place.column = self.place.column.saturating_sub(*spaces).max(1);
+        }
+        self
     }
 
     /// The line, from 1.

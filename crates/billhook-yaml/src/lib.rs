@@ -31,8 +31,8 @@
 //! The grammar is that of YAML 1.2 with what 1.1 refuses taken away. Some unusual text the server
 //! reads is refused:
 //!
-//! - quoted scalars in block collections with further lines that are indented no further than the
-//!   collection, or by tabs, and the header of a block scalar that is not indented;
+//! - quoted scalars in block collections with further lines that are indented by tabs, and the
+//!   header of a block scalar that is not indented;
 //! - comments without a space before them, and a tab at the start of a line behind a comment in a
 //!   flow collection;
 //! - aliases as keys with the colon directly behind;
@@ -47,6 +47,7 @@ mod build;
 mod document;
 mod duplicate;
 mod error;
+mod indent;
 mod places;
 mod scalar;
 mod source;

@@ -61,10 +61,16 @@ pub(crate) struct Source<'t> {
     /// Whether that token is a scalar without quotes.
     after_plain: bool,
     open: Vec<Open>,
+    /// The lines that were indented further and that no quoted scalar has gone over yet.
+    indented: &'t [(usize, usize)],
 }
 
 impl<'t> Source<'t> {
-    pub(crate) fn new(text: &'t str, bom_stand_in: Option<char>) -> Self {
+    pub(crate) fn new(
+        text: &'t str,
+        bom_stand_in: Option<char>,
+        indented: &'t [(usize, usize)],
+    ) -> Self {
         let options = granit_parser::options! {
             emit_anchor_events: true,
             emit_unresolved_aliases: true,
@@ -81,6 +87,7 @@ impl<'t> Source<'t> {
             done_at: Place { line: 1, column: 1 },
             after_plain: false,
             open: Vec::new(),
+            indented,
         }
     }
 
@@ -209,8 +216,11 @@ impl<'t> Source<'t> {
                 self.check_flow_colon(span)?;
                 self.check_lines(raw, place(span.start))?;
             }
-            ScalarStyle::DoubleQuoted => check_escapes(raw, start(span))?,
-            ScalarStyle::SingleQuoted => {}
+            ScalarStyle::DoubleQuoted => {
+                check_escapes(raw, start(span))?;
+                self.go_over_indented(span);
+            }
+            ScalarStyle::SingleQuoted => self.go_over_indented(span),
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let header = self.block_header();
                 if at == start(span) {
@@ -256,9 +266,24 @@ impl<'t> Source<'t> {
         Ok(first.unwrap_or(start(span)))
     }
 
+    /// Takes the further lines of a quoted scalar from those that were indented.
+    fn go_over_indented(&mut self, span: Span) {
+        while let [(line, _), rest @ ..] = self.indented
+            && (span.start.line() + 1..=span.end.line()).contains(line)
+        {
+            self.indented = rest;
+        }
+    }
+
     /// Notes a token.
     fn token(&mut self, span: Span, plain: bool) -> Result<(), YamlError> {
         self.check_gap(span.start)?;
+        if let Some((line, _)) = self.indented.first()
+            && *line <= span.end.line()
+        {
+            let place = Place { line: *line, column: 1 };
+            return Err(YamlError::at(place, "found a line that is not indented enough"));
+        }
         if let Some(end) = span.end.byte_offset().filter(|end| *end >= self.done) {
             self.done = end;
             self.done_at = place(span.end);

@@ -67,3 +67,13 @@ fn hostile_text_is_read_on_a_small_stack() {
         }
     });
 }
+
+/// What is added to short lines of quoted scalars is bounded by the length of the text.
+#[test]
+fn far_indented_quoted_scalars_are_refused() {
+    let mut text = format!("a:\n{}b: '", " ".repeat(100_000));
+    text.push_str(&"x\n".repeat(100_000));
+    text.push_str("'\n");
+    let error = billhook_yaml::read_document(text.as_bytes()).unwrap_err();
+    assert_eq!(error.to_string(), "yaml: line 3: found a line that is not indented enough");
+}

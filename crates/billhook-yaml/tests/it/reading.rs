@@ -441,3 +441,28 @@ fn shared_vectors() {
     assert!(failed.is_empty(), "{} of {count} failed:\n{}", failed.len(), failed.join("\n"));
     assert_eq!(count, 217);
 }
+
+/// Blanks at the start of a further line do not belong to a quoted scalar, so it does not matter
+/// how many there are; quotes that start no scalar are left alone (RP-10).
+#[test]
+fn further_lines_of_quoted_scalars_need_no_indentation() {
+    for (text, expected) in [
+        ("a:\n  b: 'x\ny'\n  c: 1\n", json!({"a": {"b": "x y", "c": 1}})),
+        ("a:\n- b: \"x \\\"\n\ny\\\n z\"\n  c: 1\n", json!({"a": [{"b": "x \"\nyz", "c": 1}]})),
+        ("a: !!str &x 'it''s\nb: c'\nd: *x\n", json!({"a": "it's b: c", "d": "it's b: c"})),
+        ("- - - k: '1\n2'\n", json!([[[{"k": "1 2"}]]])),
+        (
+            "a: |\n  it's 'x\n  y'\nb: it's\nc: 'd # e\nf' # '\ng: >-\n 'h\n\n i\nj: ['\n', k]\n",
+            json!({
+                "a": "it's 'x\ny'\n", "b": "it's", "c": "d # e f", "g": "'h\ni", "j": [" ", "k"],
+            }),
+        ),
+        ("a: 'x\r\ny'\r\nb: 1\r\n", json!({"a": "x y", "b": 1})),
+    ] {
+        let read = read_document(text.as_bytes());
+        assert_eq!(read.unwrap().value(), &expected, "{text}");
+    }
+    for text in ["a:\n  b: 'x\ny' z\n", "a: 'x\ny\n", "a: b\n 'c\nd'\ne: 'f\ng'\n"] {
+        assert!(read_document(text.as_bytes()).is_err(), "{text}");
+    }
+}
