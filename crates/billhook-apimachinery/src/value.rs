@@ -72,7 +72,25 @@ impl Num {
             Num::Float(float) => float,
         }
     }
+
+    /// The value as a 64-bit integer, if it is one; whole floats are integers too (OM-03).
+    #[inline]
+    pub fn to_i64(self) -> Option<i64> {
+        match self {
+            Num::Int(int) => Some(int),
+            Num::Float(float) => (float.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(&float))
+                .then_some(float as i64),
+        }
+    }
+
+    /// The value as a 32-bit integer, if it is one.
+    #[inline]
+    pub fn to_i32(self) -> Option<i32> {
+        i32::try_from(self.to_i64()?).ok()
+    }
 }
+
+const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// Drops a value of any depth.
 pub fn dismantle(value: Value) {
@@ -226,13 +244,13 @@ pub struct Plain<'a>(pub &'a Value);
 impl Serialize for Plain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0 {
-            Value::Number(number) => match Num::of(number) {
-                Num::Int(int) => serializer.serialize_i64(int),
-                Num::Float(float) if float.fract() == 0.0 && float.abs() < 9e18 => {
-                    serializer.serialize_i64(float as i64)
+            Value::Number(number) => {
+                let number = Num::of(number);
+                match number.to_i64() {
+                    Some(int) => serializer.serialize_i64(int),
+                    None => serializer.serialize_f64(number.as_f64()),
                 }
-                Num::Float(float) => serializer.serialize_f64(float),
-            },
+            }
             Value::Array(items) => grow(|| {
                 let mut seq = serializer.serialize_seq(Some(items.len()))?;
                 for item in items {

@@ -318,17 +318,11 @@ fn integer(value: &Value, at: &Location<'_>) -> Result<i64> {
     let Value::Number(number) = value else {
         return Err(SchemaReadError::wrong_type(at, "an integer", value));
     };
-    match Num::of(number) {
-        Num::Int(int) => Ok(int),
-        Num::Float(float) if float.fract() == 0.0 && float.abs() < 9.2e18 => Ok(float as i64),
-        Num::Float(float) => Err(SchemaReadError::at(
-            at,
-            format!(
-                "expected a 64-bit integer, found {}",
-                billhook_apimachinery::print::json_float(float)
-            ),
-        )),
-    }
+    let number = Num::of(number);
+    number.to_i64().ok_or_else(|| {
+        let found = billhook_apimachinery::print::json_float(number.as_f64());
+        SchemaReadError::at(at, format!("expected a 64-bit integer, found {found}"))
+    })
 }
 
 fn strings(value: &Value, at: &Location<'_>) -> Result<Vec<String>> {

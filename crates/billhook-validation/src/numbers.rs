@@ -54,20 +54,12 @@ impl Context {
     fn holds(self, number: Num) -> bool {
         match (self, number) {
             (Context::None, _) | (Context::Number { is_float: false }, _) => true,
-            (Context::Integer { is_int32 }, Num::Int(int)) => {
-                !is_int32 || i32::try_from(int).is_ok()
-            }
-            (Context::Integer { is_int32 }, Num::Float(float)) => {
-                let end = if is_int32 { TWO_TO_31 } else { TWO_TO_63 };
-                float.fract() == 0.0 && (-end..end).contains(&float)
-            }
+            (Context::Integer { is_int32: true }, number) => number.to_i32().is_some(),
+            (Context::Integer { is_int32: false }, number) => number.to_i64().is_some(),
             (Context::Number { is_float: true }, number) => (number.as_f64() as f32).is_finite(),
         }
     }
 }
-
-const TWO_TO_31: f64 = 2_147_483_648.0;
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// What is wrong with a number, without its place.
 #[derive(Debug, PartialEq)]
@@ -217,7 +209,7 @@ impl Numbers {
 /// A double cut to a 64-bit integer as the server's processors do it: what does not fit becomes
 /// the smallest one (VV-27).
 pub(crate) fn truncate(float: f64) -> i64 {
-    if (-TWO_TO_63..TWO_TO_63).contains(&float) { float as i64 } else { i64::MIN }
+    Num::Float(float.trunc()).to_i64().unwrap_or(i64::MIN)
 }
 
 fn check_multiple(operand: Operand) -> Option<NumberError> {

@@ -106,12 +106,9 @@ fn encoded(value: &Value) -> Value {
             let copy = members.iter().map(|(key, member)| (key.clone(), encoded(member)));
             Value::Object(copy.collect())
         }),
-        Value::Number(number) => match Num::of(number) {
-            Num::Float(float) if float.fract() == 0.0 && float.abs() < 9e18 => {
-                Value::from(float as i64)
-            }
-            _ => value.clone(),
-        },
+        Value::Number(number) => {
+            Num::of(number).to_i64().map_or_else(|| value.clone(), Value::from)
+        }
         scalar => scalar.clone(),
     }
 }

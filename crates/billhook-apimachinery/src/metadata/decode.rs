@@ -236,18 +236,11 @@ fn string<'v>(value: &'v Value, field: &Field, go_type: &str) -> Result<&'v str,
 /// Whole floats are integers too (OM-03).
 fn integer(value: &Value, field: &Field) -> Result<i64, MetadataError> {
     let Value::Number(number) = value else { return Err(field.wrong_type(value, "int64")) };
-    match Num::of(number) {
-        Num::Int(int) => Ok(int),
-        Num::Float(float) if float.fract() == 0.0 && (-TWO_TO_63..TWO_TO_63).contains(&float) => {
-            Ok(float as i64)
-        }
-        Num::Float(float) => {
-            Err(field.cannot_unmarshal(&format!("number {}", json_float(float)), "int64"))
-        }
-    }
+    let number = Num::of(number);
+    let refused =
+        || field.cannot_unmarshal(&format!("number {}", json_float(number.as_f64())), "int64");
+    number.to_i64().ok_or_else(refused)
 }
-
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 fn string_map(value: &Value, field: &Field) -> Result<Option<Value>, MetadataError> {
     let Value::Object(members) = value else {

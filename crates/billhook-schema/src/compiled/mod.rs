@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use billhook_apimachinery::Dialect;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, Num};
 use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
@@ -166,12 +166,9 @@ impl Types {
         let bits = match value {
             Value::Null => return true,
             Value::Bool(_) => Self::BOOLEAN,
-            Value::Number(number) => match billhook_apimachinery::value::Num::of(number) {
-                billhook_apimachinery::value::Num::Int(_) => Self::INTEGER | Self::NUMBER,
-                billhook_apimachinery::value::Num::Float(float) if float.fract() == 0.0 => {
-                    Self::INTEGER | Self::NUMBER
-                }
-                billhook_apimachinery::value::Num::Float(_) => Self::NUMBER,
+            Value::Number(number) => match Num::of(number).as_f64().fract() == 0.0 {
+                true => Self::INTEGER | Self::NUMBER,
+                false => Self::NUMBER,
             },
             Value::String(_) => Self::STRING,
             Value::Array(_) => Self::ARRAY,

@@ -166,11 +166,8 @@ fn with_stored_defaults(schema: &CompiledSchema) -> CompiledSchema {
 fn whole_floats_to_integers(value: &mut Value) {
     match value {
         Value::Number(number) => {
-            if let Num::Float(float) = Num::of(number)
-                && float.fract() == 0.0
-                && (-TWO_TO_63..TWO_TO_63).contains(&float)
-            {
-                *value = Value::from(float as i64);
+            if let Some(int) = Num::of(number).to_i64() {
+                *value = Value::from(int);
             }
         }
         Value::Array(items) => grow(|| items.iter_mut().for_each(whole_floats_to_integers)),
@@ -180,8 +177,6 @@ fn whole_floats_to_integers(value: &mut Value) {
         _ => {}
     }
 }
-
-const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// A part of the definition and where it is.
 struct Reader<'v> {

@@ -1,6 +1,7 @@
 //! Selection of fields, entries and elements.
 
 use billhook_apimachinery::print::json_float;
+use billhook_apimachinery::value::Num;
 
 use crate::language::schema::SchemaKind;
 use crate::language::value::{EvaluationError, Map, Outcome, Value};
@@ -55,10 +56,7 @@ fn index(key: &Value<'_>) -> Result<i64, EvaluationError> {
     match key {
         Value::Int(int) => Ok(*int),
         Value::Uint(uint) => i64::try_from(*uint).map_err(|_| unsupported()),
-        Value::Double(double) if double.fract() == 0.0 && double.abs() < i64::MAX as f64 => {
-            Ok(*double as i64)
-        }
-        Value::Double(_) => Err(unsupported()),
+        Value::Double(double) => Num::Float(*double).to_i64().ok_or_else(unsupported),
         _ => {
             let found = key.type_name();
             Err(EvaluationError::new(format!("unsupported index type '{found}' in list")))
