@@ -1,11 +1,11 @@
 //! Printing of values as the server's errors and storage encoding print them (VV-62, RP-52).
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::value::{Num, grow, sorted};
+use crate::value::{DeepValue, Num, grow, sorted};
 
 /// A string in double quotes with the server's escapes (VV-62).
 pub fn quote(text: &str) -> String {
@@ -99,6 +99,12 @@ pub fn compact_json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, true, &mut out);
     out
+}
+
+impl fmt::Debug for DeepValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&compact_json(self))
+    }
 }
 
 /// Compact JSON with sorted keys, only what JSON requires escaped.

@@ -4,7 +4,6 @@
 //! recurse without a bound. The functions here do the same work on any depth the decoder lets in
 //! (SS-01, 10,000 levels) on a small stack.
 
-use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -222,12 +221,6 @@ impl Clone for DeepValue {
 impl PartialEq for DeepValue {
     fn eq(&self, other: &Self) -> bool {
         deep_eq(&self.0, &other.0)
-    }
-}
-
-impl fmt::Debug for DeepValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&crate::print::compact_json(&self.0))
     }
 }
 

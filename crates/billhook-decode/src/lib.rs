@@ -15,6 +15,7 @@
 //! # Ok::<(), billhook_decode::JsonError>(())
 //! ```
 
+mod check;
 mod decoder;
 mod duplicate_keys;
 mod error;
@@ -32,9 +33,9 @@ mod rewriter;
 mod scanner;
 mod string;
 
+pub use check::{Checked, check_json};
 pub use decoder::Decoder;
 pub use error::JsonError;
 pub use in_place::prune_and_default;
 pub use reader::{Document, MAX_DEPTH, is_json, read_json, read_json_to_depth};
 pub use report::Findings;
-pub use scanner::{Checked, check_json};

@@ -4,9 +4,6 @@
 use billhook_apimachinery::value::grow;
 use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
-use crate::error::JsonError;
-use crate::reader::{MAX_DEPTH, read_json};
-
 /// Why a pass over text ended early. As wide as a position, so that a result with either stays in
 /// registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,27 +19,6 @@ pub(crate) enum Stop {
 
 /// What passes a part of the text gives the position behind it.
 pub(crate) type Step<T = usize> = Result<T, Stop>;
-
-/// What a check of JSON text found.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Checked {
-    /// Whether the text is UTF-8 and no string has a lone surrogate; otherwise the server reads
-    /// U+FFFD in their places.
-    pub is_unicode: bool,
-}
-
-/// Checks that a text is JSON as the server accepts it: the whole grammar, depth, the range of
-/// numbers. Builds nothing.
-pub fn check_json(text: &[u8]) -> Result<Checked, JsonError> {
-    let is_utf8 = std::str::from_utf8(text).is_ok();
-    let mut scan = Scan::new(text);
-    match scan.whole(|scan, at, byte| scan.skip_value(at, byte, &mut AnyKeys, MAX_DEPTH)) {
-        Ok(()) => Ok(Checked { is_unicode: is_utf8 && !scan.lone_surrogate }),
-        // The reader finds the same error and words it.
-        Err(_) => read_json(text).map(|_| Checked { is_unicode: false }),
-    }
-}
 
 /// What is done with the keys of objects that are only passed over.
 pub(crate) trait Keys {

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use crate::model::{Model, version_path};
 use crate::options::Options;
-use crate::{DefinitionValidation, container, conversion, node, selectable, spec};
+use crate::validation::DefinitionValidation;
+use crate::{container, conversion, node, selectable, spec};
 use billhook_apimachinery::record;
 
 /// Sections 3 to 7.

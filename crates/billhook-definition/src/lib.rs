@@ -13,6 +13,7 @@ mod lists;
 mod model;
 mod node;
 mod options;
+mod relaxed;
 mod rules;
 mod selectable;
 mod shown;
@@ -20,32 +21,24 @@ mod spec;
 mod steps;
 mod types;
 pub mod url;
+mod validation;
 mod warnings;
 
+use billhook_apimachinery::FieldError;
 use billhook_apimachinery::metadata::{
     Invalid, decode_metadata, subdomain_name, validate_create_with,
 };
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
-use billhook_apimachinery::{FieldError, aggregate};
 use billhook_decode::MAX_DEPTH;
 use serde_json::Value;
 
-use billhook_apimachinery::Verdict;
 use billhook_apimachinery::metadata::validate_applied;
 pub use client_config::{ClientConfig, ServiceReference};
 pub use client_config_check::validate_client_config;
 use definition::{accepted_names, check_preserve, check_spec, immutable};
 use model::Model;
 use options::Options;
-
-/// How much of a list is repeated in errors that all show it; the server has no limit.
-const MAX_REPEATED: usize = 16 * 1024;
-
-/// In how many errors a list of some length is shown.
-fn repeats(length: usize) -> usize {
-    (MAX_REPEATED / length.max(1)).max(1)
-}
+pub use validation::DefinitionValidation;
 
 /// A CustomResourceDefinition as it is written, of the right types but otherwise unchecked: what a
 /// server has before it validates a request.
@@ -88,40 +81,6 @@ pub enum DefinitionError {
     /// A value has the wrong type; the server's text.
     #[error("{0}")]
     Decode(String),
-}
-
-/// What a server says about a definition that is created or updated.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct DefinitionValidation {
-    errors: Vec<FieldError>,
-    warnings: Vec<String>,
-    name: String,
-}
-
-impl DefinitionValidation {
-    /// Whether the definition is valid.
-    pub fn verdict(&self) -> Verdict {
-        Verdict::of(&self.errors)
-    }
-
-    /// What is wrong, in the server's order; members of maps in the order of their keys.
-    pub fn errors(&self) -> &[FieldError] {
-        &self.errors
-    }
-
-    /// What the server would warn of: formats that it does not know, one for each occurrence
-    /// (CV-90).
-    pub fn warnings(&self) -> &[String] {
-        &self.warnings
-    }
-
-    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
-    /// nothing is wrong (VV-64).
-    pub fn status_message(&self) -> Option<String> {
-        let (name, is_invalid) = (quote(&self.name), !self.errors.is_empty());
-        let subject = "CustomResourceDefinition.apiextensions.k8s.io";
-        is_invalid.then(|| format!("{subject} {name} is invalid: {}", aggregate(&self.errors)))
-    }
 }
 
 /// Whether a document says that it is a definition.
@@ -204,7 +163,7 @@ impl Definition {
     pub fn validate_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
-        let options = Options::update(&old);
+        let options = relaxed::update(&old);
         check_spec(&model, &options, &mut validation);
         let errors = &mut validation.errors;
         immutable(&model, &old, errors);

@@ -6,7 +6,8 @@ use billhook_apimachinery::value::deep_clone;
 use billhook_apimachinery::{FieldError, FieldErrors, Location};
 use serde_json::Value;
 
-use crate::node::NodeOptions;
+use crate::options::NodeOptions;
+use crate::shown::{invalid, repeats};
 use crate::types::SCHEMA;
 use billhook_apimachinery::record::show;
 use billhook_apimachinery::record::{Type, flag, list, member, text, texts};
@@ -117,7 +118,7 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
     let Some(items) = items(schema) else {
         let shown = show::show(Some(written), Type::RecordOrList(&SCHEMA));
         let detail = "must only have a single schema if x-kubernetes-list-type is map";
-        errors.push(crate::shown::invalid(items_at.to_path(), shown, detail));
+        errors.push(invalid(items_at.to_path(), shown, detail));
         return;
     };
     let type_ = text(items, "type");
@@ -127,7 +128,7 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
         return;
     }
     let mut seen = BTreeSet::new();
-    let mut repeats = crate::repeats(keys.len());
+    let mut left = repeats(keys.len());
     let properties = member(items, "properties");
     for key in keys {
         let property = properties.and_then(|properties| properties.get(key));
@@ -139,8 +140,8 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
         let unknown = property.is_none().then_some("entries must all be names of item properties");
         let repeated = (!seen.insert(key)).then_some("must not contain duplicate entries");
         for detail in unknown.into_iter().chain(repeated) {
-            if repeats > 0 {
-                repeats -= 1;
+            if left > 0 {
+                left -= 1;
                 let path = at.name(LIST_MAP_KEYS).to_path();
                 let value = deep_clone(schema.get(LIST_MAP_KEYS).unwrap_or(&Value::Null));
                 errors.push(FieldError::invalid(path, value, detail));

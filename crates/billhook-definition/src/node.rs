@@ -7,19 +7,13 @@ use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
 use serde_json::Value;
 
 use crate::lists;
+use crate::options::NodeOptions;
 use crate::rules;
+use crate::shown;
 use crate::types::SCHEMA;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::show;
 use billhook_apimachinery::record::{flag, list, map, member, text};
-
-/// Which checks an update relaxes (CV-82, CV-86, CV-87).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct NodeOptions {
-    pub(crate) known_types: bool,
-    pub(crate) atomic_sets: bool,
-    pub(crate) map_keys: bool,
-}
 
 /// What was found in a schema.
 #[derive(Debug, Default)]
@@ -317,7 +311,7 @@ pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
                 ALLOWED.join(" ")
             );
             let shown = show::show(Some(schema), record::Type::Record(&SCHEMA));
-            errors.push(crate::shown::invalid(base.clone(), shown, &detail));
+            errors.push(shown::invalid(base.clone(), shown, &detail));
             return;
         }
     }

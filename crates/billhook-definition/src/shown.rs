@@ -1,4 +1,4 @@
-//! Errors that show values in the server's internal form (CV-06).
+//! Errors that show values in the server's internal form (CV-06), and how often.
 
 use billhook_apimachinery::{FieldError, FieldPath};
 
@@ -7,4 +7,12 @@ pub(crate) fn invalid(path: FieldPath, shown: String, detail: &str) -> FieldErro
     let value = billhook_decode::read_json_to_depth(shown.as_bytes(), usize::MAX);
     let value = value.map(|document| document.into_value().into_inner()).unwrap_or_default();
     FieldError::invalid(path, value, detail).show_value_as(shown)
+}
+
+/// How much of a list is repeated in errors that all show it; the server has no limit.
+const MAX_REPEATED: usize = 16 * 1024;
+
+/// In how many errors a list of some length is shown.
+pub(crate) fn repeats(length: usize) -> usize {
+    (MAX_REPEATED / length.max(1)).max(1)
 }

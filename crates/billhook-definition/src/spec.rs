@@ -10,7 +10,7 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use crate::model::{Model, NamesModel, VersionModel, version_path};
-use crate::shown::invalid;
+use crate::shown::{invalid, repeats};
 use crate::types::VERSION;
 use billhook_apimachinery::record::Field;
 use billhook_apimachinery::record::show::show;
@@ -243,10 +243,10 @@ pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut E
         return;
     }
     let listed: BTreeSet<&str> = stored.iter().copied().collect();
-    let mut repeats = crate::repeats(stored.len());
+    let mut left = repeats(stored.len());
     for version in model.versions.iter().filter(|version| version.storage) {
-        if !listed.contains(version.name) && repeats > 0 {
-            repeats -= 1;
+        if !listed.contains(version.name) && left > 0 {
+            left -= 1;
             let detail = format!("must have the storage version {}", version.name);
             errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail));
         }

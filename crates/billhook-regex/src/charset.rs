@@ -2,25 +2,10 @@
 //! in Go, although no text ever holds one; they are left out when a set is
 //! handed to the engine.
 
-use std::sync::LazyLock;
-
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
-
-use crate::unicode;
 
 /// The largest code point.
 pub(crate) const MAX_RUNE: u32 = 0x10_FFFF;
-
-/// All code points that have another letter case, and some that have none. The
-/// engine folds a set by going through its members one by one, which takes long
-/// for large sets; these are the only ones that it need look at.
-static CASED: LazyLock<CharSet> = LazyLock::new(|| {
-    let mut ranges = vec![(0x345, 0x345), (0x2160, 0x2188), (0x24B6, 0x24E9)];
-    if let Some(letters) = unicode::lookup("LC") {
-        ranges.extend_from_slice(letters.ranges());
-    }
-    CharSet::new(ranges)
-});
 
 const SURROGATES: (u32, u32) = (0xD800, 0xDFFF);
 
@@ -68,7 +53,7 @@ impl CharSet {
         Self { ranges }
     }
 
-    fn intersection(&self, other: &Self) -> Self {
+    pub(crate) fn intersection(&self, other: &Self) -> Self {
         let (mut left, mut right) = (self.ranges.iter(), other.ranges.iter());
         let (mut a, mut b) = (left.next(), right.next());
         let mut ranges = Vec::new();
@@ -84,18 +69,6 @@ impl CharSet {
             }
         }
         Self { ranges }
-    }
-
-    /// The set with everything that is equal to a member when case is ignored.
-    pub(crate) fn folded(&self) -> Self {
-        let mut class = self.intersection(&CASED).to_class();
-        // Fails only when built without case tables, which the manifest asks for.
-        if class.try_case_fold_simple().is_err() {
-            return self.clone();
-        }
-        let mut ranges = ranges_of(&class);
-        ranges.extend_from_slice(&self.ranges);
-        Self::new(ranges)
     }
 
     /// The set in the engine's form.
@@ -189,26 +162,6 @@ mod tests {
             let set = CharSet::new(ranges);
             assert_eq!(set.negated().negated(), set);
         }
-    }
-
-    #[test]
-    fn only_cased_code_points_fold() {
-        let mut rest = CASED.negated().to_class();
-        let before = rest.clone();
-        rest.try_case_fold_simple().unwrap();
-        assert_eq!(rest, before);
-    }
-
-    #[test]
-    fn folding_adds_all_cases() {
-        let fold = |c: char| CharSet::new(vec![(u32::from(c), u32::from(c))]).folded();
-        assert_eq!(fold('k').ranges(), [(0x4B, 0x4B), (0x6B, 0x6B), (0x212A, 0x212A)]);
-        assert_eq!(fold('\u{345}'), fold('ι'));
-        assert_eq!(fold('ⅷ'), fold('Ⅷ'));
-        assert_eq!(fold('ⓐ'), fold('Ⓐ'));
-        assert_eq!(fold('1').ranges(), [(0x31, 0x31)]);
-        let all = CharSet::new(vec![(0, MAX_RUNE)]);
-        assert_eq!(all.folded(), all);
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::charset::CharSet;
+use crate::fold::folded;
 use crate::unicode;
 
 /// A named set as it was written: which one, and whether it was negated.
@@ -69,7 +70,7 @@ impl ClassCache {
             None => unicode::lookup(class.key.strip_prefix("p:")?)?,
         };
         if fold {
-            set = set.folded();
+            set = folded(&set);
         }
         if class.negated {
             set = set.negated();

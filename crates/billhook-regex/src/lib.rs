@@ -84,6 +84,7 @@ mod charset;
 mod classes;
 mod engine;
 mod error;
+mod fold;
 pub mod limits;
 mod parser;
 mod pattern;

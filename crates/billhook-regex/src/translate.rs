@@ -5,6 +5,7 @@ use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Repetition}
 
 use crate::ast::{Node, NodeKind};
 use crate::charset::CharSet;
+use crate::fold::folded;
 use crate::limits::ENGINE_NODES;
 
 /// The tree would be larger than [`ENGINE_NODES`].
@@ -48,7 +49,7 @@ impl Translator {
         let mut parts = Vec::new();
         for &rune in runes {
             self.count_node()?;
-            parts.push(class(CharSet::new(vec![(rune, rune)]).folded().to_class()));
+            parts.push(class(folded(&CharSet::new(vec![(rune, rune)])).to_class()));
         }
         Ok(Hir::concat(parts))
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Parser;
 use crate::charset::{CharSet, CharSetBuilder};
 use crate::classes::NamedClass;
+use crate::fold::folded;
 use crate::{Error, ErrorKind};
 
 /// A named class and where it stands.
@@ -44,7 +45,7 @@ impl Parser<'_> {
         self.pos += 1;
         let mut set = set.build();
         if self.flags.fold {
-            set = set.folded();
+            set = folded(&set);
         }
         if negated {
             set = set.negated();

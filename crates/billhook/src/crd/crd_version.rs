@@ -10,8 +10,8 @@ use billhook_schema::{CompiledSchema, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
+use super::scale_paths::ScalePaths;
 use super::{CustomResourceDefinition, VersionData};
-use crate::scale::ScalePaths;
 
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///

@@ -2,6 +2,7 @@
 
 mod crd_version;
 mod read;
+mod scale_paths;
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,8 +17,7 @@ use billhook_validation::Validator;
 use serde_json::Value;
 
 pub use crd_version::CrdVersion;
-
-use crate::scale::ScalePaths;
+pub use scale_paths::ScalePaths;
 
 /// Whether the resources of a definition live in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

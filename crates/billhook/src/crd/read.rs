@@ -7,8 +7,8 @@ use billhook_apimachinery::{Dialect, FieldPath};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::Value;
 
+use super::scale_paths::ScalePaths;
 use super::{CompiledDefinition, CrdError, CrdOptions, Names, Scope, VersionData};
-use crate::scale::ScalePaths;
 
 pub(super) fn definition(
     value: &Value,

@@ -1,15 +1,11 @@
 //! From and to the types of `k8s-openapi`.
 
-use std::collections::BTreeMap;
-
 use k8s_openapi::api::admissionregistration::v1 as registration;
-use k8s_openapi::api::core::v1::Namespace;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::webhook::{ConfigurationError, NamespaceLabels, WebhookConfiguration};
+use crate::webhook::{ConfigurationError, WebhookConfiguration};
 use crate::{CrdError, CustomResourceDefinition};
 
 /// The document that a typed object is.
@@ -82,29 +78,4 @@ impl TryFrom<&registration::ValidatingWebhookConfiguration> for WebhookConfigura
     ) -> Result<Self, ConfigurationError> {
         Self::from_value(&document(configuration))
     }
-}
-
-/// The labels of namespaces by their names: the [`Namespaces`](crate::webhook::Namespaces) of a
-/// chain.
-///
-/// ```
-/// use billhook::webhook::{Namespaces, namespace_labels};
-/// use k8s_openapi::api::core::v1::Namespace;
-///
-/// # let labels = std::collections::BTreeMap::from([("env".to_owned(), "prod".to_owned())]);
-/// let mut shop = Namespace::default();
-/// shop.metadata.name = Some("shop".to_owned());
-/// shop.metadata.labels = Some(labels);
-/// let known = namespace_labels([shop]);
-/// assert_eq!(known.labels("shop")?.unwrap()["env"], "prod");
-/// # Ok::<(), String>(())
-/// ```
-pub fn namespace_labels(
-    namespaces: impl IntoIterator<Item = Namespace>,
-) -> BTreeMap<String, NamespaceLabels> {
-    let named = |namespace: Namespace| {
-        let meta::ObjectMeta { name, labels, .. } = namespace.metadata;
-        (name.unwrap_or_default(), labels.unwrap_or_default())
-    };
-    namespaces.into_iter().map(named).collect()
 }

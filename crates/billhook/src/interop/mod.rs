@@ -3,5 +3,3 @@
 mod k8s_openapi;
 #[cfg(feature = "kube")]
 mod kube;
-
-pub use self::k8s_openapi::namespace_labels;

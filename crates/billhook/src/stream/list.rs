@@ -5,8 +5,8 @@ use std::io::{BufRead, Write};
 
 use billhook_decode::{check_json, read_json};
 
+use super::error::{ListError, StreamError, TooLongError};
 use super::source::{Item, Source, fill, is_space};
-use super::{ListError, StreamError, TooLongError};
 
 /// The document around the items and the items themselves.
 pub(super) struct List<R> {

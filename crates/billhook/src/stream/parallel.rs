@@ -7,8 +7,9 @@ use std::num::NonZeroUsize;
 use rayon::ThreadPoolBuilder;
 use rayon::prelude::*;
 
+use super::error::StreamError;
 use super::source::{Item, Source};
-use super::{Chunk, Output, StreamError, Work};
+use super::work::{Chunk, Output, Work};
 use crate::error::DecodeError;
 
 /// A batch takes no further object beyond this many bytes or objects.

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 use std::ops::Range;
 
-use super::{StreamError, TooLongError};
+use super::error::{StreamError, TooLongError};
 
 /// An object in a buffer.
 pub(super) struct Item {

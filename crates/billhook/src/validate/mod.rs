@@ -19,6 +19,7 @@ use serde_json::{Map, Value};
 
 use crate::crd::{CrdVersion, Scope};
 pub use prepare::SERVER_FIELDS;
+use prepare::{STATUS, remove};
 
 /// How an object is validated.
 #[derive(Clone, Debug)]
@@ -244,8 +245,6 @@ impl CrdVersion {
     }
 }
 
-const STATUS: &str = "status";
-
 /// The metadata of an object in normal form. Decoding refuses fields of a wrong type, but what came
 /// after it may have put them there; they count as absent, in owner references each for itself.
 fn metadata(object: &Value) -> DeepValue {
@@ -264,12 +263,12 @@ fn metadata(object: &Value) -> DeepValue {
 fn keep_readable(reference: &mut Map<String, Value>) {
     for name in ["apiVersion", "kind", "name", "uid"] {
         if reference.get(name).is_some_and(|value| !value.is_string()) {
-            prepare::remove(reference, name);
+            remove(reference, name);
         }
     }
     for name in ["controller", "blockOwnerDeletion"] {
         if reference.get(name).is_some_and(|value| !value.is_boolean()) {
-            prepare::remove(reference, name);
+            remove(reference, name);
         }
     }
 }

@@ -3,12 +3,13 @@
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
-use super::STATUS;
 use crate::crd::{CrdVersion, Scope};
 
 /// What only the server writes in a new object.
 pub const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
+
+pub(super) const STATUS: &str = "status";
 
 impl CrdVersion {
     /// What a create does to a decoded object (RP-45): status goes if there is a status

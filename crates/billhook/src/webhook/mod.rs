@@ -27,8 +27,6 @@ mod status;
 mod trace;
 mod validation;
 
-#[cfg(feature = "k8s-openapi")]
-pub use crate::interop::namespace_labels;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError};
 pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};
@@ -42,6 +40,8 @@ pub use discovery::ApiResource;
 pub use equivalence::EquivalentResources;
 pub use lints::{Lint, LintCode, Severity, lint_together};
 pub use match_conditions_cel::{CelConditions, UserAuthorizer};
+#[cfg(feature = "k8s-openapi")]
+pub use namespaces::namespace_labels;
 pub use namespaces::{NamespaceLabels, Namespaces};
 pub use rule::Dimension;
 pub use set::WebhookSet;

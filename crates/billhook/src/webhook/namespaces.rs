@@ -41,3 +41,29 @@ where
         self(name).map(|found| found.map(Cow::Owned))
     }
 }
+
+/// The labels of namespaces by their names: the [`Namespaces`](Namespaces) of a
+/// chain.
+///
+/// ```
+/// use billhook::webhook::{Namespaces, namespace_labels};
+/// use k8s_openapi::api::core::v1::Namespace;
+///
+/// # let labels = std::collections::BTreeMap::from([("env".to_owned(), "prod".to_owned())]);
+/// let mut shop = Namespace::default();
+/// shop.metadata.name = Some("shop".to_owned());
+/// shop.metadata.labels = Some(labels);
+/// let known = namespace_labels([shop]);
+/// assert_eq!(known.labels("shop")?.unwrap()["env"], "prod");
+/// # Ok::<(), String>(())
+/// ```
+#[cfg(feature = "k8s-openapi")]
+pub fn namespace_labels(
+    namespaces: impl IntoIterator<Item = k8s_openapi::api::core::v1::Namespace>,
+) -> BTreeMap<String, NamespaceLabels> {
+    namespaces
+        .into_iter()
+        .map(|namespace| namespace.metadata)
+        .map(|metadata| (metadata.name.unwrap_or_default(), metadata.labels.unwrap_or_default()))
+        .collect()
+}

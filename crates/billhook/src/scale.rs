@@ -6,15 +6,12 @@ use billhook_apimachinery::value::{DeepValue, Num, deep_clone};
 use serde_json::{Map, Value, json};
 
 use crate::coerce_object::type_meta_of_body;
+pub use crate::crd::ScalePaths;
 use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record::{Field, OBJECT_META, Record, Type, typed};
-
-mod paths;
-
-pub use paths::ScalePaths;
 
 const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";

@@ -1,0 +1,64 @@
+//! What an update relaxes because the old definition already violates it (CV-82 to CV-89).
+
+use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{FieldErrors, Location};
+use billhook_schema::{CompileOptions, CompiledSchema};
+use serde_json::Value;
+
+use crate::container::structural;
+use crate::model::Model;
+use crate::node::nodes;
+use crate::options::{NodeOptions, Options};
+use crate::{conversion, lists};
+
+/// Returns the checks of an update.
+pub(crate) fn update<'m>(old: &'m Model<'m>) -> Options<'m> {
+    let any = |test: fn(&Value) -> bool| {
+        old.versions.iter().filter_map(|version| version.schema).flat_map(nodes).any(test)
+    };
+    Options {
+        node: NodeOptions {
+            known_types: !any(|schema| !is_known_type(text(schema, "type"))),
+            atomic_sets: !any(|schema| lists::set_item(schema, &Location::TOP).is_some()),
+            map_keys: !any(|schema| {
+                let mut errors = FieldErrors::default();
+                lists::list_items(schema, &Location::TOP, &mut errors);
+                !errors.is_empty()
+            }),
+        },
+        schemas: old.versions.iter().all(|version| version.schema.is_some()),
+        structural: all_structural(old),
+        pruned_defaults: all_defaults_pruned(old),
+        ca_bundle: conversion::checks_ca_bundle(old),
+        known_review_version: conversion::has_no_unknown_review_versions(old),
+        old: Some(old),
+    }
+}
+
+fn is_known_type(type_: &str) -> bool {
+    matches!(type_, "" | "array" | "boolean" | "integer" | "number" | "object" | "string")
+}
+
+fn all_structural(old: &Model<'_>) -> bool {
+    old.containers().iter().all(|container| {
+        structural(container).is_ok_and(|schema| schema.validate(&container.path).is_empty())
+    })
+}
+
+fn all_defaults_pruned(old: &Model<'_>) -> bool {
+    let schemas = old.containers();
+    let mut schemas = schemas.iter().filter_map(|container| structural(container).ok());
+    schemas.all(|schema| {
+        let compiled = CompiledSchema::new(Some(&schema), CompileOptions::default());
+        let pruned = billhook_default_validation::prune_defaults(&compiled);
+        let defaults = |schema: &CompiledSchema| -> Vec<_> {
+            schema.default_places().map(|place| place.edge().default().map(deep)).collect()
+        };
+        pruned.is_ok_and(|pruned| defaults(&pruned) == defaults(&compiled))
+    })
+}
+
+fn deep(value: &Value) -> DeepValue {
+    deep_clone(value).into()
+}
