@@ -144,6 +144,20 @@ fn has_content(value: &Value) -> bool {
     }
 }
 
+/// Whether pruning leaves a default as it is.
+fn is_pruned(place: &Place<'_>, default: &Value) -> bool {
+    let mut pruned = DeepValue::from(deep_clone(default));
+    if place.depends {
+        let mut options = CompileOptions::default();
+        options.resource_root = place.is_resource;
+        let alone = CompiledSchema::of_part(place.schema, options);
+        billhook_pruning::prune_node(alone.root(), &mut pruned);
+    } else {
+        billhook_pruning::prune_node(place.node, &mut pruned);
+    }
+    deep_eq(&pruned, default)
+}
+
 /// Whether a node that is visited has a default.
 fn has_default(schema: &JsonSchemaProps) -> bool {
     grow(|| {
@@ -250,23 +264,14 @@ impl<'w> Walk<'w> {
     /// DF-43.
     fn outside(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
         let node = place.node;
-        if self.require_pruned && has_content(default) {
-            let mut pruned = DeepValue::from(deep_clone(default));
-            if place.depends {
-                let mut options = CompileOptions::default();
-                options.resource_root = place.is_resource;
-                let alone = CompiledSchema::of_part(place.schema, options);
-                billhook_pruning::prune_node(alone.root(), &mut pruned);
-            } else {
-                billhook_pruning::prune_node(node, &mut pruned);
-            }
-            if !deep_eq(&pruned, default) {
-                let detail = "must not have unknown fields";
-                self.errors.push(FieldError::invalid(path.clone(), deep_clone(default), detail));
-            }
-        }
         let mut coerced = DeepValue::from(deep_clone(default));
-        if let Err(error) = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced) {
+        let refused = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced);
+        if self.require_pruned && has_content(default) && !is_pruned(place, default) {
+            // The server shows the default as it is after the coercion that follows.
+            let detail = "must not have unknown fields";
+            self.errors.push(FieldError::invalid(path.clone(), deep_clone(&coerced), detail));
+        }
+        if let Err(error) = refused {
             self.errors.push(error.below(path));
             return;
         }

@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_pruning::{coerce_node, prune_node};
-use billhook_schema::{CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS};
+use billhook_schema::{CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS, Unlisted};
 use serde_json::{Map, Value};
 
 /// A default that makes a definition unservable (DF-30, DF-31); prints the server's text.
@@ -49,7 +49,9 @@ fn prune_default(
             && matches!(step, DefaultStep::Property(name) if RESOURCE_FIELDS.contains(&name))
     });
     let Some(outermost) = in_resource_field else {
-        clean(target(place), false, &mut default)?;
+        let is_root = place.edge().node().id() == schema.root().id();
+        let node = if steps.is_empty() { target(place) } else { node_at(schema, &steps) };
+        clean(node, is_root && schema.is_resource_root(), &mut default)?;
         return Ok(Some(default));
     };
     let inner = steps.get(outermost..).unwrap_or_default();
@@ -60,6 +62,23 @@ fn prune_default(
     inner.iter().try_fold(Some(surrounding), |value, (_, step)| match value {
         Some(value) => unwrap(step, value),
         None => Ok(None),
+    })
+}
+
+/// The node that members which are not listed lead to. `apiVersion`, `kind` and `metadata` of a
+/// resource have a node of their own for them, but there is one default for all.
+fn node_at<'s>(schema: &'s CompiledSchema, steps: &[(NodeRef<'s>, DefaultStep<'s>)]) -> NodeRef<'s> {
+    steps.iter().fold(schema.root(), |node, (_, step)| {
+        let name = match step {
+            DefaultStep::Property(name) => name,
+            DefaultStep::AdditionalProperties => ANY_MEMBER,
+            DefaultStep::Items => return node.items().node(),
+        };
+        match (node.property(name), node.unlisted()) {
+            (Some(member), _) => member.edge().node(),
+            (None, Unlisted::Descend(edge)) => edge.node(),
+            (None, Unlisted::Keep | Unlisted::Remove) => node,
+        }
     })
 }
 

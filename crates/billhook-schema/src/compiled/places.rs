@@ -95,15 +95,17 @@ impl CompiledSchema {
             .map(move |target| DefaultPlace { edge: Edge { arena, target } })
     }
 
-    /// The same schema with each default replaced by what `replace` makes of it; none takes the
-    /// default away.
+    /// Returns the same schema with each default, that of the top included, replaced by the result
+    /// of `replace`; none takes the default away.
     pub fn map_defaults<E>(
         &self,
         mut replace: impl FnMut(DefaultPlace<'_>, Value) -> Result<Option<Value>, E>,
     ) -> Result<CompiledSchema, E> {
         let mut changed: Option<Arena> = None;
         let mut removed = Vec::new();
-        for place in self.default_places() {
+        let top = Some(&self.0.root).filter(|target| target.has_default());
+        let top = top.map(|target| DefaultPlace { edge: Edge { arena: &self.0, target } });
+        for place in top.into_iter().chain(self.default_places()) {
             let id = place.edge.target.default;
             let Some(old) = self.0.defaults.get(id as usize) else { continue };
             let new = replace(place, old.value.clone().into_inner())?.map(DeepValue::from);
