@@ -12,7 +12,7 @@ pub(super) fn run(input: &Value) -> Run {
     let schema = compile(input, is_root)?;
     let invalid = if flag(input, "dropInvalid") { Invalid::Drop } else { Invalid::Refuse };
     let mut value = object_of(input);
-    let mut plain = value.clone();
+    let (mut plain, mut value_of_all) = (value.clone(), value.clone());
     let validated = validate_embedded(&schema, is_root, &value);
     let mut errors: Vec<_> =
         validated.iter().map(|error| field_error(error, Some("validate"))).collect();
@@ -30,7 +30,10 @@ pub(super) fn run(input: &Value) -> Run {
         }
         Err(error) => {
             errors.push(field_error(&error, Some("coerce")));
-            Ok(Outcome { errors, ..ok(object([("unknown_paths", json!([])), count])) })
+            // Which of the unknown fields were met before the error is random.
+            let all = billhook_pruning::coerce_reporting(&schema, is_root, Invalid::Drop, &mut value_of_all);
+            let unknown = all.map_or_else(|_| json!([]), |coerced| Value::from(coerced.unknown));
+            Ok(Outcome { errors, ..ok(object([("unknown_paths", unknown), count])) })
         }
     }
 }

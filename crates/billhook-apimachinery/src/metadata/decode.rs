@@ -19,8 +19,46 @@ pub enum Invalid {
 
 /// Metadata that cannot be decoded; prints the server's text (OM-05, OM-10).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct MetadataError(String);
+#[error("{text}")]
+pub struct MetadataError {
+    text: String,
+    /// Whether the server stops at it. Fields of the wrong type are remembered, and the first of
+    /// them is reported when all the rest is read; a time that cannot be read is reported at once
+    /// (OM-05).
+    is_last: bool,
+}
+
+impl MetadataError {
+    fn of_type(text: String) -> Self {
+        MetadataError { text, is_last: false }
+    }
+
+    fn of_time(error: impl std::fmt::Display) -> Self {
+        MetadataError { text: error.to_string(), is_last: true }
+    }
+}
+
+/// The first field of the wrong type.
+#[derive(Default)]
+struct First(Option<MetadataError>);
+
+impl First {
+    /// Takes a field that decodes; none for one of the wrong type.
+    fn note<T>(&mut self, decoded: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
+        match decoded {
+            Ok(value) => Ok(Some(value)),
+            Err(error) if error.is_last => Err(error),
+            Err(error) => {
+                self.0.get_or_insert(error);
+                Ok(None)
+            }
+        }
+    }
+
+    fn check(self) -> Result<(), MetadataError> {
+        self.0.map_or(Ok(()), Err)
+    }
+}
 
 /// How many unknown fields one metadata object reports (OM-12).
 const MAX_UNKNOWN_FIELDS: usize = 100;
@@ -33,18 +71,19 @@ pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, 
         Value::Null => return Ok(DeepValue::from(Value::Object(Map::new()))),
         other => return Err(not_an_object(other, invalid)),
     };
-    let mut decoded = Map::new();
+    let (mut decoded, mut first) = (Map::new(), First::default());
     for (name, value) in sorted(members) {
         let Some(kind) = field_kind(OBJECT_META, name) else { continue };
         let field = Field { record: "ObjectMeta", path: name.clone() };
-        match (kind.decode(value, &field), invalid) {
-            (Ok(Some(value)), _) => {
-                decoded.insert(name.clone(), value);
-            }
-            (Ok(None), _) | (Err(_), Invalid::Drop) => {}
-            (Err(error), Invalid::Refuse) => return Err(error),
+        let value = match (kind.decode(value, &field), invalid) {
+            (value, Invalid::Refuse) => first.note(value)?.flatten(),
+            (value, Invalid::Drop) => value.ok().flatten(),
+        };
+        if let Some(value) = value {
+            decoded.insert(name.clone(), value);
         }
     }
+    first.check()?;
     Ok(DeepValue::from(Value::Object(decoded)))
 }
 
@@ -128,7 +167,7 @@ fn find_unknown(
 
 fn not_an_object(metadata: &Value, invalid: Invalid) -> MetadataError {
     let (json, go) = (json_type(metadata), crate::value::go_type(metadata));
-    MetadataError(match invalid {
+    MetadataError::of_type(match invalid {
         Invalid::Refuse => {
             format!("json: cannot unmarshal {json} into Go value of type v1.ObjectMeta")
         }
@@ -146,7 +185,7 @@ struct Field {
 impl Field {
     fn cannot_unmarshal(&self, what: &str, go_type: &str) -> MetadataError {
         let Field { record, path } = self;
-        MetadataError(format!(
+        MetadataError::of_type(format!(
             "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
         ))
     }
@@ -181,8 +220,8 @@ impl Kind {
                 other => Err(field.wrong_type(other, "bool")),
             },
             Kind::Time => {
-                let text = string(value, field, "string")?;
-                let time = Time::parse(text).map_err(MetadataError)?;
+                let text = string(value, field, "string").map_err(MetadataError::of_time)?;
+                let time = Time::parse(text).map_err(MetadataError::of_time)?;
                 Ok((!time.is_zero()).then(|| Value::from(time.to_rfc3339())))
             }
             Kind::StringMap => string_map(value, field),
@@ -191,11 +230,13 @@ impl Kind {
                 let Value::Array(items) = value else {
                     return Err(field.wrong_type(value, &format!("[]{go}")));
                 };
-                let records: Result<Vec<Value>, _> = items
-                    .iter()
-                    .map(|item| decode_record(item, field, (go, struct_name, fields)))
-                    .collect();
-                Ok(Some(records?).filter(|records| !records.is_empty()).map(Value::Array))
+                let (mut records, mut first) = (Vec::new(), First::default());
+                for item in items {
+                    let record = decode_record(item, field, (go, struct_name, fields));
+                    records.extend(first.note(record)?);
+                }
+                first.check()?;
+                Ok((!records.is_empty()).then_some(Value::Array(records)))
             }
             Kind::Any => Ok(Some(deep_clone(value))),
         }
@@ -213,7 +254,7 @@ fn decode_record(
         Value::Null => &empty,
         other => return Err(field.wrong_type(other, go)),
     };
-    let mut record = Map::new();
+    let (mut record, mut first) = (Map::new(), First::default());
     for (name, kind) in fields {
         if let Kind::RequiredString(_) = kind {
             record.insert((*name).to_owned(), Value::from(""));
@@ -222,10 +263,11 @@ fn decode_record(
     for (name, value) in sorted(members) {
         let Some(kind) = field_kind(fields, name) else { continue };
         let field = Field { record: struct_name, path: format!("{}.{name}", field.path) };
-        if let Some(value) = kind.decode(value, &field)? {
+        if let Some(value) = first.note(kind.decode(value, &field))?.flatten() {
             record.insert(name.clone(), value);
         }
     }
+    first.check()?;
     Ok(Value::Object(record))
 }
 
