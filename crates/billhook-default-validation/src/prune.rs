@@ -2,7 +2,9 @@
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_pruning::{coerce_node, prune_node};
-use billhook_schema::{CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS, Unlisted};
+use billhook_schema::{
+    CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS, Unlisted,
+};
 use serde_json::{Map, Value};
 
 /// A default that makes a definition unservable (DF-30, DF-31); prints the server's text.
@@ -67,7 +69,10 @@ fn prune_default(
 
 /// The node that members which are not listed lead to. `apiVersion`, `kind` and `metadata` of a
 /// resource have a node of their own for them, but there is one default for all.
-fn node_at<'s>(schema: &'s CompiledSchema, steps: &[(NodeRef<'s>, DefaultStep<'s>)]) -> NodeRef<'s> {
+fn node_at<'s>(
+    schema: &'s CompiledSchema,
+    steps: &[(NodeRef<'s>, DefaultStep<'s>)],
+) -> NodeRef<'s> {
     steps.iter().fold(schema.root(), |node, (_, step)| {
         let name = match step {
             DefaultStep::Property(name) => name,

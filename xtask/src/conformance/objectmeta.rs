@@ -31,7 +31,12 @@ pub(super) fn run(input: &Value) -> Run {
         Err(error) => {
             errors.push(field_error(&error, Some("coerce")));
             // Which of the unknown fields were met before the error is random.
-            let all = billhook_pruning::coerce_reporting(&schema, is_root, Invalid::Drop, &mut value_of_all);
+            let all = billhook_pruning::coerce_reporting(
+                &schema,
+                is_root,
+                Invalid::Drop,
+                &mut value_of_all,
+            );
             let unknown = all.map_or_else(|_| json!([]), |coerced| Value::from(coerced.unknown));
             Ok(Outcome { errors, ..ok(object([("unknown_paths", unknown), count])) })
         }
