@@ -3,4 +3,5 @@
 pub mod bench;
 pub mod conformance;
 pub mod fuzz;
+mod source;
 pub mod tidy;

@@ -288,7 +288,9 @@ impl Subcommands {
             }
             Subcommands::Match(command) => command.check(),
             Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
-            Subcommands::Explain(_) => Ok(()),
+            Subcommands::Explain(explain) => {
+                explain.check().map_err(|text| conflict("explain", &text))
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 //! The chain: plugins and webhooks in their order, twice if a webhook changed the object, then
-//! validation (DI-01 to DI-09, DI-40 to DI-49).
+//! validation (DI-01 to DI-08, DI-40 to DI-49).
 
 use std::collections::BTreeMap;
 use std::fmt;

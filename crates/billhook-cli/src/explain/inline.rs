@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+/// The width of lines.
+pub(super) const WIDTH: usize = 88;
 const CODE: Style = AnsiColor::Cyan.on_default();
 const STRONG: Style = Style::new().bold();
 const EMPHASIS: Style = Style::new().italic();

@@ -28,15 +28,25 @@ Exit status:
   0  all rules are printed
   2  there is no such rule";
 
+impl Explain {
+    /// Says which id is not one.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.find(&Book::read()).map(drop)
+    }
+
+    fn find<'b>(&self, book: &'b Book) -> Result<Vec<&'b Rule<'static>>, String> {
+        if self.ids.is_empty() {
+            return Ok(book.rules().collect());
+        }
+        let found: Result<Vec<_>, _> =
+            self.ids.iter().map(|id| find(book, id, self.list)).collect();
+        Ok(found?.concat())
+    }
+}
+
 pub(crate) fn run(command: &Explain) -> io::Result<Status> {
     let book = Book::read();
-    let found = command.ids.iter().map(|id| find(&book, id, command.list)).collect();
-    let rules: Vec<Vec<&Rule<'_>>> = match found {
-        Ok(_) if command.ids.is_empty() => vec![book.rules().collect()],
-        Ok(rules) => rules,
-        Err(unknown) => crate::args::conflict("explain", &unknown).exit(),
-    };
-    let rules = rules.concat();
+    let rules = command.find(&book).unwrap_or_default();
     let mut out = anstream::stdout().lock();
     if command.list {
         let width = rules.iter().map(|rule| rule.id.len()).max().unwrap_or_default();

@@ -6,12 +6,10 @@ use std::fmt::Write as _;
 use anstyle::Style;
 
 use super::book::Rule;
-use super::inline::{plain, wrap};
+use super::inline::{WIDTH, plain, wrap};
 use super::table;
 use crate::report::HEADER;
 
-/// The width of lines.
-pub(super) const WIDTH: usize = 88;
 const CONTEXT: Style = Style::new().dimmed();
 
 /// A rule with its heading.

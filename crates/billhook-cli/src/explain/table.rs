@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::inline::{self, wrap};
-use super::render::WIDTH;
+use super::inline::{self, WIDTH, wrap};
 use crate::report::HEADER;
 
 const GAP: usize = 2;

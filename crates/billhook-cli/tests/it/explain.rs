@@ -9,8 +9,8 @@ cases! {
     explain_wide_table: "explain SS-03 OM-31";
     explain_code: "explain WCF-40";
     explain_families: "explain --list pr-2 DI-T1";
-    explain_unknown: "explain PR-12 PR-99";
-    explain_unknown_family: "explain QQQQ-1";
+    explain_unknown: "explain PR-12 pr-99";
+    explain_unknown_family: "explain qqqq-1";
     explain_nothing: "explain";
     help_explain: "explain --help";
 }

@@ -75,7 +75,7 @@ pub struct Field {
     pub schema: Arc<SchemaType>,
 }
 
-/// The list type of a list (LT-01).
+/// The list type of a list (VV-40, VV-42).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListType {
