@@ -146,7 +146,7 @@ mod write_path;
 
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use cancellation::Cancellation;
-pub use chain::{Chain, ChainOutcome, IdempotenceFinding, Plugin, PluginRequest};
+pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
 pub use futures::BoxFuture;
 pub use object_model::{Converter, CustomResources, ObjectModel, UnknownObjects};
 #[cfg(feature = "metrics")]
@@ -162,7 +162,7 @@ pub use review::{
 };
 pub use stage::Stage;
 pub use time::timestamp;
-pub use trace::{Action, Difference, HookResult, Step};
+pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, ObjectRequest, Preconditions, ServerFields, Store,
     StoreError, StoreWrite, StoredObject, Subresource, UpdateForm,

@@ -61,6 +61,11 @@ impl Deadline<'_> {
         (self.clock)()
     }
 
+    /// How long ago something began.
+    pub(crate) fn since(&self, began: Instant) -> Duration {
+        self.now().saturating_duration_since(began)
+    }
+
     pub(crate) fn remaining(&self) -> Option<Duration> {
         self.at.map(|at| at.saturating_duration_since(self.now()))
     }

@@ -1,34 +1,21 @@
-//! The chain: plugins and webhooks in their order, twice if a webhook changed the object, then
-//! validation (DI-01 to DI-08, DI-40 to DI-49).
+//! A chain: the webhooks and plugins that requests go through, and what it needs to call them
+//! (DI-01 to DI-08).
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::conditions::Remembering;
-use super::idempotence::IdempotenceFinding;
-use super::mutating::Reinvocation;
-use super::plugin::{Plugin, PluginRequest};
-use super::run::Passage;
-use crate::audit::Warnings;
-use crate::audit::{AuditAnnotations, AuditLevel};
+use super::plugin::Plugin;
 use crate::object_model::{ObjectModel, UnknownObjects};
-use crate::observe::conditions_failed;
-use crate::observe::{CallStart, ConditionsEnd, Observer, StepEnd};
-use crate::options::Deadline;
-use crate::options::RequestOptions;
-use crate::review::SharedObject;
-use crate::review::Verified;
+use crate::observe::Observer;
+use crate::options::{Deadline, RequestOptions};
 use crate::review::WebhookCaller;
 use crate::stage::Stage;
-use crate::trace::{Action, Record, Step};
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, ConfigurationKind,
-    Decision, DecisionReason, EquivalentResources, Match, MatchConditions, MatchContext,
-    NamespaceLabels, Namespaces, WebhookConfiguration, WebhookSet,
+    CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, NamespaceLabels,
+    Namespaces, WebhookConfiguration, WebhookSet,
 };
-use billhook_apimachinery::Status;
 
 /// An admission chain: plugins of the same process and webhooks, through which requests go.
 ///
@@ -78,21 +65,21 @@ use billhook_apimachinery::Status;
 /// ```
 #[derive(Clone)]
 pub struct Chain {
-    pub(crate) caller: Arc<dyn WebhookCaller>,
-    pub(crate) model: Arc<dyn ObjectModel>,
-    pub(crate) observer: Arc<dyn Observer>,
-    pub(crate) uids: Arc<dyn Fn() -> String + Send + Sync>,
-    pub(crate) results_in_hook_order: bool,
-    pub(crate) reads_yaml: bool,
+    pub(super) caller: Arc<dyn WebhookCaller>,
+    pub(super) model: Arc<dyn ObjectModel>,
+    pub(super) observer: Arc<dyn Observer>,
+    pub(super) uids: Arc<dyn Fn() -> String + Send + Sync>,
+    pub(super) results_in_hook_order: bool,
+    pub(super) reads_yaml: bool,
     clock: Arc<dyn Fn() -> Instant + Send + Sync>,
-    /// In order; the webhook stages stand between those before and those behind them.
-    plugins: Vec<Arc<dyn Plugin>>,
-    late_plugins: Vec<Arc<dyn Plugin>>,
-    mutating: Option<WebhookSet>,
-    validating: Option<WebhookSet>,
-    namespaces: Arc<dyn Namespaces + Send + Sync>,
-    equivalents: EquivalentResources,
-    conditions: Arc<dyn MatchConditions + Send + Sync>,
+    /// In order; the webhook stages stand between those before and those after them.
+    pub(super) plugins: Vec<Arc<dyn Plugin>>,
+    pub(super) late_plugins: Vec<Arc<dyn Plugin>>,
+    mutating: Option<Arc<WebhookSet>>,
+    validating: Option<Arc<WebhookSet>>,
+    pub(super) namespaces: Arc<dyn Namespaces + Send + Sync>,
+    pub(super) equivalents: Arc<EquivalentResources>,
+    pub(super) conditions: Arc<dyn MatchConditions + Send + Sync>,
 }
 
 impl fmt::Debug for Chain {
@@ -104,24 +91,6 @@ impl fmt::Debug for Chain {
 struct Unobserved;
 
 impl Observer for Unobserved {}
-
-/// What became of a request in the chain.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ChainOutcome {
-    /// The request with its final object, or the status the client gets.
-    pub result: Result<AdmissionAttributes, Status>,
-    /// The warnings for the client.
-    pub warnings: Warnings,
-    /// What goes to the audit log.
-    pub annotations: AuditAnnotations,
-    /// What was done, if a trace was asked for.
-    pub steps: Vec<Step>,
-    /// All errors of the validating webhooks, of which the client gets the first (DI-66).
-    pub validating_errors: Vec<Status>,
-    /// The mutating webhooks that are not idempotent, if that was to be checked.
-    pub findings: Vec<IdempotenceFinding>,
-}
 
 impl Chain {
     /// A chain without webhooks and plugins, which reaches webhooks by a caller.
@@ -139,7 +108,7 @@ impl Chain {
             mutating: None,
             validating: None,
             namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
-            equivalents: EquivalentResources::new(),
+            equivalents: Arc::default(),
             conditions: Arc::new(CelConditions::new()),
         }
     }
@@ -147,7 +116,7 @@ impl Chain {
     /// The chain with the webhooks of both stages; those it had are replaced.
     #[must_use]
     pub fn webhooks(mut self, configurations: &[WebhookConfiguration]) -> Self {
-        let set = |kind| WebhookSet::new(kind, configurations.iter().cloned());
+        let set = |kind| Arc::new(WebhookSet::new(kind, configurations.iter().cloned()));
         self.mutating = Some(set(ConfigurationKind::Mutating));
         self.validating = Some(set(ConfigurationKind::Validating));
         self
@@ -202,7 +171,7 @@ impl Chain {
     /// The chain with the resources that are equivalent.
     #[must_use]
     pub fn equivalents(mut self, equivalents: EquivalentResources) -> Self {
-        self.equivalents = equivalents;
+        self.equivalents = Arc::new(equivalents);
         self
     }
 
@@ -243,271 +212,16 @@ impl Chain {
         self
     }
 
-    /// Takes a request through both stages. Between them `prepare` finishes the object: it may
-    /// generate a name, set what the server sets, and validate.
-    pub async fn run(
-        &self,
-        mut request: AdmissionAttributes,
-        options: &RequestOptions,
-        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
-    ) -> ChainOutcome {
-        let mut passage = Passage::new(self, options);
-        let result = passage.through(&mut request, prepare).await;
-        let (record, validating_errors) = passage.finish();
-        let Record { warnings, annotations, steps, findings, .. } = record;
-        let result = result.map(|()| request);
-        ChainOutcome { result, warnings, annotations, steps, validating_errors, findings }
+    /// The webhooks of a stage, unless the chain is without them.
+    pub(super) fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
+        match stage {
+            Stage::Mutating => self.mutating.as_deref(),
+            Stage::Validating => self.validating.as_deref(),
+        }
     }
 
     pub(crate) fn deadline<'d>(&'d self, options: &'d RequestOptions) -> Deadline<'d> {
         let cancellation = &options.cancellation;
         Deadline { at: options.deadline, clock: &*self.clock, cancellation }
-    }
-
-    pub(crate) fn stage_finished(
-        &self,
-        stage: Stage,
-        request: &AdmissionAttributes,
-        deadline: Deadline<'_>,
-        began: Instant,
-        rejected: bool,
-    ) {
-        let took = deadline.now().saturating_duration_since(began);
-        let end = StepEnd { stage, operation: request.operation, took, rejected };
-        self.observer.stage_finished(&end);
-    }
-
-    /// All that may change the object, and once more if a webhook did (DI-40).
-    pub(crate) async fn mutating_stage(
-        &self,
-        request: &mut AdmissionAttributes,
-        deadline: Deadline<'_>,
-        record: &mut Record,
-    ) -> Result<(), Status> {
-        let mut reinvocation = Reinvocation::default();
-        self.mutating_chain(request, &mut reinvocation, deadline, record).await?;
-        if reinvocation.is_requested {
-            reinvocation.is_repetition = true;
-            self.mutating_chain(request, &mut reinvocation, deadline, record).await?;
-        }
-        Ok(())
-    }
-
-    async fn mutating_chain(
-        &self,
-        request: &mut AdmissionAttributes,
-        reinvocation: &mut Reinvocation,
-        deadline: Deadline<'_>,
-        record: &mut Record,
-    ) -> Result<(), Status> {
-        for plugin in &self.plugins {
-            self.run_plugin(
-                &**plugin,
-                Stage::Mutating,
-                request,
-                reinvocation.round(),
-                deadline,
-                record,
-            )?;
-        }
-        let began = deadline.now();
-        let result = self.mutating_webhooks(request, reinvocation, deadline, record).await;
-        self.webhooks_finished(Stage::Mutating, request, deadline, began, result.is_err());
-        result?;
-        for plugin in &self.late_plugins {
-            self.run_plugin(
-                &**plugin,
-                Stage::Mutating,
-                request,
-                reinvocation.round(),
-                deadline,
-                record,
-            )?;
-        }
-        Ok(())
-    }
-
-    pub(crate) async fn validating_stage(
-        &self,
-        request: &mut AdmissionAttributes,
-        deadline: Deadline<'_>,
-        record: &mut Record,
-        errors: &mut Vec<Status>,
-    ) -> Result<(), Status> {
-        for plugin in &self.plugins {
-            self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
-        }
-        let began = deadline.now();
-        let result = self.validating_webhooks(request, deadline, record).await;
-        self.webhooks_finished(Stage::Validating, request, deadline, began, result.is_err());
-        if let Err(found) = result {
-            errors.extend(found);
-            if let Some(first) = errors.first() {
-                return Err(first.clone());
-            }
-        }
-        for plugin in &self.late_plugins {
-            self.run_plugin(&**plugin, Stage::Validating, request, 0, deadline, record)?;
-        }
-        Ok(())
-    }
-
-    fn run_plugin(
-        &self,
-        plugin: &dyn Plugin,
-        stage: Stage,
-        request: &mut AdmissionAttributes,
-        round: u8,
-        deadline: Deadline<'_>,
-        record: &mut Record,
-    ) -> Result<(), Status> {
-        if !plugin.has_stage(stage) || !plugin.handles(request.operation) {
-            return Ok(());
-        }
-        let began = deadline.now();
-        let mut seen = PluginRequest {
-            attributes: request,
-            changed: None,
-            is_reinvocation: round > 0,
-            warnings: &mut record.warnings,
-            annotations: &mut record.annotations,
-        };
-        let result = match stage {
-            Stage::Mutating => plugin.mutate(&mut seen),
-            Stage::Validating => plugin.validate(&mut seen),
-        };
-        let changed = seen.changed.filter(|_| stage == Stage::Mutating);
-        let took = deadline.now().saturating_duration_since(began);
-        let end = StepEnd { stage, operation: request.operation, took, rejected: result.is_err() };
-        self.observer.plugin_finished(plugin.name(), &end);
-        let error = result.as_ref().err().map(|status| status.message.clone());
-        let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
-        record.step_with(
-            action,
-            took,
-            request.object.as_ref().filter(|_| changed.is_some()),
-            changed.as_ref(),
-        );
-        if changed.is_some() {
-            request.object = changed;
-        }
-        result
-    }
-
-    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
-    /// the same process. It blocks the thread.
-    pub fn run_blocking(
-        &self,
-        request: AdmissionAttributes,
-        options: &RequestOptions,
-        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
-    ) -> ChainOutcome {
-        crate::futures::block_on(self.run(request, options, prepare))
-    }
-
-    /// The webhooks of a stage that may be called, with their positions; all of them if nothing
-    /// is to be left unsaid.
-    pub(crate) fn candidates(
-        &self,
-        stage: Stage,
-        request: &AdmissionAttributes,
-        all: bool,
-    ) -> Vec<(usize, &CompiledWebhook)> {
-        let set = self.webhooks_of(stage).filter(|_| !request.is_exempt());
-        let Some(set) = set else { return Vec::new() };
-        if all {
-            return set.hooks().iter().enumerate().collect();
-        }
-        let positions = set.candidates(request, &self.equivalents);
-        let hook = |position: usize| Some((position, set.hooks().get(position)?));
-        positions.into_iter().filter_map(hook).collect()
-    }
-
-    /// Whether a webhook is called for a request, with the objects that `convert` gives for its
-    /// match conditions; the reason if it is not (WM-05, WM-71).
-    pub(crate) fn decide(
-        &self,
-        hook: &CompiledWebhook,
-        request: &AdmissionAttributes,
-        stage: Stage,
-        convert: impl FnOnce(&Match) -> Result<(Option<SharedObject>, Option<SharedObject>), Status>,
-    ) -> Result<Result<Match, DecisionReason>, Status> {
-        let context = MatchContext::new(&*self.namespaces, &self.equivalents);
-        let (configuration, operation) = (hook.configuration(), request.operation);
-        let start = CallStart { hook: hook.name(), configuration, stage, operation };
-        let mut decision = hook.decide(request, &context);
-        if let Decision::NotEvaluated(matched) = decision {
-            let (object, old_object) = convert(&matched)?;
-            let input = ConditionInput::new(request, &matched).converted(
-                object.as_ref().map(|object| &***object),
-                old_object.as_ref().map(|object| &***object),
-            );
-            let conditions = Remembering::new(&*self.conditions);
-            let began = (self.clock)();
-            decision = hook.decide_conditions(&conditions, &input);
-            let took = (self.clock)().saturating_duration_since(began);
-            if let Some(results) = conditions.into_results() {
-                let results = results.as_deref().map_err(String::as_str);
-                self.observer.conditions_evaluated(&ConditionsEnd { call: start, took, results });
-            }
-        }
-        match decision {
-            Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
-            Decision::Rejected(reason, status) => {
-                if reason == DecisionReason::MatchConditionError {
-                    conditions_failed(hook, operation, &status.message);
-                }
-                Err(status)
-            }
-            Decision::Skipped(reason) => {
-                if matches!(
-                    reason,
-                    DecisionReason::MatchConditionFalse
-                        | DecisionReason::MatchConditionErrorIgnored
-                ) {
-                    self.observer.excluded_by_conditions(&start);
-                }
-                Ok(Err(reason))
-            }
-        }
-    }
-
-    /// The audit annotations and warnings of an answer, whether it allows or denies (AR-93).
-    pub(crate) fn note_answer(
-        &self,
-        hook: &CompiledWebhook,
-        answer: &Verified,
-        record: &mut Record,
-    ) {
-        for (key, value) in &answer.audit_annotations {
-            let key = format!("{}/{key}", hook.name());
-            record.annotations.add(&key, value, AuditLevel::Metadata);
-        }
-        for warning in &answer.warnings {
-            record.warnings.add(warning);
-        }
-    }
-
-    /// The webhooks of a stage are one plugin of the server (OB-11).
-    fn webhooks_finished(
-        &self,
-        stage: Stage,
-        request: &AdmissionAttributes,
-        deadline: Deadline<'_>,
-        began: Instant,
-        rejected: bool,
-    ) {
-        if self.webhooks_of(stage).is_some() {
-            let took = deadline.now().saturating_duration_since(began);
-            let end = StepEnd { stage, operation: request.operation, took, rejected };
-            self.observer.plugin_finished(stage.plugin_name(), &end);
-        }
-    }
-
-    fn webhooks_of(&self, stage: Stage) -> Option<&WebhookSet> {
-        match stage {
-            Stage::Mutating => self.mutating.as_ref(),
-            Stage::Validating => self.validating.as_ref(),
-        }
     }
 }

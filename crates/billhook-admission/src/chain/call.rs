@@ -3,17 +3,21 @@
 use std::time::Duration;
 
 use super::builder::Chain;
+use super::status::dry_run_unsupported;
 use crate::cancellation::Cancellation;
-use crate::review::Verified;
-use crate::review::{AdmissionRequest, AdmissionReview, ReviewVersion, SharedObject};
-use crate::review::{CallerError, WebhookCall};
+
+use crate::object_model::Objects;
+use crate::review::{
+    AdmissionRequest, AdmissionReview, CallerError, ReviewVersion, SharedObject, Verified,
+    WebhookCall, read, verify,
+};
 use crate::stage::Stage;
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::Status;
 
 /// How a call failed (the error classes of DI-13).
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum HookError {
+pub(super) enum HookError {
     /// The webhook could not be asked, or its answer is unusable: the failure policy decides.
     Calling { reason: String, code: i32 },
     /// It refused the request.
@@ -32,36 +36,34 @@ impl HookError {
         HookError::Calling { reason, code }
     }
 
-    pub(crate) fn internal(error: &str) -> Self {
+    pub(super) fn internal(error: &str) -> Self {
         HookError::Engine(Status::internal_error(error))
     }
 
     /// A calling error with the metric code of a failed exchange.
-    pub(crate) fn unusable(reason: String) -> Self {
+    pub(super) fn unusable(reason: String) -> Self {
         Self::calling(reason, 503)
     }
 }
 
 /// What is asked of whom.
-pub(crate) struct Call<'c> {
-    pub(crate) stage: Stage,
-    pub(crate) hook: &'c CompiledWebhook,
-    pub(crate) matched: &'c Match,
+pub(super) struct Call<'c> {
+    pub(super) stage: Stage,
+    pub(super) hook: &'c CompiledWebhook,
+    pub(super) matched: &'c Match,
     /// The client's request.
-    pub(crate) request: &'c AdmissionAttributes,
-    /// The new object in the matched kind.
-    pub(crate) object: Option<SharedObject>,
-    /// The old object in the matched kind.
-    pub(crate) old_object: Option<SharedObject>,
-    pub(crate) options: Option<SharedObject>,
+    pub(super) request: &'c AdmissionAttributes,
+    /// The objects in the matched kind.
+    pub(super) objects: Objects,
+    pub(super) options: Option<SharedObject>,
     /// What is left of the request's time.
-    pub(crate) remaining: Option<Duration>,
-    pub(crate) cancellation: &'c Cancellation,
+    pub(super) remaining: Option<Duration>,
+    pub(super) cancellation: &'c Cancellation,
 }
 
 impl Call<'_> {
     /// Steps 1 to 6 of DI-20.
-    pub(crate) async fn exchange(self, chain: &Chain, uid: String) -> Result<Verified, HookError> {
+    pub(super) async fn exchange(self, chain: &Chain, uid: String) -> Result<Verified, HookError> {
         self.check_dry_run()?;
         let webhook = self.hook.webhook();
         let accepted = webhook.admission_review_versions.as_deref().unwrap_or_default();
@@ -85,9 +87,9 @@ impl Call<'_> {
         let answer = async { chain.caller.call(call).await };
         let answer = self.cancellation.unless_cancelled(answer).await;
         let answer = answer.ok_or(HookError::Cancelled)?.map_err(failed)?;
-        let review = crate::review::read(&answer, version, chain.reads_yaml)
+        let review = read(&answer, version, chain.reads_yaml)
             .map_err(|failure| HookError::calling_failed(&CallerError::Exchange(failure)))?;
-        crate::review::verify(review, &uid, version, self.stage).map_err(|text| {
+        verify(review, &uid, version, self.stage).map_err(|text| {
             HookError::unusable(format!("received invalid webhook response: {text}"))
         })
     }
@@ -100,7 +102,7 @@ impl Call<'_> {
         match self.hook.webhook().side_effects.as_deref() {
             None => Err(HookError::calling("Webhook SideEffects is nil".to_owned(), 400)),
             Some("None" | "NoneOnDryRun") => Ok(()),
-            Some(_) => Err(HookError::Engine(super::status::dry_run_unsupported(self.hook.name()))),
+            Some(_) => Err(HookError::Engine(dry_run_unsupported(self.hook.name()))),
         }
     }
 
@@ -119,8 +121,8 @@ impl Call<'_> {
             namespace: request.namespace.clone(),
             operation: request.operation,
             user_info: request.user.clone(),
-            object: self.object.clone(),
-            old_object: self.old_object.clone(),
+            object: self.objects.object.clone(),
+            old_object: self.objects.old_object.clone(),
             dry_run: request.dry_run,
             options: self.options.clone(),
         }

@@ -1,78 +1,76 @@
 //! What a failed call means for the request (DI-13, DI-67, DI-70, OB-17).
 
+use std::time::Duration;
+
+use super::builder::Chain;
 use super::call::HookError;
-use crate::observe::CallOutcome;
+use super::status::webhook_failed;
+use crate::observe::{CallEnd, CallOutcome, CallStart, call_ended};
 use crate::stage::Stage;
 use crate::trace::HookResult;
 use billhook::webhook::CompiledWebhook;
 use billhook_apimachinery::Status;
 
 /// The consequences of a call.
-pub(crate) struct Failure {
-    pub(crate) outcome: CallOutcome,
-    pub(crate) code: i32,
+pub(super) struct Failure {
+    pub(super) outcome: CallOutcome,
+    code: i32,
     /// What the request fails with; none if it goes on.
-    pub(crate) status: Option<Status>,
-    pub(crate) result: HookResult,
+    pub(super) status: Option<Status>,
+    pub(super) result: HookResult,
     /// Whether that is because the client went away (OB-20).
-    pub(crate) is_cancelled: bool,
+    pub(super) is_cancelled: bool,
 }
 
 impl Failure {
     /// The consequences of an error; of none if the call succeeded.
-    pub(crate) fn of(hook: &CompiledWebhook, error: Option<&HookError>) -> Self {
-        let is_ignored = hook.webhook().ignores_failures();
-        let failed = |reason: &str, code: i32, status: Status| match is_ignored {
-            true => Failure {
-                outcome: CallOutcome::FailedOpen,
-                code,
-                status: None,
-                result: HookResult::FailedOpen(reason.to_owned()),
-                is_cancelled: false,
-            },
-            false => Failure {
-                outcome: CallOutcome::FailedClosed,
-                code,
-                result: HookResult::FailedClosed(reason.to_owned()),
-                status: Some(status),
-                is_cancelled: false,
-            },
-        };
+    pub(super) fn of(hook: &CompiledWebhook, error: Option<&HookError>) -> Self {
         match error {
-            None => Failure {
-                outcome: CallOutcome::Allowed,
-                code: 200,
-                status: None,
-                result: HookResult::Allowed,
-                is_cancelled: false,
-            },
+            None => Self::new(CallOutcome::Allowed, 200, None, HookResult::Allowed),
             Some(HookError::Calling { reason, code }) => {
-                failed(reason, *code, super::status::webhook_failed(hook.name(), reason))
+                Self::calling(hook, reason, *code, webhook_failed(hook.name(), reason))
             }
             Some(HookError::Cancelled) => {
                 let reason = "failed to call webhook: context canceled";
-                let status = super::status::webhook_failed(hook.name(), reason);
-                Failure { is_cancelled: true, ..failed(reason, 503, status) }
+                let failure = Self::calling(hook, reason, 503, webhook_failed(hook.name(), reason));
+                Failure { is_cancelled: true, ..failure }
             }
             Some(HookError::Panicked(text)) => {
                 let plugin = Stage::Validating.plugin_name();
                 let text = format!("{plugin}/{} has panicked: {text}", hook.name());
-                failed(&text, 500, Status::internal_error(&text))
+                Self::calling(hook, &text, 500, Status::internal_error(&text))
             }
-            Some(HookError::Rejected(status)) => Failure {
-                outcome: CallOutcome::Rejected,
-                code: status.code,
-                result: HookResult::Rejected(status.message.clone()),
-                status: Some(status.clone()),
-                is_cancelled: false,
-            },
-            Some(HookError::Engine(status)) => Failure {
-                outcome: CallOutcome::EngineError,
-                code: 0,
-                result: HookResult::Unusable(status.message.clone()),
-                status: Some(status.clone()),
-                is_cancelled: false,
-            },
+            Some(HookError::Rejected(status)) => {
+                let result = HookResult::Rejected(status.message.clone());
+                Self::new(CallOutcome::Rejected, status.code, Some(status.clone()), result)
+            }
+            Some(HookError::Engine(status)) => {
+                let result = HookResult::Unusable(status.message.clone());
+                Self::new(CallOutcome::EngineError, 0, Some(status.clone()), result)
+            }
         }
+    }
+
+    /// The webhook could not be asked: its failure policy decides.
+    fn calling(hook: &CompiledWebhook, reason: &str, code: i32, status: Status) -> Self {
+        let reason = reason.to_owned();
+        if hook.webhook().ignores_failures() {
+            Self::new(CallOutcome::FailedOpen, code, None, HookResult::FailedOpen(reason))
+        } else {
+            let result = HookResult::FailedClosed(reason);
+            Self::new(CallOutcome::FailedClosed, code, Some(status), result)
+        }
+    }
+
+    fn new(outcome: CallOutcome, code: i32, status: Option<Status>, result: HookResult) -> Self {
+        Failure { outcome, code, status, result, is_cancelled: false }
+    }
+
+    /// Tells observers and the log of the process how a call ended.
+    pub(super) fn report(&self, chain: &Chain, call: CallStart<'_>, took: Duration) {
+        let Failure { outcome, code, is_cancelled, .. } = *self;
+        let end = CallEnd { call, took, outcome, code, is_cancelled };
+        call_ended(&end, &self.result);
+        chain.observer.call_finished(&end);
     }
 }

@@ -1,18 +1,20 @@
-//! The admission chain: plugins and webhooks, mutating and validating.
+//! The admission chain: plugins and webhooks, mutating and validating. A [`Chain`] is data; a
+//! [`Run`] takes one request through it.
 
 mod builder;
 mod call;
-mod conditions;
+mod context;
 mod failure;
 mod idempotence;
+mod matching;
 mod mutating;
 mod plugin;
+mod reinvocation;
 mod run;
 mod status;
 mod validating;
 
-pub use builder::{Chain, ChainOutcome};
-pub use idempotence::IdempotenceFinding;
+pub use builder::Chain;
 pub use plugin::{Plugin, PluginRequest};
-pub(crate) use run::Passage;
-pub(crate) use {call::Call, failure::Failure};
+pub use run::ChainOutcome;
+pub(crate) use run::Run;

@@ -1,36 +1,72 @@
 //! One request on its way through a chain: the mutating stage, what is done between the stages, and
-//! the validating stage, each of which may be taken again (DI-03, DI-04, AR-31, AR-32).
+//! the validating stage, each of which may be taken again (DI-03, DI-04, DI-40, AR-31, AR-32).
 
-use super::builder::Chain;
-use crate::audit::Warnings;
-use crate::observe::request_ended;
-use crate::options::{Deadline, RequestOptions};
-use crate::stage::Stage;
-use crate::trace::{Action, Record};
+use std::sync::Arc;
+use std::time::Instant;
+
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 
-/// A request's way: the time it has, and what it leaves behind.
-pub(crate) struct Passage<'c> {
-    chain: &'c Chain,
-    pub(crate) deadline: Deadline<'c>,
-    pub(crate) record: Record,
-    pub(crate) validating_errors: Vec<Status>,
-}
+use super::builder::Chain;
+use super::context::Context;
+use super::plugin::{Plugin, PluginRequest};
+use super::reinvocation::Reinvocation;
+use super::{mutating, validating};
+use crate::audit::{AuditAnnotations, Warnings};
+use crate::futures::block_on;
+use crate::observe::{StepEnd, request_ended};
+use crate::options::RequestOptions;
+use crate::stage::Stage;
+use crate::trace::{Action, RequestOutcome};
 
-impl<'c> Passage<'c> {
-    pub(crate) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
-        let record = Record {
-            is_tracing: options.trace,
-            checks_idempotence: options.check_idempotence,
-            ..Record::default()
-        };
-        let deadline = chain.deadline(options);
-        Passage { chain, deadline, record, validating_errors: Vec::new() }
+/// The outcome of a request in a chain: the request with its final object.
+pub type ChainOutcome = RequestOutcome<AdmissionAttributes>;
+
+impl Chain {
+    /// Takes a request through both stages. Between them `prepare` finishes the object: it may
+    /// generate a name, set what the server sets, and validate.
+    pub async fn run(
+        &self,
+        mut request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        let mut run = Run::new(self, options);
+        let result = run.through(&mut request, prepare).await;
+        run.conclude(result.map(|()| request))
     }
 
-    /// All of it, once.
-    pub(crate) async fn through(
+    /// [`Chain::run`] for callers of webhooks that never wait for anything, such as webhooks in
+    /// the same process. It blocks the thread.
+    pub fn run_blocking(
+        &self,
+        request: AdmissionAttributes,
+        options: &RequestOptions,
+        prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status> + Send,
+    ) -> ChainOutcome {
+        block_on(self.run(request, options, prepare))
+    }
+}
+
+/// A request on its way.
+pub(crate) struct Run<'c> {
+    pub(crate) context: Context<'c>,
+}
+
+/// A stage that has begun.
+struct Begun {
+    stage: Stage,
+    at: Instant,
+    /// Each stage has annotations of its own (DI-04).
+    earlier: AuditAnnotations,
+}
+
+impl<'c> Run<'c> {
+    pub(crate) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
+        Run { context: Context::new(chain, options) }
+    }
+
+    async fn through(
         &mut self,
         request: &mut AdmissionAttributes,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status>,
@@ -40,32 +76,48 @@ impl<'c> Passage<'c> {
         self.validate(request).await
     }
 
-    /// The mutating stage (DI-10 to DI-49).
+    /// The mutating stage, with a second round if a webhook changed the object (DI-10 to DI-49).
     pub(crate) async fn mutate(&mut self, request: &mut AdmissionAttributes) -> Result<(), Status> {
         if request.operation == Operation::Connect && request.dry_run {
             return Err(Status::bad_request("dryRun is not supported"));
         }
-        let earlier = std::mem::take(&mut self.record.annotations);
-        let began = self.deadline.now();
-        let result = self.chain.mutating_stage(request, self.deadline, &mut self.record).await;
-        self.chain.stage_finished(Stage::Mutating, request, self.deadline, began, result.is_err());
-        self.record.continue_annotations(earlier);
-        result
+        let begun = self.begin(Stage::Mutating);
+        let mut reinvocation = Reinvocation::default();
+        let mut result = self.mutating_round(request, &mut reinvocation).await;
+        if result.is_ok() && reinvocation.is_requested {
+            reinvocation.is_repetition = true;
+            result = self.mutating_round(request, &mut reinvocation).await;
+        }
+        self.end(begun, request.operation, result)
     }
 
-    /// What is done to the object between the stages, and its validation (DI-03).
+    async fn mutating_round(
+        &mut self,
+        request: &mut AdmissionAttributes,
+        reinvocation: &mut Reinvocation,
+    ) -> Result<(), Status> {
+        let (chain, round) = (self.context.chain, reinvocation.round());
+        self.run_plugins(&chain.plugins, Stage::Mutating, request, round)?;
+        let began = self.context.deadline.now();
+        let result = mutating::run_webhooks(&mut self.context, request, reinvocation).await;
+        self.webhooks_finished(Stage::Mutating, request.operation, began, result.is_err());
+        result?;
+        self.run_plugins(&chain.late_plugins, Stage::Mutating, request, round)
+    }
+
+    /// Prepares the object between the stages and validates it (DI-03).
     pub(crate) fn prepare(
         &mut self,
         request: &mut AdmissionAttributes,
         prepare: impl FnOnce(&mut AdmissionAttributes, &mut Warnings) -> Result<(), Status>,
     ) -> Result<(), Status> {
-        let began = self.deadline.now();
-        let before = if self.record.is_tracing { request.object.clone() } else { None };
-        let prepared = prepare(request, &mut self.record.warnings);
-        let took = self.deadline.now().saturating_duration_since(began);
+        let Context { deadline, log, .. } = &mut self.context;
+        let began = deadline.now();
+        let before = if log.is_tracing { request.object.clone() } else { None };
+        let prepared = prepare(request, &mut log.warnings);
+        let took = deadline.since(began);
         if request.object.is_some() {
-            let after = request.object.as_ref();
-            self.record.step_with(Action::Validate, took, before.as_ref(), after);
+            log.step_with(Action::Validate, took, before.as_ref(), request.object.as_ref());
         }
         prepared
     }
@@ -75,25 +127,119 @@ impl<'c> Passage<'c> {
         &mut self,
         request: &mut AdmissionAttributes,
     ) -> Result<(), Status> {
-        // It has annotations of its own (DI-04).
-        let earlier = std::mem::take(&mut self.record.annotations);
-        let began = self.deadline.now();
-        let (record, errors) = (&mut self.record, &mut self.validating_errors);
-        let result = self.chain.validating_stage(request, self.deadline, record, errors).await;
-        self.chain.stage_finished(
-            Stage::Validating,
-            request,
-            self.deadline,
-            began,
-            result.is_err(),
-        );
-        self.record.continue_annotations(earlier);
+        let begun = self.begin(Stage::Validating);
+        let result = self.validating_round(request).await;
+        self.end(begun, request.operation, result)
+    }
+
+    async fn validating_round(&mut self, request: &mut AdmissionAttributes) -> Result<(), Status> {
+        let chain = self.context.chain;
+        self.run_plugins(&chain.plugins, Stage::Validating, request, 0)?;
+        let began = self.context.deadline.now();
+        let result = validating::run_webhooks(&mut self.context, request).await;
+        self.webhooks_finished(Stage::Validating, request.operation, began, result.is_err());
+        if let Err(found) = result {
+            let errors = &mut self.context.log.validating_errors;
+            errors.extend(found);
+            if let Some(first) = errors.first() {
+                return Err(first.clone());
+            }
+        }
+        self.run_plugins(&chain.late_plugins, Stage::Validating, request, 0)
+    }
+
+    fn begin(&mut self, stage: Stage) -> Begun {
+        let earlier = std::mem::take(&mut self.context.log.annotations);
+        Begun { stage, at: self.context.deadline.now(), earlier }
+    }
+
+    fn end(
+        &mut self,
+        begun: Begun,
+        operation: Operation,
+        result: Result<(), Status>,
+    ) -> Result<(), Status> {
+        let end = self.step_end(begun.stage, operation, begun.at, result.is_err());
+        self.context.chain.observer.stage_finished(&end);
+        self.context.log.continue_annotations(begun.earlier);
         result
     }
 
-    /// The end of the way.
-    pub(crate) fn finish(self) -> (Record, Vec<Status>) {
-        request_ended(&self.record, self.validating_errors.get(1..).unwrap_or_default());
-        (self.record, self.validating_errors)
+    fn step_end(
+        &self,
+        stage: Stage,
+        operation: Operation,
+        began: Instant,
+        rejected: bool,
+    ) -> StepEnd {
+        StepEnd { stage, operation, took: self.context.deadline.since(began), rejected }
+    }
+
+    /// The webhooks of a stage are one plugin of the server (OB-11).
+    fn webhooks_finished(
+        &self,
+        stage: Stage,
+        operation: Operation,
+        began: Instant,
+        rejected: bool,
+    ) {
+        if self.context.chain.webhooks_of(stage).is_some() {
+            let end = self.step_end(stage, operation, began, rejected);
+            self.context.chain.observer.plugin_finished(stage.plugin_name(), &end);
+        }
+    }
+
+    fn run_plugins(
+        &mut self,
+        plugins: &[Arc<dyn Plugin>],
+        stage: Stage,
+        request: &mut AdmissionAttributes,
+        round: u8,
+    ) -> Result<(), Status> {
+        for plugin in plugins {
+            if plugin.has_stage(stage) && plugin.handles(request.operation) {
+                self.run_plugin(&**plugin, stage, request, round)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_plugin(
+        &mut self,
+        plugin: &dyn Plugin,
+        stage: Stage,
+        request: &mut AdmissionAttributes,
+        round: u8,
+    ) -> Result<(), Status> {
+        let began = self.context.deadline.now();
+        let log = &mut self.context.log;
+        let mut seen = PluginRequest {
+            attributes: request,
+            changed: None,
+            is_reinvocation: round > 0,
+            warnings: &mut log.warnings,
+            annotations: &mut log.annotations,
+        };
+        let result = match stage {
+            Stage::Mutating => plugin.mutate(&mut seen),
+            Stage::Validating => plugin.validate(&mut seen),
+        };
+        let changed = seen.changed.filter(|_| stage == Stage::Mutating);
+        let end = self.step_end(stage, request.operation, began, result.is_err());
+        self.context.chain.observer.plugin_finished(plugin.name(), &end);
+        let error = result.as_ref().err().map(|status| status.message.clone());
+        let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
+        let before = request.object.as_ref().filter(|_| changed.is_some());
+        self.context.log.step_with(action, end.took, before, changed.as_ref());
+        if changed.is_some() {
+            request.object = changed;
+        }
+        result
+    }
+
+    /// Ends the request.
+    pub(crate) fn conclude<T>(self, result: Result<T, Status>) -> RequestOutcome<T> {
+        request_ended(&self.context.log);
+        self.context.log.conclude(result)
     }
 }

@@ -6,8 +6,8 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, go_type, sort
 
 use serde_json::{Map, Value};
 
+use super::metadata::metadata_text;
 use super::model::Converter;
-use crate::write_path::metadata_text;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::metadata::field_errors;
 

@@ -1,9 +1,14 @@
 //! What the chain knows of the objects it carries: their versions, conversion and defaults.
 
 mod conversion;
+mod custom_resources;
+mod metadata;
 mod model;
+mod patched;
 mod versioned;
 
-pub use model::{Converter, CustomResources, ObjectModel, UnknownObjects};
-pub(crate) use model::{check_patched, semantically_equal};
-pub(crate) use versioned::{State, Versioned, mutating_conversion_failed};
+pub use custom_resources::CustomResources;
+pub(crate) use metadata::metadata_text;
+pub use model::{Converter, ObjectModel, UnknownObjects};
+pub(crate) use patched::{check_patched, semantically_equal};
+pub(crate) use versioned::{Objects, State, Versioned, mutating_conversion_failed};

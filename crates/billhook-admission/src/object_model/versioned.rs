@@ -11,12 +11,18 @@ use billhook::webhook::AdmissionAttributes;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
 
+/// The new and the old object of a request.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Objects {
+    pub(crate) object: Option<SharedObject>,
+    pub(crate) old_object: Option<SharedObject>,
+}
+
 /// The objects of a request in one version.
 #[derive(Clone, Debug)]
 pub(crate) struct Versioned {
     pub(crate) kind: GroupVersionKind,
-    pub(crate) object: Option<SharedObject>,
-    pub(crate) old_object: Option<SharedObject>,
+    pub(crate) objects: Objects,
 }
 
 impl Versioned {
@@ -29,11 +35,8 @@ impl Versioned {
         let convert = |object: &Option<DeepValue>| {
             object.as_deref().map(|object| share(object, &request.kind, kind, model)).transpose()
         };
-        Ok(Versioned {
-            kind: kind.clone(),
-            object: convert(&request.object)?,
-            old_object: convert(&request.old_object)?,
-        })
+        let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
+        Ok(Versioned { kind: kind.clone(), objects: Objects { object, old_object } })
     }
 }
 
@@ -65,7 +68,7 @@ fn share(
 pub(crate) struct State<'s> {
     /// The client's request; its object is the one of the last conversion back.
     pub(crate) request: &'s mut AdmissionAttributes,
-    pub(crate) model: &'s dyn ObjectModel,
+    model: &'s dyn ObjectModel,
     versioned: Option<Versioned>,
     is_dirty: bool,
     /// Counts the objects there were.
@@ -80,7 +83,7 @@ impl<'s> State<'s> {
     /// The object as the last webhook left it, in the version it left it in (WM-08).
     pub(crate) fn current(&self) -> Option<&DeepValue> {
         match &self.versioned {
-            Some(versioned) => versioned.object.as_deref(),
+            Some(versioned) => versioned.objects.object.as_deref(),
             None => self.request.object.as_ref(),
         }
     }
@@ -91,23 +94,21 @@ impl<'s> State<'s> {
     }
 
     /// Brings the objects to a version (DI-37, DI-38).
-    pub(crate) fn bring_to(&mut self, kind: &GroupVersionKind) -> Result<&Versioned, String> {
-        let is_there = self.versioned.as_ref().is_some_and(|versioned| versioned.kind == *kind);
-        if !is_there {
-            self.write_back()?;
-            self.versioned = None;
+    pub(crate) fn bring_to(&mut self, kind: &GroupVersionKind) -> Result<Objects, String> {
+        if let Some(versioned) = self.versioned.as_ref().filter(|found| found.kind == *kind) {
+            return Ok(versioned.objects.clone());
         }
-        if self.versioned.is_none() {
-            self.versioned = Some(Versioned::of(self.request, kind, self.model)?);
-            self.revision += 1;
-        }
-        self.versioned.as_ref().ok_or_else(String::new)
+        self.write_back()?;
+        self.versioned = None;
+        let versioned = Versioned::of(self.request, kind, self.model)?;
+        self.revision += 1;
+        Ok(self.versioned.insert(versioned).objects.clone())
     }
 
     /// Replaces the object in the current version.
     pub(crate) fn set(&mut self, object: SharedObject) {
         if let Some(versioned) = &mut self.versioned {
-            versioned.object = Some(object);
+            versioned.objects.object = Some(object);
             self.is_dirty = true;
             self.revision += 1;
         }
@@ -118,7 +119,7 @@ impl<'s> State<'s> {
         let Some(versioned) = self.versioned.as_ref().filter(|_| self.is_dirty) else {
             return Ok(());
         };
-        if let Some(object) = &versioned.object {
+        if let Some(object) = &versioned.objects.object {
             let to = &self.request.kind;
             let object = if versioned.kind == *to {
                 DeepValue::clone(object)

@@ -4,7 +4,7 @@
 use crate::stage::Stage;
 use std::time::Duration;
 
-use billhook::webhook::{ConditionResult, Operation};
+use billhook::webhook::{CompiledWebhook, ConditionResult, Operation};
 
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.
@@ -76,6 +76,12 @@ pub struct CallStart<'c> {
     pub stage: Stage,
     /// What the request does.
     pub operation: Operation,
+}
+
+impl<'c> CallStart<'c> {
+    pub(crate) fn new(hook: &'c CompiledWebhook, stage: Stage, operation: Operation) -> Self {
+        CallStart { hook: hook.name(), configuration: hook.configuration(), stage, operation }
+    }
 }
 
 /// A call that is over.

@@ -2,19 +2,16 @@
 //! here. Objects are never logged (OB-56).
 
 use std::future::Future;
-use std::time::Duration;
 
-use crate::chain::Call;
-use crate::chain::Failure;
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook};
+
+use super::observer::{CallEnd, CallStart};
 use crate::stage::Stage;
-#[cfg(feature = "tracing")]
-use crate::trace::HookResult;
-use crate::trace::Record;
-use billhook::webhook::{CompiledWebhook, Operation};
+use crate::trace::{HookResult, RequestLog};
 
 /// A call that takes longer is worth a line.
 #[cfg(feature = "tracing")]
-const SLOW: Duration = Duration::from_millis(500);
+const SLOW: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// The span of one call.
 pub(crate) struct CallSpan {
@@ -24,21 +21,26 @@ pub(crate) struct CallSpan {
 
 #[cfg(feature = "tracing")]
 impl CallSpan {
-    pub(crate) fn new(call: &Call<'_>, uid: &str) -> Self {
+    pub(crate) fn new(
+        stage: Stage,
+        hook: &CompiledWebhook,
+        request: &AdmissionAttributes,
+        uid: &str,
+    ) -> Self {
         macro_rules! span {
             ($name:literal) => {
                 tracing::info_span!(
                     $name,
-                    configuration = call.hook.configuration(),
-                    webhook = call.hook.name(),
-                    resource = %call.request.resource,
-                    subresource = call.request.subresource.as_str(),
-                    operation = call.request.operation.name(),
+                    configuration = hook.configuration(),
+                    webhook = hook.name(),
+                    resource = %request.resource,
+                    subresource = request.subresource.as_str(),
+                    operation = request.operation.name(),
                     UID = uid,
                 )
             };
         }
-        let span = match call.stage {
+        let span = match stage {
             Stage::Mutating => span!("Call mutating webhook"),
             Stage::Validating => span!("Call validating webhook"),
         };
@@ -64,7 +66,7 @@ impl CallSpan {
 
 #[cfg(not(feature = "tracing"))]
 impl CallSpan {
-    pub(crate) fn new(_: &Call<'_>, _: &str) -> Self {
+    pub(crate) fn new(_: Stage, _: &CompiledWebhook, _: &AdmissionAttributes, _: &str) -> Self {
         CallSpan {}
     }
 
@@ -77,28 +79,22 @@ impl CallSpan {
     pub(crate) fn patched(&self) {}
 }
 
-/// How a call ended, if that is worth a line.
+/// Logs how a call ended, if that is worth a line.
 #[cfg(feature = "tracing")]
-pub(crate) fn call_ended(
-    hook: &CompiledWebhook,
-    stage: Stage,
-    operation: Operation,
-    failure: &Failure,
-    took: Duration,
-) {
-    if took > SLOW {
-        let (webhook, millis) = (hook.name(), took.as_millis());
+pub(crate) fn call_ended(end: &CallEnd<'_>, result: &HookResult) {
+    let CallStart { hook: webhook, configuration, stage, operation } = end.call;
+    if end.took > SLOW {
+        let millis = end.took.as_millis();
         tracing::info!(webhook, millis, "A webhook took long to answer");
     }
-    let (webhook, configuration) = (hook.name(), hook.configuration());
     let operation = operation.name();
     macro_rules! warn {
         ($error:expr, $text:literal) => {
             tracing::warn!(webhook, configuration, operation, error = $error.as_str(), $text)
         };
     }
-    match &failure.result {
-        HookResult::FailedOpen(error) | HookResult::FailedClosed(error) if failure.is_cancelled => {
+    match result {
+        HookResult::FailedOpen(error) | HookResult::FailedClosed(error) if end.is_cancelled => {
             warn!(error, "The client went away while the webhook was asked");
         }
         HookResult::FailedOpen(error) => {
@@ -117,12 +113,12 @@ pub(crate) fn call_ended(
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn call_ended(_: &CompiledWebhook, _: Stage, _: Operation, _: &Failure, _: Duration) {}
+pub(crate) fn call_ended(_: &CallEnd<'_>, _: &HookResult) {}
 
 /// Match conditions of a webhook make the request fail.
 #[cfg(feature = "tracing")]
-pub(crate) fn conditions_failed(hook: &CompiledWebhook, operation: Operation, error: &str) {
-    let (webhook, configuration) = (hook.name(), hook.configuration());
+pub(crate) fn conditions_failed(call: &CallStart<'_>, error: &str) {
+    let CallStart { hook: webhook, configuration, operation, .. } = *call;
     let operation = operation.name();
     tracing::warn!(
         webhook,
@@ -134,21 +130,21 @@ pub(crate) fn conditions_failed(hook: &CompiledWebhook, operation: Operation, er
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn conditions_failed(_: &CompiledWebhook, _: Operation, _: &str) {}
+pub(crate) fn conditions_failed(_: &CallStart<'_>, _: &str) {}
 
-/// What the request left behind that nobody will see otherwise.
+/// Logs the parts of a request's log that nobody will see otherwise.
 #[cfg(feature = "tracing")]
-pub(crate) fn request_ended(record: &Record, further_errors: &[billhook_apimachinery::Status]) {
-    for refused in record.annotations.refused() {
+pub(crate) fn request_ended(log: &RequestLog) {
+    for refused in log.annotations.refused() {
         tracing::warn!(error = refused.as_str(), "An audit annotation is refused");
     }
-    for status in further_errors {
+    for status in log.validating_errors.iter().skip(1) {
         tracing::warn!(error = status.message.as_str(), "Further error of a validating webhook");
     }
-    if record.warnings.is_cut() {
+    if log.warnings.is_cut() {
         tracing::warn!("The warnings of the request exceed their limit and are cut");
     }
 }
 
 #[cfg(not(feature = "tracing"))]
-pub(crate) fn request_ended(_: &Record, _: &[billhook_apimachinery::Status]) {}
+pub(crate) fn request_ended(_: &RequestLog) {}

@@ -1,9 +1,12 @@
-//! The steps of a request, and what each of them changed.
+//! The trace of a request: its steps, the changes made by each of them, and the log that collects
+//! them.
 
 mod difference;
+mod log;
 mod step;
 
 pub use difference::Difference;
 pub(crate) use difference::differences;
-pub(crate) use step::Record;
+pub(crate) use log::RequestLog;
+pub use log::{IdempotenceFinding, RequestOutcome};
 pub use step::{Action, HookResult, Step};

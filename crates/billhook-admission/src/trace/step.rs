@@ -1,4 +1,4 @@
-//! What a request leaves behind on its way: warnings, audit annotations and the steps it took.
+//! The steps that a request takes.
 
 use std::time::Duration;
 
@@ -6,9 +6,6 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::difference::{Difference, differences};
-use crate::audit::AuditAnnotations;
-use crate::audit::Warnings;
-use crate::chain::IdempotenceFinding;
 use crate::stage::Stage;
 use billhook::webhook::{CompiledWebhook, DecisionReason};
 
@@ -142,46 +139,4 @@ pub enum HookResult {
     FailedClosed(String),
     /// What it answered cannot be used; why.
     Unusable(String),
-}
-
-/// Everything a request leaves behind.
-#[derive(Debug, Default)]
-pub(crate) struct Record {
-    pub(crate) warnings: Warnings,
-    pub(crate) annotations: AuditAnnotations,
-    pub(crate) steps: Vec<Step>,
-    pub(crate) findings: Vec<IdempotenceFinding>,
-    /// Whether mutating webhooks are called twice.
-    pub(crate) checks_idempotence: bool,
-    /// Whether steps are wanted.
-    pub(crate) is_tracing: bool,
-}
-
-impl Record {
-    /// A stage is over that had annotations of its own: they follow those from before (DI-04).
-    pub(crate) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
-        let own = std::mem::replace(&mut self.annotations, earlier);
-        self.annotations.merge(own);
-    }
-
-    pub(crate) fn step(&mut self, action: Action, took: Duration) {
-        self.step_with(action, took, None, None);
-    }
-
-    /// Adds a step that may have changed the object.
-    pub(crate) fn step_with(
-        &mut self,
-        action: Action,
-        took: Duration,
-        before: Option<&DeepValue>,
-        after: Option<&DeepValue>,
-    ) {
-        if !self.is_tracing {
-            return;
-        }
-        self.steps.push(match before {
-            Some(before) => Step::changing(action, took, before, after),
-            None => Step { action, took, changes: Vec::new() },
-        });
-    }
 }

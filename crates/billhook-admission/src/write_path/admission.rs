@@ -3,24 +3,29 @@
 use std::fmt;
 use std::sync::Arc;
 
+use billhook::webhook::{ApiResource, EquivalentResources};
+use billhook::{CrdVersion, CustomResourceDefinition, scale};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
 
+use super::attempt::{Attempt, Attempted};
 use super::body::{Incoming, read_stored};
 use super::deprecation::deprecation_warning;
 use super::request::{ObjectRequest, Subresource};
-use super::run::{Attempt, Attempted};
+use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
-use crate::audit::AuditAnnotations;
-use crate::audit::Warnings;
-use crate::chain::Chain;
-use crate::chain::IdempotenceFinding;
-use crate::chain::Passage;
+use super::write::Accepted;
+use crate::chain::{Chain, Run};
+use crate::futures::block_on;
 use crate::object_model::{Converter, CustomResources};
-use crate::trace::Step;
-use billhook::scale;
-use billhook::webhook::{ApiResource, EquivalentResources};
-use billhook::{CrdVersion, CustomResourceDefinition};
-use billhook_apimachinery::Status;
+use crate::trace::RequestOutcome;
+
+/// How often a change is tried for an object that others change at the same time; a server tries
+/// until the time of the request is over.
+const MAX_ATTEMPTS: usize = 100;
+
+/// The outcome of a request for an object: what is stored and returned.
+pub type AdmissionOutcome = RequestOutcome<Accepted>;
 
 /// The write path of the resources of one definition, in process: a request in, and out comes
 /// what a server would store and return, or the status it would answer with.
@@ -52,6 +57,7 @@ use billhook_apimachinery::Status;
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[derive(Clone)]
 pub struct Admission {
     definition: CustomResourceDefinition,
     model: CustomResources,
@@ -68,47 +74,6 @@ impl fmt::Debug for Admission {
     }
 }
 
-/// What the server gives a new object (RP-45, AR-30).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServerFields {
-    /// `metadata.uid`.
-    pub uid: String,
-    /// `metadata.creationTimestamp`.
-    pub creation_timestamp: String,
-    /// The end of a generated name.
-    pub name_suffix: String,
-}
-
-/// What became of a request.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct AdmissionOutcome {
-    /// What is stored and returned, or the status that the client gets.
-    pub result: Result<Accepted, Status>,
-    /// The warnings for the client.
-    pub warnings: Warnings,
-    /// What goes to the audit log.
-    pub annotations: AuditAnnotations,
-    /// What was done, step by step, if a trace was asked for.
-    pub steps: Vec<Step>,
-    /// All errors of the validating webhooks, of which the client gets the first (DI-66).
-    pub validating_errors: Vec<Status>,
-    /// The webhooks that are not idempotent, if that was to be checked.
-    pub findings: Vec<IdempotenceFinding>,
-}
-
-/// An accepted request.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Accepted {
-    /// What is written to storage (RP-53); nothing for a deletion.
-    pub stored: Option<Vec<u8>>,
-    /// Whether nothing is written because the same is stored already (RP-53).
-    pub unchanged: bool,
-    /// What the client gets: for a deletion the object that is gone.
-    pub returned: Option<DeepValue>,
-}
-
 impl Admission {
     /// The write path of a definition through a chain, which learns of the definition's versions
     /// and defaults.
@@ -117,7 +82,13 @@ impl Admission {
         equivalents.register_definition(&definition);
         let model = CustomResources::new(definition.clone());
         let chain = chain.equivalents(equivalents).model(model.clone());
-        Admission { definition, model, chain, store: None, server_fields: Arc::new(server_fields) }
+        Admission {
+            definition,
+            model,
+            chain,
+            store: None,
+            server_fields: Arc::new(ServerFields::random),
+        }
     }
 
     /// The write path with objects that are converted by something else than the strategy None.
@@ -148,33 +119,25 @@ impl Admission {
 
     /// Takes a request all the way.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
-        let mut passage = Passage::new(&self.chain, &request.options);
-        let result = self.run(request, &mut passage).await;
-        let (record, validating_errors) = passage.finish();
-        AdmissionOutcome {
-            result,
-            warnings: record.warnings,
-            annotations: record.annotations,
-            steps: record.steps,
-            validating_errors,
-            findings: record.findings,
-        }
+        let mut run = Run::new(&self.chain, &request.options);
+        let result = self.take_through(request, &mut run).await;
+        run.conclude(result)
     }
 
     /// [`Admission::admit`] for callers of webhooks that never wait for anything, such as webhooks
     /// in the same process. It blocks the thread.
     pub fn admit_blocking(&self, request: &ObjectRequest) -> AdmissionOutcome {
-        crate::futures::block_on(self.admit(request))
+        block_on(self.admit(request))
     }
 
-    async fn run(
+    async fn take_through(
         &self,
         request: &ObjectRequest,
-        passage: &mut Passage<'_>,
+        run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
         let version = self.served_version(request).ok_or_else(Status::resource_not_found)?;
         if let Some(text) = deprecation_warning(&version) {
-            passage.record.warnings.add(&text);
+            run.context.log.warnings.add(&text);
         }
         let resource = ApiResource::of_version(&version);
         let incoming =
@@ -187,11 +150,11 @@ impl Admission {
                 store: self.store.as_deref(),
                 server_fields: &*self.server_fields,
             };
-            match attempt.run(passage).await? {
+            match attempt.run(run).await? {
                 Attempted::Accepted(accepted) => return Ok(accepted),
                 Attempted::Changed(stored) => fresh = Some(stored),
             }
-            if passage.deadline.is_over() {
+            if run.context.deadline.is_over() {
                 break;
             }
         }
@@ -218,22 +181,5 @@ impl Admission {
         let scale = version.scale().ok_or_else(Status::resource_not_found)?;
         let (object, _) = read_stored(&self.model, &version, stored)?;
         scale::returned(scale, &object)
-    }
-}
-
-/// How often a change is tried for an object that others change at the same time; a server tries
-/// until the time of the request is over.
-const MAX_ATTEMPTS: usize = 100;
-
-fn server_fields() -> ServerFields {
-    const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
-    let uid = uuid::Uuid::new_v4();
-    let random = uuid::Uuid::new_v4();
-    let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
-    let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
-    ServerFields {
-        uid: uid.to_string(),
-        creation_timestamp: crate::time::timestamp(),
-        name_suffix: suffix.collect(),
     }
 }

@@ -11,6 +11,7 @@ use super::storage;
 use super::store::StoredObject;
 use crate::audit::Warnings;
 use crate::object_model::CustomResources;
+use crate::object_model::metadata_text;
 use crate::trace::Difference;
 use billhook::SERVER_FIELDS;
 use billhook::read_body;
@@ -24,25 +25,30 @@ use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
-pub(crate) struct Incoming<'i> {
-    pub(crate) model: &'i CustomResources,
-    pub(crate) version: &'i CrdVersion,
-    pub(crate) resource: &'i ApiResource,
-    pub(crate) request: &'i ObjectRequest,
+pub(super) struct Incoming<'i> {
+    pub(super) model: &'i CustomResources,
+    pub(super) version: &'i CrdVersion,
+    pub(super) resource: &'i ApiResource,
+    pub(super) request: &'i ObjectRequest,
 }
 
 /// A request that was decoded.
-pub(crate) struct Arrived {
+pub(super) struct Arrived {
     /// The stored object, as a read gives it.
-    pub(crate) old: Option<DeepValue>,
+    pub(super) old: Option<DeepValue>,
     /// Its resource version, if it is known.
-    pub(crate) revision: Option<String>,
-    pub(crate) attributes: AdmissionAttributes,
+    pub(super) revision: Option<String>,
+    pub(super) attributes: AdmissionAttributes,
 }
 
-impl Incoming<'_> {
+impl<'i> Incoming<'i> {
+    /// The paths of the `scale` subresource, if the request is for it.
+    pub(super) fn scale(&self) -> Option<&'i scale::ScalePaths> {
+        self.version.scale().filter(|_| self.request.is_for(Subresource::Scale))
+    }
+
     /// Decodes the stored object and the body.
-    pub(crate) fn arrive(
+    pub(super) fn arrive(
         &self,
         stored: &StoredObject,
         warnings: &mut Warnings,
@@ -109,8 +115,7 @@ impl Incoming<'_> {
         warnings: &mut Warnings,
         changes: &mut Vec<Difference>,
     ) -> Result<AdmissionAttributes, Status> {
-        let scale = self.version.scale().filter(|_| self.is_scale());
-        let attributes = match scale {
+        let attributes = match self.scale() {
             None => {
                 let object = self.body(Some(old), warnings, changes)?;
                 self.resource.update(object, old.clone())
@@ -129,10 +134,6 @@ impl Incoming<'_> {
             self.check_uid(object, old)?;
         }
         Ok(attributes)
-    }
-
-    fn is_scale(&self) -> bool {
-        self.request.subresource == Some(Subresource::Scale)
     }
 
     /// A replacement that names a UID is for the object with that UID only.
@@ -214,7 +215,7 @@ impl Incoming<'_> {
             return Ok(object);
         };
         if let Some(old) = old.filter(|_| request.form == UpdateForm::Applied) {
-            fill_in(metadata, old, self.is_scale());
+            fill_in(metadata, old, self.request.is_for(Subresource::Scale));
         }
         self.set_namespace(metadata, &request.namespace)?;
         if old.is_none() {
@@ -233,7 +234,7 @@ impl Incoming<'_> {
         field_validation: FieldValidation,
         changes: &mut Vec<Difference>,
     ) -> Result<(DeepValue, Vec<String>), DecodeError> {
-        if self.is_scale() {
+        if self.request.is_for(Subresource::Scale) {
             return scale::decode(body, field_validation);
         }
         let options = DecodeOptions::default()
@@ -245,7 +246,7 @@ impl Incoming<'_> {
     }
 
     /// Gives metadata the namespace of the request, which is that of the object if it is empty.
-    pub(crate) fn set_namespace(
+    pub(super) fn set_namespace(
         &self,
         metadata: &mut Map<String, Value>,
         namespace: &str,
@@ -273,7 +274,7 @@ impl Incoming<'_> {
 }
 
 /// A stored object in a version, and its resource version if that is known.
-pub(crate) fn read_stored(
+pub(super) fn read_stored(
     model: &CustomResources,
     version: &CrdVersion,
     stored: &StoredObject,
@@ -283,12 +284,6 @@ pub(crate) fn read_stored(
     storage::set_revision(&mut object, &stored.resource_version);
     let revision = metadata_text(&object, "resourceVersion").to_owned();
     Ok((object, Some(revision).filter(|revision| !revision.is_empty())))
-}
-
-/// A text in the metadata of an object; empty if there is none.
-pub(crate) fn metadata_text<'v>(object: &'v Value, name: &str) -> &'v str {
-    let metadata = object.get("metadata");
-    metadata.and_then(|metadata| metadata.get(name)).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// Completes what a manifest leaves out.

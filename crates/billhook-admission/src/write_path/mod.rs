@@ -1,16 +1,21 @@
-//! The write path of a custom resource: from a request to storage.
+//! The write path of a custom resource: a request is decoded, goes through the chain, is validated
+//! and stored.
 
 mod admission;
+mod attempt;
 mod body;
 mod client_patch;
 mod deprecation;
 mod ownership;
+mod prepare;
 mod request;
-mod run;
+mod server_fields;
 mod storage;
 mod store;
+mod write;
 
-pub use admission::{Accepted, Admission, AdmissionOutcome, ServerFields};
-pub(crate) use body::metadata_text;
+pub use admission::{Admission, AdmissionOutcome};
 pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
+pub use server_fields::ServerFields;
 pub use store::{Store, StoreError, StoreWrite, StoredObject};
+pub use write::Accepted;

@@ -228,6 +228,11 @@ impl ObjectRequest {
         self
     }
 
+    /// Whether the request is for a subresource.
+    pub(super) fn is_for(&self, subresource: Subresource) -> bool {
+        self.subresource == Some(subresource)
+    }
+
     /// The options object of the operation, which webhooks see (AR-19).
     pub(crate) fn options_object(&self) -> DeepValue {
         let kind = match self.operation {

@@ -3,8 +3,8 @@
 
 use billhook_decode::read_json;
 
-use super::body::metadata_text;
 use crate::futures::BoxFuture;
+use crate::object_model::metadata_text;
 use billhook_apimachinery::Status;
 
 /// An object as it is stored.

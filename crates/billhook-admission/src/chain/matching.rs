@@ -1,0 +1,111 @@
+//! Which webhooks a request goes to, and how the evaluation of their match conditions is watched
+//! (WM-05, WM-71, OB-06 to OB-08).
+
+use std::cell::RefCell;
+
+use billhook::webhook::{
+    AdmissionAttributes, CompiledWebhook, ConditionInput, ConditionResult, Decision,
+    DecisionReason, Match, MatchCondition, MatchConditions, MatchContext,
+};
+use billhook_apimachinery::Status;
+
+use super::builder::Chain;
+use super::context::Context;
+use crate::object_model::Objects;
+use crate::observe::{CallStart, ConditionsEnd, conditions_failed};
+use crate::stage::Stage;
+
+/// Returns the webhooks of a stage that may be called, with their positions; all of them if a
+/// trace is to list each webhook that is left out.
+pub(super) fn candidates<'c>(
+    chain: &'c Chain,
+    stage: Stage,
+    request: &AdmissionAttributes,
+    all: bool,
+) -> Vec<(usize, &'c CompiledWebhook)> {
+    let set = chain.webhooks_of(stage).filter(|_| !request.is_exempt());
+    let Some(set) = set else { return Vec::new() };
+    if all {
+        return set.hooks().iter().enumerate().collect();
+    }
+    let positions = set.candidates(request, &chain.equivalents);
+    let hook = |position: usize| Some((position, set.hooks().get(position)?));
+    positions.into_iter().filter_map(hook).collect()
+}
+
+/// Decides whether a webhook is called for a request, with the objects that `convert` returns for
+/// its match conditions; the reason if it is not (WM-05, WM-71).
+pub(super) fn decide(
+    context: &Context<'_>,
+    hook: &CompiledWebhook,
+    request: &AdmissionAttributes,
+    stage: Stage,
+    convert: impl FnOnce(&Match) -> Result<Objects, Status>,
+) -> Result<Result<Match, DecisionReason>, Status> {
+    let chain = context.chain;
+    let start = CallStart::new(hook, stage, request.operation);
+    let found = hook.decide(request, &MatchContext::new(&*chain.namespaces, &chain.equivalents));
+    let decision = match found {
+        Decision::NotEvaluated(matched) => {
+            let objects = convert(&matched)?;
+            let input = ConditionInput::new(request, &matched).converted(
+                objects.object.as_ref().map(|object| &***object),
+                objects.old_object.as_ref().map(|object| &***object),
+            );
+            decide_conditions(context, hook, start, &input)
+        }
+        decided => decided,
+    };
+    match decision {
+        Decision::Called(matched) | Decision::NotEvaluated(matched) => Ok(Ok(matched)),
+        Decision::Rejected(reason, status) => {
+            if reason == DecisionReason::MatchConditionError {
+                conditions_failed(&start, &status.message);
+            }
+            Err(status)
+        }
+        Decision::Skipped(reason) => {
+            if matches!(
+                reason,
+                DecisionReason::MatchConditionFalse | DecisionReason::MatchConditionErrorIgnored
+            ) {
+                chain.observer.excluded_by_conditions(&start);
+            }
+            Ok(Err(reason))
+        }
+    }
+}
+
+fn decide_conditions(
+    context: &Context<'_>,
+    hook: &CompiledWebhook,
+    call: CallStart<'_>,
+    input: &ConditionInput<'_>,
+) -> Decision {
+    let conditions = Remembering { inner: &*context.chain.conditions, results: RefCell::default() };
+    let began = context.deadline.now();
+    let decision = hook.decide_conditions(&conditions, input);
+    let took = context.deadline.since(began);
+    if let Some(results) = conditions.results.into_inner() {
+        let results = results.as_deref().map_err(String::as_str);
+        let end = ConditionsEnd { call, took, results };
+        context.chain.observer.conditions_evaluated(&end);
+    }
+    decision
+}
+
+type Results = Result<Vec<ConditionResult>, String>;
+
+/// An evaluator whose last results are remembered.
+struct Remembering<'c> {
+    inner: &'c dyn MatchConditions,
+    results: RefCell<Option<Results>>,
+}
+
+impl MatchConditions for Remembering<'_> {
+    fn evaluate(&self, conditions: &[MatchCondition], input: &ConditionInput<'_>) -> Results {
+        let results = self.inner.evaluate(conditions, input);
+        *self.results.borrow_mut() = Some(results.clone());
+        results
+    }
+}

@@ -1,0 +1,89 @@
+//! Everything that a request leaves for others: warnings, audit annotations, steps and findings.
+
+use std::time::Duration;
+
+use billhook_apimachinery::Status;
+use billhook_apimachinery::value::DeepValue;
+
+use super::difference::Difference;
+use super::step::{Action, Step};
+use crate::audit::{AuditAnnotations, Warnings};
+
+/// What became of a request, and everything it left on its way.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RequestOutcome<T> {
+    /// What the request came to, or the status that the client gets.
+    pub result: Result<T, Status>,
+    /// The warnings for the client.
+    pub warnings: Warnings,
+    /// The annotations for the audit log.
+    pub annotations: AuditAnnotations,
+    /// The steps in the order they were taken, if a trace was asked for.
+    pub steps: Vec<Step>,
+    /// All errors of the validating webhooks, of which the client gets the first (DI-66).
+    pub validating_errors: Vec<Status>,
+    /// The mutating webhooks that are not idempotent, if that was to be checked.
+    pub findings: Vec<IdempotenceFinding>,
+}
+
+/// A mutating webhook that changes its own output.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct IdempotenceFinding {
+    /// The name of its configuration.
+    pub configuration: String,
+    /// Its name.
+    pub hook: String,
+    /// The changes made by the second call.
+    pub changes: Vec<Difference>,
+    /// Why the second call came to nothing, if it failed or was refused.
+    pub error: Option<String>,
+}
+
+/// The log of a request that is under way.
+#[derive(Debug, Default)]
+pub(crate) struct RequestLog {
+    pub(crate) warnings: Warnings,
+    pub(crate) annotations: AuditAnnotations,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) validating_errors: Vec<Status>,
+    pub(crate) findings: Vec<IdempotenceFinding>,
+    /// Whether steps are wanted.
+    pub(crate) is_tracing: bool,
+}
+
+impl RequestLog {
+    /// Continues the annotations of earlier stages with those of the stage that is over (DI-04).
+    pub(crate) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
+        let own = std::mem::replace(&mut self.annotations, earlier);
+        self.annotations.merge(own);
+    }
+
+    pub(crate) fn step(&mut self, action: Action, took: Duration) {
+        self.step_with(action, took, None, None);
+    }
+
+    /// Adds a step that may have changed the object.
+    pub(crate) fn step_with(
+        &mut self,
+        action: Action,
+        took: Duration,
+        before: Option<&DeepValue>,
+        after: Option<&DeepValue>,
+    ) {
+        if !self.is_tracing {
+            return;
+        }
+        self.steps.push(match before {
+            Some(before) => Step::changing(action, took, before, after),
+            None => Step { action, took, changes: Vec::new() },
+        });
+    }
+
+    /// Ends the log with the result of the request.
+    pub(crate) fn conclude<T>(self, result: Result<T, Status>) -> RequestOutcome<T> {
+        let RequestLog { warnings, annotations, steps, validating_errors, findings, .. } = self;
+        RequestOutcome { result, warnings, annotations, steps, validating_errors, findings }
+    }
+}

@@ -1,0 +1,112 @@
+//! One attempt to take a request from its body to storage: decoding, both stages with the
+//! preparation between them, and the write (RP-40 to RP-53, AR-30 to AR-32).
+
+use std::time::{Duration, Instant};
+
+use billhook::webhook::{AdmissionAttributes, Operation};
+use billhook_apimachinery::Status;
+
+use super::body::{Arrived, Incoming};
+use super::ownership::ManagedFields;
+use super::prepare::{Before, Preparation, generated_base};
+use super::server_fields::ServerFields;
+use super::store::{Store, StoredObject};
+use super::write::{Accepted, Write, Written};
+use crate::chain::Run;
+use crate::trace::{Action, Step};
+
+/// How often a name is generated for an object (AR-31).
+const MAX_NAMES: usize = 8;
+
+/// A request, with everything that an attempt needs.
+pub(super) struct Attempt<'a> {
+    pub(super) incoming: Incoming<'a>,
+    pub(super) stored: &'a StoredObject,
+    pub(super) store: Option<&'a dyn Store>,
+    pub(super) server_fields: &'a (dyn Fn() -> ServerFields + Send + Sync),
+}
+
+/// The outcome of an attempt that did not fail.
+pub(super) enum Attempted {
+    Accepted(Accepted),
+    /// This is stored by now, so that everything must be done again for it.
+    Changed(StoredObject),
+}
+
+impl Attempt<'_> {
+    pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
+        let Arrived { old, revision, mut attributes } = self.arrive(run)?;
+        let managed_fields = attributes.object.as_deref().map(ManagedFields::of);
+        let before = Before { old, revision, managed_fields };
+        run.mutate(&mut attributes).await?;
+        if attributes.operation == Operation::Create {
+            let accepted = self.create(attributes, &before, run).await?;
+            return Ok(Attempted::Accepted(accepted));
+        }
+        match self.finish(attributes, &before, run).await? {
+            Written::Accepted(accepted) => Ok(Attempted::Accepted(accepted)),
+            Written::Mismatch { found: Some(found), .. } => Ok(Attempted::Changed(found)),
+            Written::Mismatch { found: None, name } => {
+                Err(Status::not_found(&self.incoming.resource.resource, &name))
+            }
+        }
+    }
+
+    fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
+        let log = &mut run.context.log;
+        let began = Instant::now();
+        let mut step = Step { action: Action::Decode, took: Duration::ZERO, changes: Vec::new() };
+        let arrived = self.incoming.arrive(self.stored, &mut log.warnings, &mut step.changes);
+        step.took = began.elapsed();
+        if log.is_tracing {
+            log.steps.push(step);
+        }
+        arrived
+    }
+
+    /// Stores a new object; if its name is generated and taken, under another one (AR-31).
+    async fn create(
+        &self,
+        attributes: AdmissionAttributes,
+        before: &Before,
+        run: &mut Run<'_>,
+    ) -> Result<Accepted, Status> {
+        let generated_base = attributes.object.as_deref().map(generated_base).unwrap_or_default();
+        let spare_names = if generated_base.is_empty() { 0 } else { MAX_NAMES - 1 };
+        for _ in 0..spare_names {
+            let written = self.finish(attributes.clone(), before, run).await?;
+            if let Written::Accepted(accepted) = written {
+                return Ok(accepted);
+            }
+            if run.context.deadline.is_over() {
+                return Err(Status::timeout());
+            }
+        }
+        match self.finish(attributes, before, run).await? {
+            Written::Accepted(accepted) => Ok(accepted),
+            Written::Mismatch { name, .. } => {
+                let resource = &self.incoming.resource.resource;
+                Err(Status::already_exists(resource, &name, spare_names > 0))
+            }
+        }
+    }
+
+    /// Everything after the mutating stage.
+    async fn finish(
+        &self,
+        mut attributes: AdmissionAttributes,
+        before: &Before,
+        run: &mut Run<'_>,
+    ) -> Result<Written, Status> {
+        let Attempt { incoming, stored, store, server_fields } = *self;
+        let preparation = Preparation { incoming, before, server_fields };
+        let mut resource = None;
+        run.prepare(&mut attributes, |attributes, warnings| {
+            resource = preparation.prepare(attributes, warnings)?;
+            Ok(())
+        })?;
+        run.validate(&mut attributes).await?;
+        let write = Write { incoming, before, stored, store };
+        write.run(resource.or(attributes.object), &mut run.context.log).await
+    }
+}

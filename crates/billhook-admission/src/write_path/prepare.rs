@@ -1,0 +1,176 @@
+//! What the server does to the object of a request between the stages, and its validation (RP-41 to
+//! RP-45, RP-63).
+
+use billhook::webhook::AdmissionAttributes;
+use billhook::{ValidateOptions, Validation, scale};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{FieldError, FieldPath, Status};
+use serde_json::{Map, Value};
+
+use super::body::Incoming;
+use super::ownership::{ManagedFields, remove_repeated_owners};
+use super::request::Subresource;
+use super::server_fields::ServerFields;
+use crate::audit::Warnings;
+use crate::object_model::metadata_text;
+
+/// The longest part of `generateName` that is left of a name.
+const MAX_GENERATED_BASE: usize = 58;
+
+/// Why the object of a request is not the one that it was made for.
+const OUTDATED: &str = "the object has been modified; please apply your changes to the latest \
+                        version and try again";
+
+/// The object of a request before the mutating stage.
+pub(super) struct Before {
+    /// The stored object, as a read returns it.
+    pub(super) old: Option<DeepValue>,
+    /// Its resource version, if it is known.
+    pub(super) revision: Option<String>,
+    pub(super) managed_fields: Option<ManagedFields>,
+}
+
+/// The preparation of an object.
+pub(super) struct Preparation<'p> {
+    pub(super) incoming: Incoming<'p>,
+    pub(super) before: &'p Before,
+    pub(super) server_fields: &'p (dyn Fn() -> ServerFields + Send + Sync),
+}
+
+impl Preparation<'_> {
+    /// Prepares and validates the object of a request. Returns the resource if the object of the
+    /// request is not the resource itself.
+    pub(super) fn prepare(
+        &self,
+        attributes: &mut AdmissionAttributes,
+        warnings: &mut Warnings,
+    ) -> Result<Option<DeepValue>, Status> {
+        let before = self.before;
+        let Some(object) = attributes.object.as_mut() else { return Ok(None) };
+        if let Some(managed_fields) = &before.managed_fields {
+            managed_fields.keep_valid(object, warnings);
+        }
+        remove_repeated_owners(object, warnings);
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            self.incoming.set_namespace(metadata, &attributes.namespace)?;
+        }
+        let Some(old) = before.old.as_deref() else {
+            self.prepare_create(object);
+            let name = metadata_text(object, "name");
+            // A generated name is that of the request from now on (AR-30).
+            if attributes.name.is_empty() {
+                name.clone_into(&mut attributes.name);
+            }
+            let version = self.incoming.version;
+            let validation = version.validate_create(object, &ValidateOptions::default());
+            self.conclude(&validation, name, warnings)?;
+            return Ok(None);
+        };
+        self.check_revision(object, old, before.revision.as_deref())?;
+        if let Some(scale) = self.incoming.scale() {
+            let mut resource = DeepValue::from(deep_clone(old));
+            scale::apply(scale, object, &mut resource)?;
+            self.prepare_update(&mut resource, old, warnings)?;
+            *object = scale::of_resource(scale, &resource)?;
+            return Ok(Some(resource));
+        }
+        self.prepare_update(object, old, warnings)?;
+        Ok(None)
+    }
+
+    fn prepare_create(&self, object: &mut Value) {
+        self.incoming.version.prepare_create(object, &self.incoming.request.namespace);
+        let base = generated_base(object);
+        let given = (self.server_fields)();
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            metadata.insert("uid".to_owned(), given.uid.into());
+            metadata.insert("creationTimestamp".to_owned(), given.creation_timestamp.into());
+            if !base.is_empty() {
+                metadata.insert("name".to_owned(), format!("{base}{}", given.name_suffix).into());
+            }
+        }
+    }
+
+    fn prepare_update(
+        &self,
+        object: &mut Value,
+        old: &Value,
+        warnings: &mut Warnings,
+    ) -> Result<(), Status> {
+        let version = self.incoming.version;
+        let options = ValidateOptions::default();
+        let validation = if self.incoming.request.is_for(Subresource::Status) {
+            version.prepare_status_update(object, old);
+            version.validate_status_update(object, old, &options)
+        } else {
+            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+                keep_server_fields(metadata, old);
+            }
+            version.prepare_update(object, old);
+            version.validate_update(object, old, &options)
+        };
+        self.conclude(&validation, metadata_text(object, "name"), warnings)
+    }
+
+    fn conclude(
+        &self,
+        validation: &Validation,
+        name: &str,
+        warnings: &mut Warnings,
+    ) -> Result<(), Status> {
+        validation.warnings().iter().for_each(|warning| warnings.add(warning));
+        match validation.errors() {
+            [] => Ok(()),
+            errors => {
+                let definition = self.incoming.version.definition();
+                let (group, kind) = (definition.group(), definition.kind());
+                Err(Status::invalid(group, kind, name, errors))
+            }
+        }
+    }
+
+    /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one.
+    fn check_revision(
+        &self,
+        object: &Value,
+        old: &Value,
+        revision: Option<&str>,
+    ) -> Result<(), Status> {
+        let resource = &self.incoming.resource.resource;
+        let name = metadata_text(old, "name");
+        match metadata_text(object, "resourceVersion") {
+            "" | "0" if self.incoming.request.is_for(Subresource::Scale) => Ok(()),
+            "" | "0" => {
+                let path = FieldPath::default().name("metadata").name("resourceVersion");
+                let error = FieldError::invalid(path, 0, "must be specified for an update");
+                Err(Status::invalid(&resource.group, &resource.resource, name, &[error]))
+            }
+            given if revision.is_some_and(|revision| revision != given) => {
+                Err(Status::conflict(resource, name, OUTDATED))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Restores the fields that an update cannot change, and those that it may leave out.
+fn keep_server_fields(metadata: &mut Map<String, Value>, old: &Value) {
+    let old = |name: &str| old.get("metadata").and_then(|metadata| metadata.get(name)).cloned();
+    if let Some(uid) = old("uid").filter(|_| !metadata.contains_key("uid")) {
+        metadata.insert("uid".to_owned(), uid);
+    }
+    for name in ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
+        match old(name) {
+            Some(value) => metadata.insert(name.to_owned(), value),
+            None => metadata.remove(name),
+        };
+    }
+}
+
+/// The beginning of the generated name of an object; empty if it has a name, or gets none.
+pub(super) fn generated_base(object: &Value) -> String {
+    if !metadata_text(object, "name").is_empty() {
+        return String::new();
+    }
+    metadata_text(object, "generateName").chars().take(MAX_GENERATED_BASE).collect()
+}

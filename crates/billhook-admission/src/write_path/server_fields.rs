@@ -1,0 +1,29 @@
+//! What the server gives a new object (RP-45, AR-30).
+
+use crate::time::timestamp;
+
+/// The fields that the server gives a new object.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ServerFields {
+    /// `metadata.uid`.
+    pub uid: String,
+    /// `metadata.creationTimestamp`.
+    pub creation_timestamp: String,
+    /// The end of a generated name.
+    pub name_suffix: String,
+}
+
+impl ServerFields {
+    /// The fields of an object that is created now.
+    pub(super) fn random() -> Self {
+        const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
+        let random = uuid::Uuid::new_v4();
+        let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
+        let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
+        ServerFields {
+            uid: uuid::Uuid::new_v4().to_string(),
+            creation_timestamp: timestamp(),
+            name_suffix: suffix.collect(),
+        }
+    }
+}

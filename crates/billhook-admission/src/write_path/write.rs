@@ -1,0 +1,130 @@
+//! The write of an accepted object: encoded, stored and read back (RP-53).
+
+use std::time::Instant;
+
+use billhook::scale;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use super::body::Incoming;
+use super::prepare::Before;
+use super::storage;
+use super::store::{Store, StoreError, StoreWrite, StoredObject};
+use crate::object_model::metadata_text;
+use crate::trace::{Action, RequestLog, Step};
+
+/// An accepted request.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Accepted {
+    /// What is written to storage (RP-53); nothing for a deletion.
+    pub stored: Option<Vec<u8>>,
+    /// Whether nothing is written because the same is stored already (RP-53).
+    pub unchanged: bool,
+    /// What the client gets: for a deletion the object that is gone.
+    pub returned: Option<DeepValue>,
+}
+
+/// The outcome of a write that did not fail.
+pub(super) enum Written {
+    Accepted(Accepted),
+    /// Something else is stored than was expected.
+    Mismatch {
+        name: String,
+        found: Option<StoredObject>,
+    },
+}
+
+/// The write of an object.
+pub(super) struct Write<'w> {
+    pub(super) incoming: Incoming<'w>,
+    pub(super) before: &'w Before,
+    pub(super) stored: &'w StoredObject,
+    pub(super) store: Option<&'w dyn Store>,
+}
+
+impl Write<'_> {
+    /// Encodes the resource, has it stored, and reads it back.
+    pub(super) async fn run(
+        &self,
+        mut object: Option<DeepValue>,
+        log: &mut RequestLog,
+    ) -> Result<Written, Status> {
+        let began = Instant::now();
+        let mut accepted = self.encode(object.as_deref_mut())?;
+        let Some(subject) = object.as_deref().or(self.before.old.as_deref()) else {
+            return Ok(Written::Accepted(accepted));
+        };
+        let revision = match self.commit(subject, &accepted).await {
+            Ok(revision) => revision,
+            Err(StoreError::Failed(status)) => return Err(status),
+            Err(StoreError::Mismatch(found)) => {
+                let name = metadata_text(subject, "name").to_owned();
+                log.step(Action::WriteRefused { name: name.clone() }, began.elapsed());
+                return Ok(Written::Mismatch { name, found });
+            }
+        };
+        let returned = self.read_back(subject, &accepted, &revision)?;
+        if let Some(object) = object.as_deref().filter(|_| log.is_tracing) {
+            let step = Step::changing(Action::Store, began.elapsed(), object, Some(&returned));
+            log.steps.push(step);
+        }
+        accepted.returned = Some(match self.incoming.scale() {
+            Some(scale) => scale::returned(scale, &returned)?,
+            None => returned,
+        });
+        Ok(Written::Accepted(accepted))
+    }
+
+    fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {
+        let Some(object) = object else { return Ok(Accepted::default()) };
+        storage::remove_revision(object);
+        let stored = storage::encode(self.incoming.model, self.incoming.version, object)?;
+        let unchanged =
+            self.before.old.is_some() && storage::is_stored(&stored, &self.stored.bytes);
+        Ok(Accepted { stored: Some(stored), unchanged, returned: None })
+    }
+
+    /// Has an object stored, unless the same is stored already. Returns its resource version.
+    async fn commit(&self, subject: &Value, accepted: &Accepted) -> Result<String, StoreError> {
+        if accepted.unchanged {
+            return Ok(self.before.revision.clone().unwrap_or_default());
+        }
+        let write = StoreWrite {
+            namespace: metadata_text(subject, "namespace"),
+            name: metadata_text(subject, "name"),
+            expected: self.before.old.is_some().then_some(self.stored),
+            object: accepted.stored.as_deref(),
+            dry_run: self.incoming.request.dry_run,
+        };
+        if let Some(store) = self.store {
+            return store.write(write).await;
+        }
+        // Without a store only the object that the request brought along can be in the way.
+        let is_taken =
+            write.expected.is_none() && self.stored.name().as_deref() == Some(write.name);
+        if is_taken {
+            return Err(StoreError::Mismatch(Some(self.stored.clone())));
+        }
+        Ok(String::new())
+    }
+
+    fn read_back(
+        &self,
+        subject: &Value,
+        accepted: &Accepted,
+        revision: &str,
+    ) -> Result<DeepValue, Status> {
+        let Incoming { model, version, .. } = self.incoming;
+        let mut returned = match &accepted.stored {
+            Some(stored) => storage::decode(model, version, stored)?,
+            None => DeepValue::from(deep_clone(subject)),
+        };
+        if self.before.revision.is_none() {
+            storage::remove_revision(&mut returned);
+        }
+        storage::set_revision(&mut returned, revision);
+        Ok(returned)
+    }
+}
