@@ -77,7 +77,7 @@ pub(crate) struct Node {
 impl Node {
     /// Whether null has the right type (VV-04).
     pub(crate) fn admits_null(&self) -> bool {
-        self.types.is_empty() || self.nullable
+        self.types.is_empty() || self.nullable || self.types.names() == "null"
     }
 
     /// Whether a value has the right type (VV-04, VV-10).
