@@ -235,11 +235,7 @@ impl ObjectRequest {
 
     /// The options object of the operation, which webhooks see (AR-19).
     pub(crate) fn options_object(&self) -> DeepValue {
-        let kind = match self.operation {
-            Operation::Create => "CreateOptions",
-            Operation::Delete => "DeleteOptions",
-            _ => "UpdateOptions",
-        };
+        let kind = self.operation.options_kind();
         let mut options = Map::new();
         options.insert("apiVersion".to_owned(), "meta.k8s.io/v1".into());
         options.insert("kind".to_owned(), kind.into());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_cel::schema::{SchemaType, object_type};
 use billhook_cel::{
     AuthorizationDecision, AuthorizationRequest, Authorizer, Environment, Program, ResourceTarget,
@@ -161,8 +161,10 @@ impl MatchConditions for CelConditions {
         input: &ConditionInput<'_>,
     ) -> Result<Vec<ConditionResult>, String> {
         let request = request(input);
-        let object = variable("object", input.object, &ANY)?;
-        let old_object = variable("oldObject", input.old_object, &ANY)?;
+        let renamed = |object: Option<&Json>| renamed(object?, &input.matched.kind);
+        let (new, old) = (renamed(input.object), renamed(input.old_object));
+        let object = variable("object", new.as_deref().or(input.object), &ANY)?;
+        let old_object = variable("oldObject", old.as_deref().or(input.old_object), &ANY)?;
         let request = variable("request", Some(&request), &REQUEST)?;
         let mut variables = vec![object, old_object, request, ("namespaceObject", Value::Null)];
         if let Some(authorizer) = &self.authorizer {
@@ -193,6 +195,24 @@ impl MatchConditions for CelConditions {
         }
         Ok(results)
     }
+}
+
+/// Returns an object as one of the kind that matched (WM-77); none if it is one.
+fn renamed(object: &Json, kind: &GroupVersionKind) -> Option<DeepValue> {
+    let types = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
+    let is_named = |(name, text): &(&str, String)| {
+        object.get(*name).and_then(Json::as_str) == Some(text.as_str())
+    };
+    if !object.is_object() || types.iter().all(is_named) {
+        return None;
+    }
+    let mut object = DeepValue::from(deep_clone(object));
+    for (name, text) in types {
+        if let Json::Object(members) = &mut *object {
+            members.insert(name.to_owned(), text.into());
+        }
+    }
+    Some(object)
 }
 
 /// WM-73, WM-82.
@@ -316,7 +336,9 @@ fn request(input: &ConditionInput<'_>) -> DeepValue {
     set("operation", Json::from(attributes.operation.name()));
     set("userInfo", serde_json::to_value(&attributes.user).unwrap_or_default());
     set("dryRun", Json::from(attributes.dry_run));
-    let options = attributes.options.as_deref().map(billhook_apimachinery::value::deep_clone);
+    let options = attributes.options.as_deref().map(deep_clone);
+    let plain = |kind| json!({"apiVersion": "meta.k8s.io/v1", "kind": kind});
+    let options = options.or_else(|| attributes.operation.options_kind().map(plain));
     set("options", options.unwrap_or_default());
     DeepValue::from(Json::Object(members))
 }

@@ -44,6 +44,17 @@ impl Operation {
             Operation::Connect => "CONNECT",
         }
     }
+
+    /// Returns the kind of the options of a request, e.g. `CreateOptions`; none for connections,
+    /// whose options are their object (AR-19).
+    pub fn options_kind(self) -> Option<&'static str> {
+        match self {
+            Operation::Create => Some("CreateOptions"),
+            Operation::Update => Some("UpdateOptions"),
+            Operation::Delete => Some("DeleteOptions"),
+            Operation::Connect => None,
+        }
+    }
 }
 
 impl fmt::Display for Operation {
