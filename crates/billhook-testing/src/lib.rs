@@ -2,10 +2,13 @@
 
 #![expect(
     clippy::indexing_slicing,
+    clippy::panic,
     clippy::unwrap_used,
     reason = "helpers of tests may fail the test"
 )]
 
+pub mod fixtures;
+pub mod kep;
 pub mod keywords;
 
 use billhook_apimachinery::value::{DeepValue, deep_clone};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::server::Server;
-use crate::support::{cases, run, run_with, snapshot};
+use crate::support::{cases, report_snapshots, run, run_with, snapshot};
 use tokio::runtime::Runtime;
 
 cases! {
@@ -155,8 +155,14 @@ with_webhooks! {
     admit_redirect: ":redirect" "--quiet fixtures/objects/backup-clean.json";
     admit_closed: ":close" "fixtures/objects/backup-clean.json";
     admit_idempotence: "" "--check-idempotence --quiet -o json fixtures/objects/backup-clean.json";
-    admit_report: "" "--report json -" < format!("{}---{OBJECT}---\nkind: Backup\n", denied());
     admit_several: "" "--quiet -" < format!("{OBJECT}---{}---{OBJECT}", denied());
+}
+
+#[test]
+fn admit_report() {
+    let documents = format!("{}---{OBJECT}---\nkind: Backup\n", denied());
+    let shown = Webhooks::start("admit_report").admit("", "--report json -", &documents);
+    report_snapshots!("admit_report", 4, shown);
 }
 
 const OBJECT: &str = "

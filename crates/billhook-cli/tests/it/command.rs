@@ -1,10 +1,9 @@
 //! The built command on the fixtures: exit status, standard output and standard error, compared
 //! with snapshots. All paths are relative to the root of the workspace.
 
-use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::{cases, run, run_with, snapshot};
+use crate::support::{cases, report_snapshots, root, run, run_with, snapshot};
 
 cases! {
     decode_clean: "decode --crd fixtures/crds fixtures/objects/backup-clean.json";
@@ -27,11 +26,9 @@ cases! {
     prune: "prune --crd fixtures/crds fixtures/objects/backup.yaml";
     default: "default --crd fixtures/crds fixtures/objects/backup.yaml";
     default_remove_nulls: "default --crd fixtures/crds --remove-nulls fixtures/objects/backup.yaml";
-    directory: "decode --crd fixtures/crds --quiet -o json fixtures/objects";
     stdin_documents: "decode --crd fixtures/crds -" < [DOCUMENTS];
     stdin_documents_strict:
         "decode --crd fixtures/crds --field-validation strict -" < [DOCUMENTS];
-    stdin_documents_json_report: "decode --crd fixtures/crds --report json -" < [DOCUMENTS];
     stdin_list: "decode --crd fixtures/crds -" < [LIST];
     stdin_crd: "prune --crd - fixtures/objects/backup-clean.json" < [SMALL_CRD];
     crd_not_structural: "decode --check --crd - fixtures/objects/backup-clean.json"
@@ -158,6 +155,45 @@ spec:
 ";
 
 #[test]
+fn stdin_documents_json_report() {
+    let shown = run("decode --crd fixtures/crds --report json -", DOCUMENTS);
+    report_snapshots!("stdin_documents_json_report", 4, shown);
+}
+
+/// A directory is its files, one after the other; `decode_wide` shows the long one.
+#[test]
+fn directory() {
+    let output = |path: &str| {
+        let shown = run(&format!("decode --crd fixtures/crds --quiet -o json {path}"), "");
+        let (head, output) = shown.split_once("-- standard output\n").unwrap();
+        assert!(head.contains("exit status: 0"), "{shown}");
+        output.strip_suffix("\n-- standard error\n").unwrap().to_owned()
+    };
+    let mut outputs = String::new();
+    for name in
+        ["backup-clean.json", "backup.yaml", "stack-clean.json", "stack-v1beta1.yaml", "stack.yaml"]
+    {
+        let shown = output(&format!("fixtures/objects/{name}"));
+        outputs.push_str(&shown);
+        let value: serde_json::Value = serde_json::from_str(&shown).unwrap();
+        if name.ends_with("clean.json") {
+            let written = std::fs::read(root().join("fixtures/objects").join(name)).unwrap();
+            assert_eq!(value, serde_json::from_slice::<serde_json::Value>(&written).unwrap());
+        } else if name != "stack.yaml" {
+            snapshot!(format!("directory-{name}"), shown);
+        } else {
+            let yaml =
+                run(&format!("decode --crd fixtures/crds --quiet fixtures/objects/{name}"), "");
+            let yaml = yaml.split_once("-- standard output\n").unwrap().1;
+            let yaml = yaml.strip_suffix("\n-- standard error\n").unwrap();
+            let manifests = billhook::read_manifests(yaml.as_bytes()).unwrap();
+            assert_eq!(value, *manifests[0].value());
+        }
+    }
+    assert_eq!(output("fixtures/objects"), outputs);
+}
+
+#[test]
 fn not_yaml() {
     let text = "apiVersion: v1\nkind: A\n---\nkind: [a\nb: 2\n";
     snapshot!("not_yaml", run("decode --crd fixtures/crds -", text));
@@ -181,7 +217,7 @@ fn no_colour() {
 fn broken_pipe() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_billhook"))
         .args(["decode", "--quiet", "--crd", "fixtures/crds", "fixtures/objects"])
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .current_dir(root())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()

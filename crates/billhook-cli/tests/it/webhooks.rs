@@ -1,13 +1,13 @@
-//! `billhook match`, and `billhook check` of webhook configurations, on the fixtures: exit status, standard output and standard error, compared
-//! with snapshots. All paths are relative to the root of the workspace.
+//! `billhook match`, and `billhook check` of webhook configurations, on the fixtures: exit status,
+//! standard output and standard error, compared with snapshots. All paths are relative to the root
+//! of the workspace.
 
-use crate::support::{cases, run, run_with, snapshot};
+use crate::support::{cases, report_snapshots, run, run_with, snapshot};
 
 cases! {
     match_pod: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels fixtures/match/namespaces.yaml fixtures/match/pod.yaml";
     match_objects: "match --webhooks fixtures/match/webhooks.yaml --namespace-labels shop:sidecars=enabled,tier= --crd fixtures/crds fixtures/match/pod.yaml fixtures/match/node.yaml fixtures/objects/stack-clean.json";
     match_review: "match --webhooks fixtures/match --crd fixtures/crds --request fixtures/match/review.json";
-    match_json_report: "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds --request fixtures/match/review.json --report json";
     match_delete: "match --webhooks fixtures/match/webhooks.yaml --operation delete fixtures/match/pod.yaml";
     match_connect: "match --webhooks fixtures/match/webhooks.yaml --operation connect --subresource exec fixtures/match/pod.yaml";
     match_assumed_namespace: "match --webhooks fixtures/match/webhooks.yaml fixtures/match/pod.yaml";
@@ -55,7 +55,6 @@ cases! {
     help_match: "match --help";
 
     check_webhooks: "check fixtures/match/webhooks.yaml fixtures/broken-webhooks";
-    check_webhooks_json_report: "check --report json fixtures/match fixtures/broken-webhooks/webhooks.yaml";
     check_webhooks_strict: "check --field-validation strict fixtures/broken-webhooks";
     check_webhooks_unreadable: "check -" < [WEBHOOKS.replace("SELECTOR", "[]")];
     check_webhooks_of_another_version: "check -" < [WEBHOOKS.replace("v1beta1", "v2")];
@@ -131,4 +130,20 @@ fn match_colours() {
     let args = "match --webhooks fixtures/match/webhooks.yaml fixtures/match/pod.yaml";
     let shown = run_with(args, b"", &[("CLICOLOR_FORCE", "1")]);
     snapshot!("match_colours", shown.replace('\x1b', "ESC"));
+}
+
+#[test]
+fn match_json_report() {
+    let shown = run(
+        "match --webhooks fixtures/match/webhooks.yaml --crd fixtures/crds --request \
+         fixtures/match/review.json --report json",
+        "",
+    );
+    report_snapshots!("match_json_report", 8, shown);
+}
+
+#[test]
+fn check_webhooks_json_report() {
+    let args = "check --report json fixtures/match fixtures/broken-webhooks/webhooks.yaml";
+    report_snapshots!("check_webhooks_json_report", 4, run(args, ""));
 }

@@ -1,8 +1,13 @@
 //! Runs the built command and compares all that comes out of it with snapshots.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+/// Returns the root of the workspace, where commands run.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// Runs the command; gives all that comes out of it.
 pub(crate) fn run(args: &str, stdin: &str) -> String {
@@ -12,7 +17,7 @@ pub(crate) fn run(args: &str, stdin: &str) -> String {
 pub(crate) fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -> String {
     let mut child = Command::new(env!("CARGO_BIN_EXE_billhook"))
         .args(args.split_whitespace())
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("../.."))
+        .current_dir(root())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
         .envs(environment.iter().copied())
@@ -54,4 +59,40 @@ macro_rules! cases {
     };
 }
 
-pub(crate) use {cases, snapshot};
+/// Splits a long report in JSON: the report with numbers in place of the objects at an
+/// indentation, and these objects.
+pub(crate) fn entries(shown: &str, indentation: usize) -> (String, Vec<String>) {
+    let indentation = " ".repeat(indentation);
+    let (mut rest, mut entries) = (String::new(), Vec::new());
+    let mut entry: Option<String> = None;
+    for line in shown.lines() {
+        let at = line.strip_prefix(&indentation);
+        if at == Some("{") {
+            entry = Some(String::new());
+        }
+        let Some(open) = &mut entry else {
+            rest.extend([line, "\n"]);
+            continue;
+        };
+        open.extend([at.unwrap_or(line), "\n"]);
+        if matches!(at, Some("}" | "},")) {
+            rest.push_str(&format!("{indentation}#{}\n", entries.len()));
+            entries.extend(entry.take());
+        }
+    }
+    (rest, entries)
+}
+
+/// One snapshot for a report and one for each of its objects at an indentation.
+macro_rules! report_snapshots {
+    ($name:expr, $indentation:expr, $shown:expr) => {
+        let (rest, entries) = crate::support::entries(&$shown, $indentation);
+        assert!(entries.len() > 1);
+        snapshot!($name, rest);
+        for (index, entry) in entries.iter().enumerate() {
+            snapshot!(format!("{}-{index}", $name), entry);
+        }
+    };
+}
+
+pub(crate) use {cases, report_snapshots, snapshot};

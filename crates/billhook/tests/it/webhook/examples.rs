@@ -2,31 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
 
 use billhook::GroupVersionKind;
 use billhook::label_selector::LabelSelector;
-use billhook::read_manifests;
 use billhook::webhook::{
     AdmissionAttributes, Decision, EquivalentResources, MatchContext, NamespaceLabels, Operation,
     ValidationOptions, WebhookSet,
 };
+use billhook_testing::fixtures;
 use serde_json::{Value, json};
 
 use crate::webhook::support::{read, resource};
-
-fn examples() -> Vec<(String, Value)> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/webhooks");
-    let mut files: Vec<_> =
-        std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let read = |file: std::path::PathBuf| {
-        let manifests = read_manifests(&std::fs::read(&file).unwrap()).unwrap();
-        let name = file.file_stem().unwrap().to_string_lossy().into_owned();
-        (name, manifests[0].value().clone())
-    };
-    files.into_iter().map(read).collect()
-}
 
 fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     value[name].as_str().unwrap_or_default()
@@ -90,45 +76,46 @@ fn code(decision: &Decision) -> String {
     }
 }
 
+/// Explains the requests of an example.
+fn explain(name: &str, example: &Value) -> String {
+    let configuration = read(&example["configuration"]);
+    let check = configuration.check(&ValidationOptions::default());
+    assert!(check.errors.is_empty(), "{name}: {:?}", check.errors);
+    let mut out = format!("{}: {}\n", text(example, "source"), text(example, "title"));
+    for lint in &check.lints {
+        let _ = writeln!(out, "{lint}");
+    }
+    let set = WebhookSet::new(configuration.kind, [configuration]);
+    let (registry, namespaces) = (registry(example), namespaces(example));
+    let context = MatchContext::new(&namespaces, &registry);
+    for written in example["requests"].as_array().unwrap() {
+        let request = request(written);
+        let traces: Vec<_> = (0..set.hooks().len())
+            .map(|position| set.explain(position, &request, &context).unwrap())
+            .collect();
+        let target = request.resource.with_subresource(&request.subresource);
+        let _ = writeln!(out, "\n-- {} {target} in `{}`", request.operation, request.namespace);
+        for (hook, trace) in set.hooks().iter().zip(&traces) {
+            let _ = writeln!(out, "{}:", hook.name());
+            for line in trace.to_string().lines() {
+                let _ = writeln!(out, "  {line}");
+            }
+        }
+        let found: Vec<String> = traces.iter().map(|trace| code(trace.decision())).collect();
+        let expected: Vec<&str> = match &written["expect"] {
+            Value::Array(list) => list.iter().filter_map(Value::as_str).collect(),
+            one => one.as_str().into_iter().collect(),
+        };
+        assert_eq!(found, expected, "{name}: {written}");
+    }
+    out
+}
+
 #[test]
 fn examples_are_decided_and_explained() {
-    let examples = examples();
+    let examples = fixtures::examples("webhooks", "");
     assert!(examples.len() >= 20);
-    let mut out = String::new();
     for (name, example) in examples {
-        let configuration = read(&example["configuration"]);
-        let check = configuration.check(&ValidationOptions::default());
-        assert!(check.errors.is_empty(), "{name}: {:?}", check.errors);
-        let _ = writeln!(out, "== {name}: {}", text(&example, "title"));
-        for lint in &check.lints {
-            let _ = writeln!(out, "   {lint}");
-        }
-        let set = WebhookSet::new(configuration.kind, [configuration]);
-        let (registry, namespaces) = (registry(&example), namespaces(&example));
-        let context = MatchContext::new(&namespaces, &registry);
-        for written in example["requests"].as_array().unwrap() {
-            let request = request(written);
-            let traces: Vec<_> = (0..set.hooks().len())
-                .map(|position| set.explain(position, &request, &context).unwrap())
-                .collect();
-            let target = request.resource.with_subresource(&request.subresource);
-            let _ = writeln!(out, "\n-- {} {target} in `{}`", request.operation, request.namespace);
-            for (hook, trace) in set.hooks().iter().zip(&traces) {
-                let _ = writeln!(out, "{}:", hook.name());
-                for line in trace.to_string().lines() {
-                    let _ = writeln!(out, "  {line}");
-                }
-            }
-            let found: Vec<String> = traces.iter().map(|trace| code(trace.decision())).collect();
-            let expected = match &written["expect"] {
-                Value::Array(list) => {
-                    list.iter().map(|it| it.as_str().unwrap().to_owned()).collect()
-                }
-                one => vec![one.as_str().unwrap().to_owned()],
-            };
-            assert_eq!(found, expected, "{name}: {written}");
-        }
-        out.push('\n');
+        insta::assert_snapshot!(&*name, explain(&name, &example));
     }
-    insta::assert_snapshot!(out);
 }

@@ -1,0 +1,26 @@
+//! The examples of KEP-575, and inputs on which a server differs from its text.
+
+use billhook_apimachinery::{Change, Dialect};
+use billhook_defaulting::{apply_defaults_reporting, remove_nulls_reporting};
+use billhook_testing::{fixtures, kep};
+use serde_json::Value;
+
+fn run(schema: &Value, dialect: Dialect, object: &mut Value) -> Result<Vec<Change>, String> {
+    let schema = kep::compile(schema, dialect);
+    let mut changes = remove_nulls_reporting(&schema, object);
+    let applied = apply_defaults_reporting(&schema, object).map_err(|error| error.to_string())?;
+    changes.extend(applied);
+    Ok(changes)
+}
+
+#[test]
+fn examples() {
+    let mut seen = 0;
+    for prefix in ["defaulting-", "divergence-kd-06", "divergence-kd-2", "divergence-kd-68"] {
+        for (name, example) in fixtures::examples("kep", prefix) {
+            insta::assert_snapshot!(&*name, kep::check(&name, &example, run));
+            seen += 1;
+        }
+    }
+    assert!(seen >= 11);
+}
