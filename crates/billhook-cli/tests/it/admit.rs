@@ -42,14 +42,14 @@ cases! {
 }
 
 /// The example's webhooks, and the files that name them.
-struct Webhooks {
+pub(crate) struct Webhooks {
     runtime: Runtime,
     server: Server,
     directory: PathBuf,
 }
 
 impl Webhooks {
-    fn start(name: &str) -> Self {
+    pub(crate) fn start(name: &str) -> Self {
         let runtime = Runtime::new().unwrap();
         let names = ["localhost", "hook.shop.svc"];
         let start = Server::start("127.0.0.1:0", &names, |received| {
@@ -62,9 +62,8 @@ impl Webhooks {
         Webhooks { runtime, server, directory }
     }
 
-    /// Runs the command with the webhooks, of which `trouble` is wanted; what differs from run to
-    /// run is replaced.
-    fn admit(&self, trouble: &str, args: &str, stdin: &str) -> String {
+    /// Writes the configurations of the webhooks, of which `trouble` is wanted.
+    pub(crate) fn file(&self, trouble: &str) -> String {
         let _guard = self.runtime.enter();
         let documents: Vec<String> = crate::configuration::of(&self.server)
             .unwrap()
@@ -75,7 +74,13 @@ impl Webhooks {
             .collect();
         let file = self.directory.join("webhooks.yaml");
         std::fs::write(&file, documents.join("---\n")).unwrap();
-        let args = format!("admit --crd fixtures/crds --webhooks {} {args}", file.display());
+        file.to_str().unwrap().to_owned()
+    }
+
+    /// Runs the command with the webhooks; what differs from run to run is replaced.
+    fn admit(&self, trouble: &str, args: &str, stdin: &str) -> String {
+        let file = self.file(trouble);
+        let args = format!("admit --crd fixtures/crds --webhooks {file} {args}");
         let shown = run_with(&args, stdin.as_bytes(), &[]);
         let port = self.server.address().port().to_string();
         let shown =

@@ -2,7 +2,7 @@
 //! call it, then serves until it is stopped.
 //!
 //! ```console
-//! $ cargo run -p billhook --example webhook_server -- 127.0.0.1:8443 > webhooks.yaml
+//! $ cargo run -p billhook-webhook-client --example webhook_server -- 127.0.0.1:8443 > webhooks.yaml
 //! ```
 
 #![expect(clippy::print_stdout, reason = "the configurations are its output")]

@@ -9,6 +9,7 @@ mod example;
 mod hostile;
 mod network;
 mod policies;
+mod reinvocation;
 mod reviews;
 mod scenarios;
 mod security;

@@ -1,0 +1,45 @@
+//! The commands in the README do what it says.
+
+use crate::admit::Webhooks;
+use crate::support::{root, run};
+
+/// Commands that other tests run, or that are these tests.
+const ELSEWHERE: [&str; 2] = [
+    "cargo test --workspace",
+    "cargo run -q -p billhook-webhook-client --example webhook_server > webhooks.yaml &",
+];
+
+/// Returns the commands of the `console` blocks, each with the output that is shown.
+fn commands(text: &str) -> Vec<(String, String)> {
+    let mut commands: Vec<(String, String)> = Vec::new();
+    for block in text.split("```console\n").skip(1) {
+        let block = block.split_once("```").unwrap().0;
+        for line in block.lines() {
+            match line.strip_prefix("$ ") {
+                Some(command) => commands.push((command.to_owned(), String::new())),
+                None => commands.last_mut().unwrap().1.extend([line, "\n"]),
+            }
+        }
+    }
+    commands
+}
+
+#[test]
+fn commands_run() {
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let commands = commands(&readme);
+    assert!(commands.len() >= 4);
+    let webhooks = Webhooks::start("readme");
+    let file = webhooks.file("");
+    for (command, output) in commands {
+        let Some(args) = command.strip_prefix("cargo run -q -- ") else {
+            assert!(ELSEWHERE.contains(&&*command), "nobody runs `{command}`");
+            continue;
+        };
+        let words = args.split_whitespace();
+        let words = words.map(|word| if word == "webhooks.yaml" { &file } else { word });
+        let shown = run(&words.collect::<Vec<_>>().join(" "), "");
+        assert!(shown.contains("exit status: 0"), "{command}\n{shown}");
+        assert!(shown.contains(&output), "{command} shows\n{output}\nbut is\n{shown}");
+    }
+}
