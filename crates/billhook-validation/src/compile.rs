@@ -37,8 +37,6 @@ pub(crate) struct Arena {
     properties: Vec<Member>,
     /// The branches of junctors, grouped.
     branches: Vec<NodeId>,
-    /// A node that demands nothing.
-    free: Node,
 }
 
 /// What one node of a schema demands.
@@ -236,9 +234,9 @@ impl Arena {
     /// The node of the top value.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
+    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
     pub(crate) fn node(&self, id: NodeId) -> &Node {
-        // Ids are only made together with their node.
-        self.nodes.get(id.0 as usize).unwrap_or(&self.free)
+        &self.nodes[id.0 as usize]
     }
 
     pub(crate) fn node_count(&self) -> usize {
@@ -253,13 +251,15 @@ impl Arena {
 
     /// The listed members of a node.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "the range is only made together with the members")]
     pub(crate) fn properties(&self, node: &Node) -> Members<'_> {
         let Range { start, end } = node.properties;
-        Members(self.properties.get(start as usize..end as usize).unwrap_or_default())
+        Members(&self.properties[start as usize..end as usize])
     }
 
+    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with the branches")]
     fn branches(&self, range: &Range<u32>) -> &[NodeId] {
-        self.branches.get(range.start as usize..range.end as usize).unwrap_or_default()
+        &self.branches[range.start as usize..range.end as usize]
     }
 
     pub(crate) fn any_of(&self, junctors: &Junctors) -> &[NodeId] {

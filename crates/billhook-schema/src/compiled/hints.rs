@@ -66,9 +66,9 @@ impl<'s> NodeRef<'s> {
     /// Notes that `property`, a member of this node, came behind another one, or first.
     #[inline]
     pub fn learn(self, previous: PreviousProperty, property: PropertyRef<'s>) {
-        let (start, end) = self.node.properties;
-        let properties = self.arena.properties.get(start as usize..end as usize);
-        let own = |position: usize| properties.and_then(|own| own.get(position));
+        let (start, _) = self.node.properties;
+        let properties = self.arena.properties(self.node.properties);
+        let own = |position: usize| properties.get(position);
         if own(property.position()).is_some_and(|own| std::ptr::eq(own, property.property)) {
             let hint = match previous {
                 PreviousProperty::NONE => Some(&self.node.first),

@@ -53,7 +53,7 @@ enum Mode {
     Whole,
 }
 
-pub(super) static NOTHING_NODE: Node = Node {
+static NOTHING_NODE: Node = Node {
     id: NOTHING,
     parent: NOTHING,
     step: Step::Top,
@@ -186,20 +186,24 @@ impl Lowering {
             let (defaulted, defaulted_mask) = self.defaulted(properties);
             let lookup = self.lookup(properties);
 
-            if let Some(node) = self.arena.nodes.get_mut(id.0 as usize) {
-                node.flags = flags;
-                // KEP-2332, example 9: what preservation reaches may have any type.
-                let preserved = inherited == Mode::Keep && mode == Mode::Keep;
-                node.types = if preserved { Types::ANY } else { types(schema) };
-                node.properties = properties;
-                node.defaulted = defaulted;
-                node.defaulted_mask = defaulted_mask;
-                node.lookup = lookup;
-                node.unlisted = unlisted;
-                node.items = items;
-            }
+            let node = self.node_mut(id);
+            node.flags = flags;
+            // KEP-2332, example 9: what preservation reaches may have any type.
+            let preserved = inherited == Mode::Keep && mode == Mode::Keep;
+            node.types = if preserved { Types::ANY } else { types(schema) };
+            node.properties = properties;
+            node.defaulted = defaulted;
+            node.defaulted_mask = defaulted_mask;
+            node.lookup = lookup;
+            node.unlisted = unlisted;
+            node.items = items;
         });
         id
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.arena.nodes[id.0 as usize]
     }
 
     fn mode(&self, schema: &JsonSchemaProps, inherited: Mode) -> Mode {
@@ -287,8 +291,8 @@ impl Lowering {
         for (index, (name, listed, target)) in (0..).zip(properties) {
             let position = start + index;
             self.inherit(flags, target, true);
-            if listed && let Some(node) = self.arena.nodes.get_mut(target.node.0 as usize) {
-                node.step = Step::Property(position);
+            if listed {
+                self.node_mut(target.node).step = Step::Property(position);
             }
             let field = if implied.contains(&name) { ResourceField::named(name) } else { None };
             let spelling = Spelling::new(name);
@@ -309,31 +313,31 @@ impl Lowering {
                 listed,
             });
         }
-        if count > 0
-            && let Some(node) = self.arena.nodes.get_mut(id.0 as usize)
-        {
-            node.first = Hint::new(start);
+        if count > 0 {
+            self.node_mut(id).first = Hint::new(start);
         }
         (start, start + count)
     }
 
-    fn defaulted(&mut self, (start, end): (u32, u32)) -> ((u32, u32), u64) {
-        let Arena { properties, defaulted, .. } = &mut self.arena;
-        let first = defaulted.len();
-        let properties = properties.get(start as usize..end as usize).unwrap_or_default();
-        defaulted.extend(properties.chunks(64).map(|properties| {
-            let has = |property: &Property| property.listed && property.target.has_default();
+    fn defaulted(&mut self, properties: (u32, u32)) -> ((u32, u32), u64) {
+        let has = |property: &Property| property.listed && property.target.has_default();
+        let words = self.arena.properties(properties).chunks(64).map(|properties| {
             let bits = properties.iter().zip(0..);
             bits.fold(0, |word, (property, bit)| word | u64::from(has(property)) << bit)
-        }));
-        let mask = defaulted.get(first).copied().unwrap_or_default();
-        ((first as u32, defaulted.len() as u32), mask)
+        });
+        let words: Vec<u64> = words.collect();
+        let (start, mask) = (self.arena.defaulted.len(), words.first().copied());
+        self.arena.defaulted.extend(words);
+        ((start as u32, self.arena.defaulted.len() as u32), mask.unwrap_or_default())
     }
 
-    fn lookup(&mut self, (start, end): (u32, u32)) -> Lookup {
-        let Arena { properties, names, slots, .. } = &mut self.arena;
-        let properties = properties.get(start as usize..end as usize).unwrap_or_default();
-        Lookup::build(properties.iter().map(|property| property.name_in(names)), slots)
+    fn lookup(&mut self, properties: (u32, u32)) -> Lookup {
+        let mut slots = std::mem::take(&mut self.arena.slots);
+        let properties = self.arena.properties(properties).iter();
+        let names = properties.map(|property| self.arena.name(property));
+        let lookup = Lookup::build(names, &mut slots);
+        self.arena.slots = slots;
+        lookup
     }
 
     fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
@@ -348,9 +352,7 @@ impl Lowering {
     /// Notes in `flags` what can happen at `target` or below it; a null there can be removed only
     /// when it is the value of a member (DF-10).
     fn inherit(&self, flags: &mut Flags, target: Target, is_member: bool) {
-        if let Some(node) = self.arena.nodes.get(target.node.0 as usize) {
-            flags.0 |= node.flags.0 & Flags::INHERITED;
-        }
+        flags.0 |= self.arena.node(target.node).node.flags.0 & Flags::INHERITED;
         if target.has_default() {
             flags.0 |= Flags::CAN_DEFAULT;
         }

@@ -49,8 +49,11 @@ impl ResourceField {
     }
 }
 
-/// A structural schema in the form that objects are walked with. Immutable, cheap to clone, and
-/// free to share between threads.
+/// A structural schema in the form that objects are walked with. Cheap to clone, and free to share
+/// between threads.
+///
+/// It never changes what it says. But it learns in which order objects list their members, to find
+/// them sooner: those notes are atomic numbers, written in no particular order between threads.
 #[derive(Clone)]
 pub struct CompiledSchema(Arc<Arena>);
 
@@ -225,11 +228,6 @@ impl CompiledSchema {
         Edge { arena: &self.0, target: &self.0.root }
     }
 
-    /// A node by its id.
-    pub fn node(&self, id: NodeId) -> NodeRef<'_> {
-        self.0.node(id)
-    }
-
     /// The dialect that the schema was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
@@ -259,10 +257,21 @@ impl fmt::Debug for CompiledSchema {
 
 impl Arena {
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
     fn node(&self, id: NodeId) -> NodeRef<'_> {
-        // Ids are only made together with their node.
-        let node = self.nodes.get(id.0 as usize).unwrap_or(&lower::NOTHING_NODE);
-        NodeRef { arena: self, node }
+        NodeRef { arena: self, node: &self.nodes[id.0 as usize] }
+    }
+
+    /// The properties of a node.
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with properties")]
+    fn properties(&self, (start, end): (u32, u32)) -> &[Property] {
+        &self.properties[start as usize..end as usize]
+    }
+
+    #[expect(clippy::indexing_slicing, reason = "positions are only made with their property")]
+    fn property(&self, position: u32) -> &Property {
+        &self.properties[position as usize]
     }
 
     fn name(&self, property: &Property) -> &str {
@@ -290,8 +299,7 @@ impl<'s> NodeRef<'s> {
     /// [`NodeRef::property`] for a name that is a part of some text.
     #[inline]
     pub fn property_named(self, name: &[u8]) -> Option<PropertyRef<'s>> {
-        let (start, end) = self.node.properties;
-        let properties = self.arena.properties.get(start as usize..end as usize)?;
+        let properties = self.arena.properties(self.node.properties);
         let property = self.node.lookup.find(properties, self.arena, name)?;
         Some(PropertyRef { arena: self.arena, property })
     }
@@ -306,9 +314,8 @@ impl<'s> NodeRef<'s> {
     /// The member at a position in the order of names.
     #[inline]
     pub fn property_at(self, position: usize) -> Option<PropertyRef<'s>> {
-        let (start, end) = self.node.properties;
-        let properties = self.arena.properties.get(start as usize..end as usize)?;
-        Some(PropertyRef { arena: self.arena, property: properties.get(position)? })
+        let property = self.arena.properties(self.node.properties).get(position)?;
+        Some(PropertyRef { arena: self.arena, property })
     }
 
     /// Which of the first 64 members are listed and were compiled with a default, a bit for each
@@ -320,9 +327,10 @@ impl<'s> NodeRef<'s> {
 
     /// [`NodeRef::defaulted_mask`] for all members, 64 in a word.
     #[inline]
+    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with the words")]
     pub fn defaulted_words(self) -> &'s [u64] {
         let (start, end) = self.node.defaulted;
-        self.arena.defaulted.get(start as usize..end as usize).unwrap_or_default()
+        &self.arena.defaulted[start as usize..end as usize]
     }
 
     /// Whether nothing at or below this node can change, so that a walk need not look inside.
@@ -333,12 +341,8 @@ impl<'s> NodeRef<'s> {
 
     /// All members known by name, in the order of their names.
     pub fn properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
-        let (start, end) = self.node.properties;
-        let properties = self.arena.properties.get(start as usize..end as usize);
-        properties
-            .unwrap_or_default()
-            .iter()
-            .map(move |property| PropertyRef { arena: self.arena, property })
+        let properties = self.arena.properties(self.node.properties);
+        properties.iter().map(move |property| PropertyRef { arena: self.arena, property })
     }
 
     /// What happens to members that are not known by name.
@@ -457,8 +461,7 @@ impl<'s> NodeRef<'s> {
             let (keyword, name) = match node.step {
                 Step::Top => break,
                 Step::Property(property) => {
-                    let property = self.arena.properties.get(property as usize);
-                    ("properties", property.map(|property| self.arena.name(property)))
+                    ("properties", Some(self.arena.name(self.arena.property(property))))
                 }
                 Step::AdditionalProperties => ("additionalProperties", None),
                 Step::Items => ("items", None),

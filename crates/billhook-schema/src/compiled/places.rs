@@ -50,8 +50,7 @@ impl<'s> DefaultPlace<'s> {
         let step = match node.node.step {
             Step::Top => return None,
             Step::Property(property) => {
-                let property = arena.properties.get(property as usize);
-                DefaultStep::Property(property.map_or("", |property| arena.name(property)))
+                DefaultStep::Property(arena.name(arena.property(property)))
             }
             Step::AdditionalProperties => DefaultStep::AdditionalProperties,
             Step::Items => DefaultStep::Items,
