@@ -5,6 +5,7 @@ use std::path::Path;
 
 use billhook::Definition;
 use billhook_apimachinery::FieldPath;
+use billhook_cel::CheckedSchema;
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
@@ -118,7 +119,7 @@ fn default_example(Example { name, head, lines }: &Example) -> bool {
         .resource_root(true)
         .require_pruned(require_pruned)
         .base(FieldPath::default().name("S"));
-    let found = validate_defaults(&schema, &checks);
+    let found = validate_defaults(&CheckedSchema::new(&schema), &checks);
     compare(name, lines, found.errors.iter().map(ToString::to_string))
 }
 

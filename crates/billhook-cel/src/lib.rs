@@ -42,4 +42,4 @@ pub use language::{
     CompileError, Environment, Evaluation, EvaluationError, List, Map, ObjectType, Opaque, Program,
     Text, Timestamp, Type, Value,
 };
-pub use validate::{RuleChecks, validate_rules};
+pub use validate::{CheckedSchema, RuleChecks, validate_rules};

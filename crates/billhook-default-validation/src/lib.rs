@@ -6,22 +6,20 @@
 //! [`validate_defaults`] returns the server's errors.
 
 mod prune;
-mod rules;
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow};
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location, aggregate};
+use billhook_cel::CheckedSchema;
+use billhook_cel::rules::BUDGET;
 use billhook_pruning::coerce_node;
-use billhook_schema::{
-    CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, RESOURCE_FIELDS, StructuralSchema,
-};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, RESOURCE_FIELDS};
 use billhook_validation::validate_embedded_node;
 use serde_json::{Map, Value};
 
 use billhook_validation::Validator;
 
 pub use prune::{DefaultPruningError, prune_defaults};
-use rules::DefaultRules;
 
 /// How the defaults of a schema are validated.
 #[derive(Clone, Debug)]
@@ -81,6 +79,7 @@ pub struct DefaultFindings {
 /// budget for all of them.
 ///
 /// ```
+/// use billhook_cel::CheckedSchema;
 /// use billhook_schema::{JsonSchemaProps, StructuralSchema};
 /// use billhook_default_validation::{DefaultChecks, validate_defaults};
 /// use serde_json::json;
@@ -89,7 +88,7 @@ pub struct DefaultFindings {
 ///     "replicas": {"type": "integer", "default": "one"},
 /// }});
 /// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
-/// let findings = validate_defaults(&schema, &DefaultChecks::default());
+/// let findings = validate_defaults(&CheckedSchema::new(&schema), &DefaultChecks::default());
 /// assert_eq!(
 ///     findings.errors[0].to_string(),
 ///     "properties[replicas].default: Invalid value: \"string\":  in body must be of type \
@@ -100,26 +99,27 @@ pub struct DefaultFindings {
 ///     "type": "integer", "default": 0, "x-kubernetes-validations": [{"rule": "self > 0"}],
 /// }}});
 /// let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
-/// let findings = validate_defaults(&schema, &DefaultChecks::default());
+/// let findings = validate_defaults(&CheckedSchema::new(&schema), &DefaultChecks::default());
 /// assert_eq!(
 ///     findings.errors[0].to_string(),
 ///     "properties[replicas].default: Invalid value: 0: failed rule: self > 0",
 /// );
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn validate_defaults(schema: &StructuralSchema, checks: &DefaultChecks) -> DefaultFindings {
+pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> DefaultFindings {
     if !has_default(schema.root()) {
         return DefaultFindings::default();
     }
     let mut options = CompileOptions::default();
     options.resource_root = checks.resource_root;
-    let compiled = CompiledSchema::new(Some(schema), options);
+    let compiled = CompiledSchema::of_part(schema.root(), options);
     let validator = Validator::structural(schema.root());
     let mut walk = Walk {
         require_pruned: checks.require_pruned,
         errors: FieldErrors::default(),
         rewritten: Vec::new(),
-        rules: DefaultRules::new(schema),
+        rules: schema,
+        budget: BUDGET,
         steps: Vec::new(),
         is_over: false,
     };
@@ -190,7 +190,9 @@ struct Walk<'w> {
     require_pruned: bool,
     errors: FieldErrors,
     rewritten: Vec<(FieldPath, DeepValue)>,
-    rules: DefaultRules<'w>,
+    rules: &'w CheckedSchema,
+    /// What the rules may still cost for all defaults together.
+    budget: u64,
     /// The steps from the top to the node.
     steps: Vec<Option<&'w str>>,
     /// Whether no further rules are evaluated, which ends the walk.
@@ -317,7 +319,9 @@ impl<'w> Walk<'w> {
     fn value(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
         let mut errors = place.validator.check(default).at(path.clone()).errors();
         if errors.is_empty() && place.validator.has_rules() {
-            let found = self.rules.check(&self.steps, default, path);
+            let node = (self.steps.as_slice(), &place.validator);
+            let found = self.rules.check_default(node, default, path, self.budget);
+            self.budget = self.budget.saturating_sub(found.cost);
             self.is_over = found.is_exhausted;
             errors = found.errors;
         }

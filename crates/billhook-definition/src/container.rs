@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Location};
-use billhook_cel::{RuleChecks, validate_rules};
+use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 
@@ -46,6 +46,7 @@ pub(crate) fn check(
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
+                let schema = CheckedSchema::new(&schema);
                 if found.is_empty() {
                     let checks = DefaultChecks::default().base(base.clone());
                     let checks = checks.require_pruned(options.pruned_defaults);

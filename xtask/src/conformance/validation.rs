@@ -3,6 +3,7 @@
 
 use billhook::{DecodeOptions, Scope, ValidateOptions, Validation};
 use billhook_apimachinery::value::DeepValue;
+use billhook_cel::CheckedSchema;
 use billhook_cel::rules::{BUDGET, Rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::JsonSchemaProps;
@@ -67,7 +68,7 @@ pub(super) fn defaults_validate(input: &Value) -> Run {
     let checks = DefaultChecks::default()
         .resource_root(flag(input, "isResourceRoot"))
         .require_pruned(flag(input, "requirePrunedDefaults"));
-    let findings = validate_defaults(&schema, &checks);
+    let findings = validate_defaults(&CheckedSchema::new(&schema), &checks);
     Ok(Outcome {
         errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(json!({"valid": findings.errors.is_empty()}))

@@ -5,10 +5,12 @@ use std::ops::ControlFlow;
 
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_validation::Validator;
 use serde_json::Value as Json;
 
-use super::compile::Rule;
-use super::{Arena, CALL_LIMIT, Node, RuleFindings};
+use super::rule::Rule;
+use super::tree::{Node, NodeId, RuleTree};
+use super::{CALL_LIMIT, RuleFindings};
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
 
@@ -17,7 +19,7 @@ const MAX_MESSAGE: usize = 5 * 1024;
 
 /// An evaluation of rules.
 pub(super) struct Run<'r> {
-    arena: &'r Arena,
+    tree: &'r RuleTree,
     budget: u64,
     /// Whether what was wrong before and has not changed is only warned of (CE-50).
     ratchets: bool,
@@ -26,7 +28,7 @@ pub(super) struct Run<'r> {
 
 /// The nearest value around that has an old counterpart (CE-50).
 struct Anchor<'v> {
-    node: &'v Node,
+    validator: &'v Validator,
     value: &'v Json,
     old: &'v Json,
     is_unchanged: OnceCell<bool>,
@@ -34,7 +36,7 @@ struct Anchor<'v> {
 
 impl Anchor<'_> {
     fn is_unchanged(&self) -> bool {
-        let compare = || self.node.validator.is_unchanged(self.value, self.old);
+        let compare = || self.validator.is_unchanged(self.value, self.old);
         *self.is_unchanged.get_or_init(compare)
     }
 }
@@ -51,8 +53,8 @@ struct Place<'p> {
 }
 
 impl<'r> Run<'r> {
-    pub(super) fn new(arena: &'r Arena, budget: u64) -> Self {
-        Run { arena, budget, ratchets: true, found: RuleFindings::default() }
+    pub(super) fn new(tree: &'r RuleTree, budget: u64) -> Self {
+        Run { tree, budget, ratchets: true, found: RuleFindings::default() }
     }
 
     /// The same, but everything that is wrong is an error.
@@ -60,62 +62,69 @@ impl<'r> Run<'r> {
         Run { ratchets: false, ..self }
     }
 
-    pub(super) fn root(
+    /// Evaluates the rules of a value that is not part of another one.
+    pub(super) fn top(
         mut self,
-        id: usize,
+        at_schema: (NodeId, &Validator),
         value: &Json,
         old: Option<&Json>,
         at: &FieldPath,
     ) -> RuleFindings {
-        self.found.is_exhausted = self.node(id, value, old, None, &Location::at(at)).is_break();
+        let result = self.node(at_schema, value, old, None, &Location::at(at));
+        self.found.is_exhausted = result.is_break();
         self.found
     }
 
     /// The rules of a node and of those below it (CE-30).
     fn node(
         &mut self,
-        id: usize,
+        (id, validator): (NodeId, &Validator),
         value: &Json,
         old: Option<&Json>,
         outer: Option<&Anchor<'_>>,
         at: &Location<'_>,
     ) -> ControlFlow<()> {
         // Null has no rules (CE-03).
-        let Some(node) = self.arena.nodes.get(id).filter(|_| !value.is_null()) else {
+        if value.is_null() {
             return ControlFlow::Continue(());
-        };
+        }
+        let node = self.tree.node(id);
         let own = old.filter(|_| self.ratchets);
-        let own = own.map(|old| Anchor { node, value, old, is_unchanged: OnceCell::new() });
+        let own = own.map(|old| Anchor { validator, value, old, is_unchanged: OnceCell::new() });
         let anchor = own.as_ref().or(outer);
         let old = old.filter(|old| !old.is_null());
         let place = Place { node, value, old, anchor, at };
-        for rule in self.arena.rules.get(node.rules.clone()).unwrap_or_default() {
+        for rule in &node.rules {
             self.rule(rule, place)?;
         }
         match value {
             Json::Object(members) => grow(|| {
                 for (key, member) in sorted(members) {
-                    let (child, at) = match (node.properties.get(key.as_str()), node.additional) {
-                        (Some(child), _) => (*child, at.name(key)),
-                        (None, Some(child)) if node.validator.property(key).is_none() => {
-                            (child, at.key(key))
-                        }
-                        _ => continue,
+                    let (child, at, validator) = match validator.property(key) {
+                        Some(below) => (node.properties.get(key.as_str()), at.name(key), below),
+                        None => match validator.additional_properties() {
+                            Some(below) => (node.additional.as_ref(), at.key(key), below),
+                            None => continue,
+                        },
                     };
+                    let Some(child) = child else { continue };
                     let old = old.and_then(|old| old.get(key));
                     // The type of the object is none of its content (VV-84).
-                    let is_type = id == 0 && matches!(key.as_str(), "apiVersion" | "kind");
+                    let is_type =
+                        id == self.tree.root() && matches!(key.as_str(), "apiVersion" | "kind");
                     let anchor = anchor.filter(|_| !is_type);
-                    self.node(child, member, old, anchor, &at)?;
+                    self.node((*child, &validator), member, old, anchor, &at)?;
                 }
                 ControlFlow::Continue(())
             }),
             Json::Array(items) => grow(|| {
-                let Some(child) = node.items else { return ControlFlow::Continue(()) };
-                let old = old.and_then(|old| node.validator.old_elements(old));
+                let (Some(child), Some(below)) = (node.items, validator.items()) else {
+                    return ControlFlow::Continue(());
+                };
+                let old = old.and_then(|old| validator.old_elements(old));
                 for (index, item) in items.iter().enumerate() {
                     let old = old.as_ref().and_then(|old| old.get(item));
-                    self.node(child, item, old, anchor, &at.index(index))?;
+                    self.node((child, &below), item, old, anchor, &at.index(index))?;
                 }
                 ControlFlow::Continue(())
             }),
@@ -198,7 +207,7 @@ impl<'r> Run<'r> {
         variables: &[(&str, Value<'_>)],
     ) -> ControlFlow<()> {
         let mut message = None;
-        if let Some(program) = &rule.message_expression {
+        if let Some(Ok(program)) = &rule.message_expression {
             let evaluation = program.evaluate(variables, CALL_LIMIT);
             if !self.spend(evaluation.cost) {
                 self.fail(

@@ -1,24 +1,22 @@
-//! The walk through a schema that finds its rules (CE-20).
-
-use std::sync::Arc;
+//! The walk through the rules of a schema that finds what is wrong with them (CE-20).
 
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::grow;
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
 use billhook_schema::JsonSchemaProps;
-use billhook_schema::props::{SchemaOrBool, ValidationRule};
+use billhook_schema::props::ValidationRule;
 use serde_json::{Value, json};
 
 use super::RuleChecks;
 use super::budget::{self, Total, excess};
 use crate::language::cost;
-use crate::language::program::{Environment, Program};
 use crate::language::schema::SchemaType;
-use crate::language::types::Type;
+use crate::rules::{NodeId, Rule, RuleTree};
 
 pub(super) struct Walk<'w> {
     checks: &'w RuleChecks,
     is_clean: &'w dyn Fn(&Location<'_>) -> bool,
+    tree: &'w RuleTree,
     errors: FieldErrors,
     total: Total,
 }
@@ -31,58 +29,19 @@ struct Context<'p> {
     uncorrelatable: Option<&'p Location<'p>>,
 }
 
-/// The type of a node, which is made only at rules and below them.
-#[derive(Clone)]
-enum Typed {
-    NotYet,
-    As(Arc<SchemaType>),
-    /// It has none, and so nothing below it has one.
-    Not,
-}
-
-impl Typed {
-    fn new(schema: &JsonSchemaProps, is_root: bool) -> Typed {
-        let is_resource = is_root || schema.extensions.embedded_resource;
-        SchemaType::of(schema, is_resource).map_or(Typed::Not, |type_| Typed::As(type_.into()))
-    }
-
-    /// The type of a node below; `known` finds it in the type of this one.
-    fn below(
-        &self,
-        schema: &JsonSchemaProps,
-        known: impl FnOnce(&SchemaType) -> Option<&Arc<SchemaType>>,
-    ) -> Typed {
-        match self {
-            Typed::As(type_) => match known(type_) {
-                Some(type_) => Typed::As(Arc::clone(type_)),
-                None => Typed::new(schema, false),
-            },
-            Typed::NotYet if has_rules(schema) => Typed::new(schema, false),
-            other => other.clone(),
-        }
-    }
-}
-
-fn rules(schema: &JsonSchemaProps) -> &[ValidationRule] {
-    schema.extensions.validations.as_deref().unwrap_or_default()
-}
-
-fn has_rules(schema: &JsonSchemaProps) -> bool {
-    !rules(schema).is_empty()
-}
-
 impl<'w> Walk<'w> {
-    pub(super) fn new(checks: &'w RuleChecks, is_clean: &'w dyn Fn(&Location<'_>) -> bool) -> Self {
-        Walk { checks, is_clean, errors: FieldErrors::default(), total: Total::default() }
+    pub(super) fn new(
+        checks: &'w RuleChecks,
+        is_clean: &'w dyn Fn(&Location<'_>) -> bool,
+        tree: &'w RuleTree,
+    ) -> Self {
+        let (errors, total) = (FieldErrors::default(), Total::default());
+        Walk { checks, is_clean, tree, errors, total }
     }
 
-    pub(super) fn root(&mut self, schema: &JsonSchemaProps) {
-        let typed = match has_rules(schema) {
-            true => Typed::new(schema, true),
-            false => Typed::NotYet,
-        };
+    pub(super) fn top(&mut self, schema: &JsonSchemaProps) {
         let context = Context { most: Some(1), uncorrelatable: None };
-        self.node(schema, &typed, &context, &Location::at(&self.checks.base));
+        self.node(self.tree.root(), schema, &context, &Location::at(&self.checks.base));
     }
 
     pub(super) fn into_errors(self) -> Vec<FieldError> {
@@ -93,14 +52,15 @@ impl<'w> Walk<'w> {
 
     fn node(
         &mut self,
+        id: NodeId,
         schema: &JsonSchemaProps,
-        typed: &Typed,
         context: &Context<'_>,
         at: &Location<'_>,
     ) {
         if self.errors.is_full() {
             return;
         }
+        let node = self.tree.node(id);
         let most =
             context.most.zip(most_below(schema)).map(|(most, below)| most.saturating_mul(below));
         let context_below = |is_correlatable: bool| Context {
@@ -108,39 +68,32 @@ impl<'w> Walk<'w> {
             uncorrelatable: context.uncorrelatable.or((!is_correlatable).then_some(at)),
         };
         grow(|| {
-            if let Some(SchemaOrBool::Schema(values)) = &schema.additional_properties {
-                let typed = typed.below(values, SchemaType::elements);
-                let at = at.name("additionalProperties");
-                self.node(values, &typed, &context_below(true), &at);
+            if let Some((id, values)) = node.additional.zip(schema.additional_schema()) {
+                self.node(id, values, &context_below(true), &at.name("additionalProperties"));
             }
             let is_known = |type_: &str| matches!(type_, "granular" | "atomic");
             let map_type = schema.extensions.map_type.as_deref();
             let below = context_below(map_type.is_none_or(is_known));
             let properties_at = at.name("properties");
-            for (name, property) in schema.properties.iter().flatten() {
-                let typed = typed.below(property, |type_| type_.property(name));
-                self.node(property, &typed, &below, &properties_at.key(name));
+            for (name, id) in &node.properties {
+                if let Some(property) = schema.property(name) {
+                    self.node(*id, property, &below, &properties_at.key(name));
+                }
             }
-            if let Some(items) = schema.items_schema() {
+            if let Some((id, items)) = node.items.zip(schema.items_schema()) {
                 let is_map = schema.extensions.list_type.as_deref() == Some("map");
-                let typed = typed.below(items, SchemaType::elements);
-                self.node(items, &typed, &context_below(is_map), &at.name("items"));
+                self.node(id, items, &context_below(is_map), &at.name("items"));
             }
         });
-        if has_rules(schema) && (self.is_clean)(at) {
-            self.rules(schema, typed, context, at);
+        if !node.rules.is_empty() && (self.is_clean)(at) {
+            self.rules(id, context, at);
         }
     }
 
-    fn rules(
-        &mut self,
-        schema: &JsonSchemaProps,
-        typed: &Typed,
-        context: &Context<'_>,
-        at: &Location<'_>,
-    ) {
+    fn rules(&mut self, id: NodeId, context: &Context<'_>, at: &Location<'_>) {
+        let node = self.tree.node(id);
         let at = at.name("x-kubernetes-validations");
-        let Typed::As(type_) = typed else {
+        let Some(type_) = node.schema.as_deref().filter(|_| !node.is_untyped) else {
             let detail = "internal error: failed to construct type information for \
                           x-kubernetes-validations rules: unable to convert structural schema to \
                           CEL declarations";
@@ -148,80 +101,49 @@ impl<'w> Walk<'w> {
             return;
         };
         let most = context.most.unwrap_or_else(|| type_.most_in_request());
-        let self_type = type_.to_type();
-        for (index, rule) in rules(schema).iter().enumerate() {
-            let environment = Environment::of_rule(rule, self_type.clone());
+        for (index, rule) in node.rules.iter().enumerate() {
             let at = at.index(index);
-            self.rule(&RuleAt { rule, type_, environment, at: &at }, most, context);
+            self.rule(&RuleAt { rule, type_, at: &at }, most, context);
         }
     }
 
-    fn rule(&mut self, rule: &RuleAt<'_>, most: u64, context: &Context<'_>) {
-        if rule.rule.rule.trim().is_empty() {
-            return;
+    fn rule(&mut self, at: &RuleAt<'_>, most: u64, context: &Context<'_>) {
+        let Some(program) = &at.rule.program else { return };
+        match program {
+            Ok(program) => {
+                let cost = cost::estimate(&program.checked, at.type_).saturating_mul(most);
+                self.weigh(at, "rule", "estimated rule cost", cost);
+                self.message(at);
+            }
+            Err(error) => self.refuse(at, "rule", error),
         }
-        let uses_old = self.expression(rule, most);
-        if uses_old {
+        let written = &at.rule.written;
+        if at.rule.uses_old {
             if let Some(within) = context.uncorrelatable {
                 let detail = format!(
                     "oldSelf cannot be used on the uncorrelatable portion of the schema within {}",
                     within.to_path()
                 );
-                let text = rule.rule.rule.as_str();
-                self.errors.push(FieldError::invalid(rule.path("rule"), text, &detail));
+                let text = written.rule.as_str();
+                self.errors.push(FieldError::invalid(at.path("rule"), text, &detail));
             }
-        } else if let Some(is_optional) = rule.rule.optional_old_self {
+        } else if let Some(is_optional) = written.optional_old_self {
             let detail = "may not be set if oldSelf is not used in rule";
-            let path = rule.path("optionalOldSelf");
+            let path = at.path("optionalOldSelf");
             self.errors.push(FieldError::invalid(path, is_optional, detail));
         }
     }
 
-    /// Checks the expressions of a rule; tells whether the rule uses the old value, as far as it
-    /// compiles.
-    fn expression(&mut self, rule: &RuleAt<'_>, most: u64) -> bool {
-        let checked = match rule.environment.check(&rule.rule.rule) {
-            Ok(checked) => checked,
-            Err(error) => {
-                self.refuse(rule, "rule", &format!("compilation failed: {error}"));
-                return false;
-            }
-        };
-        if *checked.result_type() != Type::Bool {
-            self.refuse(rule, "rule", "cel expression must evaluate to a bool");
-            return false;
-        }
-        let uses_old = checked.mentions("oldSelf");
-        let cost = cost::estimate(&checked, rule.type_).saturating_mul(most);
-        if let Err(error) = Program::new(checked) {
-            self.refuse(rule, "rule", &format!("program instantiation failed: {error}"));
-            return uses_old;
-        }
-        self.weigh(rule, "rule", "estimated rule cost", cost);
-        if !rule.rule.message_expression.is_empty() {
-            self.message(rule);
-        }
-        uses_old
-    }
-
-    fn message(&mut self, rule: &RuleAt<'_>) {
+    fn message(&mut self, at: &RuleAt<'_>) {
         let name = "messageExpression";
-        let checked = match rule.environment.check(&rule.rule.message_expression) {
-            Ok(checked) => checked,
-            Err(error) => {
-                let detail = format!("messageExpression compilation failed: {error}");
-                return self.refuse(rule, name, &detail);
+        match &at.rule.message_expression {
+            None => {}
+            Some(Ok(program)) => {
+                let cost = cost::estimate(&program.checked, at.type_);
+                self.weigh(at, name, "estimated messageExpression cost", cost);
             }
-        };
-        if *checked.result_type() != Type::String {
-            return self.refuse(rule, name, "messageExpression must evaluate to a string");
+            Some(Err(error)) => self.refuse(at, name, error),
         }
-        let cost = cost::estimate(&checked, rule.type_);
-        if let Err(error) = Program::new(checked) {
-            let detail = format!("messageExpression instantiation failed: {error}");
-            return self.refuse(rule, name, &detail);
-        }
-        self.weigh(rule, name, "estimated messageExpression cost", cost);
     }
 
     fn weigh(&mut self, rule: &RuleAt<'_>, name: &str, what: &str, cost: u64) {
@@ -233,17 +155,16 @@ impl<'w> Walk<'w> {
     }
 
     fn refuse(&mut self, rule: &RuleAt<'_>, name: &str, detail: &str) {
-        let (value, shown) = show(rule.rule);
+        let (value, shown) = show(&rule.rule.written);
         let error = FieldError::invalid(rule.path(name), value, detail).show_value_as(shown);
         self.errors.push(error);
     }
 }
 
-/// A rule, and what its expressions are compiled with.
+/// A rule, the type of its values, and where it is written.
 struct RuleAt<'r> {
-    rule: &'r ValidationRule,
+    rule: &'r Rule,
     type_: &'r SchemaType,
-    environment: Environment,
     at: &'r Location<'r>,
 }
 

@@ -1,7 +1,7 @@
 //! What a server says about rules when a definition is written (CE-20, CE-25).
 
 use billhook_apimachinery::{FieldPath, Location};
-use billhook_cel::{RuleChecks, validate_rules};
+use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ fn errors_with(
     is_clean: impl Fn(&Location<'_>) -> bool,
 ) -> Vec<String> {
     let checks = RuleChecks::default().base(FieldPath::default().name("S")).limit_each(limit_each);
-    let errors = validate_rules(&structural(schema), &checks, is_clean);
+    let errors = validate_rules(&CheckedSchema::new(&structural(schema)), &checks, is_clean);
     errors.iter().map(|error| error.to_string().replace(TRY, "")).collect()
 }
 
@@ -120,7 +120,8 @@ fn what_does_not_compile_is_said_once() {
         (json!({"rule": "self > 1 && request == 1"}), vec!["rule"]),
     ] {
         let checks = RuleChecks::default();
-        let errors = validate_rules(&structural(&integer(&rule)), &checks, |_| true);
+        let errors =
+            validate_rules(&CheckedSchema::new(&structural(&integer(&rule))), &checks, |_| true);
         let fields: Vec<String> = errors.iter().map(|error| error.field().to_string()).collect();
         let at = "properties[a].x-kubernetes-validations[0]";
         let expected: Vec<_> = expected.iter().map(|name| format!("{at}.{name}")).collect();
@@ -233,7 +234,11 @@ fn nodes_are_visited_from_below() {
     };
     let schema = node(json!({"b": node(json!({"c": node(json!({}))})), "a": node(json!({}))}));
     let fields = |is_clean: &dyn Fn(&Location<'_>) -> bool| -> Vec<String> {
-        let errors = validate_rules(&structural(&schema), &RuleChecks::default(), is_clean);
+        let errors = validate_rules(
+            &CheckedSchema::new(&structural(&schema)),
+            &RuleChecks::default(),
+            is_clean,
+        );
         let field = |error: &billhook_apimachinery::FieldError| {
             error.field().to_string().replace("x-kubernetes-validations[0].rule", "")
         };
@@ -473,7 +478,10 @@ fn hostile_rules() {
         }
         let structural = structural(&schema);
         billhook_apimachinery::value::dismantle(schema);
-        assert!(validate_rules(&structural, &RuleChecks::default(), |_| true).is_empty());
+        assert!(
+            validate_rules(&CheckedSchema::new(&structural), &RuleChecks::default(), |_| true)
+                .is_empty()
+        );
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(walk).unwrap().join().unwrap();
 }

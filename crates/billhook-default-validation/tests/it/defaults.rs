@@ -1,13 +1,14 @@
 //! Validation of defaults: what its examples show, and what becomes of defaults in odd places.
 
 use billhook_apimachinery::FieldPath;
+use billhook_cel::CheckedSchema;
 use billhook_default_validation::{DefaultChecks, DefaultFindings, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use serde_json::{Value, json};
 
 fn findings(schema: Value, checks: &DefaultChecks) -> DefaultFindings {
     let props = JsonSchemaProps::from_value(&schema).unwrap();
-    validate_defaults(&StructuralSchema::new(props).unwrap(), checks)
+    validate_defaults(&CheckedSchema::new(&StructuralSchema::new(props).unwrap()), checks)
 }
 
 fn texts(findings: &DefaultFindings) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Schemas made to hurt.
 
 use billhook_apimachinery::value::DeepValue;
+use billhook_cel::CheckedSchema;
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use billhook_testing::on_small_stack;
@@ -29,7 +30,7 @@ fn deep_defaults() {
         let schema = JsonSchemaProps::from_value(&schema).unwrap();
         let schema = StructuralSchema::new(schema).unwrap();
         let checks = DefaultChecks::default().resource_root(false);
-        let findings = validate_defaults(&schema, &checks);
+        let findings = validate_defaults(&CheckedSchema::new(&schema), &checks);
         assert_eq!(findings.errors.len(), 2);
     });
 }

@@ -1,5 +1,6 @@
 //! What holds for any default.
 
+use billhook_cel::CheckedSchema;
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 use billhook_testing::keywords::{keywords, scalar};
@@ -21,7 +22,7 @@ proptest! {
         node.insert("default".to_owned(), default);
         let schema = json!({"type": "object", "properties": {"p": node}});
         let schema = StructuralSchema::new(JsonSchemaProps::from_value(&schema).unwrap()).unwrap();
-        let findings = validate_defaults(&schema, &DefaultChecks::default());
+        let findings = validate_defaults(&CheckedSchema::new(&schema), &DefaultChecks::default());
         prop_assert_eq!(findings.errors.is_empty(), valid, "{:?}", findings.errors);
     }
 }

@@ -49,9 +49,7 @@ impl<'s> DefaultPlace<'s> {
         let arena = node.arena;
         let step = match node.node.step {
             Step::Top => return None,
-            Step::Property(property) => {
-                DefaultStep::Property(arena.name(arena.property(property)))
-            }
+            Step::Property(property) => DefaultStep::Property(arena.name(arena.property(property))),
             Step::AdditionalProperties => DefaultStep::AdditionalProperties,
             Step::Items => DefaultStep::Items,
         };
