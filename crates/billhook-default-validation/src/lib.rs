@@ -191,7 +191,7 @@ struct Walk<'w> {
     errors: FieldErrors,
     rewritten: Vec<(FieldPath, DeepValue)>,
     rules: &'w CheckedSchema,
-    /// What the rules may still cost for all defaults together.
+    /// The cost that is left for the rules of all further defaults.
     budget: u64,
     /// The steps from the top to the node.
     steps: Vec<Option<&'w str>>,

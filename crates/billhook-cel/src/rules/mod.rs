@@ -16,10 +16,10 @@ pub(crate) use rule::Rule;
 use run::Run;
 pub(crate) use tree::{NodeId, RuleTree, Types};
 
-/// What the evaluation of all rules of an object may cost (CE-35).
+/// The limit of cost for all rules of an object (CE-35).
 pub const BUDGET: u64 = 10_000_000;
 
-/// What one evaluation may cost (CE-35).
+/// The limit of cost for one evaluation (CE-35).
 pub const CALL_LIMIT: u64 = 1_000_000;
 
 /// The rules of a schema, ready to be evaluated. Immutable, cheap to clone, and free to share

@@ -61,7 +61,7 @@ impl Rule {
     }
 }
 
-/// What an expression is for, as its errors say it (CE-20).
+/// The two kinds of expressions of a rule, with the texts of their errors (CE-20).
 struct Purpose {
     result: Type,
     not_compiled: &'static str,

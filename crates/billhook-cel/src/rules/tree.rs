@@ -70,7 +70,7 @@ impl RuleTree {
     }
 }
 
-/// What is known of a node from the nodes above it.
+/// Facts about the nodes above a node.
 #[derive(Clone, Copy)]
 struct Above {
     /// Whether there are types.

@@ -21,7 +21,7 @@ pub(super) struct Walk<'w> {
     total: Total,
 }
 
-/// What is known of a node from the nodes above it.
+/// Facts about the nodes above a node.
 struct Context<'p> {
     /// How many values there may be; none if there is no limit.
     most: Option<u64>,
