@@ -29,7 +29,7 @@ impl Expr {
                 each(&entry.key);
                 each(&entry.value);
             }),
-            Kind::Struct { fields, .. } => fields.iter().for_each(|(_, value, _)| each(value)),
+            Kind::Struct { fields, .. } => fields.iter().for_each(|field| each(&field.value)),
             Kind::Comprehension(folded) => {
                 [&folded.range, &folded.start, &folded.condition, &folded.step, &folded.result]
                     .into_iter()
@@ -51,7 +51,9 @@ impl Expr {
                 each(&mut entry.key);
                 each(&mut entry.value);
             }),
-            Kind::Struct { fields, .. } => fields.iter_mut().for_each(|(_, value, _)| each(value)),
+            Kind::Struct { fields, .. } => {
+                fields.iter_mut().for_each(|field| each(&mut field.value));
+            }
             Kind::Comprehension(folded) => {
                 let Comprehension { range, start, condition, step, result, .. } = &mut **folded;
                 [range, start, condition, step, result].into_iter().for_each(each);
@@ -92,7 +94,11 @@ impl Expr {
                 name: Arc::clone(name),
                 fields: fields
                     .iter()
-                    .map(|(name, value, optional)| (Arc::clone(name), copy(value), *optional))
+                    .map(|field| Field {
+                        name: Arc::clone(&field.name),
+                        value: copy(&field.value),
+                        ..*field
+                    })
                     .collect(),
             },
             Kind::Comprehension(folded) => Kind::Comprehension(Box::new(Comprehension {
@@ -135,7 +141,7 @@ pub(crate) enum Kind {
     /// `Name{field: value}`
     Struct {
         name: Arc<str>,
-        fields: Vec<(Arc<str>, Expr, bool)>,
+        fields: Vec<Field>,
     },
     Comprehension(Box<Comprehension>),
 }
@@ -143,6 +149,15 @@ pub(crate) enum Kind {
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) key: Expr,
+    pub(crate) value: Expr,
+    pub(crate) optional: bool,
+}
+
+/// A field of a struct, and where its colon is.
+#[derive(Debug)]
+pub(crate) struct Field {
+    pub(crate) name: Arc<str>,
+    pub(crate) at: usize,
     pub(crate) value: Expr,
     pub(crate) optional: bool,
 }

@@ -1,5 +1,5 @@
 //! The language, from the bottom up: texts and their errors, expressions, types, values, the
-//! functions over them, the checker, the estimate of costs, the evaluator and, at the top,
+//! messages and functions over them, the checker, the estimate of costs, the evaluator and, at the top,
 //! programs. Each imports only from those before it.
 
 pub(crate) mod ast;
@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod cost;
 pub(crate) mod evaluate;
 pub(crate) mod functions;
+pub(crate) mod messages;
 pub(crate) mod parse;
 pub(crate) mod program;
 pub mod schema;

@@ -42,6 +42,10 @@ pub enum Type {
     Type(Arc<Type>),
     /// A type of a library, by its name, e.g. `kubernetes.Quantity`.
     Opaque(&'static str),
+    /// A message that stands for itself, by its name, e.g. `google.protobuf.Any`.
+    Message(&'static str),
+    /// A message around a value of a type; null can be in its place.
+    Wrapper(Arc<Type>),
     /// A parameter of a function's type.
     Param(&'static str),
 }
@@ -80,6 +84,14 @@ impl Type {
         Type::Map(Arc::new(Type::String), Arc::new(self))
     }
 
+    /// What a wrapper wraps; others are the same.
+    pub(crate) fn unwrapped(&self) -> &Type {
+        match self {
+            Type::Wrapper(of) => of,
+            of => of,
+        }
+    }
+
     /// This, if it is there.
     pub fn optional(self) -> Type {
         Type::Optional(Arc::new(self))
@@ -105,7 +117,8 @@ impl fmt::Display for Type {
             Type::Object(object) => f.write_str(&object.name),
             Type::Optional(of) => write!(f, "optional_type({of})"),
             Type::Type(of) => write!(f, "type({of})"),
-            Type::Opaque(name) | Type::Param(name) => f.write_str(name),
+            Type::Opaque(name) | Type::Message(name) | Type::Param(name) => f.write_str(name),
+            Type::Wrapper(of) => write!(f, "wrapper({of})"),
         }
     }
 }

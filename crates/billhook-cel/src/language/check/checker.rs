@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
-use crate::language::ast::{Comprehension, Entry, Expr, Kind, Literal};
+use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 use crate::language::functions::Functions;
+use crate::language::messages::Message;
+use crate::language::schema::names;
 use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::Type;
 
@@ -145,19 +147,13 @@ impl<'c> Checker<'c> {
                 let values = values.unwrap_or_else(|| self.solver.unknown());
                 Ty::Map(keys.into(), values.into())
             }
-            Kind::Struct { name, .. } => {
-                let name = Arc::clone(name);
-                match self.named(&name) {
-                    None => self.undeclared(expr.at, &name),
-                    Some(named) => {
-                        let wanted = match named {
-                            Named::Variable(_) => "type",
-                            Named::Type(_) => "message type",
-                        };
-                        self.issues.report(expr.at, format!("'{name}' is not a {wanted}"));
-                        Ty::Error
-                    }
+            Kind::Struct { name, fields } => {
+                *name = without_dot(name);
+                let of = self.message(expr.at, name);
+                for field in fields {
+                    self.message_field(Message::named(name), field);
                 }
+                of
             }
             Kind::Comprehension(folded) => self.comprehension(folded),
         }
@@ -209,7 +205,7 @@ impl<'c> Checker<'c> {
         };
         let result = match &of {
             Ty::Map(_, value) => (**value).clone(),
-            Ty::Simple(Type::Object(object)) => match object.fields.get(field) {
+            Ty::Simple(Type::Object(object)) => match names::find(&object.fields, field) {
                 Some(of) => self.solver.instance(of, &mut Parameters::new()),
                 None => {
                     self.issues.report(at, format!("undefined field '{field}'"));
@@ -231,16 +227,54 @@ impl<'c> Checker<'c> {
         if optional || was_optional { result.optional() } else { result }
     }
 
-    /// The type of the elements of a literal so far, with one more.
-    fn item(&mut self, before: Option<Ty>, item: &mut Expr, optional: bool) -> Ty {
-        let mut of = self.checked(item);
+    /// The type of a message that is made.
+    fn message(&mut self, at: usize, name: &str) -> Ty {
+        let wanted = match self.named(name) {
+            None => return self.undeclared(at, name),
+            Some(Named::Variable(_)) => "type",
+            Some(Named::Type(of)) if Message::named(name).is_some() => {
+                return self.solver.instance(&of, &mut Parameters::new());
+            }
+            Some(Named::Type(_)) => "message type",
+        };
+        self.issues.report(at, format!("'{name}' is not a {wanted}"));
+        Ty::Error
+    }
+
+    fn message_field(&mut self, message: Option<Message>, field: &mut Field) {
+        let found = self.checked_item(&mut field.value, field.optional);
+        let Some(message) = message else { return };
+        let Some(expected) = message.field(&field.name) else {
+            self.issues.report(field.at, format!("undefined field '{}'", field.name));
+            return;
+        };
+        let expected = self.solver.instance(&expected, &mut Parameters::new());
+        if !self.solver.assignable(&expected, &found) {
+            let found = self.solver.resolve(&found);
+            let text = format!(
+                "expected type of field '{}' is '{expected}' but provided type is '{found}'",
+                field.name
+            );
+            self.issues.report(field.at, text);
+        }
+    }
+
+    /// The type of an element or a field, of what is in it if it is optional.
+    fn checked_item(&mut self, item: &mut Expr, optional: bool) -> Ty {
+        let of = self.checked(item);
         if optional {
             match self.solver.resolve(&of) {
-                Ty::Optional(inner) => of = (*inner).clone(),
+                Ty::Optional(inner) => return (*inner).clone(),
                 other if other.is_dyn_or_error() => {}
                 other => self.mismatch(item.at, &other.clone().optional(), &other),
             }
         }
+        of
+    }
+
+    /// The type of the elements of a literal so far, with one more.
+    fn item(&mut self, before: Option<Ty>, item: &mut Expr, optional: bool) -> Ty {
+        let of = self.checked_item(item, optional);
         match before {
             None => of,
             Some(before) if self.solver.assignable(&before, &of) => {
@@ -451,7 +485,6 @@ fn type_named(name: &str) -> Option<Type> {
         "bool" => Type::Bool,
         "bytes" => Type::Bytes,
         "double" => Type::Double,
-        "dyn" => Type::Dyn,
         "int" => Type::Int,
         "uint" => Type::Uint,
         "string" => Type::String,
@@ -460,8 +493,6 @@ fn type_named(name: &str) -> Option<Type> {
         "map" => Type::Map(Type::Dyn.into(), Type::Dyn.into()),
         "type" => Type::Type(Type::Dyn.into()),
         "optional_type" => Type::Dyn.optional(),
-        "google.protobuf.Duration" => Type::Duration,
-        "google.protobuf.Timestamp" => Type::Timestamp,
-        _ => return None,
+        _ => return Message::named(name).map(Message::type_),
     })
 }

@@ -27,6 +27,8 @@ pub(super) enum Ty {
 }
 
 pub(super) const DYN: Ty = Ty::Simple(Type::Dyn);
+/// A message that can be anything.
+const ANY: &str = "google.protobuf.Any";
 pub(super) const BOOL: Ty = Ty::Simple(Type::Bool);
 
 impl Ty {
@@ -48,10 +50,13 @@ impl Ty {
 
     /// Whether null is assignable.
     fn is_nullable(&self) -> bool {
-        use Type::{Duration, Null, Object, Opaque, Timestamp};
+        use Type::{Duration, Message, Null, Object, Opaque, Timestamp, Wrapper};
         matches!(
             self,
-            Ty::Simple(Null | Object(_) | Opaque(_) | Duration | Timestamp) | Ty::Optional(_)
+            Ty::Optional(_)
+                | Ty::Simple(
+                    Null | Object(_) | Opaque(_) | Message(_) | Wrapper(_) | Duration | Timestamp
+                )
         )
     }
 
@@ -76,6 +81,7 @@ impl fmt::Display for Ty {
             Ty::Unknown(number) => write!(f, "_var{number}"),
             Ty::Simple(Type::Duration) => f.write_str("duration"),
             Ty::Simple(Type::Timestamp) => f.write_str("timestamp"),
+            Ty::Simple(Type::Message(ANY)) => f.write_str("any"),
             Ty::Simple(of) => write!(f, "{of}"),
             Ty::List(of) => write!(f, "list({of})"),
             Ty::Map(key, value) => write!(f, "map({key}, {value})"),
@@ -191,7 +197,8 @@ impl Solver {
             (Ty::Simple(Type::Null), other) | (other, Ty::Simple(Type::Null)) => {
                 other.is_nullable()
             }
-            (Ty::Simple(from), Ty::Simple(to)) => from == to,
+            (Ty::Simple(_), Ty::Simple(Type::Message(ANY))) => true,
+            (Ty::Simple(from), Ty::Simple(to)) => from.unwrapped() == to.unwrapped(),
             (Ty::List(from), Ty::List(to)) | (Ty::Optional(from), Ty::Optional(to)) => {
                 grow(|| self.is_assignable(from, to))
             }
@@ -253,7 +260,7 @@ impl Solver {
         grow(|| match (left, right) {
             (Ty::Error, Ty::Error) => true,
             (Ty::Unknown(left), Ty::Unknown(right)) => left == right,
-            (Ty::Simple(left), Ty::Simple(right)) => left == right,
+            (Ty::Simple(left), Ty::Simple(right)) => left.unwrapped() == right.unwrapped(),
             (Ty::List(left), Ty::List(right))
             | (Ty::Optional(left), Ty::Optional(right))
             | (Ty::Type(left), Ty::Type(right)) => self.is_same(left, right),
@@ -277,7 +284,7 @@ impl Solver {
         grow(|| match (left, right) {
             (Ty::Simple(Type::Dyn) | Ty::Unknown(_), _) => true,
             (_, Ty::Simple(Type::Dyn) | Ty::Unknown(_)) => false,
-            (Ty::Simple(left), Ty::Simple(right)) => left == right,
+            (Ty::Simple(left), Ty::Simple(right)) => left.unwrapped() == right.unwrapped(),
             (Ty::List(left), Ty::List(right)) | (Ty::Optional(left), Ty::Optional(right)) => {
                 self.says_less(left, right)
             }

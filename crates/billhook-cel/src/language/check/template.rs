@@ -49,8 +49,8 @@ fn shown<'e>(
     value: &'e Expr,
     types: &[Type],
 ) -> Result<(), (&'e Expr, &'static str)> {
-    use Type::{Bool, Bytes, Double, Dyn, Int, Object, Opaque, Optional, String, Uint};
-    let of = type_of(value, types);
+    use Type::{Bool, Bytes, Double, Dyn, Int, Message, Object, Opaque, Optional, String, Uint};
+    let of = type_of(value, types).unwrapped();
     let (fits, purpose) = match clause {
         _ if matches!(of, Dyn) => (true, ""),
         'd' => (matches!(of, Int | Uint), "decimal clause can only be used on integers"),
@@ -65,7 +65,7 @@ fn shown<'e>(
             "only integers, byte buffers, and strings can be formatted as hex",
         ),
         _ => (
-            !matches!(of, Object(_) | Opaque(_) | Optional(_)),
+            !matches!(of, Object(_) | Opaque(_) | Message(_) | Optional(_)),
             "string clause can only be used on strings, bools, bytes, ints, doubles, maps, lists, \
              types, durations, and timestamps",
         ),

@@ -287,7 +287,7 @@ impl<'e> Estimator<'e> {
     /// Addresses are compared; one that is text is read first.
     fn compared_addresses(&self, inner: &Expr, more: u64) -> u64 {
         let mut cost = ADDRESS.plus(ADDRESS).cost(TRAVERSAL) + more;
-        if *self.type_of(inner) == Type::String {
+        if *self.type_of(inner).unwrapped() == Type::String {
             cost = cost.saturating_add(self.size(inner).cost(TRAVERSAL));
         }
         cost

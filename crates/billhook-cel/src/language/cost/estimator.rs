@@ -153,13 +153,12 @@ fn size_of_literal(expr: &Expr) -> Option<Size> {
 
 /// Whether all values of a type have the same size.
 fn is_scalar(type_: &Type) -> bool {
-    match type_ {
+    match type_.unwrapped() {
         Type::Bool
         | Type::Double
         | Type::Duration
         | Type::Int
         | Type::Timestamp
-        | Type::Type(_)
         | Type::Uint => true,
         Type::Optional(of) => grow(|| is_scalar(of)),
         _ => false,

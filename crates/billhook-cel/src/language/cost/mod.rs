@@ -68,7 +68,7 @@ impl<'e> Estimator<'e> {
                 cost
             }),
             Kind::Struct { fields, .. } => grow(|| {
-                let values = fields.iter().map(|(_, value, _)| value);
+                let values = fields.iter().map(|field| &field.value);
                 self.sum(values, &mut Size::of_none()).saturating_add(STRUCT)
             }),
             Kind::Comprehension(comprehension) => grow(|| self.comprehension(expr, comprehension)),

@@ -17,6 +17,8 @@ use crate::language::value::{EvaluationError, List, Map, Members, Outcome, Value
 const LIST: u64 = 10;
 /// The cost of making a map.
 const MAP: u64 = 30;
+/// The cost of making a message.
+const STRUCT: u64 = 40;
 
 /// What an evaluation gives.
 #[derive(Clone, Debug)]
@@ -128,6 +130,11 @@ impl<'a> Machine<'a> {
                 self.charge(MAP)?;
                 Ok(outcome)
             }
+            Node::Struct(message, fields) => {
+                let outcome = self.fields(fields)?.and_then(|fields| message.value(&fields));
+                self.charge(STRUCT)?;
+                Ok(outcome)
+            }
             Node::Fold(fold) => self.fold(fold),
             Node::Append { slot, elements } => self.append(*slot, elements),
             Node::Insert { slot, entries } => self.insert(*slot, entries),
@@ -183,6 +190,21 @@ impl<'a> Machine<'a> {
             }
         }
         Ok(Ok(made.into_value()))
+    }
+
+    /// The fields of a message that are there.
+    fn fields(
+        &mut self,
+        nodes: &'a [(Arc<str>, Node, bool)],
+    ) -> Result<Outcome<'a, Vec<(Arc<str>, Value<'a>)>>, Abort> {
+        let mut fields = Vec::with_capacity(nodes.len());
+        for (name, node, optional) in nodes {
+            match self.node(node)?.and_then(|value| optional_element(value, *optional)) {
+                Ok(value) => fields.extend(value.map(|value| (Arc::clone(name), value))),
+                Err(error) => return Ok(Err(error)),
+            }
+        }
+        Ok(Ok(fields))
     }
 
     /// What a chain selects, without the cost of reading its base.
@@ -455,7 +477,7 @@ impl<'a> Machine<'a> {
 }
 
 /// How the server calls the type of a value that has no elements.
-fn go_type(value: &Value<'_>) -> &'static str {
+pub(super) fn go_type(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",
         Value::Bool(_) => "types.Bool",

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::language::functions::Overload;
+use crate::language::messages::Message;
 use crate::language::value::{Members, Value};
 
 /// A planned expression.
@@ -39,6 +40,8 @@ pub(super) enum Node {
     /// The elements and whether each is optional.
     List(Vec<(Node, bool)>),
     Map(Vec<MapEntry>),
+    /// The names and values of the fields, and whether each is optional.
+    Struct(Message, Vec<(Arc<str>, Node, bool)>),
     Fold(Box<Fold>),
     /// An accumulated list and what is put behind it, in the last place where it is read.
     Append {

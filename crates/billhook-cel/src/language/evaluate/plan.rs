@@ -11,6 +11,7 @@ use super::overloads::fits;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
 use crate::language::functions::{self, Overload};
+use crate::language::messages::Message;
 use crate::language::schema::ListType;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Members, Text, Value};
@@ -44,7 +45,13 @@ impl Planner<'_> {
     fn node_here(&mut self, expr: &Expr) -> Planned {
         match self.checked.references.get(expr.id) {
             Some(Reference::Variable(name)) => return Ok(self.variable(name)),
-            Some(Reference::Type(name)) => return Ok(Node::Constant(Value::Type(name.clone()))),
+            Some(Reference::Type(name)) if Message::named(name).is_none_or(Message::is_type) => {
+                return Ok(Node::Constant(Value::Type(name.clone())));
+            }
+            Some(Reference::Type(name)) => {
+                let text = format!("reference to undefined type: {name}");
+                return Err(EvaluationError::new(text));
+            }
             _ => {}
         }
         match &expr.kind {
@@ -82,7 +89,15 @@ impl Planner<'_> {
                 }
                 fold_constants(Node::Map(nodes))
             }
-            Kind::Struct { name, .. } => Err(EvaluationError::new(format!("no such type: {name}"))),
+            Kind::Struct { name, fields } => {
+                let unknown = || EvaluationError::new(format!("unknown type: {name}"));
+                let message = Message::named(name).ok_or_else(unknown)?;
+                let mut nodes = Vec::with_capacity(fields.len());
+                for field in fields {
+                    nodes.push((field.name.clone(), self.node(&field.value)?, field.optional));
+                }
+                Ok(Node::Struct(message, nodes))
+            }
             Kind::Comprehension(comprehension) => self.fold(comprehension),
         }
     }
@@ -171,7 +186,7 @@ impl Planner<'_> {
             "_[_]" | "_[?_]" | "_?._" => {
                 let mut chain = chain_of(first);
                 let key = match second {
-                    Node::Constant(key) => Key::Constant(key),
+                    Node::Constant(key) => Key::Constant(qualifier(key)?),
                     Node::Chain(chain) => Key::Chain(Arc::new(chain)),
                     node => Key::Computed(Arc::new(node)),
                 };
@@ -328,6 +343,18 @@ fn constant(literal: &Literal) -> Value<'static> {
         Literal::Double(double) => Value::Double(*double),
         Literal::String(text) => Value::String(Text::Shared(text.clone())),
         Literal::Bytes(bytes) => Value::Bytes(bytes.clone()),
+    }
+}
+
+/// A constant that selects something.
+fn qualifier(key: Value<'static>) -> Result<Value<'static>, EvaluationError> {
+    use Value::{Bool, Double, Int, String, Uint};
+    match key {
+        Bool(_) | Double(_) | Int(_) | String(_) | Uint(_) => Ok(key),
+        key => {
+            let text = format!("invalid qualifier type: {}", super::machine::go_type(&key));
+            Err(EvaluationError::new(text))
+        }
     }
 }
 

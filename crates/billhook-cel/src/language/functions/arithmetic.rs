@@ -21,8 +21,9 @@ fn uint<'a>(result: Option<u64>) -> Outcome<'a> {
     result.map_or_else(|| fail("unsigned integer overflow"), |uint| Ok(Value::Uint(uint)))
 }
 
+/// Lengths are integers.
 fn duration<'a>(result: Option<i64>) -> Outcome<'a> {
-    result.map_or_else(|| fail("duration overflow"), |length| Ok(Value::Duration(length)))
+    result.map_or_else(|| fail("integer overflow"), |length| Ok(Value::Duration(length)))
 }
 
 /// A time and a length, which is less than 300 years.

@@ -31,6 +31,11 @@ pub(super) fn first(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
     traversal(size_at(arguments, 0))
 }
 
+/// Two traversals of the first argument.
+pub(super) fn first_twice(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
+    (size_at(arguments, 0) as f64 * 2.0 * CHARACTER).ceil() as u64
+}
+
 /// One traversal of the shorter argument.
 pub(super) fn shorter(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
     traversal(size_at(arguments, 0).min(size_at(arguments, 1)))

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
-use crate::language::ast::{Entry, Expr, Kind, Literal, RESERVED};
+use crate::language::ast::{Entry, Expr, Field, Kind, Literal, RESERVED};
 use crate::language::source::{CompileError, Issues, Source};
 
 use self::lexer::{Token, TokenKind};
@@ -521,10 +521,10 @@ impl Parser<'_> {
         }
         let at = self.expect("{")?;
         let fields = self.listed("}", |parser| {
-            let is_optional = parser.accept("?").is_some();
-            let field = parser.name()?;
-            parser.expect(":")?;
-            Ok((field, parser.expr()?, is_optional))
+            let optional = parser.accept("?").is_some();
+            let name = parser.name()?;
+            let at = parser.expect(":")?;
+            Ok(Field { name, at, value: parser.expr()?, optional })
         })?;
         Ok(self.nodes.node(at, Kind::Struct { name: name.into(), fields }))
     }

@@ -2,7 +2,7 @@
 //! written.
 
 mod convert;
-mod names;
+pub(crate) mod names;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

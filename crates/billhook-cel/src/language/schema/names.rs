@@ -1,14 +1,28 @@
 //! Names of properties in expressions (CE-07).
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use crate::language::ast::RESERVED;
 
 /// The words of the language itself.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 
+/// The field that an expression names: a word of the language stands for its escaped form as
+/// well.
+pub(crate) fn find<'f, T>(fields: &'f BTreeMap<Arc<str>, T>, name: &str) -> Option<&'f T> {
+    fields.get(name).or_else(|| fields.get(escape_word(name)?.as_str()))
+}
+
+fn escape_word(name: &str) -> Option<String> {
+    let is_word = RESERVED.contains(&name) || LITERALS.contains(&name);
+    is_word.then(|| format!("__{name}__"))
+}
+
 /// The name that expressions use for a property; none if they can't name it.
 pub(super) fn escape(name: &str) -> Option<String> {
-    if RESERVED.contains(&name) || LITERALS.contains(&name) {
-        return Some(format!("__{name}__"));
+    if let Some(escaped) = escape_word(name) {
+        return Some(escaped);
     }
     if name.is_empty() || name.starts_with(|first: char| first.is_ascii_digit()) {
         return None;

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::equality::equal;
 use super::{ANY, EvaluationError, List, Map, Outcome, Text, Value, time};
-use crate::language::schema::{Field, ListType, SchemaKind, SchemaType};
+use crate::language::schema::{Field, ListType, SchemaKind, SchemaType, names};
 
 impl<'a> Value<'a> {
     /// A part of an object as CEL sees it.
@@ -258,7 +258,7 @@ impl<'a> Map<'a> {
         match self {
             Map::Json(members, schema) => match &schema.kind {
                 SchemaKind::Object { fields, .. } => {
-                    let field = fields.get(name)?;
+                    let field = names::find(fields, name)?;
                     let value = members.get(&*field.json_name)?;
                     is_there(value, field).then(|| Value::of(value, &field.schema))
                 }

@@ -22,7 +22,7 @@ pub(crate) use time::{Civil, FIRST_SECOND, LAST_SECOND, duration_text, rfc3339, 
 pub(crate) use zone::offset_of;
 
 /// A value or why there is none.
-pub(crate) type Outcome<'a> = Result<Value<'a>, EvaluationError>;
+pub(crate) type Outcome<'a, T = Value<'a>> = Result<T, EvaluationError>;
 
 /// JSON without a schema.
 static ANY: SchemaType = SchemaType::ANY;

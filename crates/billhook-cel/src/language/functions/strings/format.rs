@@ -246,7 +246,7 @@ fn scientific(double: f64, precision: usize) -> String {
         .chars()
         .filter_map(|c| "⁰¹²³⁴⁵⁶⁷⁸⁹".chars().nth(c.to_digit(10)? as usize))
         .collect();
-    format!("{first}{point}{rest}\u{202f}×\u{202f}10{sign}{raised}")
+    format!("{first}{point}{rest}×10{sign}{raised}")
 }
 
 fn grouped(digits: &str) -> String {
@@ -273,9 +273,13 @@ pub(crate) fn shown(value: &Value<'_>) -> Result<String> {
              types, durations, and timestamps, was given {}",
             value.type_name()
         )),
-        value => match to_string(std::slice::from_ref(value))? {
-            Value::String(text) => Ok(text.as_str().to_owned()),
-            _ => Err(EvaluationError::NoSuchOverload),
+        value => match to_string(std::slice::from_ref(value)) {
+            Ok(Value::String(text)) => Ok(text.as_str().to_owned()),
+            Ok(_) => Err(EvaluationError::NoSuchOverload),
+            Err(error) => {
+                let error = print::quote(&error.to_string());
+                fail(format!("could not convert argument {error} to string"))
+            }
         },
     }
 }
@@ -320,7 +324,7 @@ fn shown_map(map: &Map<'_>) -> Result<String> {
         parts.push((key, literal(&value?)?));
     }
     parts.sort();
-    let parts: Vec<_> = parts.into_iter().map(|(key, value)| format!("{key}: {value}")).collect();
+    let parts: Vec<_> = parts.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();
     Ok(format!("{{{}}}", parts.join(", ")))
 }
 

@@ -11,6 +11,8 @@ pub(crate) use format::clauses;
 
 /// What reads the text once.
 const ONCE: Cost = Cost::Of(cost::first);
+/// What reads the text and writes it again.
+const TWICE: Cost = Cost::Of(cost::first_twice);
 
 pub(super) fn library() -> Vec<Overload> {
     use Type::{Dyn, Int, String};
@@ -31,10 +33,10 @@ pub(super) fn library() -> Vec<Overload> {
         .costs(ONCE),
         method("trim", &[], String, |arguments| Ok(Value::text(text(arguments, 0)?.trim())))
             .costs(ONCE),
-        method("replace", &[String, String], String, replace).costs(ONCE),
-        method("replace", &[String, String, Int], String, replace).costs(ONCE),
-        method("split", &[String], texts.clone(), split).costs(ONCE),
-        method("split", &[String, Int], texts.clone(), split).costs(ONCE),
+        method("replace", &[String, String], String, replace).costs(TWICE),
+        method("replace", &[String, String, Int], String, replace).costs(TWICE),
+        method("split", &[String], texts.clone(), split).costs(TWICE),
+        method("split", &[String, Int], texts.clone(), split).costs(TWICE),
         method("substring", &[Int], String, substring).costs(ONCE),
         method("substring", &[Int, Int], String, substring).costs(ONCE),
         method("format", &[Dyn.list()], String, format::format).costs(Cost::Resolved(cost::first)),
