@@ -170,9 +170,9 @@ impl Message {
             };
         }
         match self.kind {
-            Kind::Duration => Ok(Value::Duration(
-                seconds.saturating_mul(NANOS).saturating_add(i64::from(nanos)),
-            )),
+            Kind::Duration => {
+                Ok(Value::Duration(seconds.saturating_mul(NANOS).saturating_add(i64::from(nanos))))
+            }
             Kind::Timestamp => moment(seconds, i64::from(nanos)),
             _ => Ok(made),
         }
@@ -182,7 +182,9 @@ impl Message {
     fn empty<'a>(self) -> Outcome<'a> {
         Ok(match self.kind {
             Kind::Any => {
-                return Err(EvaluationError::new("unsupported conversion to ref.Val: (*anypb.Any)"));
+                return Err(EvaluationError::new(
+                    "unsupported conversion to ref.Val: (*anypb.Any)",
+                ));
             }
             Kind::Bool => Value::Bool(false),
             Kind::Bytes => Value::Bytes(Arc::default()),
@@ -196,6 +198,11 @@ impl Message {
             Kind::Duration | Kind::Timestamp | Kind::Value => Value::Null,
         })
     }
+}
+
+/// The value of a name that stands for a number in a message.
+pub(crate) fn constant(name: &str) -> Option<i64> {
+    (name == "google.protobuf.NullValue.NULL_VALUE").then_some(0)
 }
 
 fn unsupported(value: &Value<'_>) -> EvaluationError {
@@ -236,7 +243,9 @@ fn json<'a>(value: &Value<'a>) -> Outcome<'a> {
             Value::Map(Map::Values(Arc::new(entries?)))
         }
         Value::Optional(Some(value)) => return grow(|| json(value)),
-        Value::Optional(None) | Value::Type(_) | Value::Opaque(_) => return Err(unsupported(value)),
+        Value::Optional(None) | Value::Type(_) | Value::Opaque(_) => {
+            return Err(unsupported(value));
+        }
     })
 }
 

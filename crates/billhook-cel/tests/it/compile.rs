@@ -24,6 +24,7 @@ fn environment() -> Environment {
             ("m", Type::String.map()),
             ("lo", inner.clone().list()),
             ("o", inner),
+            ("__return__", Type::Uint),
             ("any", Type::Dyn),
         ],
     );
@@ -156,7 +157,8 @@ fn operators_have_types() {
 fn names_and_fields_have_types() {
     check(&[
         ("string", &["self.s", ".self.s", "self.m.key", "self.m['key']", "self.o.namespace"]),
-        ("uint", &["qualified.name"]),
+        ("uint", &["qualified.name", "self.return", "self.__return__"]),
+        ("optional_type(uint)", &["self.?return"]),
         ("bool", &["has(self.s)", "has(self.m.x)", "has(self.any.x.y)", "has(oldSelf.o.n)"]),
         ("type(int)", &["int", "type(self.i)"]),
         ("type(type(int))", &["type(int)"]),

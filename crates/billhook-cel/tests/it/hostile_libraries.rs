@@ -43,7 +43,7 @@ fn deep_values() {
         assert_eq!(with(deep_list(), expression), expected, "{expression}");
     }
     let shown = with(deep_map(), "'%s'.format([x]).size()");
-    assert_eq!(shown, (7 * DEPTH + 1).to_string());
+    assert_eq!(shown, (6 * DEPTH + 1).to_string());
     assert_eq!(with(deep_map(), "[x, x].indexOf(x)"), "0");
 }
 

@@ -18,6 +18,7 @@ mod evaluate_any;
 mod hostile;
 mod hostile_libraries;
 mod kubernetes_libraries;
+mod messages;
 mod schema_types;
 mod text_and_lists;
 mod validate_rules;

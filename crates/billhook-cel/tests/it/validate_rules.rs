@@ -322,9 +322,23 @@ fn expressions_have_costs() {
         ("self.l.filter(x, x != 'a').size() == 1", 2 + 10 + 20 * (2 + 13) + 1 + 1 + 1),
         ("optional.of(self.i).value() == 5", 2 + 1 + 1 + 1),
         ("self.?s.orValue('') == 'abc'", 1 + 1 + 1 + 1),
+        // The name of a type is taken for the whole as well.
+        ("type(self.i) == int", 2 + 1 + 1),
+        ("type(self.ts) == google.protobuf.Timestamp", 2 + 1 + 1),
+        ("google.protobuf.Int64Value{value: 5} == 5", 40 + 1),
+        ("google.protobuf.StringValue{value: 'abc'} == 'abc'", 40 + 1),
     ] {
         check_cost(rule, &node, cost);
     }
+}
+
+/// CE-25: nobody knows how large a type is.
+#[test]
+fn types_have_no_bound() {
+    let schema = integer(&json!({"rule": "type(self) == type(1)"}));
+    let found = errors(&schema);
+    let expected = "estimated rule cost exceeds budget by factor of more than 100x";
+    assert!(found.iter().any(|error| error.contains(expected)), "{found:?}");
 }
 
 /// CE-25: the functions of Kubernetes' libraries.

@@ -38,6 +38,8 @@ pub(crate) enum Reference {
     Variable(Arc<str>),
     /// A type by its name.
     Type(Arc<str>),
+    /// A number that has a name.
+    Constant(i64),
     /// Overloads by their positions in the table of all functions: those that are left after what
     /// is known of the arguments; with `dyn` arguments several.
     Overloads(Vec<usize>),

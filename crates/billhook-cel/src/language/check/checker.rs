@@ -8,7 +8,7 @@ use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 use crate::language::functions::Functions;
-use crate::language::messages::Message;
+use crate::language::messages::{self, Message};
 use crate::language::schema::names;
 use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::Type;
@@ -31,6 +31,7 @@ pub(super) struct Checker<'c> {
 enum Named {
     Variable(Ty),
     Type(Type),
+    Constant(i64),
 }
 
 impl<'c> Checker<'c> {
@@ -171,6 +172,10 @@ impl<'c> Checker<'c> {
                 self.refer(expr.id, Reference::Type(name));
                 Ty::Type(self.solver.instance(&of, &mut Parameters::new()).into())
             }
+            Named::Constant(value) => {
+                self.refer(expr.id, Reference::Constant(value));
+                Ty::Simple(Type::Int)
+            }
         })
     }
 
@@ -181,6 +186,9 @@ impl<'c> Checker<'c> {
         }
         if let Some(of) = self.variables.get(name) {
             return Some(Named::Variable(self.solver.instance(of, &mut Parameters::new())));
+        }
+        if let Some(value) = messages::constant(name) {
+            return Some(Named::Constant(value));
         }
         type_named(name).or_else(|| self.opaque_named(name)).map(Named::Type)
     }
@@ -231,7 +239,7 @@ impl<'c> Checker<'c> {
     fn message(&mut self, at: usize, name: &str) -> Ty {
         let wanted = match self.named(name) {
             None => return self.undeclared(at, name),
-            Some(Named::Variable(_)) => "type",
+            Some(Named::Variable(_) | Named::Constant(_)) => "type",
             Some(Named::Type(of)) if Message::named(name).is_some() => {
                 return self.solver.instance(&of, &mut Parameters::new());
             }

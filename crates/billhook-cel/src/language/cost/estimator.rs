@@ -154,12 +154,9 @@ fn size_of_literal(expr: &Expr) -> Option<Size> {
 /// Whether all values of a type have the same size.
 fn is_scalar(type_: &Type) -> bool {
     match type_.unwrapped() {
-        Type::Bool
-        | Type::Double
-        | Type::Duration
-        | Type::Int
-        | Type::Timestamp
-        | Type::Uint => true,
+        Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => {
+            true
+        }
         Type::Optional(of) => grow(|| is_scalar(of)),
         _ => false,
     }

@@ -42,6 +42,11 @@ impl<'e> Estimator<'e> {
                 self.note(expr, |facts| facts.place = place);
                 1
             }
+            // A name with dots is a name like others.
+            Kind::Select { .. } if self.is_name(expr) => {
+                self.note(expr, |facts| facts.place = Place::At(self.root));
+                1
+            }
             Kind::Select { operand, test: true, .. } => grow(|| self.cost(operand)),
             Kind::Select { operand, field, test: false } => {
                 grow(|| self.select(expr, operand, field))
@@ -135,6 +140,11 @@ impl<'e> Estimator<'e> {
             self.note(expr, |facts| facts.size = size);
         }
         target_cost.saturating_add(cost)
+    }
+
+    fn is_name(&self, expr: &Expr) -> bool {
+        let reference = self.checked.references.get(expr.id);
+        !matches!(reference, None | Some(Reference::None | Reference::Overloads(_)))
     }
 
     fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {

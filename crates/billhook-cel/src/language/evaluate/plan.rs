@@ -45,6 +45,7 @@ impl Planner<'_> {
     fn node_here(&mut self, expr: &Expr) -> Planned {
         match self.checked.references.get(expr.id) {
             Some(Reference::Variable(name)) => return Ok(self.variable(name)),
+            Some(Reference::Constant(value)) => return Ok(Node::Constant(Value::Int(*value))),
             Some(Reference::Type(name)) if Message::named(name).is_none_or(Message::is_type) => {
                 return Ok(Node::Constant(Value::Type(name.clone())));
             }
