@@ -19,6 +19,9 @@ const NANOS: i64 = 1_000_000_000;
 /// The largest integer that is a number in JSON; others are text.
 const LARGEST_IN_JSON: u64 = (1 << 53) - 1;
 
+/// A field by its name, and its value.
+pub(crate) type FieldValue<'a> = (Arc<str>, Value<'a>);
+
 /// A message: its full name and what it becomes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
@@ -123,7 +126,7 @@ impl Message {
     }
 
     /// What the message with these fields becomes.
-    pub(crate) fn value<'a>(self, fields: &[(Arc<str>, Value<'a>)]) -> Outcome<'a> {
+    pub(crate) fn value<'a>(self, fields: &[FieldValue<'a>]) -> Outcome<'a> {
         let mut made = self.empty()?;
         let (mut seconds, mut nanos) = (0, 0);
         for (name, value) in fields {

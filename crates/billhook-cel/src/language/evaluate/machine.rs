@@ -10,6 +10,7 @@ use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};
 use super::overloads::choose;
 use super::select::find;
 use crate::language::functions::{Cost, arithmetic, maps};
+use crate::language::messages::FieldValue;
 use crate::language::schema::ListType;
 use crate::language::value::{EvaluationError, List, Map, Members, Outcome, Value};
 
@@ -196,7 +197,7 @@ impl<'a> Machine<'a> {
     fn fields(
         &mut self,
         nodes: &'a [(Arc<str>, Node, bool)],
-    ) -> Result<Outcome<'a, Vec<(Arc<str>, Value<'a>)>>, Abort> {
+    ) -> Result<Outcome<'a, Vec<FieldValue<'a>>>, Abort> {
         let mut fields = Vec::with_capacity(nodes.len());
         for (name, node, optional) in nodes {
             match self.node(node)?.and_then(|value| optional_element(value, *optional)) {
