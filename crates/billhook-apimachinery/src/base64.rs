@@ -2,7 +2,7 @@
 
 const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// The text of some bytes.
+/// Encodes bytes as text.
 pub fn encode(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -17,8 +17,11 @@ pub fn encode(bytes: &[u8]) -> String {
     text
 }
 
-/// The bytes of a text, in which line breaks don't count; the error is the offset of the first
-/// byte that is out of place.
+/// Decodes a text, in which line breaks do not count.
+///
+/// # Errors
+///
+/// Returns the offset of the first byte that is out of place.
 pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
     let mut bytes = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut digits, mut padding) = (0_u32, 0, 0);
@@ -59,7 +62,7 @@ pub fn decode(text: &str) -> Result<Vec<u8>, usize> {
 mod tests {
     use super::*;
 
-    /// The examples of RFC 4648, and texts that are none.
+    /// The examples of RFC 4648, and texts that are not base64.
     #[test]
     fn texts_and_bytes() {
         for (bytes, text) in [

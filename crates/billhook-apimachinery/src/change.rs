@@ -1,4 +1,4 @@
-//! What happened to an object, place by place.
+//! Changes of an object, place by place.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,14 +24,14 @@ pub enum ChangeKind {
     /// An unknown, empty or malformed part of `metadata`, or a type field that is not a string,
     /// was removed.
     MetadataDropped,
-    /// A part of `metadata` was brought to its normal form.
+    /// A part of `metadata` was normalized.
     MetadataCoerced,
     /// `apiVersion`, `kind` or `metadata` was written back to the object, or set by a conversion.
     TypeRestored,
 }
 
 impl ChangeKind {
-    /// The kind in words, as it starts a line of a report.
+    /// Returns the kind in words, as it starts a line of a report.
     pub fn label(self) -> &'static str {
         match self {
             ChangeKind::Pruned => "pruned",
@@ -44,7 +44,7 @@ impl ChangeKind {
     }
 }
 
-/// Why a change happened: a rule of the specification and the same in words.
+/// The reason for a change: a rule of the specification, and the same in words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct Reason {
     rule: &'static str,
@@ -52,28 +52,28 @@ pub struct Reason {
 }
 
 impl Reason {
-    /// A reason with fixed words.
+    /// Creates a reason with fixed words.
     pub const fn new(rule: &'static str, text: &'static str) -> Self {
         Reason { rule, text: std::borrow::Cow::Borrowed(text) }
     }
 
-    /// A reason whose words depend on the case.
+    /// Creates a reason whose words depend on the case.
     pub fn with_text(rule: &'static str, text: String) -> Self {
         Reason { rule, text: std::borrow::Cow::Owned(text) }
     }
 
-    /// The rule's number, e.g. `PR-12`.
+    /// Returns the rule's number, e.g. `PR-12`.
     pub fn rule(&self) -> &'static str {
         self.rule
     }
 
-    /// The reason in words.
+    /// Returns the reason in words.
     pub fn text(&self) -> &str {
         &self.text
     }
 }
 
-/// One change of an object: where, what, and why.
+/// One change of an object: where, what and why.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Change {
@@ -93,7 +93,7 @@ fn serialize_path<S: serde::Serializer>(path: &FieldPath, to: S) -> Result<S::Ok
 }
 
 impl Change {
-    /// A change from `before` to `after`; none stands for a field that is not there.
+    /// Creates a change from `before` to `after`; `None` stands for a field that is not there.
     pub fn new(
         kind: ChangeKind,
         path: FieldPath,
@@ -105,44 +105,44 @@ impl Change {
         Change { path, kind, before, after, reason, schema_path: schema_path.into() }
     }
 
-    /// The same change for an object that is at `place` in a larger one.
+    /// Returns the same change for an object that is at `place` in a larger one.
     #[must_use]
     pub fn below(mut self, place: &FieldPath) -> Self {
         self.path = place.join(&self.path);
         self
     }
 
-    /// Where in the object.
+    /// Returns the place in the object.
     pub fn path(&self) -> &FieldPath {
         &self.path
     }
 
-    /// What kind of change.
+    /// Returns the kind of change.
     pub fn kind(&self) -> ChangeKind {
         self.kind
     }
 
-    /// The value before the change; none if there was no such field.
+    /// Returns the value before the change; `None` if the field did not exist.
     pub fn before(&self) -> Option<&Value> {
         self.before.as_deref()
     }
 
-    /// The value after the change; none if the field is gone.
+    /// Returns the value after the change; `None` if the field is gone.
     pub fn after(&self) -> Option<&Value> {
         self.after.as_deref()
     }
 
-    /// The value that was added or, if none was, the one that was dropped.
+    /// Returns the value that was added or, if none was, the one that was dropped.
     pub fn value(&self) -> Option<&Value> {
         self.after().or(self.before())
     }
 
-    /// Why.
+    /// Returns the reason.
     pub fn reason(&self) -> &Reason {
         &self.reason
     }
 
-    /// The part of the schema that decided.
+    /// Returns the part of the schema that decided.
     pub fn schema_path(&self) -> &FieldPath {
         &self.schema_path
     }
@@ -188,7 +188,7 @@ impl Change {
 /// The longest value that a report line shows, in characters.
 const SHOWN_VALUE: usize = 60;
 
-/// A value as a report line shows it: compact JSON, cut when it is long.
+/// Returns a value as a line of a report shows it: compact JSON, cut when it is long.
 pub fn excerpt(value: &Value) -> String {
     let text = match value {
         Value::String(text) => quote(text),

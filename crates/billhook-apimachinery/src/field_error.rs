@@ -23,7 +23,7 @@ pub enum ErrorType {
     /// A value has the wrong type; prints like [`ErrorType::Invalid`].
     #[serde(rename = "FieldValueTypeInvalid")]
     TypeInvalid,
-    /// A value is not one of a fixed list.
+    /// A value is not in a fixed list.
     #[serde(rename = "FieldValueNotSupported")]
     NotSupported,
     /// A value must not be there.
@@ -44,7 +44,7 @@ pub enum ErrorType {
 }
 
 impl ErrorType {
-    /// The reason code, e.g. `FieldValueRequired`.
+    /// Returns the reason code, e.g. `FieldValueRequired`.
     pub fn reason(self) -> &'static str {
         match self {
             ErrorType::Required => "FieldValueRequired",
@@ -73,7 +73,7 @@ impl ErrorType {
     }
 }
 
-/// What is wrong at one place of a document; prints to the byte as the server prints it.
+/// An error at one place of a document; prints to the byte as the server prints it.
 ///
 /// ```
 /// use billhook_apimachinery::{FieldError, FieldPath};
@@ -89,7 +89,7 @@ pub struct FieldError {
     detail: String,
     #[serde(rename = "badValue", skip_serializing_if = "Option::is_none")]
     bad_value: Option<DeepValue>,
-    /// The text of the value where it is not the one of its JSON.
+    /// The text of the value where it differs from its JSON.
     #[serde(skip)]
     shown: Option<Box<str>>,
 }
@@ -105,27 +105,27 @@ impl FieldError {
         }
     }
 
-    /// A missing value.
+    /// Creates an error for a missing value.
     pub fn required(field: FieldPath, detail: &str) -> Self {
         Self::new(ErrorType::Required, field, None, detail)
     }
 
-    /// An unacceptable value.
+    /// Creates an error for an unacceptable value.
     pub fn invalid(field: FieldPath, value: impl Into<Value>, detail: &str) -> Self {
         Self::new(ErrorType::Invalid, field, Some(value.into()), detail)
     }
 
-    /// A value of the wrong type.
+    /// Creates an error for a value of the wrong type.
     pub fn type_invalid(field: FieldPath, value: impl Into<Value>, detail: &str) -> Self {
         Self::new(ErrorType::TypeInvalid, field, Some(value.into()), detail)
     }
 
-    /// A value that must not be there.
+    /// Creates an error for a value that must not be there.
     pub fn forbidden(field: FieldPath, detail: &str) -> Self {
         Self::new(ErrorType::Forbidden, field, None, detail)
     }
 
-    /// A value outside a fixed list.
+    /// Creates an error for a value outside a fixed list.
     pub fn not_supported<'v>(
         field: FieldPath,
         value: impl Into<Value>,
@@ -136,68 +136,68 @@ impl FieldError {
         Self::new(ErrorType::NotSupported, field, Some(value.into()), &detail)
     }
 
-    /// A repeated value.
+    /// Creates an error for a repeated value.
     pub fn duplicate(field: FieldPath, value: impl Into<Value>) -> Self {
         Self::new(ErrorType::Duplicate, field, Some(value.into()), "")
     }
 
-    /// A text of more than `max` bytes; the value itself is not shown.
+    /// Creates an error for a text of more than `max` bytes; the value itself is not shown.
     pub fn too_long(field: FieldPath, max: i64) -> Self {
         let unit = if max == 1 { "byte" } else { "bytes" };
         let detail = format!("may not be more than {max} {unit}");
         Self::new(ErrorType::TooLong, field, None, &detail)
     }
 
-    /// `actual` items or members where at most `max` may be.
+    /// Creates an error for `actual` items or members where at most `max` are allowed.
     pub fn too_many(field: FieldPath, actual: usize, max: i64) -> Self {
         let unit = if max == 1 { "item" } else { "items" };
         let detail = format!("must have at most {max} {unit}");
         Self::new(ErrorType::TooMany, field, Some(actual.into()), &detail)
     }
 
-    /// A check that could not be done.
+    /// Creates an error for a check that could not be done.
     pub fn internal(field: FieldPath, detail: &str) -> Self {
         Self::new(ErrorType::Internal, field, None, detail)
     }
 
-    /// The same error without its value, where the server leaves a value out (VV-62).
+    /// Returns the same error without its value, where the server omits it (VV-62).
     #[must_use]
     pub fn omit_value(mut self) -> Self {
         self.bad_value = None;
         self
     }
 
-    /// The same error with a text for its value, where the server prints its members in an order
-    /// of their own (OM-31, CV-06).
+    /// Returns the same error with another text for its value, where the server prints the members
+    /// in an order of their own (OM-31, CV-06).
     #[must_use]
     pub fn show_value_as(mut self, text: String) -> Self {
         self.shown = Some(text.into_boxed_str());
         self
     }
 
-    /// The same error for a value that stands at a path of a larger document.
+    /// Returns the same error for a value at a path of a larger document.
     #[must_use]
     pub fn below(mut self, base: &FieldPath) -> Self {
         self.field = base.join(&self.field);
         self
     }
 
-    /// The kind of the error.
+    /// Returns the kind of the error.
     pub fn error_type(&self) -> ErrorType {
         self.error_type
     }
 
-    /// Where it is.
+    /// Returns the path of the field.
     pub fn field(&self) -> &FieldPath {
         &self.field
     }
 
-    /// What is wrong, without path and value.
+    /// Returns the message, without path and value.
     pub fn detail(&self) -> &str {
         &self.detail
     }
 
-    /// The value found there; none for the kinds that print no value.
+    /// Returns the value found there; `None` for the kinds that print no value.
     pub fn bad_value(&self) -> Option<&Value> {
         self.bad_value.as_deref()
     }
@@ -218,7 +218,7 @@ impl fmt::Display for FieldError {
     }
 }
 
-/// Several errors in one text, as a server's answer has them (VV-65): one alone, several as
+/// Returns several errors in one text, as a server's answer has them (VV-65): one alone, several as
 /// `[e1, e2]`; equal texts stand there once.
 ///
 /// ```

@@ -1,11 +1,11 @@
-//! A list of errors whose size is bounded by what was looked at, not by its square: the paths of
+//! A list of errors whose size is bounded by what was inspected, not by its square: the paths of
 //! deeply nested places are long.
 
 use crate::field_error::FieldError;
 use crate::field_path::FieldPath;
 
-/// How many steps the paths of all errors have together. A server has no limit; it is beyond all
-/// that people write.
+/// The maximum number of steps in the paths of all errors together. A server has no limit; this one
+/// is beyond anything that is written by hand.
 const MAX_STEPS: usize = 1_000_000;
 
 /// The errors of one walk. It takes no more when their paths together are very long.
@@ -24,27 +24,27 @@ impl FieldErrors {
         }
     }
 
-    /// Counts a path that was kept elsewhere.
+    /// Counts a path that is kept elsewhere.
     pub fn note(&mut self, path: &FieldPath) {
         self.steps += path.segments().count() + 1;
     }
 
-    /// Whether it takes no more; a walk may end then.
+    /// Returns whether the list is full; a walk may end then.
     pub fn is_full(&self) -> bool {
         self.steps >= MAX_STEPS
     }
 
-    /// How many there are.
+    /// Returns the number of errors.
     pub fn len(&self) -> usize {
         self.errors.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.errors.is_empty()
     }
 
-    /// Takes the errors of another list, if there is room.
+    /// Appends the errors of another list, if there is room.
     pub fn append(&mut self, mut other: FieldErrors) {
         if self.steps + other.steps > MAX_STEPS {
             return self.extend(other.errors);
@@ -57,14 +57,14 @@ impl FieldErrors {
         }
     }
 
-    /// Forgets all errors but the first `count`.
+    /// Removes all errors except the first `count`.
     pub fn truncate(&mut self, count: usize) {
         for error in self.errors.drain(count.min(self.errors.len())..) {
             self.steps = self.steps.saturating_sub(error.field().segments().count() + 1);
         }
     }
 
-    /// The errors in the order they were added.
+    /// Returns the errors in the order they were added.
     pub fn into_vec(self) -> Vec<FieldError> {
         self.errors
     }

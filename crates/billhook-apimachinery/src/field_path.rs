@@ -36,28 +36,28 @@ pub struct FieldPath {
 }
 
 impl FieldPath {
-    /// The path with a member appended.
+    /// Returns the path with a member appended.
     #[must_use]
     pub fn name(mut self, name: impl AsRef<str>) -> Self {
         self.push(Segment::Name(name.as_ref()));
         self
     }
 
-    /// The path with a map key appended as a subscript.
+    /// Returns the path with a map key appended as a subscript.
     #[must_use]
     pub fn key(mut self, key: impl AsRef<str>) -> Self {
         self.push(Segment::Key(key.as_ref()));
         self
     }
 
-    /// The path with a list position appended.
+    /// Returns the path with a list position appended.
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.push(Segment::Index(index));
         self
     }
 
-    /// The path of what is at `below`, seen from here.
+    /// Returns the path of a place that is at `below` from here.
     #[must_use]
     pub fn join(&self, below: &FieldPath) -> Self {
         let mut steps = String::with_capacity(self.steps.len() + below.steps.len());
@@ -66,24 +66,24 @@ impl FieldPath {
         FieldPath { steps }
     }
 
-    /// The steps from the top.
+    /// Returns the steps from the top.
     pub fn segments(&self) -> Segments<'_> {
         Segments(&self.steps)
     }
 
-    /// Whether this is the top itself.
+    /// Returns whether this is the top itself.
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Whether this is `place` or below it.
+    /// Returns whether this is `place` or below it.
     pub fn starts_with(&self, place: &FieldPath) -> bool {
         self.steps.starts_with(&place.steps)
     }
 
-    /// The path in the form of unknown and duplicate fields (PR-30): as [`Display`](fmt::Display)
-    /// prints it, but map keys with a dot, an empty name as nothing behind its dot, and nothing at
-    /// all for the top.
+    /// Returns the path in the form used for unknown and duplicate fields (PR-30): as
+    /// [`Display`](fmt::Display) prints it, except that map keys have a dot, an empty name is
+    /// nothing after its dot, and the top is empty.
     pub fn to_dotted(&self) -> String {
         let mut out = String::with_capacity(self.steps.len());
         for (position, segment) in self.segments().enumerate() {
@@ -98,7 +98,7 @@ impl FieldPath {
         out
     }
 
-    /// The path as a JSON pointer (RFC 6901) into the document it belongs to.
+    /// Returns the path as a JSON pointer (RFC 6901) into the document it belongs to.
     pub fn to_json_pointer(&self) -> String {
         let mut out = String::new();
         for segment in self.segments() {
@@ -138,7 +138,7 @@ enum Kind {
 /// Says that more digits follow.
 const MORE: u8 = 0x40;
 
-/// Writes a number as ASCII characters: six bits each, the lowest first; the first one gives the
+/// Writes a number as ASCII characters: six bits each, the lowest first; the first one holds the
 /// kind of the step instead of its two lowest bits.
 fn push_number(steps: &mut String, kind: Kind, number: usize) {
     let digit = |bits: usize, rest: usize| {
@@ -250,8 +250,8 @@ impl Serialize for FieldPath {
     }
 }
 
-/// Where a walk is: a list on the stack that becomes a [`FieldPath`] only when there is something
-/// to say about the place.
+/// The place of a walk: a list on the stack that becomes a [`FieldPath`] only when there is
+/// something to report about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Location<'a> {
     parent: Option<&'a Location<'a>>,
@@ -270,27 +270,27 @@ impl<'a> Location<'a> {
     /// The top of a value.
     pub const TOP: Location<'static> = Location { parent: None, step: Step::Base(None) };
 
-    /// A walk that starts at a known path.
+    /// Starts a walk at a known path.
     pub fn at(base: &'a FieldPath) -> Self {
         Location { parent: None, step: Step::Base(Some(base)) }
     }
 
-    /// The member `name` of this place.
+    /// Returns the member `name` of this place.
     pub fn name(&'a self, name: &'a str) -> Self {
         Location { parent: Some(self), step: Step::Name(name) }
     }
 
-    /// The map key `key` of this place.
+    /// Returns the map key `key` of this place.
     pub fn key(&'a self, key: &'a str) -> Self {
         Location { parent: Some(self), step: Step::Key(key) }
     }
 
-    /// The list position `index` of this place.
+    /// Returns the list position `index` of this place.
     pub fn index(&'a self, index: usize) -> Self {
         Location { parent: Some(self), step: Step::Index(index) }
     }
 
-    /// The place as a path.
+    /// Returns the place as a path.
     pub fn to_path(&self) -> FieldPath {
         let mut base = None;
         let mut segments = Vec::new();

@@ -23,7 +23,7 @@ pub struct GroupVersionResource {
 }
 
 impl GroupVersionResource {
-    /// The three names.
+    /// Creates a resource from its three names.
     pub fn new(
         group: impl Into<String>,
         version: impl Into<String>,
@@ -33,7 +33,8 @@ impl GroupVersionResource {
         GroupVersionResource { group, version, resource }
     }
 
-    /// The resource as errors name it: `deployments.apps`, or `pods` in the core group (WM-04).
+    /// Returns the resource as errors name it: `deployments.apps`, or `pods` in the core group
+    /// (WM-04).
     pub fn qualified(&self) -> String {
         match self.group.as_str() {
             "" => self.resource.clone(),
@@ -41,12 +42,12 @@ impl GroupVersionResource {
         }
     }
 
-    /// The resource with a subresource that may be empty: `apps/v1 deployments/scale`.
+    /// Returns the resource with a subresource that may be empty: `apps/v1 deployments/scale`.
     pub fn with_subresource(&self, subresource: &str) -> String {
         if subresource.is_empty() { self.to_string() } else { format!("{self}/{subresource}") }
     }
 
-    /// Whether this is the resource of Namespace objects (WM-37).
+    /// Returns whether this is the resource of Namespace objects (WM-37).
     pub fn is_namespaces(&self) -> bool {
         self.group.is_empty() && self.version == "v1" && self.resource == "namespaces"
     }
@@ -75,7 +76,7 @@ pub struct GroupVersionKind {
 }
 
 impl GroupVersionKind {
-    /// The three names.
+    /// Creates a kind from its three names.
     pub fn new(
         group: impl Into<String>,
         version: impl Into<String>,

@@ -1,4 +1,4 @@
-//! From and to the types of `k8s-openapi`.
+//! Conversions from and to the types of `k8s-openapi`.
 
 use k8s_openapi::api::authentication::v1 as authentication;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as meta;
@@ -116,7 +116,7 @@ impl From<meta::StatusDetails> for StatusDetails {
     }
 }
 
-/// What a client gets when a request fails.
+/// The status that a client gets when a request fails.
 ///
 /// ```
 /// use billhook_apimachinery::Status;

@@ -1,4 +1,4 @@
-//! From and to the types of `kube`, which are those of `kube-core`.
+//! Conversions from and to the types of `kube`, which are those of `kube-core`.
 
 use kube_core::response::{
     Status as KubeStatus, StatusCause as KubeCause, StatusDetails as KubeDetails, StatusSummary,
@@ -6,8 +6,8 @@ use kube_core::response::{
 
 use crate::{GroupVersionKind, GroupVersionResource, Status, StatusCause, StatusDetails};
 
-/// What `kube` cannot say is left out: a `status` other than `Success` and `Failure`, and numbers
-/// that no HTTP status and no time to wait can be.
+/// Values that `kube` cannot represent are dropped: a `status` other than `Success` and `Failure`,
+/// and numbers outside the range of an HTTP status or a retry time.
 ///
 /// ```
 /// let status = kube_core::Status::from(billhook_apimachinery::Status::timeout());

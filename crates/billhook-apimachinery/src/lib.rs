@@ -1,10 +1,10 @@
-//! What all of Kubernetes' API objects have in common, without the API objects.
+//! The common parts of all Kubernetes API objects, without the API objects.
 //!
-//! - [`value`]: JSON values of any depth, [`mod@print`]: how a server prints them, [`base64`].
-//! - [`FieldPath`], [`FieldError`]: where something is wrong and what, printed to the byte as a
-//!   server prints it; [`Change`]: what was done to an object, and why.
-//! - [`metadata`]: decoding, the normal form and validation of ObjectMeta; [`names`]: what may be a
-//!   name.
+//! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`].
+//! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
+//!   [`Change`]: a change of an object and its reason.
+//! - [`metadata`]: decoding, normalization and validation of ObjectMeta; [`names`]: the syntax of
+//!   names.
 //! - [`GroupVersionKind`], [`GroupVersionResource`], [`TypeMeta`], [`Status`], [`UserInfo`],
 //!   [`label_selector`].
 //!

@@ -1,13 +1,13 @@
 //! The syntaxes of names, kinds, label keys and label values (OM-31, OM-50 to OM-54).
 //!
-//! Each function gives back the server's messages about a text, in its order; none if the text
-//! is well-formed.
+//! Each function returns the server's messages about a text, in its order; none if the text is
+//! well-formed.
 
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const LABEL_LENGTH: usize = 63;
 const SUBDOMAIN_LENGTH: usize = 253;
 
-/// What is wrong with a DNS-1035 label, such as the lower-cased kind of a resource (OM-50).
+/// Checks a DNS-1035 label, such as the lower-cased kind of a resource (OM-50).
 pub fn dns1035_label(value: &str) -> Vec<String> {
     let mut messages = too_long(value, LABEL_LENGTH, "characters");
     if !(value.starts_with(|c: char| c.is_ascii_lowercase()) && is_label(value)) {
@@ -21,20 +21,20 @@ pub fn dns1035_label(value: &str) -> Vec<String> {
     messages
 }
 
-/// What is wrong with a kind: in lower case it must be a DNS-1035 label (OM-30, CV-101). All
-/// messages are in one, as the server gives them.
+/// Checks a kind: in lower case it must be a DNS-1035 label (OM-30, CV-101). All messages are in
+/// one, as in the server's answer.
 pub fn kind(value: &str) -> Option<String> {
     let messages = dns1035_label(&lower_case(value));
     let prefix = "may have mixed case, but should otherwise match: ";
     (!messages.is_empty()).then(|| format!("{prefix}{}", messages.join(",")))
 }
 
-/// A text in lower case as the server makes it: one character for each.
+/// Returns a text in lower case as the server makes it: one character for each.
 pub fn lower_case(value: &str) -> String {
     value.chars().filter_map(|c| c.to_lowercase().next()).collect()
 }
 
-/// What is wrong with a DNS-1123 label, such as a namespace (OM-51).
+/// Checks a DNS-1123 label, such as a namespace (OM-51).
 ///
 /// ```
 /// use billhook_apimachinery::names::dns1123_label;
@@ -58,13 +58,13 @@ pub fn dns1123_label(value: &str) -> Vec<String> {
     messages
 }
 
-/// What is wrong with a DNS-1123 subdomain, such as the name of an object or a group (OM-52).
+/// Checks a DNS-1123 subdomain, such as the name of an object or a group (OM-52).
 pub fn dns1123_subdomain(value: &str) -> Vec<String> {
     subdomain(value, "characters")
 }
 
-/// A prefix of names that may end with `-`, as the rules for names look at it: the last two
-/// characters stand for one that is allowed (OM-40).
+/// Returns a prefix that may end with `-` in the form that the rules for names check: the last two
+/// characters are replaced by one that is allowed (OM-40).
 pub fn mask_trailing_hyphen(prefix: &str) -> String {
     let mut masked = prefix.to_owned();
     if let Some(rest) = prefix.strip_suffix('-').filter(|rest| !rest.is_empty()) {
@@ -77,8 +77,7 @@ pub fn mask_trailing_hyphen(prefix: &str) -> String {
     masked
 }
 
-/// What is wrong with a name that becomes part of a URL path (OM-31). A prefix of a name may be
-/// `.` or `..`.
+/// Checks a name that becomes part of a URL path (OM-31). A prefix of a name may be `.` or `..`.
 pub fn path_segment(value: &str, is_prefix: bool) -> Vec<String> {
     if !is_prefix && matches!(value, "." | "..") {
         return vec![format!("may not be '{value}'")];
@@ -87,8 +86,8 @@ pub fn path_segment(value: &str, is_prefix: bool) -> Vec<String> {
     found.map(|character| format!("may not contain '{character}'")).collect()
 }
 
-/// What is wrong with a qualified name `[prefix/]name`: the key of a label or annotation, or a
-/// finalizer (OM-53).
+/// Checks a qualified name `[prefix/]name`: the key of a label or annotation, or a finalizer
+/// (OM-53).
 pub fn qualified_name(value: &str) -> Vec<String> {
     let mut messages = Vec::new();
     let name = match value.split_once('/') {
@@ -120,7 +119,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
     messages
 }
 
-/// What is wrong with the value of a label (OM-54).
+/// Checks the value of a label (OM-54).
 pub fn label_value(value: &str) -> Vec<String> {
     let mut messages = too_long(value, LABEL_LENGTH, "bytes");
     if !value.is_empty() && !is_qualified_part(value) {
@@ -162,7 +161,7 @@ fn too_long(value: &str, max: usize, unit: &str) -> Vec<String> {
     if value.len() > max { vec![format!("must be no more than {max} {unit}")] } else { Vec::new() }
 }
 
-/// A message that shows the syntax: further examples stand behind two spaces (OM-50).
+/// A message that shows the syntax: further examples follow after two spaces (OM-50).
 fn format_message(message: &str, examples: &[&str], regex: &str) -> String {
     let examples: Vec<String> = examples.iter().map(|example| format!("'{example}', ")).collect();
     let examples = examples.join(" or ");

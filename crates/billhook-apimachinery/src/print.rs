@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::value::{DeepValue, Num, grow, sorted};
 
-/// A string in double quotes with the server's escapes (VV-62).
+/// Returns a string in double quotes with the server's escapes (VV-62).
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -37,14 +37,14 @@ fn push_hex(out: &mut String, prefix: &str, code: u32, width: usize) {
     let _ = write!(out, "{prefix}{code:0width$x}");
 }
 
-/// Whether the server prints a character as itself: letters, marks, numbers, punctuation, symbols
-/// and the ASCII space.
+/// Returns whether the server prints a character as itself: letters, marks, numbers, punctuation,
+/// symbols and the ASCII space.
 pub fn is_printable(c: char) -> bool {
     if c.is_ascii() {
         return !c.is_ascii_control();
     }
     // `escape_debug` knows the same classes, but also escapes combining marks that stand alone;
-    // behind another character it leaves them as they are.
+    // after another character it leaves them as they are.
     let mut escaped = c.escape_debug();
     if escaped.next() == Some(c) {
         return true;
@@ -53,8 +53,8 @@ pub fn is_printable(c: char) -> bool {
     text.escape_debug().nth(1) == Some(c)
 }
 
-/// A value as the server's errors show it (VV-62): scalars plain, strings quoted, everything else
-/// as compact JSON.
+/// Returns a value as the server's errors show it (VV-62): scalars plain, strings quoted,
+/// everything else as compact JSON.
 pub fn error_value(value: &Value) -> String {
     match value {
         Value::String(text) => quote(text),
@@ -66,12 +66,12 @@ pub fn error_value(value: &Value) -> String {
     }
 }
 
-/// A float outside JSON: shortest digits, an exponent below 1e-4 and from 1e6 on.
+/// Prints a float outside JSON: shortest digits, an exponent below 1e-4 and from 1e6 on.
 pub fn plain_float(float: f64) -> String {
     float_text(float, -4..6, 2)
 }
 
-/// A float in JSON: shortest digits, an exponent below 1e-6 and from 1e21 on.
+/// Prints a float in JSON: shortest digits, an exponent below 1e-6 and from 1e21 on.
 pub fn json_float(float: f64) -> String {
     float_text(float, -6..21, 1)
 }
@@ -93,8 +93,8 @@ fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
     )
 }
 
-/// Compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029 are
-/// escaped (VV-62).
+/// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
+/// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, true, &mut out);
@@ -107,7 +107,7 @@ impl fmt::Debug for DeepValue {
     }
 }
 
-/// Compact JSON with sorted keys, only what JSON requires escaped.
+/// Prints compact JSON with sorted keys; only what JSON requires is escaped.
 pub fn plain_json(value: &Value) -> String {
     let mut out = String::new();
     write_json(value, false, &mut out);
@@ -118,7 +118,7 @@ pub fn plain_json(value: &Value) -> String {
 /// the depth.
 const MAX_INDENT: usize = 100;
 
-/// JSON with sorted keys, indented by two spaces a level.
+/// Prints JSON with sorted keys, indented by two spaces per level.
 pub fn pretty_json(value: &Value) -> String {
     let mut out = String::new();
     write_pretty(value, 0, &mut out);

@@ -21,13 +21,13 @@ pub struct Status {
     /// `Failure` or `Success`; a webhook may send anything.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub status: String,
-    /// What happened, for people.
+    /// A message for humans.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// What happened, for programs: one word such as `Forbidden`.
+    /// The cause in one word for clients, such as `Forbidden`.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// More for programs.
+    /// More information for clients.
     #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub details: Option<Box<StatusDetails>>,
     /// The HTTP status code.
@@ -35,7 +35,7 @@ pub struct Status {
     pub code: i32,
 }
 
-/// What a [`Status`] says for programs.
+/// The details of a [`Status`] for clients.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -65,13 +65,13 @@ pub struct StatusDetails {
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct StatusCause {
-    /// What is wrong, for programs.
+    /// The cause in one word for clients.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub reason: String,
-    /// What is wrong, for people.
+    /// A message for humans.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Where in the object.
+    /// The field of the object.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub field: String,
 }
@@ -97,7 +97,7 @@ impl fmt::Display for Status {
 impl std::error::Error for Status {}
 
 impl Status {
-    /// The object that a server sends: kind `Status` of API version `v1`.
+    /// Returns the object that a server sends: kind `Status` of API version `v1`.
     pub fn to_value(&self) -> Value {
         let fields = serde_json::to_value(self).unwrap_or_default();
         let mut object = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}});
@@ -107,7 +107,7 @@ impl Status {
         object
     }
 
-    /// The status that a body is, if it is one of failure.
+    /// Reads a status from a body, if the body is a status of failure.
     pub fn of_failure(value: &Value) -> Option<Self> {
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
         if text("kind") != "Status" || text("apiVersion") != "v1" {
@@ -117,7 +117,7 @@ impl Status {
         (status.status != "Success").then_some(status)
     }
 
-    /// A failure with a code, a reason and a message.
+    /// Creates a failure with a code, a reason and a message.
     pub fn failure(code: i32, reason: &str, message: impl Into<String>) -> Self {
         Status {
             status: "Failure".to_owned(),
@@ -128,7 +128,7 @@ impl Status {
         }
     }
 
-    /// 500: something that is not the client's fault (AR-75).
+    /// Creates a 500: a failure that is not the client's fault (AR-75).
     pub fn internal_error(error: &str) -> Self {
         let cause = StatusCause { message: error.to_owned(), ..StatusCause::default() };
         Status {
@@ -140,7 +140,7 @@ impl Status {
         }
     }
 
-    /// 404: nothing is served there (RP-92).
+    /// Creates a 404: nothing is served there (RP-92).
     pub fn resource_not_found() -> Self {
         Self::failure(404, "NotFound", "the server could not find the requested resource")
     }
@@ -161,13 +161,14 @@ impl Status {
         Status { details: Some(Box::new(details)), ..Self::failure(code, reason, message) }
     }
 
-    /// 404: there is no such object.
+    /// Creates a 404: the object does not exist.
     pub fn not_found(resource: &GroupVersionResource, name: &str) -> Self {
         let message = format!("{} \"{name}\" not found", resource.qualified());
         Self::of_object((404, "NotFound"), resource, name, message)
     }
 
-    /// 409: there is such an object already. If its name was generated the client may try again.
+    /// Creates a 409: the object exists already. If its name was generated, the client may try
+    /// again.
     pub fn already_exists(resource: &GroupVersionResource, name: &str, is_generated: bool) -> Self {
         let mut message = format!("{} \"{name}\" already exists", resource.qualified());
         if is_generated {
@@ -180,22 +181,22 @@ impl Status {
         status
     }
 
-    /// 409: the object is not the one that the client means (RP-42).
+    /// Creates a 409: the object is not the one that the client means (RP-42).
     pub fn conflict(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
         let subject = resource.qualified();
         let message = format!("Operation cannot be fulfilled on {subject} \"{name}\": {why}");
         Self::of_object((409, "Conflict"), resource, name, message)
     }
 
-    /// 403: the request is not allowed (RP-91).
+    /// Creates a 403: the request is not allowed (RP-91).
     pub fn forbidden(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
         let name_or_not = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
         let message = format!("{}{name_or_not} is forbidden: {why}", resource.qualified());
         Self::of_object((403, "Forbidden"), resource, name, message)
     }
 
-    /// 422: an object, or a part of the request, has these errors (VV-64). An empty kind and name
-    /// belong to errors in the request itself.
+    /// Creates a 422: an object, or a part of the request, has these errors (VV-64). For errors in
+    /// the request itself kind and name are empty.
     pub fn invalid(group: &str, kind: &str, name: &str, errors: &[FieldError]) -> Self {
         let dot = if group.is_empty() { "" } else { "." };
         let message =
@@ -211,12 +212,12 @@ impl Status {
         Status { details, ..Self::failure(422, "Invalid", message) }
     }
 
-    /// 400: the request cannot be served as it is.
+    /// Creates a 400: the request cannot be served as it is.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::failure(400, "BadRequest", message)
     }
 
-    /// 504: the request's deadline is over (AR-76).
+    /// Creates a 504: the request's deadline has passed (AR-76).
     pub fn timeout() -> Self {
         let message = "Timeout: request did not complete within requested timeout";
         Self::failure(504, "Timeout", message)

@@ -1,4 +1,4 @@
-//! What an object says it is.
+//! The API version and kind of an object.
 
 use crate::GroupVersionKind;
 
@@ -22,7 +22,7 @@ pub struct TypeMeta {
 pub struct GroupVersionError(String);
 
 impl TypeMeta {
-    /// Takes `apiVersion` apart.
+    /// Splits `apiVersion` into group and version.
     ///
     /// # Errors
     ///

@@ -14,24 +14,24 @@ pub struct UserInfo {
     /// The name.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub username: String,
-    /// What tells apart users of the same name at different times.
+    /// Distinguishes users of the same name at different times.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub uid: String,
     /// The groups that the user is in.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<String>,
-    /// What else authentication found out.
+    /// Further attributes found by authentication.
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
     pub extra: BTreeMap<String, Vec<String>>,
 }
 
 impl UserInfo {
-    /// A user with a name only.
+    /// Creates a user with a name only.
     pub fn named(username: impl Into<String>) -> Self {
         UserInfo { username: username.into(), ..UserInfo::default() }
     }
 
-    /// The user in one more group.
+    /// Adds the user to a group.
     #[must_use]
     pub fn group(mut self, group: impl Into<String>) -> Self {
         self.groups.push(group.into());

@@ -23,13 +23,13 @@ pub fn grow<R>(walk: impl FnOnce() -> R) -> R {
 
 /// Runs work on a value by code that recurses without a bound, on a stack large enough for it.
 pub fn with_depth<R>(value: &Value, work: impl FnOnce() -> R) -> R {
-    /// What one level of foreign code may take, generously.
+    /// The stack that one level of foreign code may take, generously.
     const LEVEL: usize = 16 * 1024;
     let needed = (depth(value) + 8) * LEVEL;
     stacker::maybe_grow(needed, needed + SEGMENT, work)
 }
 
-/// How deep lists and objects are nested in a value; 0 for a scalar.
+/// Returns how deep lists and objects are nested in a value; 0 for a scalar.
 pub fn depth(value: &Value) -> usize {
     let mut deepest = 0;
     let mut pending = vec![(value, 0)];
@@ -64,7 +64,7 @@ impl Num {
         }
     }
 
-    /// The value as a double.
+    /// Returns the value as a double.
     pub fn as_f64(self) -> f64 {
         match self {
             Num::Int(int) => int as f64,
@@ -72,7 +72,7 @@ impl Num {
         }
     }
 
-    /// The value as a 64-bit integer, if it is one; whole floats are integers too (OM-03).
+    /// Returns the value as a 64-bit integer, if it is one; whole floats count as integers (OM-03).
     #[inline]
     pub fn to_i64(self) -> Option<i64> {
         match self {
@@ -82,7 +82,7 @@ impl Num {
         }
     }
 
-    /// The value as a 32-bit integer, if it is one.
+    /// Returns the value as a 32-bit integer, if it is one.
     #[inline]
     pub fn to_i32(self) -> Option<i32> {
         i32::try_from(self.to_i64()?).ok()
@@ -100,7 +100,7 @@ pub fn dismantle(value: Value) {
     }
 }
 
-/// How many levels are dropped by recursion at a time.
+/// The number of levels that are dropped by recursion at a time.
 const DROPPED_LEVELS: usize = 100;
 
 /// Drops some levels of a value; containers below them are left in `deeper`.
@@ -141,7 +141,7 @@ pub fn deep_clone(value: &Value) -> Value {
     }
 }
 
-/// How many JSON values a value consists of, itself included.
+/// Returns the number of JSON values in a value, itself included.
 pub fn count(value: &Value) -> usize {
     match value {
         Value::Array(items) => grow(|| 1 + items.iter().map(count).sum::<usize>()),
@@ -230,7 +230,7 @@ impl Serialize for DeepValue {
     }
 }
 
-/// Serialises a value of any depth with sorted keys and numbers as the server writes them: whole
+/// Serializes a value of any depth with sorted keys and numbers as the server writes them: whole
 /// floats without a fraction (SS-01).
 pub struct Plain<'a>(pub &'a Value);
 
@@ -263,7 +263,8 @@ impl Serialize for Plain<'_> {
     }
 }
 
-/// The members of an object in byte order of their keys, whatever map `serde_json` was built with.
+/// Returns the members of an object in byte order of their keys, whatever map `serde_json` was
+/// built with.
 pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = members.iter().collect();
     if !entries.is_sorted_by(|left, right| left.0 <= right.0) {
@@ -272,7 +273,7 @@ pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     entries
 }
 
-/// How the JSON type of a value is called in the server's decoding errors.
+/// Returns the name of a value's JSON type in the server's decoding errors.
 pub fn json_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
@@ -284,7 +285,7 @@ pub fn json_type(value: &Value) -> &'static str {
     }
 }
 
-/// How the type of a decoded value is called in the server's accessor errors (RP-75).
+/// Returns the name of a decoded value's type in the server's accessor errors (RP-75).
 pub fn go_type(value: &Value) -> &'static str {
     match value {
         Value::Null => "<nil>",

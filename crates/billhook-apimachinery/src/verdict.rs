@@ -2,7 +2,7 @@
 
 use crate::FieldError;
 
-/// What a validation comes to.
+/// The outcome of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
     /// A server accepts it.
@@ -12,7 +12,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// What a list of errors comes to.
+    /// Returns the verdict of a list of errors.
     pub fn of(errors: &[FieldError]) -> Self {
         if errors.is_empty() { Verdict::Valid } else { Verdict::Invalid }
     }

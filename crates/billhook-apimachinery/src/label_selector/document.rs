@@ -33,12 +33,20 @@ pub struct LabelSelectorRequirement {
 }
 
 impl LabelSelector {
-    /// Reads a selector; null is an empty one, fields that are not known are ignored.
+    /// Reads a selector; null is an empty one, unknown fields are ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not an object, or a field has the wrong type.
     pub fn from_value(value: &Value) -> Result<Self, ReadError> {
         Self::read(value, &Location::TOP, &mut Reader::default())
     }
 
     /// Reads the selector at a place of a larger document.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not an object, or a field has the wrong type.
     pub fn read(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Self, ReadError> {
         let mut selector = LabelSelector::default();
         reader.record(value, at, |reader, name, value, at| {
@@ -55,7 +63,7 @@ impl LabelSelector {
         Ok(selector)
     }
 
-    /// The selector as a document has it; empty parts are left out.
+    /// Returns the selector as a document has it; empty parts are left out.
     pub fn to_value(&self) -> Value {
         let mut members = Map::new();
         if !self.match_labels.is_empty() {
@@ -71,12 +79,16 @@ impl LabelSelector {
         Value::Object(members)
     }
 
-    /// Whether it has no conditions.
+    /// Returns whether it has no conditions.
     pub fn is_empty(&self) -> bool {
         self.match_labels.is_empty() && self.match_expressions.is_empty()
     }
 
-    /// Makes it ready to match; the first condition that cannot be used is the error (WM-67).
+    /// Makes the selector ready to match.
+    ///
+    /// # Errors
+    ///
+    /// If a condition cannot be used: the first such (WM-67).
     pub fn parse(&self) -> Result<Selector, SelectorError> {
         let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
@@ -95,12 +107,13 @@ impl LabelSelector {
         Ok(Selector::new(requirements))
     }
 
-    /// What a server finds wrong with a selector at `path` of a document (WCF-52 to WCF-58).
+    /// Validates a selector at `path` of a document as a server does (WCF-52 to WCF-58).
     pub fn validate(&self, path: &FieldPath) -> Vec<FieldError> {
         self.validate_tolerating(path, false)
     }
 
-    /// The same; label values of expressions may be let pass (WCF-95).
+    /// Like [`LabelSelector::validate`], but can tolerate invalid label values in expressions
+    /// (WCF-95).
     pub fn validate_tolerating(&self, path: &FieldPath, values: bool) -> Vec<FieldError> {
         let mut errors = Vec::new();
         let labels = path.clone().name("matchLabels");
@@ -152,7 +165,7 @@ impl LabelSelectorRequirement {
         Value::Object(members)
     }
 
-    /// What the text of the operator means; case counts (WCF-55).
+    /// Returns the operator that the text names; case counts (WCF-55).
     fn operator(&self) -> Option<Operator> {
         Some(match self.operator.as_str() {
             "In" => Operator::In,

@@ -66,15 +66,15 @@ impl Labels for Map<String, Value> {
     }
 }
 
-/// How a [`Requirement`] compares.
+/// The comparison of a [`Requirement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Operator {
-    /// The label has the value; what `matchLabels` says (WM-62).
+    /// The label has the value: an entry of `matchLabels` (WM-62).
     Equals,
     /// The label is absent or has another value; only in texts.
     NotEquals,
-    /// The label has one of the values (WM-63).
+    /// The label has any of the values (WM-63).
     In,
     /// The label is absent or has none of the values (WM-65).
     NotIn,
@@ -129,23 +129,23 @@ impl Requirement {
         Ok(Requirement { key: key.to_owned(), operator, values })
     }
 
-    /// The label it looks at.
+    /// Returns the label it looks at.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// How it compares.
+    /// Returns the comparison.
     pub fn operator(&self) -> Operator {
         self.operator
     }
 
-    /// What it compares with, sorted; empty for [`Operator::Exists`] and
+    /// Returns the values that it compares with, sorted; empty for [`Operator::Exists`] and
     /// [`Operator::DoesNotExist`].
     pub fn values(&self) -> &[String] {
         &self.values
     }
 
-    /// Whether labels satisfy it; keys and values are compared to the byte (WM-66).
+    /// Returns whether labels satisfy it; keys and values are compared to the byte (WM-66).
     pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
         let found = labels.label(&self.key);
         let is_listed =
@@ -191,38 +191,39 @@ impl Selector {
         Selector { requirements: Some(requirements) }
     }
 
-    /// Matches everything; what an empty selector means (WM-61).
+    /// Creates a selector that matches everything, as an empty one does (WM-61).
     pub fn everything() -> Self {
         Self::new(Vec::new())
     }
 
-    /// Matches nothing; what a selector of null means (WM-61). Its text is empty.
+    /// Creates a selector that matches nothing, as null does (WM-61). Its text is empty.
     pub fn nothing() -> Self {
         Selector { requirements: None }
     }
 
-    /// Whether it has no requirements, so that it matches everything.
+    /// Returns whether it has no requirements, so that it matches everything.
     pub fn is_everything(&self) -> bool {
         self.requirements.as_ref().is_some_and(Vec::is_empty)
     }
 
-    /// Whether it can match nothing because it stands for null.
+    /// Returns whether it matches nothing because it comes from null.
     pub fn is_nothing(&self) -> bool {
         self.requirements.is_none()
     }
 
-    /// Its requirements, sorted by key; those of one key are in the order they were written.
+    /// Returns its requirements, sorted by key; those of one key are in the order they were
+    /// written.
     pub fn requirements(&self) -> &[Requirement] {
         self.requirements.as_deref().unwrap_or_default()
     }
 
-    /// Whether labels satisfy all requirements.
+    /// Returns whether labels satisfy all requirements.
     pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
         let requirements = self.requirements.as_ref();
         requirements.is_some_and(|list| list.iter().all(|each| each.matches(labels)))
     }
 
-    /// The first requirement that labels do not satisfy.
+    /// Returns the first requirement that labels do not satisfy.
     pub fn first_mismatch<L: Labels + ?Sized>(&self, labels: &L) -> Option<&Requirement> {
         self.requirements().iter().find(|requirement| !requirement.matches(labels))
     }

@@ -30,12 +30,12 @@ impl FromStr for Selector {
 }
 
 struct Scanner<'t> {
-    /// What is left, without leading white space.
+    /// The rest of the text, without leading white space.
     rest: &'t str,
 }
 
 impl<'t> Scanner<'t> {
-    /// Goes past a mark, if it is next.
+    /// Skips a mark, if it is next.
     fn take(&mut self, mark: &str) -> bool {
         let rest = self.rest.strip_prefix(mark);
         self.rest = rest.map_or(self.rest, str::trim_start);

@@ -1,5 +1,5 @@
-//! Metadata of which not everything is there: updates by manifests, which leave out what only
-//! servers write, and fields for themselves.
+//! Checks of incomplete metadata: updates by manifests, which omit the fields that only servers
+//! write, and fields on their own.
 
 use crate::metadata::{validate_generic, validate_update};
 use crate::value::{DeepValue, deep_clone};
@@ -16,8 +16,8 @@ pub const WRITTEN_BY_SERVERS: [&str; 6] = [
     "deletionGracePeriodSeconds",
 ];
 
-/// What a server finds wrong with the metadata of an update (OM-41). A patch, which is how
-/// manifests are applied, keeps what only servers write.
+/// Validates the metadata of an update (OM-41). A patch, which is how manifests are applied, keeps
+/// the fields that only servers write.
 pub fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldError> {
     let (mut metadata, mut stored) = (metadata.clone(), stored.clone());
     let fallback = Value::from("1");
@@ -35,7 +35,7 @@ pub fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldEr
     validate_update(&metadata, &stored)
 }
 
-/// What is wrong with one field of metadata in normal form (OM-31).
+/// Validates one field of normalized metadata (OM-31).
 pub fn field_errors(name: &str, value: &Value) -> Vec<FieldError> {
     let mut metadata = Map::new();
     metadata.insert(name.to_owned(), deep_clone(value));

@@ -1,4 +1,4 @@
-//! What decoding did to metadata, as changes.
+//! The changes that decoding makes to metadata.
 
 use crate::value::{deep_clone, deep_eq, sorted};
 use crate::{Change, ChangeKind, FieldPath, Location, Reason};
@@ -14,7 +14,7 @@ const ALWAYS_WRITTEN: Reason = Reason::new("OM-02", "always written");
 const NORMALISED: Reason = Reason::new("OM-04", "times are kept in UTC with second precision");
 const WHOLE: Reason = Reason::new("OM-03", "whole numbers are integers here");
 
-/// Lists what differs between metadata as it came and its normal form. `schema` is the path of the
+/// Lists the differences between metadata as it came and normalized. `schema` is the path of the
 /// schema that makes the place a resource.
 pub fn metadata_changes(
     written: &Value,

@@ -1,4 +1,4 @@
-//! Decoding `metadata` to its known fields and writing it back in normal form (OM-01 to OM-12).
+//! Decoding `metadata` to its known fields and writing it back normalized (OM-01 to OM-12).
 
 use crate::print::json_float;
 use crate::value::{DeepValue, Num, deep_clone, dismantle, json_type, sorted};
@@ -43,7 +43,7 @@ impl MetadataError {
 struct First(Option<MetadataError>);
 
 impl First {
-    /// Takes a field that decodes; none for one of the wrong type.
+    /// Takes a field that decodes; `None` for one of the wrong type.
     fn note<T>(&mut self, decoded: Result<T, MetadataError>) -> Result<Option<T>, MetadataError> {
         match decoded {
             Ok(value) => Ok(Some(value)),
@@ -60,11 +60,15 @@ impl First {
     }
 }
 
-/// How many unknown fields one metadata object reports (OM-12).
+/// The maximum number of unknown fields that one metadata object reports (OM-12).
 const MAX_UNKNOWN_FIELDS: usize = 100;
 
-/// Decodes metadata and gives it back in normal form: known fields only, empty ones dropped, times
-/// in UTC seconds (OM-02 to OM-04).
+/// Decodes metadata and returns it normalized: known fields only, empty ones dropped, times in UTC
+/// seconds (OM-02 to OM-04).
+///
+/// # Errors
+///
+/// If the metadata, or with [`Invalid::Refuse`] a field of it, has the wrong type.
 pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, MetadataError> {
     let members = match metadata {
         Value::Object(members) => members,
@@ -87,8 +91,12 @@ pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, 
     Ok(DeepValue::from(Value::Object(decoded)))
 }
 
-/// Decodes metadata only to check it, and removes its unknown fields: what KEP-2332 asks for, and
-/// the KEP dialect does in place of [`decode_metadata`] (KD-09).
+/// Decodes metadata only to check it, and removes its unknown fields: KEP-2332 asks for that, and
+/// the KEP dialect does it in place of [`decode_metadata`] (KD-09).
+///
+/// # Errors
+///
+/// If the metadata, or with [`Invalid::Refuse`] a field of it, has the wrong type.
 pub fn prune_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, MetadataError> {
     decode_metadata(metadata, invalid)?;
     let mut pruned = deep_clone(metadata);
@@ -113,7 +121,11 @@ fn prune_record(record: Record, members: &mut Map<String, Value>) {
     });
 }
 
-/// Brings metadata to the form that a dialect gives it.
+/// Returns metadata normalized as a dialect demands.
+///
+/// # Errors
+///
+/// If the metadata, or with [`Invalid::Refuse`] a field of it, has the wrong type.
 pub fn normalize_metadata(
     metadata: &Value,
     invalid: Invalid,
@@ -125,14 +137,14 @@ pub fn normalize_metadata(
     }
 }
 
-/// Why one top-level field of metadata would be dropped; none if it decodes.
+/// Returns why a top-level field of metadata would be dropped; `None` if it decodes.
 pub(crate) fn field_error(name: &str, value: &Value) -> Option<MetadataError> {
     let field = Field { record: "ObjectMeta", path: name.to_owned() };
     field_kind(OBJECT_META, name)?.decode(value, &field).err()
 }
 
-/// The paths of the fields of metadata that are not known, in the server's order and number
-/// (OM-12). `at` is where the metadata is.
+/// Returns the paths of the unknown fields of metadata, in the server's order and number (OM-12).
+/// `at` is the place of the metadata.
 pub fn unknown_metadata_fields(metadata: &Value, at: &Location<'_>) -> Vec<String> {
     let mut unknown = Vec::new();
     if let Value::Object(members) = metadata {

@@ -9,7 +9,7 @@ pub type Record = &'static [(&'static str, Kind)];
 pub enum Kind {
     /// Written when not empty; holds the name of the type in errors.
     String(&'static str),
-    /// As `String`, but always written.
+    /// Like `String`, but always written.
     RequiredString(&'static str),
     /// Written when not zero.
     Integer,
@@ -92,7 +92,7 @@ const MANAGED_FIELDS_ENTRY: Record = &[
     ("subresource", STRING),
 ];
 
-/// The kind of a field of a record.
+/// Returns the kind of a field of a record.
 pub fn field_kind(record: Record, name: &str) -> Option<Kind> {
     record.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
 }

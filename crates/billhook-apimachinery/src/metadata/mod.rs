@@ -1,4 +1,4 @@
-//! ObjectMeta: decoding and the normal form (OM-01 to OM-12), validation (OM-30 to OM-60).
+//! ObjectMeta: decoding and normalizing (OM-01 to OM-12), validation (OM-30 to OM-60).
 //!
 //! A server doesn't prune `metadata` against a schema: it decodes it to a typed record and writes
 //! it back. Unknown fields are gone afterwards, empty ones too, and times are in UTC seconds.

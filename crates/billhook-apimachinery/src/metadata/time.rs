@@ -35,8 +35,8 @@ impl Time {
     }
 }
 
-/// Whether a text is a time as it is written back: in UTC, with second precision, not the zero
-/// time.
+/// Returns whether a text is a time as it is written back: in UTC, with second precision, not the
+/// zero time.
 pub fn is_normal_time(text: &[u8]) -> bool {
     let [
         y1,

@@ -1,9 +1,9 @@
-//! What must hold for metadata that decodes: names, labels, annotations, owner references,
-//! finalizers and managed fields (OM-31), on create (OM-40) and on update (OM-41), and the warnings
-//! about finalizers (OM-60).
+//! The rules for metadata that decodes: names, labels, annotations, owner references, finalizers
+//! and managed fields (OM-31), on create (OM-40) and on update (OM-41), and the warnings about
+//! finalizers (OM-60).
 //!
-//! All functions take metadata in normal form, as [`decode_metadata`](crate::decode_metadata)
-//! gives it.
+//! All functions take normalized metadata, as [`decode_metadata`](crate::decode_metadata) returns
+//! it.
 
 use std::collections::BTreeSet;
 
@@ -15,12 +15,13 @@ use serde_json::Value;
 use super::fields::OWNER_REFERENCE;
 use crate::names;
 
-/// How many bytes the keys and values of all annotations may have.
+/// The maximum number of bytes in the keys and values of all annotations.
 const MAX_ANNOTATIONS: i64 = 256 * 1024;
 const MAX_MANAGER: i64 = 128;
 const MAX_SUBRESOURCE: i64 = 256;
 
-/// How much of a long value is repeated in errors that all show it; the server has no limit.
+/// The maximum number of bytes of a long value repeated in errors that all show it; the server has
+/// no limit.
 const MAX_REPEATED: usize = 16 * 1024;
 
 /// Whether metadata must have a namespace.
@@ -41,13 +42,13 @@ struct Rules<'r> {
     namespace: Namespace,
 }
 
-/// The errors in the metadata of a new custom resource (OM-40).
+/// Validates the metadata of a new custom resource (OM-40).
 pub fn validate_create(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
     validate_create_with(metadata, namespaced, subdomain_name)
 }
 
-/// [`validate_create`] with another rule for names. The rule gets a name, or with the flag set a
-/// `generateName`, and gives back messages.
+/// Like [`validate_create`], with another rule for names. The rule gets a name, or with the flag
+/// set a `generateName`, and returns messages.
 pub fn validate_create_with(
     metadata: &Value,
     namespaced: bool,
@@ -56,14 +57,14 @@ pub fn validate_create_with(
     validate_root(metadata, namespaced, &name_rule)
 }
 
-/// The errors of the generic pass over the metadata of any object: names need only fit in a URL
-/// path (OM-40, OM-41).
+/// Runs the generic checks of the metadata of any object: names need only fit in a URL path (OM-40,
+/// OM-41).
 pub fn validate_generic(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
     validate_root(metadata, namespaced, &names::path_segment)
 }
 
-/// The rule for the names of custom resources: DNS subdomains (OM-40). The last two characters of
-/// a prefix that ends with `-` are not looked at.
+/// Checks the name of a custom resource: a DNS subdomain (OM-40). The last two characters of a
+/// prefix that ends with `-` are not checked.
 pub fn subdomain_name(name: &str, is_prefix: bool) -> Vec<String> {
     if is_prefix {
         names::dns1123_subdomain(&names::mask_trailing_hyphen(name))
@@ -80,7 +81,7 @@ fn validate_root(metadata: &Value, namespaced: bool, name: NameRule<'_>) -> Vec<
     errors
 }
 
-/// The errors in the metadata at `at`, which is that of an embedded resource (OM-30).
+/// Validates the metadata of an embedded resource at `at` (OM-30).
 pub fn validate_embedded_metadata(
     metadata: &Value,
     at: &Location<'_>,
@@ -94,7 +95,8 @@ pub fn validate_embedded_metadata(
     validate_metadata(metadata, &rules, at, errors);
 }
 
-/// What an update must not do to metadata (OM-41), and the rules for what it may change.
+/// Validates an update of metadata: fields that must not change (OM-41), and the rules for those
+/// that may.
 pub fn validate_update(metadata: &Value, old: &Value) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let root = Location::TOP.name("metadata");
@@ -141,7 +143,8 @@ pub fn validate_update(metadata: &Value, old: &Value) -> Vec<FieldError> {
 /// The detail of errors about changed fields that must not change.
 const IMMUTABLE: &str = "field is immutable";
 
-/// The warnings about the finalizers of a new object, or about those that an update adds (OM-60).
+/// Returns the warnings about the finalizers of a new object, or about those that an update adds
+/// (OM-60).
 pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<String> {
     let before: BTreeSet<&str> = old.into_iter().flat_map(|old| texts(old, "finalizers")).collect();
     let after: BTreeSet<&str> = texts(metadata, "finalizers").collect();
