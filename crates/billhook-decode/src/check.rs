@@ -4,7 +4,7 @@ use crate::error::JsonError;
 use crate::reader::{MAX_DEPTH, read_json};
 use crate::scanner::{AnyKeys, Scan};
 
-/// What a check of JSON text found.
+/// The result of checking JSON text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {
@@ -15,6 +15,10 @@ pub struct Checked {
 
 /// Checks that a text is JSON as the server accepts it: the whole grammar, depth, the range of
 /// numbers. Builds nothing.
+///
+/// # Errors
+///
+/// If the text is not JSON, is nested too deeply, or has a number beyond float64.
 pub fn check_json(text: &[u8]) -> Result<Checked, JsonError> {
     let is_utf8 = std::str::from_utf8(text).is_ok();
     let mut scan = Scan::new(text);

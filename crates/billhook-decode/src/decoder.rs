@@ -1,4 +1,4 @@
-//! The decoder: a compiled schema prepared for cleaning JSON text.
+//! The decoder: a compiled schema prepared for decoding JSON text.
 
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
@@ -16,8 +16,8 @@ use crate::report::Findings;
 use crate::rewriter::{Done, Expected, Pass};
 use crate::scanner::{Step, Stop};
 
-/// Cleans the JSON text of custom resources of one kind and version, as a server does when it
-/// decodes a request body: pruning, null removal, metadata in normal form, defaults.
+/// Decodes the JSON text of custom resources of one kind and version, as a server decodes a request
+/// body: pruning, null removal, normalization of metadata, defaults.
 ///
 /// Cheap to clone, and free to share between threads.
 #[derive(Clone)]
@@ -31,7 +31,7 @@ struct Inner {
     spare: Spare,
     /// Whether maps keep their members in the order of the keys.
     maps_are_sorted: bool,
-    /// Whether the pass over text knows what to do with this schema at all.
+    /// Whether the pass over text supports this schema at all.
     is_supported: bool,
 }
 
@@ -66,14 +66,14 @@ impl Decoder {
         }))
     }
 
-    /// The schema.
+    /// Returns the schema.
     pub fn schema(&self) -> &CompiledSchema {
         &self.0.schema
     }
 
-    /// Cleans a text; gives it back borrowed if nothing changes. What is kept is spelled as it
-    /// came, except for metadata that was not in normal form. None if the text is refused, or of
-    /// another kind or version, or so unusual that only the path over a tree knows what to do.
+    /// Decodes a text; returns it borrowed if nothing changes. Parts that are kept are spelled as
+    /// they came, except for metadata that was not normalized. `None` if the text is refused, or of
+    /// another kind or version, or so unusual that only the path over a tree supports it.
     pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
         match self.pass(text, false, Vec::new(), false) {
             Ok(done) => Some(done.cleaned(text)),
@@ -89,7 +89,7 @@ impl Decoder {
         Some(if done.changed { done.buffer } else { rewritten })
     }
 
-    /// [`Decoder::clean`] with what was found and changed. None also for a text with repeated
+    /// Like [`Decoder::clean`], with findings and changes. `None` also for a text with repeated
     /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
     /// the order of changes follows.
     pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
@@ -98,7 +98,7 @@ impl Decoder {
         Some((done.cleaned(text), findings))
     }
 
-    /// [`Decoder::clean`] to a value.
+    /// Like [`Decoder::clean`], to a value.
     pub fn read(&self, text: &[u8]) -> Option<DeepValue> {
         match self.pass(text, false, self.0.spare.take(), false) {
             Ok(done) => self.read_done(text, done),
@@ -151,7 +151,7 @@ impl Done {
 struct Spare(Mutex<Vec<u8>>);
 
 impl Spare {
-    /// How much is kept, in bytes.
+    /// The maximum number of bytes kept.
     const LIMIT: usize = 4 * 1024 * 1024;
 
     /// Takes the buffer, or a new one if somebody else has it.

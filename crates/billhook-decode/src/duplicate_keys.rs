@@ -6,10 +6,10 @@ use billhook_apimachinery::hash_name;
 
 use crate::scanner::{Keys, Step, Stop};
 
-/// How many hashes can be open at once without allocating.
+/// The number of hashes that can be open at once without allocating.
 const INLINE: usize = 64;
 
-/// How many keys of one object are compared one by one; further ones go to a set.
+/// The number of keys of one object that are compared one by one; further ones go to a set.
 const LINEAR: usize = 64;
 
 /// The hashes of the keys of all objects that are open.
@@ -29,7 +29,7 @@ impl OpenKeys {
         OpenKeys { inline: [0; INLINE], spilled: Vec::new(), len: 0, sets: Vec::new(), trusted }
     }
 
-    /// What is open now, for [`OpenKeys::forget_since`].
+    /// Returns the current position, for [`OpenKeys::forget_since`].
     pub(crate) fn mark(&self) -> usize {
         self.len
     }
@@ -68,7 +68,7 @@ impl OpenKeys {
 }
 
 impl Keys for OpenKeys {
-    /// Where the object's hashes begin.
+    /// The start of the object's hashes.
     type Frame = usize;
 
     #[inline(always)]
@@ -76,7 +76,7 @@ impl Keys for OpenKeys {
         self.len
     }
 
-    /// An equal hash or an escaped key is taken for a repeated one; what follows is exact.
+    /// An equal hash or an escaped key is taken for a repeated one; the slower path is exact.
     #[inline]
     fn key(&mut self, base: &usize, key: &[u8], escaped: bool) -> Step<()> {
         if self.trusted {

@@ -27,17 +27,17 @@ impl JsonError {
         }
     }
 
-    /// Where in the text, in bytes from the start.
+    /// Returns the offset in the text, in bytes from the start.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The byte in the line, from 1.
+    /// Returns the byte in the line, from 1.
     pub fn column(&self) -> usize {
         self.column
     }
@@ -47,8 +47,8 @@ impl JsonError {
         self
     }
 
-    /// The document with null in place of numbers, if its text is well-formed and only a number
-    /// is beyond float64.
+    /// Returns the document with null in place of numbers, if its text is well-formed and only a
+    /// number is beyond float64.
     pub fn partial(&self) -> Option<&Value> {
         self.partial.as_ref().map(|value| &***value)
     }

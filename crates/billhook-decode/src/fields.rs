@@ -11,7 +11,7 @@ pub(crate) struct Fields {
     names: CompiledSchema,
     /// By position in the order of names.
     kinds: Vec<FieldKind>,
-    /// The positions of those that are always written, a bit each.
+    /// The positions of the fields that are always written, a bit each.
     required: u32,
 }
 

@@ -9,11 +9,15 @@ use serde_json::{Map, Value};
 use crate::member_set::{NARROW, Narrow, Seen, Wide};
 use crate::scanner::LEVELS;
 
-/// Removes unknown fields and nulls that are not allowed, and applies defaults: the same as the
-/// three steps one after the other, in one walk that touches nothing that stays and allocates
-/// nothing when nothing changes.
+/// Removes unknown fields and nulls that are not allowed, and applies defaults. Equals the three
+/// steps one after the other, in one walk that touches nothing that stays and allocates nothing if
+/// nothing changes.
 ///
-/// On an error the value is partly cleaned.
+/// On an error the walk is incomplete.
+///
+/// # Errors
+///
+/// If the defaults exceed the limit of [`billhook_defaulting::MAX_DEFAULTED_VALUES`].
 pub fn prune_and_default(schema: &CompiledSchema, value: &mut Value) -> Result<(), LimitError> {
     let keeps_null = schema.dialect() == Dialect::Kep;
     let mut walk = Walk { keeps_null, left: MAX_DEFAULTED_VALUES };
@@ -22,11 +26,11 @@ pub fn prune_and_default(schema: &CompiledSchema, value: &mut Value) -> Result<(
 
 struct Walk {
     keeps_null: bool,
-    /// How many values defaults may still add.
+    /// The number of values that defaults may still add.
     left: usize,
 }
 
-/// What becomes of a member.
+/// The fate of a member.
 #[derive(PartialEq)]
 enum Fate {
     Keep,

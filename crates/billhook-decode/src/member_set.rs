@@ -15,7 +15,7 @@ pub(crate) trait Seen {
     fn missing<'s>(&self, node: NodeRef<'s>) -> impl Iterator<Item = PropertyRef<'s>>;
 }
 
-/// How many members a [`Narrow`] set can tell apart.
+/// The number of members that a [`Narrow`] set can distinguish.
 pub(crate) const NARROW: usize = 64;
 
 /// For objects that know few members.

@@ -1,5 +1,5 @@
-//! Metadata in text: whether it is in its normal form already (OM-02 to OM-04), and the slower
-//! way when it is not.
+//! Metadata in text: whether it is normalized already (OM-02 to OM-04), and the slower path when it
+//! is not.
 
 use billhook_apimachinery::metadata::fields::Kind;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
@@ -14,8 +14,8 @@ use crate::output::Output;
 use crate::reader::read_json_to_depth;
 use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 
-/// The fast way through metadata: where everything is in normal form, or only unknown fields have
-/// to go.
+/// The fast path through metadata: where everything is normalized, or only unknown fields must be
+/// removed.
 pub(crate) struct Fast<'p, 't> {
     pub(crate) scan: &'p mut Scan<'t>,
     pub(crate) keys: &'p mut OpenKeys,
@@ -24,12 +24,12 @@ pub(crate) struct Fast<'p, 't> {
     pub(crate) cuts: bool,
 }
 
-/// Metadata as it came and what a server makes of it.
+/// Metadata as it came and as a server normalizes it.
 #[derive(Debug)]
 pub(crate) struct Normal {
     pub(crate) written: DeepValue,
     pub(crate) decoded: DeepValue,
-    /// What is to be written; none if that is what is written already.
+    /// The text to write; `None` if it is the same as in the input.
     pub(crate) text: Option<String>,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn normalize(
     Ok(Normal { written, decoded, text })
 }
 
-/// The position behind what was passed; none if only the slower way knows what to do with it.
+/// The position after the part that was passed; `None` if only the slower path supports it.
 type NormalEnd = Step<Option<usize>>;
 
 impl<'t> Fast<'_, 't> {

@@ -42,7 +42,7 @@ impl Rewriter<'_, '_> {
         }
     }
 
-    /// Writes a string as it is spelled, or anew if it is not Unicode; gives its content.
+    /// Writes a string as it is spelled, or anew if it is not Unicode; returns its content.
     fn string(&mut self, at: usize) -> Step<(usize, String)> {
         self.scan.lone_surrogate = false;
         let end = self.scan.skip_string(at)?;
@@ -85,7 +85,7 @@ impl Rewriter<'_, '_> {
             self.out.push(b'}');
             return Ok(at + 1);
         }
-        // Where each member was written; none for one that a later member replaces.
+        // The place where each member was written; `None` for one that a later member replaces.
         let mut members: Vec<Option<Range<usize>>> = Vec::new();
         let mut by_key: HashMap<String, usize> = HashMap::new();
         let mut repeated = false;

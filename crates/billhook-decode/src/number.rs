@@ -2,7 +2,7 @@
 
 use serde_json::Number;
 
-/// The integer that a literal of at most 18 digits stands for.
+/// Returns the integer of a literal with at most 18 digits.
 pub(crate) fn short_integer(literal: Option<&[u8]>) -> Option<i64> {
     const DIGITS: usize = 18;
     let literal = literal?;
@@ -16,7 +16,7 @@ pub(crate) fn short_integer(literal: Option<&[u8]>) -> Option<i64> {
     Some(sign * digits.iter().fold(0, |int, digit| int * 10 + i64::from(digit - b'0')))
 }
 
-/// The number that a well-formed literal stands for; none when it is beyond float64.
+/// Returns the number of a well-formed literal; `None` when it is beyond float64.
 pub(crate) fn parse(literal: &str) -> Option<Number> {
     let is_integer = !literal.bytes().any(|byte| matches!(byte, b'.' | b'e' | b'E'));
     if is_integer && let Ok(int) = literal.parse::<i64>() {

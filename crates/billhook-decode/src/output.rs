@@ -17,11 +17,11 @@ pub(crate) struct Mark {
     changed: bool,
 }
 
-/// Room for what defaults add to a text, so that most outputs take one allocation.
+/// The room for the defaults added to a text, so that most outputs take one allocation.
 const ROOM: usize = 1024;
 
 impl<'t> Output<'t> {
-    /// An output that is written to a buffer, in place of what is in it.
+    /// Creates an output that replaces the content of a buffer.
     pub(crate) fn new(text: &'t [u8], mut buffer: Vec<u8>) -> Self {
         buffer.clear();
         Output { text, out: buffer, done: 0, changed: false }
@@ -45,14 +45,14 @@ impl<'t> Output<'t> {
         }
     }
 
-    /// Leaves a stretch of the input out; what of it lies behind is left out already.
+    /// Drops a stretch of the input; any part of it after this position is dropped already.
     pub(crate) fn cut(&mut self, range: Range<usize>) {
         self.copy_to(range.start);
         self.done = self.done.max(range.end);
     }
 
-    /// Leaves out a member of an object that ends at `end`. The object's members begin at `start`,
-    /// those that are kept end at `kept_end`, and a comma behind the member ends at `comma_end`.
+    /// Drops a member of an object that ends at `end`. The object's members begin at `start`, those
+    /// that are kept end at `kept_end`, and a comma after the member ends at `comma_end`.
     #[inline]
     pub(crate) fn cut_member(
         &mut self,
@@ -60,18 +60,18 @@ impl<'t> Output<'t> {
         end: usize,
         comma_end: Option<usize>,
     ) {
-        // The comma before goes with the member; before the first kept member there is none, so
-        // the one behind goes.
+        // The comma before goes with the member; before the first kept member there is none, so the
+        // one after it goes.
         let leading = comma_end.filter(|_| kept_end == start);
         self.cut(kept_end..leading.unwrap_or(end));
     }
 
-    /// What was written so far, for [`Output::return_to`].
+    /// Returns the current end of the output, for [`Output::return_to`].
     pub(crate) fn mark(&self) -> Mark {
         Mark { written: self.out.len(), done: self.done, changed: self.changed }
     }
 
-    /// Forgets what was written since a mark.
+    /// Drops the output since a mark.
     pub(crate) fn return_to(&mut self, mark: &Mark) {
         self.out.truncate(mark.written);
         self.done = mark.done;
@@ -85,7 +85,7 @@ impl<'t> Output<'t> {
         self.done = range.end;
     }
 
-    /// Writes something in front of a place of the input.
+    /// Writes text before a place of the input.
     pub(crate) fn insert(&mut self, at: usize, text: &[u8]) {
         self.copy_to(at);
         self.out.extend_from_slice(text);

@@ -5,8 +5,8 @@ use billhook_apimachinery::value::{DeepValue, count, deep_clone};
 use billhook_defaulting::apply_defaults_node;
 use billhook_schema::{CompiledSchema, DefaultStep, Edge};
 
-/// How much text is prepared for one schema, in bytes. Completed defaults can be much larger than
-/// the schema; what goes beyond is left to the slower path.
+/// The maximum number of bytes of text prepared for one schema. Completed defaults can be much
+/// larger than the schema; the rest is left to the slower path.
 const MAX_PREPARED: usize = 4 * 1024 * 1024;
 
 /// The prepared defaults of a schema.

@@ -11,10 +11,10 @@ use crate::number;
 use crate::scanner::{LEVELS, end_of_plain};
 use crate::string::{self, Failure, character, failure};
 
-/// How deep lists and objects may be nested.
+/// The maximum nesting depth of lists and objects.
 pub const MAX_DEPTH: usize = 10_000;
 
-/// How many repeated keys a document reports (RP-20).
+/// The maximum number of repeated keys that a document reports (RP-20).
 const MAX_DUPLICATES: usize = 100;
 
 /// A document that was read.
@@ -25,7 +25,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -35,18 +35,26 @@ impl Document {
         self.value
     }
 
-    /// The paths of repeated keys in document order, each once, at most 100 (RP-20).
+    /// Returns the paths of repeated keys in document order, each once, at most 100 (RP-20).
     pub fn duplicates(&self) -> &[String] {
         &self.duplicates
     }
 }
 
 /// Reads one JSON document; nothing but white space may follow it.
+///
+/// # Errors
+///
+/// If the text is not JSON as the server accepts it.
 pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
     read_json_to_depth(text, MAX_DEPTH)
 }
 
-/// [`read_json`] with another limit for nesting, for documents that wrap objects.
+/// Like [`read_json`], with another limit for nesting, for documents that wrap objects.
+///
+/// # Errors
+///
+/// If the text is not JSON as the server accepts it.
 pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, JsonError> {
     let mut reader = Reader::new(text, std::str::from_utf8(text).ok(), max_depth);
     let failed = |failure: Failure| JsonError::new(text, failure.0, failure.1);
@@ -66,7 +74,7 @@ pub(crate) fn read_checked(text: &str) -> Option<DeepValue> {
     reader.document().ok().map(DeepValue::from)
 }
 
-/// What was read of a container before an error may be deep.
+/// The part of a container that was read before an error may be deep.
 fn finish(read: Result<(), Failure>, container: Value) -> Result<Value, Failure> {
     match read {
         Ok(()) => Ok(container),
@@ -82,7 +90,7 @@ struct Reader<'t> {
     /// The same text, if all of it is UTF-8.
     unicode: Option<&'t str>,
     at: usize,
-    /// How many more levels may be opened.
+    /// The number of levels that may still be opened.
     left: usize,
     /// The first number beyond float64. The text around it must be well-formed before it counts.
     out_of_range: Option<(usize, &'t str)>,
@@ -325,7 +333,7 @@ impl<'t> Reader<'t> {
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// Whether a text is JSON rather than YAML, by its first character.
+/// Returns whether a text is JSON rather than YAML, by its first character.
 pub fn is_json(text: &[u8]) -> bool {
     let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let first = text.iter().find(|byte| !byte.is_ascii_whitespace());

@@ -1,4 +1,4 @@
-//! What a pass changed, with paths that are only put together for what did change: a note begins
+//! The changes of a pass, with paths that are only put together for actual changes: a note begins
 //! at its place, and every object and list on the way back adds a step to it.
 
 use billhook_apimachinery::metadata::{metadata_changes, unknown_metadata_fields};
@@ -18,12 +18,12 @@ use crate::scanner::{self, Stop};
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p, 's> {
     pub(crate) node: NodeRef<'s>,
-    /// How many levels may be opened in the object or list, which tells its level.
+    /// The number of levels that may be opened in the object or list, which identifies its level.
     pub(crate) left: usize,
     pub(crate) part: Within<'p, 's>,
 }
 
-/// What is in an object or a list.
+/// The content of an object or a list.
 #[derive(Clone, Copy)]
 pub(crate) enum Within<'p, 's> {
     /// A member that the schema knows by name.
@@ -39,7 +39,7 @@ impl Place<'_, '_> {
     }
 }
 
-/// A step from an object or a list to what is in it.
+/// A step from an object or a list into its content.
 enum Step<'s> {
     Known(&'s str),
     Unlisted(String),
@@ -66,14 +66,14 @@ impl Step<'_> {
     }
 }
 
-/// How deep most changes are.
+/// The depth of most changes.
 const USUAL_DEPTH: usize = 8;
 
 enum What<'s> {
     Pruned {
         /// The node that removed it.
         node: NodeRef<'s>,
-        /// The last node on the way that stands for a part of the schema.
+        /// The last node on the way that is a part of the schema.
         written: Option<NodeRef<'s>>,
         value: DeepValue,
     },
@@ -92,9 +92,9 @@ enum What<'s> {
 }
 
 struct Note<'s> {
-    /// From the place to the root.
+    /// The steps from the place to the root.
     steps: Vec<Step<'s>>,
-    /// The level of what the last step is in, as [`Place::left`].
+    /// The level of the container of the last step, as in [`Place::left`].
     left: usize,
     what: What<'s>,
 }
@@ -107,12 +107,12 @@ pub(crate) struct Notes<'s> {
     last_left: usize,
 }
 
-/// What a report says about a text.
+/// The findings about a text.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Findings {
-    /// What was changed, in the order in which the steps over a tree list it: root metadata, what
-    /// was pruned, removed nulls, metadata of embedded resources, defaults.
+    /// The changes, in the order in which the steps over a tree list them: root metadata, pruned
+    /// fields, removed nulls, metadata of embedded resources, defaults.
     pub changes: Vec<Change>,
     /// The paths of unknown fields, in the order in which field validation lists them (RP-20).
     pub unknown: Vec<String>,
@@ -127,7 +127,7 @@ impl<'s> Notes<'s> {
         self.are_wanted
     }
 
-    /// Something at `place`, which is at a level, was read: what was noted in it was there.
+    /// Something at `place`, which is at a level, was read: the notes since then were in it.
     #[inline(always)]
     pub(crate) fn were_in<'p>(&mut self, left: usize, place: impl FnOnce() -> Place<'p, 's>) {
         if self.last_left < left {
@@ -195,7 +195,7 @@ impl<'s> Notes<'s> {
         Ok(())
     }
 
-    /// Metadata, whose own schema is at `node`, was not in normal form.
+    /// Metadata, whose own schema is at `node`, was not normalized.
     pub(crate) fn metadata(
         &mut self,
         is_root: bool,
@@ -273,7 +273,7 @@ fn append<T>(list: &mut Vec<T>, mut more: Vec<T>) {
 }
 
 impl Findings {
-    /// Adds what was found in the metadata of embedded resources; the steps lead to it.
+    /// Adds the findings in the metadata of embedded resources; the steps lead to it.
     fn add_embedded(&mut self, mut found: Vec<(Vec<Step<'_>>, FieldPath, Normal)>) {
         // A resource comes before those in it.
         found.sort_by(|(one, ..), (other, ..)| {

@@ -1,12 +1,12 @@
-//! The pass: JSON text in, cleaned JSON text out, driven by the compiled schema, without a tree.
+//! The pass: JSON text in, decoded JSON text out, driven by the compiled schema, without a tree.
 //!
 //! Nothing is written until the first change; then unchanged stretches are copied whole. Pruning
-//! (PR-10 to PR-23), null removal (DF-10) and defaulting (DF-20) happen while the text is read,
-//! metadata takes the way of `metadata`. Whatever is rare or refused ends the pass, and a slower
-//! path takes over.
+//! (PR-10 to PR-23), null removal (DF-10) and defaulting (DF-20) happen while the text is read;
+//! metadata is handled by `metadata`. Rare and refused text ends the pass, and a slower path takes
+//! over.
 //!
-//! Positions are passed from function to function, so that they stay in registers, and what is not
-//! on the way of expected members is kept out of line.
+//! Positions are passed from function to function, so that they stay in registers, and code that
+//! expected members do not need is kept out of line.
 
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::grow;
@@ -24,9 +24,9 @@ use crate::report::{Findings, Notes, Place, Within};
 use crate::scanner::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
 use crate::string;
 
-/// What the top object must say it is.
+/// The API version and kind that the top object must have.
 pub(crate) struct Expected {
-    /// As JSON strings.
+    /// Both as JSON strings.
     api_version: Vec<u8>,
     kind: Vec<u8>,
     /// The positions of the two members, if the schema knows them.
@@ -53,10 +53,10 @@ pub(crate) struct Pass<'t, 's> {
     defaulted_values_left: usize,
 }
 
-/// What a pass gives.
+/// The result of a pass.
 pub(crate) struct Done {
     pub(crate) buffer: Vec<u8>,
-    /// Whether the cleaned text is in the buffer; otherwise nothing changes.
+    /// Whether the decoded text is in the buffer; otherwise nothing changes.
     pub(crate) changed: bool,
     pub(crate) findings: Findings,
 }
@@ -65,7 +65,7 @@ pub(crate) struct Done {
 #[derive(Clone, Copy)]
 struct Object<'s> {
     node: NodeRef<'s>,
-    /// How many levels may be opened in it.
+    /// The number of levels that may be opened in it.
     left: usize,
 }
 
@@ -225,7 +225,7 @@ impl<'t, 's> Pass<'t, 's> {
         if left.is_multiple_of(LEVELS) { grow(|| walk(self)) } else { walk(self) }
     }
 
-    /// The members of an object of which none is known by name.
+    /// Passes the members of an object of which none is known by name.
     fn map(&mut self, start: usize, node: NodeRef<'s>, edge: Edge<'s>, left: usize) -> Step {
         let keys = self.keys.open();
         // Behind the last member that was kept; the start if none was.
@@ -351,7 +351,7 @@ impl<'t, 's> Pass<'t, 's> {
         let place = || Place { node, left, part: Within::Unlisted(name) };
         match node.unlisted() {
             Unlisted::Remove if self.notes.are_wanted() => {
-                // Repeated keys are reported even in what is removed.
+                // Repeated keys are reported even in removed parts.
                 self.keys.key(keys, key, escaped)?;
                 let end = self.scan.skip_value(value, byte, &mut self.keys, left)?;
                 let removed = self.scan.slice(value, end);
@@ -373,7 +373,7 @@ impl<'t, 's> Pass<'t, 's> {
         }
     }
 
-    /// The value of a member that the node knows by name; gives the position behind it and
+    /// Passes the value of a member that the node knows by name; returns the position after it and
     /// whether it is kept.
     #[inline(always)]
     fn known(
@@ -496,7 +496,7 @@ impl<'t, 's> Pass<'t, 's> {
         Ok(end)
     }
 
-    /// Writes the defaults of members that were missing, in front of the closing brace.
+    /// Writes the defaults of members that were missing, before the closing brace.
     #[inline(never)]
     fn insert_missing(
         &mut self,

@@ -4,8 +4,8 @@
 use billhook_apimachinery::value::grow;
 use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
-/// Why a pass over text ended early. As wide as a position, so that a result with either stays in
-/// registers.
+/// The reason why a pass over text ended early. As wide as a position, so that a result with either
+/// stays in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub(crate) enum Stop {
@@ -13,14 +13,14 @@ pub(crate) enum Stop {
     Invalid,
     /// A key is repeated, or may be.
     Duplicate,
-    /// Only the slower path over a tree knows what to do, or how to say what is wrong.
+    /// Only the slower path over a tree supports the text, or can word the error.
     Tree,
 }
 
-/// What passes a part of the text gives the position behind it.
+/// The result of passing a part of the text: the position after it.
 pub(crate) type Step<T = usize> = Result<T, Stop>;
 
-/// What is done with the keys of objects that are only passed over.
+/// The handling of the keys of objects that are only passed over.
 pub(crate) trait Keys {
     /// State of one object.
     type Frame;
@@ -50,8 +50,8 @@ impl Keys for AnyKeys {
     fn close(&mut self, (): ()) {}
 }
 
-/// Text with functions that pass its parts. They take a position and give the one behind, which so
-/// stays in a register.
+/// Text with functions that pass its parts. They take a position and return the one after the part,
+/// which therefore stays in a register.
 pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) lone_surrogate: bool,
@@ -72,7 +72,7 @@ impl<'t> Scan<'t> {
         if self.token(end).0 == self.text.len() { Ok(()) } else { Err(Stop::Invalid) }
     }
 
-    /// The byte at a position; behind the end of the text zero, which is nowhere valid.
+    /// Returns the byte at a position; after the end of the text zero, which is valid nowhere.
     #[inline(always)]
     pub(crate) fn byte(&self, at: usize) -> u8 {
         self.text.get(at).copied().unwrap_or(0)
@@ -83,7 +83,7 @@ impl<'t> Scan<'t> {
         self.text.get(start..end).unwrap_or_default()
     }
 
-    /// What is next behind any space: its position and first byte.
+    /// Returns the position and first byte of the next token after any space.
     #[inline(always)]
     pub(crate) fn token(&self, at: usize) -> (usize, u8) {
         let byte = self.byte(at);
@@ -100,7 +100,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes the colon behind a key; gives what is next.
+    /// Passes the colon after a key; returns the next token.
     #[inline(always)]
     pub(crate) fn skip_colon(&self, at: usize) -> Step<(usize, u8)> {
         let (at, byte) = self.token(at);
@@ -113,14 +113,14 @@ impl<'t> Scan<'t> {
         self.text.get(at..).and_then(<[u8]>::first_chunk) == Some(b",\"")
     }
 
-    /// The position behind the comma that comes next, if one does.
+    /// Returns the position after the comma that comes next, if one does.
     #[inline]
     pub(crate) fn comma_end(&self, at: usize) -> Option<usize> {
         let (at, byte) = self.token(at);
         (byte == b',').then_some(at + 1)
     }
 
-    /// Passes what stands between the parts of a list or an object.
+    /// Passes the separator between the parts of a list or an object.
     #[inline(always)]
     pub(crate) fn next_part(&self, at: usize, end: u8) -> Step<Part> {
         let (at, byte) = self.token(at);
@@ -151,7 +151,7 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes the key that should begin at a position with `byte`; gives the position behind it,
+    /// Passes the key that should begin at a position with `byte`; returns the position after it,
     /// and whether it has escapes.
     #[inline(always)]
     pub(crate) fn skip_key(&mut self, at: usize, byte: u8) -> Step<(usize, bool)> {
@@ -245,8 +245,8 @@ impl<'t> Scan<'t> {
         Ok(at)
     }
 
-    /// The member at a position if it is one of those that are expected, with the position and the
-    /// first byte of its value.
+    /// Returns the member at a position if it is an expected one, with the position and the first
+    /// byte of its value.
     #[inline(always)]
     pub(crate) fn expected<'s>(
         &self,
@@ -281,8 +281,8 @@ impl<'t> Scan<'t> {
         }
     }
 
-    /// Passes a value of which nothing can change and that begins with `byte`; `left` is how many
-    /// levels may be opened.
+    /// Passes a value in which nothing can change and that begins with `byte`; `left` is the number
+    /// of levels that may be opened.
     #[inline(always)]
     pub(crate) fn skip_value<K: Keys>(
         &mut self,
@@ -354,19 +354,19 @@ impl<'t> Scan<'t> {
     }
 }
 
-/// What comes behind a part of a list or an object.
+/// The token after a part of a list or an object.
 pub(crate) enum Part {
     /// Another part: its position and first byte.
     Next(usize, u8),
-    /// The end; this is the position behind it.
+    /// The end; this is the position after it.
     End(usize),
 }
 
 /// Fewer digits than float64 can take, without exponent.
 const MAX_PLAIN_DIGITS: usize = 300;
 
-/// Where the first quotation mark, backslash or control character is from `at` on; the end of the
-/// text if there is none.
+/// Returns the position of the first quotation mark, backslash or control character from `at` on;
+/// the end of the text if there is none.
 #[inline(always)]
 pub(crate) fn end_of_plain(text: &[u8], at: usize) -> usize {
     let mut rest = text.get(at..).unwrap_or_default();
@@ -393,8 +393,8 @@ fn end_of_plain_near_end(text: &[u8], at: usize) -> usize {
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = 0x8080_8080_8080_8080;
-    // With this bit turned over the quotation mark, 0x22, joins the control characters below 0x20,
-    // and no other byte comes below 0x21.
+    // With this bit flipped the quotation mark, 0x22, joins the control characters below 0x20, and
+    // no other byte comes below 0x21.
     let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
     let backslash = (word ^ (ONES * b'\\' as u64)).wrapping_sub(ONES);
     (quote_or_control | backslash) & !word & HIGH

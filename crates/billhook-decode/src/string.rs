@@ -2,16 +2,16 @@
 
 use crate::scanner::end_of_plain;
 
-/// Where reading failed, and the server's text for it; boxed, because results are passed often and
-/// fail rarely.
+/// The position where reading failed, and the server's text for it; boxed, because results are
+/// passed often and fail rarely.
 pub(crate) type Failure = Box<(usize, String)>;
 
 pub(crate) fn failure(at: usize, text: String) -> Failure {
     Box::new((at, text))
 }
 
-/// Reads the string that starts behind the quote at `start`; gives the text and the position
-/// behind the closing quote. `unicode` is the whole text, if that is UTF-8.
+/// Reads the string that starts after the quote at `start`; returns the text and the position after
+/// the closing quote. `unicode` is the whole text, if that is UTF-8.
 pub(crate) fn string(
     bytes: &[u8],
     unicode: Option<&str>,
@@ -50,7 +50,7 @@ fn push_lossy(bytes: &[u8], text: &mut String) {
     }
 }
 
-/// Reads the escape sequence at `at`; gives the position behind it.
+/// Reads the escape sequence at `at`; returns the position after it.
 fn escape(bytes: &[u8], at: usize, text: &mut String) -> Result<usize, Failure> {
     let Some(&letter) = bytes.get(at + 1) else { return Err(end_of_input(bytes)) };
     text.push(match letter {

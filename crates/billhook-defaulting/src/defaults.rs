@@ -7,8 +7,8 @@ use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Re
 use billhook_schema::{CompiledSchema, Edge, NodeRef, SchemaPaths, Unlisted};
 use serde_json::{Map, Value};
 
-/// How many JSON values the defaults of one object may add. A few short defaults for list elements
-/// can describe more data than any machine holds.
+/// The maximum number of JSON values that the defaults of one object may add. A few short defaults
+/// for list elements can describe more data than any machine holds.
 pub const MAX_DEFAULTED_VALUES: usize = 10_000_000;
 
 /// The defaults would add more than [`MAX_DEFAULTED_VALUES`] values to an object.
@@ -26,18 +26,29 @@ impl LimitError {
     }
 }
 
-/// Puts defaults where fields are missing, and in place of nulls that are not allowed. On an
-/// error the object has some of its defaults.
+/// Sets defaults where fields are missing, and in place of nulls that are not allowed.
+///
+/// # Errors
+///
+/// If the defaults exceed [`MAX_DEFAULTED_VALUES`]; the object then has some of its defaults.
 pub fn apply_defaults(schema: &CompiledSchema, value: &mut Value) -> Result<(), LimitError> {
     apply_defaults_node(schema.root(), value)
 }
 
 /// [`apply_defaults`] for a value that belongs to some node of a schema.
+///
+/// # Errors
+///
+/// As for [`apply_defaults`].
 pub fn apply_defaults_node(node: NodeRef<'_>, value: &mut Value) -> Result<(), LimitError> {
     Walk::new(node.dialect(), |_, _, _| {}).node(node, value, &Location::TOP)
 }
 
-/// [`apply_defaults`] with the applied defaults listed: each before those that complete it.
+/// Like [`apply_defaults`], with the applied defaults listed: each before those that complete it.
+///
+/// # Errors
+///
+/// As for [`apply_defaults`].
 pub fn apply_defaults_reporting(
     schema: &CompiledSchema,
     value: &mut Value,
@@ -46,6 +57,10 @@ pub fn apply_defaults_reporting(
 }
 
 /// [`apply_defaults_reporting`] for a value that belongs to some node of a schema.
+///
+/// # Errors
+///
+/// As for [`apply_defaults`].
 pub fn apply_defaults_node_reporting(
     node: NodeRef<'_>,
     value: &mut Value,
@@ -60,7 +75,7 @@ pub fn apply_defaults_node_reporting(
     Ok(changes)
 }
 
-/// Why a default was set.
+/// The reason for setting a default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A listed field was missing (DF-20).
@@ -90,8 +105,8 @@ impl Cause {
     }
 }
 
-/// The change that setting a default is, for other walks that default; the node of `edge` is
-/// written at `schema_path`.
+/// Returns the change that setting a default is, for other walks that default; the node of `edge`
+/// is written at `schema_path`.
 pub fn default_change(
     path: FieldPath,
     edge: Edge<'_>,
@@ -103,8 +118,8 @@ pub fn default_change(
     Change::new(ChangeKind::Defaulted, path, values, cause.reason(), schema_path)
 }
 
-/// Brings the changes of one object to the order in which [`apply_defaults_reporting`] lists them:
-/// the fields that were set in an object come before what was set in its members.
+/// Sorts the changes of one object into the order in which [`apply_defaults_reporting`] lists them:
+/// the fields that were set in an object come before those that were set in its members.
 pub fn sort_default_changes(changes: &mut [Change]) {
     let is_own = |change: &Change| {
         let reason = change.reason();
@@ -182,7 +197,7 @@ impl<F: FnMut(Location<'_>, Edge<'_>, Cause)> Walk<F> {
         }
     }
 
-    /// Sets the defaults of the listed members of one object; what is below them follows when the
+    /// Sets the defaults of the listed members of one object; the levels below follow when the
     /// members are walked.
     fn insert(
         &mut self,

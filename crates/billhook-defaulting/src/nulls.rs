@@ -31,8 +31,8 @@ pub fn remove_nulls_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec
     changes
 }
 
-/// The change that the removal of a null is, for other walks that remove nulls; `node` is that of
-/// the field.
+/// Returns the change that the removal of a null is, for other walks that remove nulls; `node` is
+/// that of the field.
 pub fn null_change(path: FieldPath, node: NodeRef<'_>) -> Change {
     Change::new(
         ChangeKind::NullRemoved,

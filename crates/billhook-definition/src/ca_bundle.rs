@@ -6,8 +6,8 @@ use x509_cert::der::Decode as _;
 
 use billhook_apimachinery::base64;
 
-/// The certificates of a bundle, in DER. Other blocks don't count, nor do those behind headers;
-/// what is no certificate only matters if there is none at all. The error is the server's.
+/// Returns the certificates of a bundle, in DER. Other blocks don't count, nor do those behind
+/// headers; what is no certificate only matters if there is none at all. The error is the server's.
 pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let failed = |why: &str| Err(format!("unable to load root certificates: {why}"));
     let mut blocks = Blocks { rest: bundle };

@@ -83,7 +83,7 @@ pub enum DefinitionError {
     Decode(String),
 }
 
-/// Whether a document says that it is a definition.
+/// Returns whether a document says that it is a definition.
 pub fn is_definition(value: &Value) -> bool {
     let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     text("kind") == "CustomResourceDefinition"
@@ -117,8 +117,8 @@ impl Definition {
         name.and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// The fields that are not known, as field validation reports them: `unknown field "spec.x"`
-    /// (RP-24, SS-12).
+    /// Returns the fields that are not known, as field validation reports them: `unknown field
+    /// "spec.x"` (RP-24, SS-12).
     pub fn unknown_fields(&self) -> &[String] {
         &self.unknown_fields
     }

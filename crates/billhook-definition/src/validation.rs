@@ -12,7 +12,7 @@ pub struct DefinitionValidation {
 }
 
 impl DefinitionValidation {
-    /// Whether the definition is valid.
+    /// Returns whether the definition is valid.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(&self.errors)
     }
@@ -28,8 +28,8 @@ impl DefinitionValidation {
         &self.warnings
     }
 
-    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
-    /// nothing is wrong (VV-64).
+    /// Returns the message of the status that the client gets, with code 422 and reason Invalid;
+    /// none if nothing is wrong (VV-64).
     pub fn status_message(&self) -> Option<String> {
         let (name, is_invalid) = (quote(&self.name), !self.errors.is_empty());
         let subject = "CustomResourceDefinition.apiextensions.k8s.io";

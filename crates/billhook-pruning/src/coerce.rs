@@ -8,19 +8,22 @@ use serde_json::{Map, Value};
 use billhook_apimachinery::metadata::metadata_changes;
 use billhook_apimachinery::metadata::{Invalid, normalize_metadata, unknown_metadata_fields};
 
-/// What a reporting coercion found and did.
+/// The findings and changes of a reporting coercion.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Coerced {
     /// The printed paths of the unknown fields of all metadata objects, sorted (OM-23).
     pub unknown: Vec<String>,
-    /// What was changed, in the order of the walk.
+    /// The changes, in the order of the walk.
     pub changes: Vec<Change>,
 }
 
-/// Brings the resource fields of all embedded resources to their normal form. `resource_root`
-/// tells that the top value itself is to be treated as one. Only the first error is returned;
-/// resources before it are coerced already.
+/// Normalizes the resource fields of all embedded resources. With `resource_root` the top value
+/// itself is treated as one.
+///
+/// # Errors
+///
+/// Returns the first error; resources before it are coerced already.
 pub fn coerce(
     schema: &CompiledSchema,
     resource_root: bool,
@@ -31,6 +34,10 @@ pub fn coerce(
 }
 
 /// [`coerce`] for a value that belongs to some node of a schema, such as a default.
+///
+/// # Errors
+///
+/// As for [`coerce`].
 pub fn coerce_node(
     node: NodeRef<'_>,
     is_resource: bool,
@@ -42,6 +49,10 @@ pub fn coerce_node(
 }
 
 /// [`coerce`] with unknown fields and changes listed.
+///
+/// # Errors
+///
+/// As for [`coerce`].
 pub fn coerce_reporting(
     schema: &CompiledSchema,
     resource_root: bool,
@@ -131,7 +142,7 @@ impl Walk<'_> {
         let decoded =
             match (normalize_metadata(metadata, self.invalid, node.dialect()), self.invalid) {
                 (Ok(decoded), _) => decoded,
-                // Metadata that is no object at all stays as it is (OM-24).
+                // Metadata that is not an object at all stays as it is (OM-24).
                 (Err(_), Invalid::Drop) => return Ok(()),
                 (Err(error), Invalid::Refuse) => {
                     let value = deep_clone(metadata);

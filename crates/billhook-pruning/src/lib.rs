@@ -51,7 +51,8 @@ pub fn prune_node(node: NodeRef<'_>, value: &mut Value) {
     walk(node, node, value, &Location::TOP, &mut Silent);
 }
 
-/// The removed fields as the server lists them: printed paths in byte order (PR-30 to PR-33).
+/// Returns the removed fields as the server lists them: printed paths in byte order (PR-30 to
+/// PR-33).
 pub fn unknown_fields(changes: &[Change]) -> Vec<String> {
     let mut paths: Vec<String> = changes
         .iter()
@@ -83,7 +84,7 @@ struct Removed<'a> {
     at: Location<'a>,
     /// The node that removes it.
     node: NodeRef<'a>,
-    /// The last node on the way that stands for a part of the schema.
+    /// The last node on the way that is a part of the schema.
     written: NodeRef<'a>,
 }
 
@@ -109,8 +110,8 @@ impl Report for Changes {
     }
 }
 
-/// The change that pruning a field is, for other walks that prune: `node` removed it, `written` is
-/// the last node on the way to it that stands for a part of the schema, at `schema_path`.
+/// Returns the change for pruning a field, for other walks that prune: `node` removed it, `written`
+/// is the last node on the way to it that is a part of the schema, at `schema_path`.
 pub fn pruned_change(
     path: FieldPath,
     value: Value,

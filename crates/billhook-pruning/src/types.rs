@@ -5,8 +5,12 @@ use billhook_apimachinery::{FieldError, Location};
 use billhook_schema::{CompiledSchema, Edge, NodeRef};
 use serde_json::Value;
 
-/// Finds the first value whose JSON type is not the one its schema says. Null is left to
-/// validation. Only [`Dialect::Kep`](billhook_apimachinery::Dialect::Kep) refuses such objects.
+/// Checks that the JSON type of each value is the one in its schema. Null is left to validation.
+/// Only [`Dialect::Kep`](billhook_apimachinery::Dialect::Kep) refuses objects by this.
+///
+/// # Errors
+///
+/// Returns an error for the first value of another type.
 pub fn check_types(schema: &CompiledSchema, value: &Value) -> Result<(), FieldError> {
     walk(schema.root(), value, &Location::TOP)
 }

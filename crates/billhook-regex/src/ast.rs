@@ -1,6 +1,5 @@
-//! The syntax tree of a pattern. Every node knows its height, the number of
-//! instructions it stands for and how deep its repetitions multiply, so that the
-//! limits are checked without ever walking the tree.
+//! The syntax tree of a pattern. Every node knows its height, its number of instructions and how
+//! deep its repetitions multiply, so that the limits are checked without ever walking the tree.
 
 use std::sync::Arc;
 
@@ -8,7 +7,7 @@ use regex_syntax::hir::Look;
 
 use crate::charset::CharSet;
 
-/// A node, with what Go measures of it.
+/// A node, with its measures as Go takes them.
 #[derive(Debug)]
 pub(crate) struct Node {
     kind: NodeKind,
@@ -17,7 +16,7 @@ pub(crate) struct Node {
     repeats: u32,
 }
 
-/// What a node matches.
+/// The kind of a node: the texts that it matches.
 #[derive(Debug)]
 pub(crate) enum NodeKind {
     /// The empty text.
@@ -168,8 +167,8 @@ impl Node {
         }
     }
 
-    /// Puts the literal `tail` at the end of this literal; gives it back when
-    /// either is none, or they differ in whether letter case counts.
+    /// Appends the literal `tail` to this literal; returns it if either is not a literal, or if
+    /// they differ in whether letter case counts.
     pub(crate) fn append_literal(&mut self, tail: Self) -> Option<Self> {
         match (&mut self.kind, tail) {
             (
@@ -205,8 +204,7 @@ fn sum_of_sizes<'a>(subs: impl Iterator<Item = &'a Node>) -> u64 {
     subs.fold(0, |sum, sub| sum.saturating_add(sub.size))
 }
 
-/// What lies on the parser's stack: nodes, and the operators that wait for their
-/// right-hand side.
+/// An entry of the parser's stack: a node, or an operator that waits for its right-hand side.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A finished part.

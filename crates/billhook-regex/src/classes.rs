@@ -18,7 +18,7 @@ pub(crate) struct NamedClass {
 }
 
 impl NamedClass {
-    /// `\d`, `\D` and so on, if the letter after the backslash is one of them.
+    /// Returns the class of `\d`, `\D` and so on, if the letter after the backslash names one.
     pub(crate) fn perl(letter: u8) -> Option<Self> {
         let key = match letter.to_ascii_lowercase() {
             b'd' => "d",
@@ -29,7 +29,7 @@ impl NamedClass {
         Some(Self { key: key.to_owned(), negated: letter.is_ascii_uppercase() })
     }
 
-    /// What stands between `[:` and `:]`.
+    /// Returns the class that is named between `[:` and `:]`.
     pub(crate) fn posix(name: &str) -> Option<Self> {
         let (name, negated) = split_negation(name);
         ascii_ranges(&format!(":{name}"))?;
@@ -57,9 +57,8 @@ pub(crate) struct ClassCache {
 }
 
 impl ClassCache {
-    /// The set, or nothing if there is none of that name. A negated set is
-    /// negated after folding: `(?i)\W` holds no letter that folds to a word
-    /// character.
+    /// Returns the set, or `None` if no set has that name. A negated set is negated after folding:
+    /// `(?i)\W` holds no letter that folds to a word character.
     pub(crate) fn get(&mut self, class: &NamedClass, fold: bool) -> Option<Arc<CharSet>> {
         let key = (class.clone(), fold);
         if let Some(set) = self.sets.get(&key) {

@@ -34,7 +34,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// What matches as `tree` does.
+    /// Builds an automaton that matches as `tree` does.
     pub(crate) fn build(tree: Node) -> Result<Self, TooLarge> {
         let height = tree.height();
         if height <= SHALLOW {
@@ -49,7 +49,7 @@ impl Engine {
         let regex = meta::Builder::new()
             .configure(
                 meta::Config::new()
-                    // Spans are needed to see a match between bytes for what it is.
+                    // Spans are needed to recognize a match between bytes.
                     .which_captures(WhichCaptures::Implicit)
                     .utf8_empty(true)
                     .nfa_size_limit(Some(ENGINE_NFA_BYTES))

@@ -1,13 +1,12 @@
-//! Why a pattern was refused: a kind that programs can match on, the piece of
-//! the pattern at fault, and the text that Go prints for the two.
+//! Errors of patterns: a kind to match on, the piece of the pattern at fault, and the text that Go
+//! prints for the two.
 
 use std::fmt;
 
 /// A pattern that cannot be used.
 ///
-/// `Display` prints exactly what Go's `regexp.Compile` would return as its
-/// error, for every [`ErrorKind`] but [`ErrorKind::TooLargeToMatch`], which Go
-/// does not have.
+/// `Display` prints exactly what Go's `regexp.Compile` would return as its error, for every
+/// [`ErrorKind`] except [`ErrorKind::TooLargeToMatch`], which Go does not have.
 ///
 /// ```
 /// use billhook_regex::{ErrorKind, Pattern};
@@ -28,14 +27,14 @@ impl Error {
         Self { kind, text: text.into() }
     }
 
-    /// What is wrong.
+    /// Returns the kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// The piece of the pattern that is at fault, as Go cuts it: for some kinds
-    /// the whole pattern, for [`ErrorKind::TrailingBackslash`] nothing.
+    /// Returns the piece of the pattern that is at fault, as Go cuts it: for some kinds the whole
+    /// pattern, for [`ErrorKind::TrailingBackslash`] nothing.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -68,7 +67,7 @@ pub enum ErrorKind {
     InvalidRepeatOp,
     /// `invalid repeat count`: `a{1001}`, `a{2,1}`, `(a{100}){100}`.
     InvalidRepeatSize,
-    /// `invalid UTF-8`. A `&str` never gives this.
+    /// `invalid UTF-8`. A `&str` never causes this.
     InvalidUtf8,
     /// `missing closing ]`.
     MissingBracket,
@@ -85,9 +84,9 @@ pub enum ErrorKind {
     /// `expression too large`: see [`MAX_SIZE`](crate::limits::MAX_SIZE) and
     /// [`MAX_RUNES`](crate::limits::MAX_RUNES).
     Large,
-    /// `expression needs too much memory to match`: Go accepts the pattern, but
-    /// its automaton would not fit the `ENGINE_…` limits of
-    /// [`limits`](crate::limits). [`check`](crate::check) never gives this.
+    /// `expression needs too much memory to match`: Go accepts the pattern, but its automaton would
+    /// exceed the `ENGINE_…` limits of [`limits`](crate::limits). [`check`](crate::check) never
+    /// returns this.
     TooLargeToMatch,
 }
 

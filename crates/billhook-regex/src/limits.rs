@@ -1,8 +1,6 @@
-//! The limits that keep a pattern from using up memory or time. The `MAX_…`
-//! ones are Go's own: a pattern beyond them is refused with Go's error. The
-//! `ENGINE_…` ones bound the automata that are built here and give
-//! [`ErrorKind::TooLargeToMatch`], or only a
-//! slower search.
+//! The limits that keep a pattern from using up memory or time. The `MAX_…` ones are Go's own: a
+//! pattern beyond them is refused with Go's error. The `ENGINE_…` ones bound the automata that are
+//! built here; beyond them is [`ErrorKind::TooLargeToMatch`], or only a slower search.
 
 use crate::ErrorKind;
 use crate::ast::{Item, Node, NodeKind};

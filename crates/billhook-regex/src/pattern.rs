@@ -32,9 +32,8 @@ impl Pattern {
     ///
     /// # Errors
     ///
-    /// With Go's own error when Go refuses the pattern, and with
-    /// [`ErrorKind::TooLargeToMatch`] when its automaton would be larger than
-    /// the [`limits`](crate::limits) allow.
+    /// Go's own error if Go refuses the pattern; [`ErrorKind::TooLargeToMatch`] if its automaton
+    /// would be larger than the [`limits`](crate::limits) allow.
     pub fn new(pattern: &str) -> Result<Self, Error> {
         let tree = parser::parse(pattern)?;
         let engine =
@@ -42,14 +41,14 @@ impl Pattern {
         Ok(Self { inner: Arc::new(Inner { text: pattern.into(), engine }) })
     }
 
-    /// Whether the pattern matches anywhere in the text.
+    /// Returns whether the pattern matches anywhere in the text.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
         self.inner.engine.is_match(text)
     }
 
-    /// The texts that the pattern matches, one behind the other, as Go's
-    /// `FindAllString` finds them.
+    /// Returns the texts that the pattern matches, one after the other, as Go's `FindAllString`
+    /// finds them.
     ///
     /// ```
     /// use billhook_regex::Pattern;
@@ -62,7 +61,7 @@ impl Pattern {
         self.inner.engine.find_iter(text)
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.inner.text
@@ -91,8 +90,7 @@ impl FromStr for Pattern {
 
 /// Checks a pattern as Go's `regexp.Compile` would, without compiling it.
 ///
-/// It takes no more than a walk over the text, so it is the thing to use where a
-/// pattern is only looked at.
+/// Only walks over the text, so it is the cheaper choice if the pattern is never matched.
 ///
 /// ```
 /// assert!(billhook_regex::check("a{1000}").is_ok());
@@ -104,7 +102,7 @@ impl FromStr for Pattern {
 ///
 /// # Errors
 ///
-/// With Go's own error when Go refuses the pattern.
+/// Go's own error if Go refuses the pattern.
 pub fn check(pattern: &str) -> Result<(), Error> {
     parser::check(pattern)
 }

@@ -1,5 +1,5 @@
-//! Syntax tree to the engine's own form. Groups and everything else that cannot
-//! change what is matched is left out on the way.
+//! Syntax tree to the engine's own form. Groups, and everything else that cannot change the match,
+//! are dropped on the way.
 
 use regex_syntax::hir::{Class, ClassUnicode, ClassUnicodeRange, Hir, Repetition};
 

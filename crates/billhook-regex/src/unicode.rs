@@ -313,8 +313,8 @@ mod tests {
         }
     }
 
-    /// Every code point is in one of the scripts, or in a category whose members
-    /// have none: no script is missing.
+    /// Every code point is in a script, or in a category whose members have none: no script is
+    /// missing.
     #[test]
     fn scripts_are_complete() {
         let mut ranges = Vec::new();

@@ -16,7 +16,7 @@ pub enum ArrayNotation {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct JsonPath<S> {
-    /// Its normal form: `.name` for properties, `[key]` for members of maps.
+    /// The normalized path: `.name` for properties, `[key]` for members of maps.
     pub normal: String,
     /// Its first step, written so.
     pub first: String,
@@ -26,16 +26,16 @@ pub struct JsonPath<S> {
 
 /// A schema that paths are followed through.
 pub trait Steps: Sized {
-    /// Where a step leads; none if there is no such field.
+    /// Returns the target of a step; `None` if there is no such field.
     fn step(&self, name: &str) -> Option<JsonStep<Self>>;
 }
 
-/// Where a step of a path leads.
+/// The target of a step of a path.
 #[derive(Clone, Copy, Debug)]
 pub enum JsonStep<S> {
-    /// To a listed property.
+    /// A listed property.
     Property(S),
-    /// To a member of a map, perhaps with a schema.
+    /// A member of a map, perhaps with a schema.
     Member(Option<S>),
 }
 
@@ -53,7 +53,11 @@ impl Steps for &JsonSchemaProps {
 }
 
 impl<S: Steps> JsonPath<S> {
-    /// Follows a path through a schema; the error is the server's text.
+    /// Follows a path through a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text for a path that does not resolve.
     pub fn resolve(path: &str, schema: S, brackets: ArrayNotation) -> Result<Self, String> {
         let mut tokens = Tokens { rest: path };
         let mut resolved =
@@ -94,7 +98,7 @@ impl<S: Steps> JsonPath<S> {
     }
 }
 
-/// The parts of a path: `.`, `[`, `]` and what is between them.
+/// The parts of a path: `.`, `[`, `]` and the text between them.
 struct Tokens<'p> {
     rest: &'p str,
 }
@@ -116,7 +120,7 @@ impl<'p> Tokens<'p> {
     }
 }
 
-/// Where a text in single quotes ends: behind the next quote without a backslash before it.
+/// Returns the end of a text in single quotes: after the next quote without a backslash before it.
 fn quoted_end(text: &str) -> usize {
     let mut before = None;
     for (at, byte) in text.bytes().enumerate() {

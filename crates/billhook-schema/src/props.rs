@@ -143,7 +143,7 @@ pub struct OtherKeywords {
     pub example: Option<DeepValue>,
 }
 
-/// What `items` may hold (SS-11).
+/// The value of `items` (SS-11).
 #[derive(Debug)]
 pub enum Items {
     /// One schema for all elements.
@@ -154,7 +154,7 @@ pub enum Items {
     Empty,
 }
 
-/// What `additionalProperties` and `additionalItems` may hold (SS-11).
+/// The value of `additionalProperties` and `additionalItems` (SS-11).
 #[derive(Debug)]
 pub enum SchemaOrBool {
     /// A schema; members are allowed.
@@ -203,7 +203,7 @@ static NO_OTHER_KEYWORDS: OtherKeywords = OtherKeywords {
 };
 
 impl JsonSchemaProps {
-    /// The keywords that look at a single value.
+    /// Returns the keywords that look at a single value.
     pub fn value_validations(&self) -> &ValueValidations {
         self.value_validations.as_deref().unwrap_or(&NO_VALUE_VALIDATIONS)
     }
@@ -213,7 +213,7 @@ impl JsonSchemaProps {
         self.other.as_deref().unwrap_or(&NO_OTHER_KEYWORDS)
     }
 
-    /// The schema of the list elements, if there is a single one.
+    /// Returns the schema of the list elements, if there is a single one.
     pub fn items_schema(&self) -> Option<&JsonSchemaProps> {
         match &self.items {
             Some(Items::Schema(schema)) => Some(schema),
@@ -221,7 +221,7 @@ impl JsonSchemaProps {
         }
     }
 
-    /// The schema of the members that are not listed, if it is given as a schema.
+    /// Returns the schema of the members that are not listed, if it is written as a schema.
     pub fn additional_schema(&self) -> Option<&JsonSchemaProps> {
         match &self.additional_properties {
             Some(SchemaOrBool::Schema(schema)) => Some(schema),
@@ -229,17 +229,17 @@ impl JsonSchemaProps {
         }
     }
 
-    /// The schema of the listed member `name`.
+    /// Returns the schema of the listed member `name`.
     pub fn property(&self, name: &str) -> Option<&JsonSchemaProps> {
         self.properties.as_ref()?.get(name)
     }
 
-    /// Whether members that are not listed are preserved.
+    /// Returns whether members that are not listed are preserved.
     pub fn preserves_unknown_fields(&self) -> bool {
         self.extensions.preserve_unknown_fields == Some(true)
     }
 
-    /// The default, if there is one.
+    /// Returns the default, if there is one.
     pub fn default_value(&self) -> Option<&Value> {
         self.default.as_deref()
     }

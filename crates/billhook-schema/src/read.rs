@@ -11,7 +11,7 @@ use crate::props::{
 use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow, json_type};
 use billhook_apimachinery::{FieldPath, Location};
 
-/// How deep schemas may be nested in each other.
+/// The maximum nesting depth of schemas.
 pub const MAX_SCHEMA_DEPTH: usize = 10_000;
 
 /// A schema that cannot be read as JSONSchemaProps.
@@ -35,12 +35,12 @@ impl SchemaReadError {
         Self::at(place, format!("expected {expected}, found {}", json_type(found)))
     }
 
-    /// Where in the schema the problem is.
+    /// Returns the path in the schema.
     pub fn path(&self) -> &FieldPath {
         &self.path
     }
 
-    /// What is wrong there, without the path.
+    /// Returns the message, without the path.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -49,14 +49,22 @@ impl SchemaReadError {
 type Result<T> = std::result::Result<T, SchemaReadError>;
 
 impl JsonSchemaProps {
-    /// Reads a schema. Keywords that JSONSchemaProps doesn't know are dropped, as the server drops
+    /// Reads a schema. Keywords that JSONSchemaProps does not know are dropped, as the server drops
     /// them; null is the same as absent (SS-10, SS-11).
+    ///
+    /// # Errors
+    ///
+    /// If a keyword has a value of the wrong type, or schemas are nested too deeply.
     pub fn from_value(value: &Value) -> Result<Self> {
         Self::from_value_at(value, &FieldPath::default())
     }
 
-    /// [`JsonSchemaProps::from_value`] for a schema that is part of a document; errors name
+    /// Like [`JsonSchemaProps::from_value`], for a schema that is part of a document; errors name
     /// paths from `base`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`JsonSchemaProps::from_value`].
     pub fn from_value_at(value: &Value, base: &FieldPath) -> Result<Self> {
         read_schema(value, &Location::at(base), 0)
     }

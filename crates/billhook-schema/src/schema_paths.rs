@@ -13,7 +13,7 @@ use crate::compiled::{NodeId, NodeRef};
 pub struct SchemaPaths(HashMap<NodeId, Arc<FieldPath>>);
 
 impl SchemaPaths {
-    /// The path of a node.
+    /// Returns the path of a node.
     pub fn of(&mut self, node: NodeRef<'_>) -> Arc<FieldPath> {
         node.kept_schema_path().unwrap_or_else(|| {
             Arc::clone(self.0.entry(node.id()).or_insert_with(|| Arc::new(node.schema_path())))

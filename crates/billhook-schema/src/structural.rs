@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::props::{Items, JsonSchemaProps, SchemaOrBool, ValueValidations};
 use billhook_apimachinery::value::grow;
 
-/// A schema whose keywords a structural schema may hold (SS-30). Whether it obeys the structural
-/// rules is what [`StructuralSchema::validate`] tells.
+/// A schema whose keywords a structural schema may hold (SS-30). [`StructuralSchema::validate`]
+/// checks whether it obeys the structural rules.
 ///
 /// Cheap to clone.
 #[derive(Clone, Debug)]
@@ -19,14 +19,18 @@ pub struct StructuralSchema(Arc<JsonSchemaProps>);
 pub struct ConversionError(String);
 
 impl StructuralSchema {
-    /// Converts a schema; stops at the first keyword that has no place in a structural schema.
+    /// Converts a schema.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error for the first keyword that has no place in a structural schema.
     pub fn new(schema: impl Into<Arc<JsonSchemaProps>>) -> Result<Self, ConversionError> {
         let schema = schema.into();
         check_node(&schema)?;
         Ok(StructuralSchema(schema))
     }
 
-    /// The root node.
+    /// Returns the root node.
     pub fn root(&self) -> &JsonSchemaProps {
         &self.0
     }
@@ -78,8 +82,8 @@ fn indexed<'s>(
 }
 
 impl JsonSchemaProps {
-    /// The schemas under `not`, `allOf`, `anyOf` and `oneOf`, with the keyword and the position
-    /// in its list (none for `not`).
+    /// Returns the schemas under `not`, `allOf`, `anyOf` and `oneOf`, with the keyword and the
+    /// position in its list (none for `not`).
     pub fn junctors(&self) -> impl Iterator<Item = (&'static str, Option<usize>, &Self)> {
         let not = self.not.iter().map(|schema| ("not", None, &**schema));
         not.chain(indexed("allOf", &self.all_of))

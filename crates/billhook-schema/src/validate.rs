@@ -8,8 +8,8 @@ use billhook_apimachinery::value::grow;
 use billhook_apimachinery::{FieldPath, Location};
 
 impl StructuralSchema {
-    /// All violations of the structural rules, sorted by their printed text (SS-40). `base` is
-    /// the path of the schema itself, e.g. `spec.validation.openAPIV3Schema`.
+    /// Returns all violations of the structural rules, sorted by their printed text (SS-40). `base`
+    /// is the path of the schema itself, e.g. `spec.validation.openAPIV3Schema`.
     pub fn validate(&self, base: &FieldPath) -> Vec<FieldError> {
         let mut errors = FieldErrors::default();
         let at = Location::at(base);
@@ -202,7 +202,7 @@ fn check_junctors(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut Fiel
     }
 }
 
-/// SS-50: what must not be written under a junctor.
+/// SS-50: keywords that are forbidden under a junctor.
 fn check_nested(
     schema: &JsonSchemaProps,
     skip_any_of: bool,
@@ -290,7 +290,7 @@ fn check_nested(
     });
 }
 
-/// SS-70: what a junctor of the root reasons about must exist in the structure.
+/// SS-70: whatever a junctor of the root constrains must exist in the structure.
 fn check_completeness(
     nested: &JsonSchemaProps,
     structural: Option<&JsonSchemaProps>,

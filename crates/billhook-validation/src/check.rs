@@ -41,26 +41,26 @@ impl<'c> Check<'c> {
         Check { validator, value, old: None, base: FieldPath::default() }
     }
 
-    /// The check of an update: what was wrong in the old value and has not changed is forgiven
-    /// (VV-80 to VV-86).
+    /// Returns the check of an update: what was wrong in the old value and has not changed is
+    /// forgiven (VV-80 to VV-86).
     pub fn update_of(mut self, old: &'c Value) -> Self {
         self.old = Some(old);
         self
     }
 
-    /// The check of a value that stands at a path of a document: `status`, or the place of a
-    /// default (VV-60). Texts name places from the value, paths from the document.
+    /// Returns the check of a value that stands at a path of a document: `status`, or the place of
+    /// a default (VV-60). Texts name places from the value, paths from the document.
     pub fn at(mut self, base: FieldPath) -> Self {
         self.base = base;
         self
     }
 
-    /// Whether the value is valid.
+    /// Returns whether the value is valid.
     pub fn is_valid(&self) -> bool {
         self.verdict().admits(self.validator.root, self.value, self.old, 0)
     }
 
-    /// Whether the value is valid; if not, the first of its errors.
+    /// Returns whether the value is valid; if not, the first of its errors.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.is_valid() {
             return Ok(());
@@ -68,7 +68,8 @@ impl<'c> Check<'c> {
         self.list(1).into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// All errors, in the order of [`Validator::errors`]; equal texts are there once (VV-06).
+    /// Returns all errors, in the order of [`Validator::errors`]; equal texts are there once
+    /// (VV-06).
     pub fn errors(&self) -> Vec<FieldError> {
         if self.is_valid() {
             return Vec::new();

@@ -40,7 +40,7 @@ impl<'v> OldElements<'v> {
         Some(OldElements { keys, elements })
     }
 
-    /// The old element that a new one replaces.
+    /// Returns the old element that a new one replaces.
     pub fn get(&self, element: &Value) -> Option<&'v Value> {
         self.elements.get(&element_key(element, self.keys)?).copied()
     }

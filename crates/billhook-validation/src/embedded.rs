@@ -9,7 +9,7 @@ use billhook_apimachinery::metadata::validate_embedded_metadata;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::names;
 
-/// The errors in the type and the metadata of all embedded resources of an object.
+/// Returns the errors in the type and the metadata of all embedded resources of an object.
 /// `resource_root` tells that the object itself is to be treated as one.
 pub fn validate_embedded(
     schema: &CompiledSchema,

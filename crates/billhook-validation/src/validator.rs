@@ -36,18 +36,18 @@ impl Validator {
         Validator { arena: Arc::new(Arena::new(schema, form)), root: Arena::ROOT }
     }
 
-    /// The validator of the listed member `name` taken for itself, as a status update uses it
-    /// (RP-70).
+    /// Returns the validator of the listed member `name` taken for itself, as a status update uses
+    /// it (RP-70).
     pub fn property(&self, name: &str) -> Option<Validator> {
         self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
     }
 
-    /// The validator of the elements of a list taken for themselves.
+    /// Returns the validator of the elements of a list taken for themselves.
     pub fn items(&self) -> Option<Validator> {
         self.arena.node(self.root).items.map(|id| self.at(id))
     }
 
-    /// The validator of members that are not listed, if there is a schema for them.
+    /// Returns the validator of members that are not listed, if there is a schema for them.
     pub fn additional_properties(&self) -> Option<Validator> {
         match self.arena.node(self.root).additional {
             Additional::Schema(id) => Some(self.at(id)),
@@ -55,13 +55,13 @@ impl Validator {
         }
     }
 
-    /// Whether a value equals the old value that it replaces (VV-85).
+    /// Returns whether a value equals the old value that it replaces (VV-85).
     pub fn is_unchanged(&self, value: &Value, old: &Value) -> bool {
         Correlation::new(&self.arena).is_unchanged(self.root, value, old)
     }
 
-    /// The elements of an old list, to find those that new ones replace; none unless this is a
-    /// list map (VV-81).
+    /// Returns the elements of an old list, to find those that new ones replace; none unless this
+    /// is a list map (VV-81).
     pub fn old_elements<'v>(&'v self, old: &'v Value) -> Option<OldElements<'v>> {
         OldElements::new(self.arena.node(self.root), old)
     }
@@ -76,23 +76,23 @@ impl Validator {
         Check::new(self, value)
     }
 
-    /// Whether a value is valid (VV-03).
+    /// Returns whether a value is valid (VV-03).
     pub fn is_valid(&self, value: &Value) -> bool {
         self.check(value).is_valid()
     }
 
-    /// Whether a value is valid; if not, the first of its errors.
+    /// Returns whether a value is valid; if not, the first of its errors.
     pub fn validate(&self, value: &Value) -> Result<(), FieldError> {
         self.check(value).validate()
     }
 
-    /// All that is wrong with a value, in the server's order (VV-03); members of one object, which
-    /// a server visits in random order, are sorted by their keys (VV-07).
+    /// Returns all that is wrong with a value, in the server's order (VV-03); members of one
+    /// object, which a server visits in random order, are sorted by their keys (VV-07).
     pub fn errors(&self, value: &Value) -> Vec<FieldError> {
         self.check(value).errors()
     }
 
-    /// The repeated elements of list sets and list maps in an object (VV-40 to VV-45).
+    /// Returns the repeated elements of list sets and list maps in an object (VV-40 to VV-45).
     pub fn list_errors(&self, object: &Value) -> Vec<FieldError> {
         if self.has_valid_lists(object) {
             return Vec::new();
@@ -102,14 +102,14 @@ impl Validator {
         errors.into_vec()
     }
 
-    /// Whether no list set or list map in an object has a repeated element.
+    /// Returns whether no list set or list map in an object has a repeated element.
     pub fn has_valid_lists(&self, object: &Value) -> bool {
         let mut silent = Silent::default();
         ListWalk { arena: &self.arena }.root(self.root, object, &mut silent);
         !silent.has_failed()
     }
 
-    /// Whether the schema has rules in CEL, which are not evaluated here.
+    /// Returns whether the schema has rules in CEL, which are not evaluated here.
     pub fn has_rules(&self) -> bool {
         self.arena.node(self.root).has_rules
     }

@@ -8,15 +8,15 @@ use std::collections::HashMap;
 use crate::error::{Place, YamlError};
 use crate::source::{Kind, Node, Source};
 
-/// How many bytes of scalars aliases may bring, beyond the length of the text.
+/// The maximum number of bytes of scalars that aliases may add, beyond the length of the text.
 const MAX_COPIED: usize = 64 << 20;
 
 /// A node as the document means it; never an alias.
 pub(crate) struct Fed<'t> {
     pub(crate) kind: Kind<'t>,
-    /// Where it starts; behind an alias, where the alias is.
+    /// The place where it starts; after an alias, the place of the alias.
     pub(crate) place: Place,
-    /// Whether an alias stands for it.
+    /// Whether it comes from an alias.
     pub(crate) aliased: bool,
 }
 
@@ -40,12 +40,12 @@ pub(crate) struct Feed<'s, 't> {
     anchors: HashMap<usize, Part>,
     /// The anchors whose node is being read: number, level of the node, start on the tape.
     unfinished: Vec<(usize, usize, usize)>,
-    /// How deep what is read is nested.
+    /// The nesting depth of the current node.
     level: usize,
     /// Whether everything goes to the tape.
     taping: bool,
     plays: Vec<Play>,
-    /// How many aliases are being played.
+    /// The number of aliases being played.
     alias_depth: usize,
     nodes: usize,
     alias_nodes: usize,
@@ -91,8 +91,8 @@ impl<'s, 't> Feed<'s, 't> {
         }
     }
 
-    /// Behind the start of a list: goes behind the list and feeds its elements once more, the last
-    /// one first. Returns how many there are.
+    /// After the start of a list: skips the list and feeds its elements once more, the last one
+    /// first. Returns the number of elements.
     pub(crate) fn reverse_list(&mut self) -> Result<usize, YamlError> {
         let mut at = match self.plays.last() {
             Some(play) => play.part.from,
@@ -135,7 +135,7 @@ impl<'s, 't> Feed<'s, 't> {
         }
     }
 
-    /// Where the text has been read to.
+    /// Returns the place up to which the text has been read.
     pub(crate) fn place(&self) -> Place {
         self.source.place()
     }
@@ -187,7 +187,7 @@ impl<'s, 't> Feed<'s, 't> {
         Ok(node)
     }
 
-    /// What an alias stands for.
+    /// Returns the node that an alias refers to.
     fn part(&self, id: usize, place: Place) -> Result<Part, YamlError> {
         let message = "yaml: anchor value contains itself";
         self.anchors.get(&id).copied().ok_or_else(|| YamlError::plain(place, message))

@@ -14,12 +14,12 @@ use crate::places::{Places, Spot};
 use crate::scalar::{Resolved, Scalar};
 use crate::source::Kind;
 
-/// What was read of a document.
+/// A document that was read.
 pub(crate) struct Built {
     pub(crate) value: DeepValue,
     pub(crate) duplicates: Vec<Duplicate>,
     pub(crate) places: Option<Places>,
-    /// Where the top is.
+    /// The place of the top.
     pub(crate) place: Place,
 }
 
@@ -30,7 +30,7 @@ pub(crate) fn build(feed: &mut Feed<'_, '_>, with_places: bool) -> Result<Built,
     builder.run(feed)
 }
 
-/// A finished value and what JSON cannot hold in it. That counts only if the value is not
+/// A finished value and the part of it that JSON cannot hold, which counts only if the value is not
 /// replaced by a later one.
 struct Done {
     value: Value,
@@ -47,7 +47,7 @@ struct Key {
     bad: Option<YamlError>,
 }
 
-/// What a mapping waits for.
+/// The next thing that a mapping expects.
 enum Next {
     Key,
     Value(Key),
@@ -104,7 +104,7 @@ struct Object {
     head: Head,
 }
 
-/// What all open collections have.
+/// The common part of all open collections.
 struct Head {
     place: Place,
     spot: Spot,
@@ -140,7 +140,7 @@ impl Drop for DeepMembers {
 
 struct Builder {
     frames: Vec<Frame>,
-    /// How many of them are levels of the value.
+    /// The number of them that are levels of the value.
     depth: usize,
     duplicates: Vec<Duplicate>,
     places: Option<Places>,
@@ -173,7 +173,7 @@ impl Builder {
         }
     }
 
-    /// What the innermost open collection waits for, if it is a mapping.
+    /// Returns the thing that the innermost open collection expects, if it is a mapping.
     fn awaited(&mut self) -> Option<&mut Next> {
         match self.frames.last_mut()? {
             Frame::List(_) => None,
@@ -217,7 +217,7 @@ impl Builder {
         Ok(None)
     }
 
-    /// Ends the innermost collection. A merged mapping is no value of its own.
+    /// Ends the innermost collection. A merged mapping is not a value of its own.
     fn close(&mut self, place: Place) -> Result<Option<Done>, YamlError> {
         let done = match self.frames.pop() {
             Some(Frame::List(mut list)) => {
@@ -302,7 +302,8 @@ impl Builder {
         }
     }
 
-    /// The path to an open collection; none is the top. Goes on from what is known of it already.
+    /// Returns the path to an open collection; `None` for the top. Continues from the part that is
+    /// known already.
     fn step_to(&mut self, target: usize) -> Option<Arc<Step>> {
         let frames = self.frames.get_mut(..=target).unwrap_or_default();
         let known = frames.iter().rposition(|frame| frame.step().is_some()).unwrap_or_default();
@@ -353,8 +354,8 @@ impl Builder {
         Ok(())
     }
 
-    /// Takes a node as what is to be merged. As in the server, members that are set before the
-    /// merge are set again by it.
+    /// Takes a node to merge. As in the server, members that are set before the merge are set again
+    /// by it.
     fn merge(
         &mut self,
         kind: &Kind<'_>,
@@ -386,7 +387,7 @@ impl Builder {
         }
     }
 
-    /// Counts down what is left to merge.
+    /// Counts down the nodes that are left to merge.
     fn merged(&mut self) {
         if let Some(next) = self.awaited() {
             *next = match next {

@@ -25,7 +25,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// The value.
+    /// Returns the value.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -35,28 +35,28 @@ impl Document {
         self.value
     }
 
-    /// Repeated keys in the order the server lists them (RP-20). A mapping that aliases stand for
-    /// is decoded at each of them, and so are its repeated keys.
+    /// Returns the repeated keys in the order the server lists them (RP-20). A mapping that aliases
+    /// refer to is decoded at each of them, and so are its repeated keys.
     pub fn duplicates(&self) -> &[Duplicate] {
         &self.duplicates
     }
 
-    /// The line of the top value, from 1.
+    /// Returns the line of the top value, from 1.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// Where a value is in the text, as line and character from 1: the key of a member, the start
-    /// of an item. None if there is no such value, or if the document was read without locations.
+    /// Returns the position of a value in the text, as line and character from 1: that of the key
+    /// of a member, or of the start of an item. `None` if there is no such value, or if the
+    /// document was read without locations.
     pub fn location(&self, path: &FieldPath) -> Option<(usize, usize)> {
         let Place { line, column } = self.places.as_ref()?.find(path)?;
         Some((line, column))
     }
 }
 
-/// Reads all documents of a YAML stream: each is a document or what is wrong with it. Nothing is
-/// read behind a document that is refused. A stream without a document (empty, or only comments)
-/// has none.
+/// Reads all documents of a YAML stream: each is a document or an error. Nothing is read after a
+/// document that is refused. A stream without a document (empty, or only comments) has none.
 pub fn read_documents(text: &[u8]) -> Vec<Result<Document, YamlError>> {
     read(text, usize::MAX, false)
 }
@@ -66,8 +66,12 @@ pub fn read_documents_with_locations(text: &[u8]) -> Vec<Result<Document, YamlEr
     read(text, usize::MAX, true)
 }
 
-/// Reads the first document of a stream, as the server reads the body of a request: what follows
-/// it is ignored, and a stream without a document is null.
+/// Reads the first document of a stream, as the server reads the body of a request: the rest of the
+/// stream is ignored, and a stream without a document is null.
+///
+/// # Errors
+///
+/// If the document is refused.
 pub fn read_document(text: &[u8]) -> Result<Document, YamlError> {
     read(text, 1, false).pop().unwrap_or_else(|| {
         Ok(Document { value: DeepValue::default(), duplicates: Vec::new(), line: 1, places: None })
@@ -117,7 +121,7 @@ fn read_text(
         }
     }
     let Some(broken) = text.broken.clone() else { return documents };
-    // What cannot be read is in the last document before it.
+    // Text that cannot be read is in the last document before it.
     let in_last = at_end || matches!(next(&mut source, text.chars.len(), false), Ok(None));
     match documents.last_mut() {
         Some(last @ Ok(_)) if in_last => *last = Err(broken),

@@ -18,17 +18,17 @@ impl Duplicate {
         Duplicate { key: key.into(), line, step: Arc::new(step) }
     }
 
-    /// The key as the server prints it: a string in quotes, anything else bare.
+    /// Returns the key as the server prints it: a string in quotes, anything else bare.
     pub fn key(&self) -> &str {
         &self.key
     }
 
-    /// The line the server names, from 1: that of the value behind the repeated key.
+    /// Returns the line the server names, from 1: that of the value after the repeated key.
     pub fn line(&self) -> usize {
         self.line
     }
 
-    /// The member that is set more than once.
+    /// Returns the member that is set more than once.
     pub fn path(&self) -> FieldPath {
         let mut segments = Vec::new();
         let mut step = Some(&self.step);
@@ -58,8 +58,8 @@ impl PartialEq for Duplicate {
 
 const HEADING: &str = "yaml: unmarshal errors:";
 
-/// The text of the entry the server makes of the repeated keys of a document (RP-20); none if
-/// there are none.
+/// Returns the text of the entry the server makes of the repeated keys of a document (RP-20);
+/// `None` if no key is repeated.
 pub fn strict_error_text(duplicates: &[Duplicate]) -> Option<String> {
     if duplicates.is_empty() {
         return None;
@@ -83,7 +83,7 @@ pub(crate) struct Step {
     part: Part,
 }
 
-/// What is in a mapping or a list.
+/// A part of a mapping or a list.
 pub(crate) enum Part {
     Name(String),
     Index(usize),

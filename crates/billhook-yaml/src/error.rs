@@ -28,12 +28,12 @@ impl YamlError {
         YamlError::plain(place, format!("yaml: line {}: {problem}", place.line))
     }
 
-    /// An error of the document as a whole, or one the server does not give a line for.
+    /// Creates an error of the document as a whole, or one for which the server names no line.
     pub(crate) fn plain(place: Place, message: impl Into<Box<str>>) -> Self {
         YamlError { message: message.into(), place, unfinished: false, unindented: false }
     }
 
-    /// What the grammar refuses.
+    /// Creates the error for text that the grammar refuses.
     pub(crate) fn of_scan(error: &ScanError) -> Self {
         let mark = error.marker();
         let place = Place { line: mark.line(), column: mark.col() + 1 };
@@ -68,12 +68,12 @@ impl YamlError {
         self
     }
 
-    /// The line, from 1.
+    /// Returns the line, from 1.
     pub fn line(&self) -> usize {
         self.place.line
     }
 
-    /// The character in the line, from 1.
+    /// Returns the character in the line, from 1.
     pub fn column(&self) -> usize {
         self.place.column
     }
@@ -87,7 +87,7 @@ impl fmt::Display for YamlError {
 
 impl std::error::Error for YamlError {}
 
-/// The server's words for what the grammar refuses.
+/// Returns the server's words for text that the grammar refuses.
 fn problem(kind: &ErrorKind) -> String {
     use ErrorKind as Kind;
     let text = match kind {
@@ -181,7 +181,7 @@ fn problem(kind: &ErrorKind) -> String {
     text.to_owned()
 }
 
-/// What is said about text nested too deeply.
+/// Returns the message about text that is nested too deeply.
 pub(crate) fn depth_problem() -> String {
     format!("exceeded max depth of {}", crate::MAX_DEPTH)
 }

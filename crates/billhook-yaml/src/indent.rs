@@ -10,14 +10,14 @@ pub(crate) struct Indented {
     pub(crate) lines: Vec<(usize, usize)>,
 }
 
-/// How many bytes may be added to a text, as a multiple of its length.
+/// The maximum number of bytes added to a text, as a multiple of its length.
 const MAX_GROWTH: usize = 4;
 
-/// Indents the further lines of quoted scalars in block collections. None if there are none to
-/// indent, or if that would take too much memory.
+/// Indents the continuation lines of quoted scalars in block collections. `None` if there are none
+/// to indent, or if that would take too much memory.
 ///
-/// Only where quoted scalars begin and end is looked for, not whether the text is right. The lines
-/// are to be compared with the tokens that the grammar finds.
+/// Only finds where quoted scalars begin and end; does not check the text. The lines are to be
+/// compared with the tokens that the grammar finds.
 pub(crate) fn indent_quoted(text: &str) -> Option<Indented> {
     let mut search = Search { bytes: text.as_bytes(), at: 0, line: 1, start: 0, depth: 0 };
     let mut found = Vec::new();
@@ -50,7 +50,7 @@ struct Search<'t> {
     line: usize,
     /// The offset of the line.
     start: usize,
-    /// How many flow collections are open.
+    /// The number of open flow collections.
     depth: usize,
 }
 
@@ -64,7 +64,7 @@ impl Search<'_> {
         matches!(self.peek(1), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
     }
 
-    /// Goes past a character.
+    /// Passes a character.
     fn step(&mut self) {
         let is_break = match self.peek(0) {
             Some(b'\r') => self.peek(1) != Some(b'\n'),
@@ -136,7 +136,7 @@ impl Search<'_> {
         }
     }
 
-    /// Goes past a quoted scalar. `column` is that of the collection it is in.
+    /// Passes a quoted scalar. `column` is that of the collection it is in.
     fn quoted(&mut self, quote: u8, column: usize, found: &mut Vec<Continuation>) {
         self.step();
         let mut line = self.line;
@@ -163,8 +163,8 @@ impl Search<'_> {
         }
     }
 
-    /// Goes past a block scalar. `column` is that of the collection it is in, if that is on the
-    /// same line.
+    /// Passes a block scalar. `column` is that of the collection it is in, if that is on the same
+    /// line.
     fn block_scalar(&mut self, column: Option<usize>) {
         let header = self.at;
         self.rest_of_line();

@@ -26,18 +26,19 @@
 //! # Ok::<(), billhook_yaml::YamlError>(())
 //! ```
 //!
-//! # Differences
+//! The grammar is that of YAML 1.2 without the parts that 1.1 refuses. Some unusual text the server
+//! reads is refused:
 //!
 //! The grammar is that of YAML 1.2 with what 1.1 refuses taken away. Some unusual text the server
 //! reads is refused:
 //!
 //! - quoted scalars in block collections with further lines that are indented by tabs, and the
 //!   header of a block scalar that is not indented;
-//! - comments without a space before them, and a tab at the start of a line behind a comment in a
+//! - comments without a space before them, and a tab at the start of a line after a comment in a
 //!   flow collection;
 //! - aliases as keys with the colon directly behind;
 //! - in flow collections, a lone `-` and scalars with a colon before a bracket or comma;
-//! - content behind a document that does not end before it.
+//! - content after a document that does not end before it.
 //!
 //! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, and
 //! the line breaks U+2028 and U+2029 are ordinary characters.
@@ -57,5 +58,5 @@ pub use document::{Document, read_document, read_documents, read_documents_with_
 pub use duplicate::{Duplicate, strict_error_text, warnings};
 pub use error::YamlError;
 
-/// How deep lists and objects may be nested.
+/// The maximum nesting depth of lists and objects.
 pub const MAX_DEPTH: usize = 10_000;

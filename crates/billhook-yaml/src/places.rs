@@ -1,4 +1,4 @@
-//! Where the values of a document are in the text.
+//! The positions of the values of a document in the text.
 
 use std::collections::HashMap;
 
@@ -41,7 +41,7 @@ impl Places {
         }
     }
 
-    /// Says that a value is a member of an object; the last one of a name counts.
+    /// Records that a value is a member of an object; the last one of a name counts.
     pub(crate) fn add_member(&mut self, object: Spot, name: &str, member: Spot) {
         let Some((_, children)) = self.spots.get_mut(object.0) else { return };
         if !matches!(children, Children::Map(_)) {

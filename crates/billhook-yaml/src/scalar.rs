@@ -1,4 +1,4 @@
-//! What a scalar is: the implicit types of YAML 1.1 as the server resolves them.
+//! The values of scalars: the implicit types of YAML 1.1 as the server resolves them.
 
 use std::borrow::Cow;
 
@@ -66,7 +66,7 @@ pub(crate) struct Scalar<'t> {
     pub(crate) tag: Tag,
 }
 
-/// What a scalar is resolved to.
+/// The value that a scalar resolves to.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Resolved<'t> {
     Null,
@@ -120,7 +120,7 @@ impl Resolved<'_> {
         }
     }
 
-    /// The JSON value, or what the server says about a value JSON cannot hold.
+    /// Returns the JSON value, or the server's message about a value JSON cannot hold.
     pub(crate) fn into_value(self) -> Result<Value, String> {
         Ok(match self {
             Resolved::Null => Value::Null,
@@ -132,7 +132,7 @@ impl Resolved<'_> {
         })
     }
 
-    /// The key as text, or what the server says about keys of this type.
+    /// Returns the key as text, or the server's message about keys of this type.
     pub(crate) fn key_text(&self) -> Result<String, String> {
         match self {
             Resolved::Null => Err("unsupported map key of type: null".to_owned()),
@@ -181,7 +181,8 @@ fn float_value(float: f64) -> Result<Value, String> {
     number.ok_or_else(|| format!("json: unsupported value: {name}"))
 }
 
-/// Shortest digits, given in scientific notation, with an exponent below 1e-4 and from 1e6 on.
+/// Returns the shortest digits, given in scientific notation, with an exponent below 1e-4 and from
+/// 1e6 on.
 fn general(scientific: &str) -> String {
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((scientific, "0"));
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -293,7 +294,7 @@ fn infer_int(plain: &str) -> Option<Resolved<'static>> {
     }
 }
 
-/// `0b-11`: a sign behind the prefix is read by the server.
+/// `0b-11`: the server reads a sign after the prefix.
 fn infer_signed_binary(plain: &str) -> Option<Resolved<'static>> {
     let digits = plain.strip_prefix("0b")?;
     digits.strip_prefix(['+', '-'])?;
@@ -320,7 +321,7 @@ fn infer_float(plain: &str) -> Option<Resolved<'static>> {
     float.is_finite().then_some(Resolved::Float(float))
 }
 
-/// Whether a text is a date, or a date and a time, in one of the forms `!!timestamp` takes.
+/// Returns whether a text is a date, or a date and a time, in one of the forms `!!timestamp` takes.
 fn is_timestamp(text: &str) -> bool {
     let number = |text: &str, lengths: std::ops::RangeInclusive<usize>| {
         let fits = lengths.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit());
@@ -370,7 +371,7 @@ fn is_timestamp(text: &str) -> bool {
         && time.is_none_or(|time| if spaced { clock(time) } else { zoned(time) })
 }
 
-/// Bytes as text, every byte that is none as U+FFFD.
+/// Returns bytes as text, with U+FFFD for every byte that is not UTF-8.
 fn lossy(data: &[u8]) -> String {
     let mut out = String::with_capacity(data.len());
     for chunk in data.utf8_chunks() {

@@ -14,7 +14,7 @@ use crate::MAX_DEPTH;
 use crate::error::{Place, YamlError};
 use crate::scalar::{Scalar, Tag};
 
-/// The end of a collection, or a node (without what is in it).
+/// The end of a collection, or a node (without its content).
 #[derive(Clone, Debug)]
 pub(crate) enum Kind<'t> {
     Scalar(Scalar<'t>),
@@ -29,7 +29,7 @@ pub(crate) enum Kind<'t> {
 #[derive(Clone, Debug)]
 pub(crate) struct Node<'t> {
     pub(crate) kind: Kind<'t>,
-    /// Where the node starts, with its tag and anchor.
+    /// The start of the node, with its tag and anchor.
     pub(crate) place: Place,
     /// The number of the anchor that is set here; none is 0.
     pub(crate) anchor: usize,
@@ -46,7 +46,7 @@ struct Header {
 /// An open collection.
 struct Open {
     flow: bool,
-    /// How many columns the lines of a scalar in it are indented at least.
+    /// The minimum number of columns by which the lines of a scalar in it are indented.
     indent: usize,
 }
 
@@ -55,7 +55,7 @@ pub(crate) struct Source<'t> {
     text: &'t str,
     bom_stand_in: Option<char>,
     parser: Parser<'t, StrInput<'t>>,
-    /// Offset and place behind the last token.
+    /// Offset and place after the last token.
     done: usize,
     done_at: Place,
     /// Whether that token is a scalar without quotes.
@@ -91,7 +91,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Goes to the next document; false at the end of the stream.
+    /// Moves to the next document; returns false at the end of the stream.
     pub(crate) fn next_document(&mut self) -> Result<bool, YamlError> {
         loop {
             match self.event()? {
@@ -117,7 +117,7 @@ impl<'t> Source<'t> {
         }
     }
 
-    /// Whatever was read last, the place behind it.
+    /// Returns the place after the last token, whatever it was.
     pub(crate) fn place(&self) -> Place {
         self.done_at
     }
@@ -266,7 +266,7 @@ impl<'t> Source<'t> {
         Ok(first.unwrap_or(start(span)))
     }
 
-    /// Takes the further lines of a quoted scalar from those that were indented.
+    /// Takes the continuation lines of a quoted scalar from those that were indented.
     fn go_over_indented(&mut self, span: Span) {
         while let [(line, _), rest @ ..] = self.indented
             && (span.start.line() + 1..=span.end.line()).contains(line)
@@ -375,8 +375,8 @@ impl<'t> Source<'t> {
         Ok(())
     }
 
-    /// Whether the last line break of a block scalar is the end of the text. That is no line break
-    /// in YAML 1.1.
+    /// Returns whether the last line break of a block scalar is the end of the text, which is not a
+    /// line break in YAML 1.1.
     fn ends_without_break(&self, text: &str, span: Span, header: &Header) -> bool {
         let is_blank = |text: &str| text.bytes().all(|byte| matches!(byte, b' ' | b'\t'));
         let rest = span.end.byte_offset().and_then(|end| self.text.get(end..));
@@ -388,7 +388,7 @@ impl<'t> Source<'t> {
             return !last.is_empty();
         }
         // Blanks are content if they go further than the indentation. Otherwise they are nothing,
-        // while 1.2 takes them for a line if nothing is in front of them.
+        // while 1.2 takes them for a line if nothing precedes them.
         let content = text.strip_suffix('\n').unwrap_or(text);
         let last_content = content.rsplit('\n').next().unwrap_or_default();
         if text == "\n" {
@@ -397,7 +397,7 @@ impl<'t> Source<'t> {
         !last_content.is_empty() && is_blank(last_content) && last_content.len() < last.len()
     }
 
-    /// The header of the block scalar behind the last token.
+    /// Returns the header of the block scalar after the last token.
     fn block_header(&self) -> Header {
         let rest = self.text.get(self.done..).unwrap_or_default();
         let (mut spaced, mut comment) = (true, false);
@@ -452,7 +452,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// How many lines begin in a text.
+/// Returns the number of lines that begin in a text.
 fn lines_behind(text: Option<&str>) -> usize {
     memchr::memchr_iter(b'\n', text.unwrap_or_default().as_bytes()).count()
 }
@@ -485,7 +485,7 @@ fn check_escapes(raw: &str, mut place: Place) -> Result<(), YamlError> {
     Ok(())
 }
 
-/// Returns what is wrong with the escape after a backslash.
+/// Returns the problem with the escape after a backslash.
 fn escape_problem(escape: &str) -> Option<&'static str> {
     let digits = match escape.as_bytes().first()? {
         b'u' => escape.get(1..5),

@@ -1,5 +1,5 @@
-//! From bytes to the characters of a YAML stream: encoding, byte order marks, characters that may
-//! not occur, and the line breaks only YAML 1.1 knows.
+//! From bytes to the characters of a YAML stream: encoding, byte order marks, characters that are
+//! not allowed, and the line breaks only YAML 1.1 knows.
 
 use std::borrow::Cow;
 
@@ -11,11 +11,11 @@ const BOM: &str = "\u{feff}";
 
 /// The characters of a stream, ready for the grammar.
 pub(crate) struct Text<'b> {
-    /// What can be read.
+    /// The text that can be read.
     pub(crate) chars: Cow<'b, str>,
-    /// Why nothing can be read behind that.
+    /// The reason why nothing can be read after that.
     pub(crate) broken: Option<YamlError>,
-    /// The character that stands for a byte order mark inside the text.
+    /// The stand-in for a byte order mark inside the text.
     pub(crate) bom_stand_in: Option<char>,
 }
 
@@ -28,7 +28,8 @@ impl<'b> Text<'b> {
             broken = Some(YamlError::plain(place, message));
             chars = cut(chars, offset);
         }
-        // YAML 1.1 has a further line break. Its stand-in is as long, so offsets stay what they are.
+        // YAML 1.1 has a further line break. Its stand-in has the same length, so offsets do not
+        // change.
         if memmem::find(chars.as_bytes(), "\u{85}".as_bytes()).is_some() {
             chars = Cow::Owned(chars.replace('\u{85}', "\r\n"));
         }
@@ -48,7 +49,7 @@ fn is_allowed(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{a0}'..='\u{fffd}' | '\u{10000}'..)
 }
 
-/// The characters of the bytes up to what is none.
+/// Decodes the bytes up to the first that is not a character.
 fn decode(bytes: &[u8]) -> (Cow<'_, str>, Option<YamlError>) {
     match bytes {
         [0xff, 0xfe, rest @ ..] => decode_utf16(rest, u16::from_le_bytes),
@@ -108,7 +109,7 @@ pub(crate) fn place_of(chars: &str, offset: usize) -> Place {
 }
 
 impl Place {
-    /// Moves behind some text.
+    /// Moves past some text.
     pub(crate) fn advance(&mut self, text: &str) {
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {

@@ -1,11 +1,11 @@
-//! Escapes that stand for one character, inside and outside of brackets.
+//! Escapes of one character, inside and outside of brackets.
 
 use super::Parser;
 use crate::charset::MAX_RUNE;
 use crate::{Error, ErrorKind};
 
 impl Parser<'_> {
-    /// Reads a backslash and what belongs to it.
+    /// Reads a backslash and the characters that belong to it.
     pub(super) fn parse_escape(&mut self) -> Result<u32, Error> {
         let start = self.pos;
         self.pos += 1;

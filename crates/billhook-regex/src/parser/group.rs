@@ -1,4 +1,4 @@
-//! What starts with `(?`: named groups, and groups and settings with flags.
+//! Groups that start with `(?`: named groups, and groups and settings with flags.
 
 use super::Parser;
 use crate::{Error, ErrorKind};

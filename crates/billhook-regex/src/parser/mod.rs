@@ -1,7 +1,6 @@
-//! Pattern text to syntax tree, with Go's errors. The parser keeps its own stack
-//! of finished parts and open operators and never recurses; what it does with
-//! groups, repetitions and literals is written below, the rest in the rooms
-//! beside this file.
+//! Pattern text to syntax tree, with Go's errors. The parser keeps its own stack of finished parts
+//! and open operators and never recurses; groups, repetitions and literals are below, the rest in
+//! the files of this folder.
 
 mod class;
 mod escape;
@@ -43,7 +42,7 @@ struct Parser<'p> {
     stack: Vec<Item>,
     account: Account,
     classes: ClassCache,
-    /// How many ranges all classes together have, and how many are worth keeping.
+    /// The number of ranges in all classes together, and the number worth keeping.
     class_ranges: usize,
     class_ranges_kept: usize,
     /// Stands in for the sets that are not kept.
@@ -69,7 +68,7 @@ impl<'p> Parser<'p> {
     }
 
     fn parse(&mut self) -> Result<Node, Error> {
-        // Where the repetition operator just read begins: two must not meet.
+        // The position of the last repetition operator: two must not meet.
         let mut last_repeat = None;
         while let Some(c) = self.peek() {
             let start = self.pos;

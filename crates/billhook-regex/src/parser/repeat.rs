@@ -13,8 +13,8 @@ enum Count {
 }
 
 impl Parser<'_> {
-    /// Reads a repetition operator and applies it to what was read last. `false`,
-    /// with nothing read, is a `{` that starts no count and is just a character.
+    /// Reads a repetition operator and applies it to the item before it. Returns `false`, with
+    /// nothing read, at a `{` that does not start a count and is just a character.
     pub(super) fn parse_repeat(
         &mut self,
         operator: char,

@@ -63,7 +63,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `|`: what was read since the last operator is an alternative.
+    /// Handles `|`: the items since the last operator are an alternative.
     pub(super) fn parse_bar(&mut self) -> Result<(), Error> {
         self.concat()?;
         if !self.swap_bar() {

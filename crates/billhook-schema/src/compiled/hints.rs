@@ -1,15 +1,16 @@
-//! What came next last time: objects of one kind list their members in the same order again and
-//! again, so a reader of text can compare the next key instead of looking it up.
+//! The members that followed each other last time: objects of one kind list their members in the
+//! same order again and again, so a reader of text can compare the next key instead of looking it
+//! up.
 //!
 //! The hints change no result. They are the only part of a compiled schema that is written to,
-//! without any order between threads.
+//! without any ordering between threads.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{NodeRef, PropertyRef};
 
 /// A position in the table of all properties, of a property of the node that it is a hint for; or
-/// one behind the table.
+/// one past the end of the table.
 #[derive(Debug)]
 pub(super) struct Hint(AtomicU32);
 
@@ -36,11 +37,11 @@ impl Clone for Hint {
     }
 }
 
-/// Where the member that may come next is found ([`NodeRef::expected`]).
+/// The position of the member that may come next ([`NodeRef::expected`]).
 #[derive(Clone, Copy, Debug)]
 pub struct ExpectedProperty(u32);
 
-/// The member another one came behind ([`NodeRef::learn`]).
+/// The preceding member ([`NodeRef::learn`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreviousProperty(usize);
 
@@ -56,14 +57,14 @@ impl<'s> NodeRef<'s> {
         self.node.first.get()
     }
 
-    /// The expected member, if one is.
+    /// Returns the expected member, if one is.
     #[inline(always)]
     pub fn expected(self, expected: ExpectedProperty) -> Option<PropertyRef<'s>> {
         let property = self.arena.properties.get(expected.0 as usize)?;
         Some(PropertyRef { arena: self.arena, property })
     }
 
-    /// Notes that `property`, a member of this node, came behind another one, or first.
+    /// Notes that `property`, a member of this node, followed another one, or came first.
     #[inline]
     pub fn learn(self, previous: PreviousProperty, property: PropertyRef<'s>) {
         let (start, _) = self.node.properties;
@@ -88,7 +89,7 @@ impl PropertyRef<'_> {
         self.property.next.get()
     }
 
-    /// The member, for the one that comes next.
+    /// Returns the member, for the one that comes next.
     #[inline(always)]
     pub fn as_previous(self) -> PreviousProperty {
         PreviousProperty(self.position())

@@ -14,11 +14,11 @@ use crate::structural::StructuralSchema;
 use billhook_apimachinery::value::{count, grow};
 use billhook_apimachinery::{Dialect, FieldPath};
 
-/// What a schema is compiled for.
+/// How a schema is compiled.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CompileOptions {
-    /// Whose rules apply.
+    /// The rules to follow.
     pub dialect: Dialect,
     /// Whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
     /// implicitly specified (PR-02).
@@ -26,7 +26,7 @@ pub struct CompileOptions {
     /// Whether unknown fields are removed at all; false for old definitions with
     /// `preserveUnknownFields: true` (PR-40).
     pub prune: bool,
-    /// Where the schema is written; schema paths in reports start with it.
+    /// The path of the schema; schema paths in reports start with it.
     pub base: FieldPath,
 }
 
@@ -41,7 +41,7 @@ impl std::default::Default for CompileOptions {
     }
 }
 
-/// What happens to members that a node does not list.
+/// The treatment of members that a node does not list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     /// They are removed (PR-12).
@@ -92,8 +92,8 @@ impl CompiledSchema {
         Self::compile(schema.map(StructuralSchema::root), options)
     }
 
-    /// Compiles a part of a structural schema taken for itself, without what the rest of the schema
-    /// means for it.
+    /// Compiles a part of a structural schema on its own, without the effects that the rest of the
+    /// schema has on it.
     pub fn of_part(part: &JsonSchemaProps, options: CompileOptions) -> CompiledSchema {
         Self::compile(Some(part), options)
     }
@@ -137,7 +137,7 @@ struct Lowering {
 }
 
 impl Lowering {
-    /// Lowers one node and what is below it. Ids are `u32`: a node takes at least a few bytes of
+    /// Lowers one node and the nodes below it. Ids are `u32`: a node takes at least a few bytes of
     /// schema and dozens in memory, so they cannot run out.
     fn node(
         &mut self,
@@ -349,8 +349,8 @@ impl Lowering {
         Target { node, nullable: schema.nullable, default }
     }
 
-    /// Notes in `flags` what can happen at `target` or below it; a null there can be removed only
-    /// when it is the value of a member (DF-10).
+    /// Notes in `flags` the possible changes at `target` and below it; a null there can be removed
+    /// only when it is the value of a member (DF-10).
     fn inherit(&self, flags: &mut Flags, target: Target, is_member: bool) {
         flags.0 |= self.arena.node(target.node).node.flags.0 & Flags::INHERITED;
         if target.has_default() {

@@ -1,4 +1,4 @@
-//! What a compiled schema says about the members of objects and the elements of lists.
+//! The compiled schema of the members of objects and the elements of lists.
 
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(super) struct Property {
     pub(super) target: Target,
     /// The place among the properties of its node.
     pub(super) index: u32,
-    /// Where the name begins in the text of all names.
+    /// The start of the name in the text of all names.
     pub(super) name_start: u32,
     pub(super) field: Option<ResourceField>,
     pub(super) listed: bool,
@@ -25,7 +25,7 @@ pub(super) struct Property {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) node: NodeId,
-    /// [`NO_DEFAULT`] if there is none.
+    /// The default; [`NO_DEFAULT`] if there is none.
     pub(super) default: u32,
     pub(super) nullable: bool,
 }
@@ -36,7 +36,7 @@ impl Property {
         (self.spelled_length as usize).saturating_sub(spelling::AROUND)
     }
 
-    /// The name, given the text of all names.
+    /// Returns the name, given the text of all names.
     #[inline]
     pub(super) fn name_in<'n>(&self, names: &'n str) -> &'n str {
         let start = self.name_start as usize;
@@ -65,19 +65,19 @@ impl Target {
 }
 
 impl<'s> PropertyRef<'s> {
-    /// The member's name.
+    /// Returns the member's name.
     #[inline]
     pub fn name(self) -> &'s str {
         self.arena.name(self.property)
     }
 
-    /// Whether this is the member's name.
+    /// Returns whether this is the member's name.
     #[inline]
     pub fn is_named(self, name: &str) -> bool {
         self.property.is_named(name.as_bytes(), &self.arena.names)
     }
 
-    /// The position of the member among those its node knows, in the order of names.
+    /// Returns the position of the member among those its node knows, in the order of names.
     #[inline]
     pub fn position(self) -> usize {
         self.property.index as usize
@@ -89,12 +89,13 @@ impl<'s> PropertyRef<'s> {
         self.property.field
     }
 
-    /// Whether the schema lists the member; otherwise it is a resource field known without that.
+    /// Returns whether the schema lists the member; otherwise it is a resource field known without
+    /// that.
     pub fn is_listed(self) -> bool {
         self.property.listed
     }
 
-    /// What the schema says about the member's value.
+    /// Returns the edge to the schema of the member's value.
     #[inline]
     pub fn edge(self) -> Edge<'s> {
         Edge { arena: self.arena, target: &self.property.target }
@@ -102,31 +103,31 @@ impl<'s> PropertyRef<'s> {
 }
 
 impl<'s> Edge<'s> {
-    /// The node of the value.
+    /// Returns the node of the value.
     #[inline]
     pub fn node(self) -> NodeRef<'s> {
         self.arena.node(self.target.node)
     }
 
-    /// Whether null is a value here: the schema says `nullable`, or there is no schema.
+    /// Returns whether null is allowed here: the schema has `nullable`, or there is no schema.
     #[inline]
     pub fn is_nullable(self) -> bool {
         self.target.nullable
     }
 
-    /// The default, if there is one.
+    /// Returns the default, if there is one.
     #[inline]
     pub fn default(self) -> Option<&'s Value> {
         Some(&*self.arena.defaults.get(self.target.default as usize)?.value)
     }
 
-    /// A number for the default that no other default of the schema has.
+    /// Returns a number for the default that no other default of the schema has.
     #[inline]
     pub fn default_id(self) -> Option<usize> {
         self.target.has_default().then_some(self.target.default as usize)
     }
 
-    /// How many JSON values the default consists of.
+    /// Returns the number of JSON values in the default.
     pub fn default_size(self) -> usize {
         self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
     }

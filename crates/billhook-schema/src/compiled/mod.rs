@@ -1,6 +1,6 @@
 //! The compiled schema: a flat arena of nodes that every walk over objects uses.
 //!
-//! What differs by place is decided once, when the schema is compiled: the fields every resource
+//! Differences by place are decided once, when the schema is compiled: the fields every resource
 //! has (PR-02, PR-12), preserved parts (PR-20), the dialect. A walk only follows edges.
 
 mod hints;
@@ -24,7 +24,7 @@ pub use lower::CompileOptions;
 use members::{NO_DEFAULT, Property, Target};
 pub use places::{DefaultPlace, DefaultStep};
 
-/// The fields that every resource has besides what its schema lists.
+/// The fields that every resource has besides those of its schema.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// A field that every resource has, at a place where a resource is.
@@ -76,7 +76,7 @@ struct Arena {
 #[derive(Clone)]
 struct Default {
     value: DeepValue,
-    /// How many JSON values it consists of.
+    /// The number of JSON values in it.
     size: usize,
 }
 
@@ -88,7 +88,7 @@ pub struct NodeId(u32);
 const NOTHING: NodeId = NodeId(0);
 /// Everything is kept as it is.
 const ANYTHING: NodeId = NodeId(1);
-/// Where the nodes that stand for a part of the schema begin.
+/// The index of the first node that is a part of the schema.
 const FIRST_REAL_NODE: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -111,7 +111,7 @@ struct Node {
     path: OnceLock<Option<Arc<FieldPath>>>,
 }
 
-/// How a node is reached from its parent; property names are positions in the property table.
+/// The step from a node's parent to it; property names are positions in the property table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Top,
@@ -120,7 +120,7 @@ enum Step {
     Items,
 }
 
-/// What happens to a member that `properties` does not list.
+/// The treatment of a member that `properties` does not list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unlisted<T> {
     /// It is removed (PR-12).
@@ -142,7 +142,7 @@ impl Flags {
     const CAN_DEFAULT: u8 = 16;
     const HAS_EMBEDDED: u8 = 32;
     const WHOLE: u8 = 64;
-    /// What a node's parent inherits from it.
+    /// The flags that a node's parent inherits from it.
     const INHERITED: u8 =
         Self::CAN_PRUNE | Self::CAN_REMOVE_NULL | Self::CAN_DEFAULT | Self::HAS_EMBEDDED;
 
@@ -164,7 +164,7 @@ impl Types {
     const OBJECT: u8 = 32;
     const ANY: Types = Types(63);
 
-    /// Whether a value has one of the types; null has none and is left to validation.
+    /// Returns whether a value has one of the types; null has none and is left to validation.
     pub fn admit(self, value: &Value) -> bool {
         let bits = match value {
             Value::Null => return true,
@@ -203,7 +203,7 @@ pub struct NodeRef<'s> {
     node: &'s Node,
 }
 
-/// What a schema says about one place below a node: the schema of a member or of the elements.
+/// The schema at one place below a node: that of a member or of the elements.
 #[derive(Clone, Copy)]
 pub struct Edge<'s> {
     arena: &'s Arena,
@@ -218,12 +218,12 @@ pub struct PropertyRef<'s> {
 }
 
 impl CompiledSchema {
-    /// The node of the top value.
+    /// Returns the node of the top value.
     pub fn root(&self) -> NodeRef<'_> {
         self.root_edge().node()
     }
 
-    /// What the schema says about the top value. Its default is never applied (DF-24).
+    /// Returns the edge to the top value. Its default is never applied (DF-24).
     pub fn root_edge(&self) -> Edge<'_> {
         Edge { arena: &self.0, target: &self.0.root }
     }
@@ -233,13 +233,13 @@ impl CompiledSchema {
         self.0.dialect
     }
 
-    /// Whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
+    /// Returns whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
     /// implicitly specified (PR-02).
     pub fn is_resource_root(&self) -> bool {
         self.0.resource_root
     }
 
-    /// How many nodes the schema has.
+    /// Returns the number of nodes.
     pub fn node_count(&self) -> usize {
         self.0.nodes.len()
     }
@@ -280,17 +280,17 @@ impl Arena {
 }
 
 impl<'s> NodeRef<'s> {
-    /// The node's id.
+    /// Returns the node's id.
     pub fn id(self) -> NodeId {
         self.node.id
     }
 
-    /// The dialect that the schema was compiled for.
+    /// Returns the dialect that the schema was compiled for.
     pub fn dialect(self) -> Dialect {
         self.arena.dialect
     }
 
-    /// What the schema says about the member `name`, listed or implied.
+    /// Returns the schema of the member `name`, listed or implied.
     #[inline]
     pub fn property(self, name: &str) -> Option<PropertyRef<'s>> {
         self.property_named(name.as_bytes())
@@ -304,14 +304,14 @@ impl<'s> NodeRef<'s> {
         Some(PropertyRef { arena: self.arena, property })
     }
 
-    /// How many members are known by name.
+    /// Returns the number of members known by name.
     #[inline]
     pub fn property_count(self) -> usize {
         let (start, end) = self.node.properties;
         (end - start) as usize
     }
 
-    /// The member at a position in the order of names.
+    /// Returns the member at a position in the order of names.
     #[inline]
     pub fn property_at(self, position: usize) -> Option<PropertyRef<'s>> {
         let property = self.arena.properties(self.node.properties).get(position)?;
@@ -333,19 +333,19 @@ impl<'s> NodeRef<'s> {
         &self.arena.defaulted[start as usize..end as usize]
     }
 
-    /// Whether nothing at or below this node can change, so that a walk need not look inside.
+    /// Returns whether nothing at or below this node can change, so that a walk can skip it.
     #[inline]
     pub fn is_passive(self) -> bool {
         self.node.flags.0 & Flags::INHERITED == 0
     }
 
-    /// All members known by name, in the order of their names.
+    /// Returns all members known by name, in the order of their names.
     pub fn properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
         let properties = self.arena.properties(self.node.properties);
         properties.iter().map(move |property| PropertyRef { arena: self.arena, property })
     }
 
-    /// What happens to members that are not known by name.
+    /// Returns the treatment of members that are not known by name.
     #[inline]
     pub fn unlisted(self) -> Unlisted<Edge<'s>> {
         match &self.node.unlisted {
@@ -355,8 +355,7 @@ impl<'s> NodeRef<'s> {
         }
     }
 
-    /// What the schema says about the member `name`: its own schema, else that of members that
-    /// are not listed.
+    /// Returns the edge to the member `name`: its own schema, or else that of unlisted members.
     #[inline]
     pub fn member(self, name: &str) -> Option<Edge<'s>> {
         match self.property(name) {
@@ -368,54 +367,54 @@ impl<'s> NodeRef<'s> {
         }
     }
 
-    /// What the schema says about list elements.
+    /// Returns the edge to the list elements.
     #[inline]
     pub fn items(self) -> Edge<'s> {
         Edge { arena: self.arena, target: &self.node.items }
     }
 
-    /// Whether nothing is specified here, so that every member is removed.
+    /// Returns whether nothing is specified here, so that every member is removed.
     pub fn specifies_nothing(self) -> bool {
         self.node.id == NOTHING
     }
 
-    /// Whether this is an embedded resource (`x-kubernetes-embedded-resource`).
+    /// Returns whether this is an embedded resource (`x-kubernetes-embedded-resource`).
     #[inline]
     pub fn is_embedded_resource(self) -> bool {
         self.node.flags.has(Flags::EMBEDDED)
     }
 
-    /// Whether the schema here has `x-kubernetes-preserve-unknown-fields`.
+    /// Returns whether the schema here has `x-kubernetes-preserve-unknown-fields`.
     pub fn preserves_unknown_fields(self) -> bool {
         self.node.flags.has(Flags::PRESERVES)
     }
 
-    /// Whether pruning can remove anything at or below this node.
+    /// Returns whether pruning can remove anything at or below this node.
     #[inline]
     pub fn can_prune(self) -> bool {
         self.node.flags.has(Flags::CAN_PRUNE)
     }
 
-    /// Whether null removal can remove anything at or below this node.
+    /// Returns whether null removal can remove anything at or below this node.
     #[inline]
     pub fn can_remove_null(self) -> bool {
         self.node.flags.has(Flags::CAN_REMOVE_NULL)
     }
 
-    /// Whether there is any default below this node.
+    /// Returns whether there is any default below this node.
     #[inline]
     pub fn can_default(self) -> bool {
         self.node.flags.has(Flags::CAN_DEFAULT)
     }
 
-    /// The listed members that were compiled with a default, in the order of their names.
+    /// Returns the listed members that were compiled with a default, in the order of their names.
     #[inline]
     pub fn defaulted_properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
         let words = self.defaulted_words().iter().copied();
         words.enumerate().flat_map(move |(word, bits)| self.properties_in(word, bits))
     }
 
-    /// The members at the positions that one word of bits says.
+    /// Returns the members at the positions whose bits are set in a word.
     #[inline]
     pub fn properties_in(
         self,
@@ -429,18 +428,18 @@ impl<'s> NodeRef<'s> {
         })
     }
 
-    /// Whether this node or one below it is an embedded resource.
+    /// Returns whether this node or one below it is an embedded resource.
     #[inline]
     pub fn has_embedded_resource(self) -> bool {
         self.node.flags.has(Flags::HAS_EMBEDDED)
     }
 
-    /// The node this one is written in; none for the root.
+    /// Returns the node this one is written in; none for the root.
     pub fn parent(self) -> Option<NodeRef<'s>> {
         (self.node.step != Step::Top).then(|| self.arena.node(self.node.parent))
     }
 
-    /// The JSON types that the schema admits here.
+    /// Returns the JSON types that the schema admits here.
     pub fn types(self) -> Types {
         self.node.types
     }
@@ -453,7 +452,7 @@ impl<'s> NodeRef<'s> {
         self.node.path.get_or_init(|| make().map(Arc::new)).clone()
     }
 
-    /// Where this node is written, from the base path given when the schema was compiled.
+    /// Returns the schema path of this node, from the base path given when the schema was compiled.
     pub fn schema_path(self) -> FieldPath {
         let mut segments = Vec::new();
         let mut node = self.node;

@@ -29,18 +29,18 @@ pub struct DefaultPlace<'s> {
 }
 
 impl<'s> DefaultPlace<'s> {
-    /// What the schema says about the place.
+    /// Returns the edge to the place.
     pub fn edge(self) -> Edge<'s> {
         self.edge
     }
 
-    /// Whether the place may lie below `apiVersion`, `kind` or `metadata` of a resource; false only
-    /// when it surely doesn't.
+    /// Returns whether the place may lie below `apiVersion`, `kind` or `metadata` of a resource;
+    /// false only when it surely doesn't.
     pub fn may_be_in_resource_field(self) -> bool {
         self.edge.node().node.flags.has(Flags::WHOLE)
     }
 
-    /// The step to the place, and the node it starts from.
+    /// Returns the step to the place, and the node it starts from.
     pub fn last_step(self) -> Option<(NodeRef<'s>, DefaultStep<'s>)> {
         Self::step_to(self.edge.node())
     }
@@ -56,7 +56,8 @@ impl<'s> DefaultPlace<'s> {
         Some((arena.node(node.node.parent), step))
     }
 
-    /// The steps that lead to the place, outermost first, each with the node it starts from.
+    /// Returns the steps that lead to the place, outermost first, each with the node it starts
+    /// from.
     pub fn steps(self) -> Vec<(NodeRef<'s>, DefaultStep<'s>)> {
         let mut steps = Vec::new();
         let mut node = self.edge.node();
@@ -68,14 +69,14 @@ impl<'s> DefaultPlace<'s> {
         steps
     }
 
-    /// Where the default is written.
+    /// Returns the schema path of the default.
     pub fn schema_path(self) -> FieldPath {
         self.edge.node().schema_path()
     }
 }
 
 impl CompiledSchema {
-    /// All places with a default but the top, whose default is never applied (DF-24).
+    /// Returns all places with a default but the top, whose default is never applied (DF-24).
     pub fn default_places(&self) -> impl Iterator<Item = DefaultPlace<'_>> {
         let arena = &*self.0;
         let properties = arena.properties.iter().map(|property| &property.target);
@@ -93,7 +94,11 @@ impl CompiledSchema {
     }
 
     /// Returns the same schema with each default, that of the top included, replaced by the result
-    /// of `replace`; none takes the default away.
+    /// of `replace`; `None` removes the default.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of `replace`.
     pub fn map_defaults<E>(
         &self,
         mut replace: impl FnMut(DefaultPlace<'_>, Value) -> Result<Option<Value>, E>,
@@ -130,8 +135,8 @@ impl CompiledSchema {
 }
 
 impl Arena {
-    /// Takes defaults away. A null that had one can be removed from now on, so the flag that
-    /// promises otherwise is given up everywhere; this only costs speed.
+    /// Removes defaults. A null that had one can be removed from now on, so the flag that promises
+    /// otherwise is cleared everywhere; this only costs speed.
     fn remove_defaults(&mut self, removed: &[u32]) {
         let Arena { nodes, properties, .. } = self;
         let clear = |target: &mut Target| {

@@ -2,14 +2,14 @@
 
 use super::{ExpectedProperty, NodeRef, PropertyRef};
 
-/// How many words a spelling is compared by at once. Where the comparison ends would be hard to
-/// predict, so that most names take the same way.
+/// The number of words by which a spelling is compared at once. The end of the comparison would be
+/// hard to predict, so most names take the same path.
 const WORDS: usize = 2;
 
 /// The bytes of so many words.
 const BYTES: usize = 8 * WORDS;
 
-/// What a spelling has besides the name: two quotation marks and the colon.
+/// The length of a spelling besides the name: two quotation marks and the colon.
 pub(super) const AROUND: usize = 3;
 
 /// A name with its quotation marks and the colon, as it is usually spelled.
@@ -25,7 +25,7 @@ pub(super) struct Spelling {
 impl Spelling {
     pub(super) fn new(name: &str) -> Self {
         if name.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
-            // It needs escapes, and no word is one under an empty mask.
+            // It needs escapes, and no word equals one under an empty mask.
             return Spelling { words: [1; WORDS], masks: [0; WORDS], end: 0 };
         }
         let spelled = format!("\"{name}\":").into_bytes();
@@ -53,13 +53,13 @@ impl Spelling {
     }
 }
 
-/// How many expected members are compared with a text.
+/// The number of expected members that are compared with a text.
 const GUESSES: usize = 3;
 
 impl<'s> NodeRef<'s> {
-    /// If a JSON text has the name of a member at a place that is expected there or soon after,
-    /// spelled without escapes and followed by a colon at once: the member, and the length of its
-    /// name with quotation marks and colon. The last bytes of a text are not looked at.
+    /// Returns the member whose name a JSON text has at a place, if it is expected there or soon
+    /// after, spelled without escapes and followed directly by a colon; also the length of the name
+    /// with quotation marks and colon. The last bytes of a text are not looked at.
     #[inline(always)]
     pub fn expected_at(
         self,

@@ -79,7 +79,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format with a name; hyphens do not matter, case does (VV-70).
+    /// Returns the format with a name; hyphens do not matter, case does (VV-70).
     pub fn named(name: &str) -> Option<Self> {
         Some(match name.replace('-', "").as_str() {
             "bsonobjectid" => Format::BsonObjectId,
@@ -112,7 +112,7 @@ impl Format {
         })
     }
 
-    /// Whether a text has this format (VV-71).
+    /// Returns whether a text has this format (VV-71).
     ///
     /// ```
     /// use billhook_validation::Format;
@@ -123,8 +123,8 @@ impl Format {
         Checker::new(self).matches(text)
     }
 
-    /// Whether a server looks at a format beside a written `type` (empty if there is none, or if
-    /// the type is int-or-string); others it warns about (VV-02, CV-90).
+    /// Returns whether a server looks at a format beside a written `type` (empty if there is none,
+    /// or if the type is int-or-string); others it warns about (VV-02, CV-90).
     ///
     /// ```
     /// use billhook_validation::Format;

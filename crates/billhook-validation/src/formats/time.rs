@@ -73,8 +73,8 @@ fn is_zone(text: &str) -> bool {
     }
 }
 
-/// The nanoseconds of one of Go's durations, or of any text with at least one number that a known
-/// unit follows.
+/// Returns the nanoseconds of one of Go's durations, or of any text with at least one number that a
+/// known unit follows.
 pub fn parse_duration(text: &str) -> Option<i64> {
     parse_go_duration(text).or_else(|| sum_of_known_units(text))
 }
@@ -94,7 +94,7 @@ const GO_UNITS: [(&str, u128); 8] = [
 /// One more than the greatest duration in nanoseconds.
 const GO_LIMIT: u128 = 1 << 63;
 
-/// The nanoseconds of one of Go's durations: `1h30m`, `-1.5s`.
+/// Returns the nanoseconds of one of Go's durations: `1h30m`, `-1.5s`.
 pub fn parse_go_duration(text: &str) -> Option<i64> {
     let mut rest = text.strip_prefix(['-', '+']).unwrap_or(text);
     if rest == "0" {
