@@ -188,7 +188,7 @@ impl Lowering {
 
             let node = self.node_mut(id);
             node.flags = flags;
-            // KEP-2332, example 9: what preservation reaches may have any type.
+            // KEP-2332, example 9: anything within reach of preservation may have any type.
             let preserved = inherited == Mode::Keep && mode == Mode::Keep;
             node.types = if preserved { Types::ANY } else { types(schema) };
             node.properties = properties;

@@ -228,7 +228,7 @@ impl CompiledSchema {
         Edge { arena: &self.0, target: &self.0.root }
     }
 
-    /// The dialect that the schema was compiled for.
+    /// Returns the dialect that the schema was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
     }
