@@ -6,8 +6,12 @@ use x509_cert::der::Decode as _;
 
 use billhook_apimachinery::base64;
 
-/// Returns the certificates of a bundle, in DER. Other blocks don't count, nor do those behind
-/// headers; what is no certificate only matters if there is none at all. The error is the server's.
+/// Returns the certificates of a bundle, in DER. Other blocks are skipped, as are those with
+/// headers; a block that is not a certificate only matters if there is no certificate at all.
+///
+/// # Errors
+///
+/// Returns the server's text if there is no certificate.
 pub fn certificates(bundle: &[u8]) -> Result<Vec<Vec<u8>>, String> {
     let failed = |why: &str| Err(format!("unable to load root certificates: {why}"));
     let mut blocks = Blocks { rest: bundle };
@@ -37,9 +41,9 @@ struct Block<'b> {
     bytes: Vec<u8>,
 }
 
-/// The well-formed PEM blocks of a text, one after the other; what is between them is passed over.
+/// The well-formed PEM blocks of a text, one after the other; text between them is skipped.
 struct Blocks<'b> {
-    /// What follows the last block.
+    /// The text after the last block.
     rest: &'b [u8],
 }
 
@@ -63,8 +67,8 @@ impl<'b> Iterator for Blocks<'b> {
 }
 
 impl<'b> Block<'b> {
-    /// Reads a block from the line behind its first one; gives what follows it too. If it is
-    /// malformed, `text` goes on at the line that shows that.
+    /// Reads a block from the line after its first one; returns the rest of the text too. If the
+    /// block is malformed, `text` continues at the line that shows that.
     fn read(label: &'b [u8], text: &mut &'b [u8]) -> Option<(Self, &'b [u8])> {
         let mut has_headers = false;
         let mut body = Vec::new();
@@ -89,7 +93,7 @@ impl<'b> Block<'b> {
     }
 }
 
-/// The first line without white space at its end, and the lines behind it.
+/// Returns the first line without white space at its end, and the lines after it.
 fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|byte| *byte == b'\n').map_or(text.len(), |end| end + 1);
     let (line, rest) = text.split_at_checked(end).unwrap_or((text, b""));
@@ -155,7 +159,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever it is, it is read, and certificates are found behind it.
+        /// Any bytes are read, and certificates are found after them.
         #[test]
         fn any_bytes_are_read(parts in prop::collection::vec(prop_oneof![
             Just("-----BEGIN CERTIFICATE-----\n"), Just("-----END CERTIFICATE-----\n"),

@@ -1,6 +1,6 @@
-//! Where a webhook is: that of a conversion, or one of admission (WCF-60, CV-105).
+//! The address of a webhook, for conversion or admission (WCF-60, CV-105).
 
-/// Where a webhook is: a URL or a service.
+/// The address of a webhook: a URL or a service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientConfig {

@@ -6,10 +6,10 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use crate::client_config::{ClientConfig, ServiceReference};
 use crate::url::Url;
 
-/// What the details on URLs end with.
+/// The end of the details on URLs.
 const FORM: &str = "desired format: https://host[/path]";
 
-/// Appends what is wrong with a client configuration at a path (WCF-60 to WCF-72).
+/// Appends the errors of a client configuration at a path (WCF-60 to WCF-72).
 pub fn validate_client_config(
     config: &ClientConfig,
     path: &FieldPath,

@@ -13,7 +13,7 @@ use crate::node;
 use crate::options::Options;
 use billhook_apimachinery::record::flag;
 
-/// What was found in a schema and its defaults.
+/// The findings in a schema and its defaults.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
     pub(crate) errors: Vec<FieldError>,

@@ -1,4 +1,4 @@
-//! How objects are converted between versions (CV-105 to CV-107).
+//! The conversion of objects between versions (CV-105 to CV-107).
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ use billhook_apimachinery::record::{list, member, text, texts};
 const KNOWN_REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 pub(crate) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<FieldError>) {
-    // A missing conversion is none (CV-01).
+    // A missing conversion counts as `None` (CV-01).
     let Some(conversion) = model.conversion else { return };
     let path = spec("conversion");
     let strategy = text(conversion, "strategy");

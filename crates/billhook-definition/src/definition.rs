@@ -58,7 +58,7 @@ pub(crate) fn check_spec(
         }
     }
     if model.hoisted.schema {
-        // What is moved to the top comes behind the names.
+        // Fields that are moved to the top come after the names.
         versions_and_names(model, &[], &mut validation.errors);
         check_schema(validation);
     } else {
@@ -116,7 +116,7 @@ fn uses_extensions(schema: &Value) -> bool {
         || !record::list(schema, "x-kubernetes-validations").is_empty()
 }
 
-/// CV-104, for one version or what all have in common.
+/// CV-104, for one version or for the fields that all have in common.
 fn selectable_fields(
     model: &Model<'_>,
     options: &Options<'_>,

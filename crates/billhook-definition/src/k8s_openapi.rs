@@ -1,4 +1,4 @@
-//! From the types of `k8s-openapi`.
+//! Conversions from the types of `k8s-openapi`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
 

@@ -1,4 +1,4 @@
-//! What a server finds wrong with a CustomResourceDefinition on create and on update (CV rules).
+//! The server's checks of a CustomResourceDefinition on create and on update (CV rules).
 
 mod approval;
 pub mod ca_bundle;
@@ -40,8 +40,8 @@ use model::Model;
 use options::Options;
 pub use validation::DefinitionValidation;
 
-/// A CustomResourceDefinition as it is written, of the right types but otherwise unchecked: what a
-/// server has before it validates a request.
+/// A CustomResourceDefinition as it is written, with fields of the right types but otherwise
+/// unchecked: the state before a server validates a request.
 ///
 /// ```
 /// use billhook_definition::Definition;
@@ -71,7 +71,7 @@ pub struct Definition {
     unknown_fields: Vec<String>,
 }
 
-/// A document that is no CustomResourceDefinition, or has a field of the wrong type.
+/// A document that is not a CustomResourceDefinition, or has a field of the wrong type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
@@ -83,7 +83,7 @@ pub enum DefinitionError {
     Decode(String),
 }
 
-/// Returns whether a document says that it is a definition.
+/// Returns whether a document claims to be a definition.
 pub fn is_definition(value: &Value) -> bool {
     let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     text("kind") == "CustomResourceDefinition"
@@ -91,7 +91,11 @@ pub fn is_definition(value: &Value) -> bool {
 }
 
 impl Definition {
-    /// Takes a document if all its fields have the right types.
+    /// Creates a definition from a document.
+    ///
+    /// # Errors
+    ///
+    /// If the document is not a definition, or a field has the wrong type.
     pub fn from_value(value: &Value) -> Result<Self, DefinitionError> {
         let is_current =
             value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
@@ -135,7 +139,7 @@ impl Definition {
         }
     }
 
-    /// What a server says when the definition is created (CV-10). Its status is ignored (CV-02).
+    /// Validates the creation of the definition (CV-10). Its status is ignored (CV-02).
     pub fn validate_create(&self) -> DefinitionValidation {
         let model = self.model();
         let required = format!("{}.{}", model.names.plural, model.group);
@@ -158,8 +162,8 @@ impl Definition {
         validation
     }
 
-    /// What a server says when the definition takes the place of another one (CV-80). What only
-    /// servers write, status included, is the old definition's (CV-02).
+    /// Validates the replacement of another definition (CV-80). Fields that only servers write,
+    /// status included, are those of the old definition (CV-02).
     pub fn validate_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
@@ -180,7 +184,7 @@ impl Definition {
         validation
     }
 
-    /// What a server says when only the status of a definition is updated (CV-95).
+    /// Validates an update of the status only (CV-95).
     pub fn validate_status_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));

@@ -87,7 +87,7 @@ fn items(schema: &Value) -> Option<&Value> {
     member(schema, "items").filter(|items| items.is_object())
 }
 
-/// What is wrong with the items of a set (CV-62).
+/// Returns the error in the items of a set (CV-62).
 pub(crate) fn set_item(schema: &Value, at: &Location<'_>) -> Option<FieldError> {
     let items = items(schema).filter(|_| optional_text(schema, LIST_TYPE) == Some("set"))?;
     let list_type = optional_text(items, LIST_TYPE);

@@ -1,5 +1,5 @@
-//! A definition as the checks see it: with the server's defaults (CV-01) and with what is equal
-//! in all versions moved to the top (CV-05).
+//! A definition as the checks see it: with the server's defaults (CV-01), and with the parts that
+//! are equal in all versions moved to the top (CV-05).
 
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
@@ -54,7 +54,7 @@ pub(crate) struct VersionModel<'v> {
     pub(crate) written: &'v Value,
 }
 
-/// What is equal in all versions (CV-05).
+/// The parts that are equal in all versions (CV-05).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Hoisted {
     pub(crate) schema: bool,

@@ -15,14 +15,14 @@ use billhook_apimachinery::record;
 use billhook_apimachinery::record::show;
 use billhook_apimachinery::record::{flag, list, map, member, text};
 
-/// What was found in a schema.
+/// The findings in a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) errors: FieldErrors,
     /// The nodes with rules that have errors at or below them, so that the rules are not compiled
     /// (CV-75).
     pub(crate) unclean: BTreeSet<String>,
-    /// Whether there are so many of those that they are not all listed.
+    /// Whether there are too many of those to list them all.
     pub(crate) is_cut: bool,
 }
 
@@ -33,11 +33,11 @@ pub(crate) fn check(schema: &Value, base: &FieldPath, options: NodeOptions) -> F
     walk.found
 }
 
-/// Where a node is.
+/// The surroundings of a node.
 #[derive(Clone, Copy, Debug, Default)]
 struct Context {
     is_root: bool,
-    /// Why a default is forbidden here (CV-48).
+    /// The reason why a default is forbidden here (CV-48).
     forbidden_default: Option<&'static str>,
     inside_metadata: bool,
     /// Inside a junctor, where no rules are compiled.
@@ -47,7 +47,7 @@ struct Context {
 struct Walk {
     options: NodeOptions,
     found: Found,
-    /// How many steps the paths of the listed nodes have.
+    /// The number of steps in the paths of the listed nodes.
     unclean_steps: usize,
 }
 
@@ -59,7 +59,7 @@ const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "str
 const JUNCTORS: [&str; 3] = ["allOf", "oneOf", "anyOf"];
 
 impl Walk {
-    /// Checks a node; tells whether a structural schema can be made of it (SS-30).
+    /// Checks a node; returns whether it can be converted to a structural schema (SS-30).
     fn node(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
         if self.found.errors.is_full() {
             return true;
@@ -267,7 +267,7 @@ fn push_nodes<'v>(keyword: &str, value: &'v Value, nodes: &mut Vec<&'v Value>) {
     }
 }
 
-/// What the root of a schema must not have beside a status subresource (CV-41).
+/// Checks the keywords that the root of a schema must not have beside a status subresource (CV-41).
 pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut Vec<FieldError>) {
     const ALLOWED: &[&str] = &[
         "Description",

@@ -1,4 +1,5 @@
-//! What an update relaxes because the old definition already violates it (CV-82 to CV-89).
+//! The checks that an update relaxes because the old definition already violates them (CV-82 to
+//! CV-89).
 
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};

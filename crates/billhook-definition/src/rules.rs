@@ -10,8 +10,8 @@ use billhook_apimachinery::record::{list, member, text};
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
 
-/// Checks the rules of a node. Only a node that can be converted to a structural schema says which
-/// paths there are.
+/// Checks the rules of a node. Paths are only known for a node that can be converted to a
+/// structural schema.
 pub(crate) fn check(
     schema: &Value,
     at: &Location<'_>,

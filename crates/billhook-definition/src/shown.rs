@@ -9,10 +9,10 @@ pub(crate) fn invalid(path: FieldPath, shown: String, detail: &str) -> FieldErro
     FieldError::invalid(path, value, detail).show_value_as(shown)
 }
 
-/// How much of a list is repeated in errors that all show it; the server has no limit.
+/// The maximum number of elements in all errors that show the same list; the server has no limit.
 const MAX_REPEATED: usize = 16 * 1024;
 
-/// In how many errors a list of some length is shown.
+/// Returns the number of errors that may show a list of some length.
 pub(crate) fn repeats(length: usize) -> usize {
     (MAX_REPEATED / length.max(1)).max(1)
 }

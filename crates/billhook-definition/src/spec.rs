@@ -36,7 +36,7 @@ pub(crate) fn group(group: &str, errors: &mut Errors) {
     }
 }
 
-/// A required text that is one of a list (CV-21, CV-105).
+/// Checks a required text that must be in a list (CV-21, CV-105).
 pub(crate) fn one_of(path: FieldPath, value: &str, supported: &[&str], errors: &mut Errors) {
     if value.is_empty() {
         errors.push(FieldError::required(path, ""));
@@ -96,7 +96,7 @@ pub(crate) fn all_versions(
     }
 }
 
-/// The versions in the internal form, without what has been moved to the top (CV-06).
+/// Shows the versions in the internal form, without the parts that are moved to the top (CV-06).
 fn show_versions(model: &Model<'_>, rewritten: &[(FieldPath, DeepValue)]) -> String {
     if model.written_versions.is_none() {
         return "null".to_owned();

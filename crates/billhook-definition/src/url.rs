@@ -1,5 +1,5 @@
-//! Taking a URL apart as the server does: generously, with few texts that are no URL at all
-//! (WCF-61 to WCF-66).
+//! Parsing a URL as the server does: generously, so that few texts are not a URL at all (WCF-61 to
+//! WCF-66).
 
 /// The parts of a URL that matter here.
 #[derive(Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Url {
     pub user: Option<String>,
     /// Host and port.
     pub host: String,
-    /// As written, without the question mark.
+    /// The query as written, without the question mark.
     pub query: String,
     /// Without escapes.
     pub fragment: String,
@@ -22,7 +22,11 @@ const HOST_MARKS: &[u8] = b"-_.~!$&'()*+,;=:[]<>\"";
 const USER_MARKS: &[u8] = b"-._:~!$&'()*+,;=%@";
 
 impl Url {
-    /// Parses a URL; the error is the server's text.
+    /// Parses a URL.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
         let fragment = unescape(fragment)?;
@@ -71,7 +75,7 @@ impl Url {
     }
 }
 
-/// The scheme, which is empty if there is none, and what is behind its colon.
+/// Returns the scheme, which is empty if there is none, and the text after its colon.
 fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     let is_inside = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
     let end = text.bytes().take_while(is_inside).count();
@@ -108,7 +112,7 @@ fn check_host(host: &str) -> Result<(), String> {
     let mut bytes = host.bytes();
     while let Some(byte) = bytes.next() {
         if byte == b'%' {
-            // Only what is no ASCII may be escaped, and the mark before the zone of an address.
+            // Only non-ASCII characters may be escaped, and the mark before the zone of an address.
             let (high, low) = (bytes.next().and_then(digit), bytes.next().and_then(digit));
             let escaped = high.zip(low).map(|(high, low)| high << 4 | low);
             let is_zone = host.starts_with('[') && escaped == Some(b'%');
@@ -126,7 +130,7 @@ fn digit(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// The text without escapes; an escape that is none is an error.
+/// Returns the text without escapes; an invalid escape is an error.
 fn unescape(text: &str) -> Result<String, String> {
     let mut out = Vec::with_capacity(text.len());
     let mut bytes = text.bytes();

@@ -3,7 +3,7 @@
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{FieldError, Verdict, aggregate};
 
-/// What a server says about a definition that is created or updated.
+/// The outcome of validating a definition that is created or updated.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct DefinitionValidation {
     pub(crate) errors: Vec<FieldError>,
@@ -17,12 +17,12 @@ impl DefinitionValidation {
         Verdict::of(&self.errors)
     }
 
-    /// What is wrong, in the server's order; members of maps in the order of their keys.
+    /// Returns the errors, in the server's order; members of maps in the order of their keys.
     pub fn errors(&self) -> &[FieldError] {
         &self.errors
     }
 
-    /// What the server would warn of: formats that it does not know, one for each occurrence
+    /// Returns the server's warnings: formats that it does not know, one for each occurrence
     /// (CV-90).
     pub fn warnings(&self) -> &[String] {
         &self.warnings

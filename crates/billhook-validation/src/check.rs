@@ -11,7 +11,7 @@ use crate::validator::Validator;
 use crate::verdict::Verdict;
 use crate::walk::Walk;
 
-/// The check of a value: what it replaces, where it is, and the verbs.
+/// The check of a value: the value it replaces, its place, and the verbs.
 ///
 /// ```
 /// # use billhook_schema::JsonSchemaProps;
@@ -41,8 +41,8 @@ impl<'c> Check<'c> {
         Check { validator, value, old: None, base: FieldPath::default() }
     }
 
-    /// Returns the check of an update: what was wrong in the old value and has not changed is
-    /// forgiven (VV-80 to VV-86).
+    /// Returns the check of an update: an error of the old value that has not changed is forgiven
+    /// (VV-80 to VV-86).
     pub fn update_of(mut self, old: &'c Value) -> Self {
         self.old = Some(old);
         self
@@ -60,7 +60,11 @@ impl<'c> Check<'c> {
         self.verdict().admits(self.validator.root, self.value, self.old, 0)
     }
 
-    /// Returns whether the value is valid; if not, the first of its errors.
+    /// Checks the value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of the value.
     pub fn validate(&self) -> Result<(), FieldError> {
         if self.is_valid() {
             return Ok(());

@@ -19,7 +19,7 @@ use crate::types::{self, Kinds, TypeList};
 /// Which form of a schema is compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SchemaForm {
-    /// As written, for instances (VV-02).
+    /// As written, for objects (VV-02).
     Written,
     /// The structural form, for defaults (SS-91).
     Structural,
@@ -39,7 +39,7 @@ pub(crate) struct Arena {
     branches: Vec<NodeId>,
 }
 
-/// What one node of a schema demands.
+/// The demands of one node of a schema.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) types: TypeList,
@@ -135,7 +135,7 @@ pub(crate) struct Strings {
     pub(crate) pattern: Option<TextPattern>,
 }
 
-/// What is wrong with a text.
+/// An error in a text.
 pub(crate) enum TextFault<'s> {
     TooLong(i64),
     TooShort(i64),
@@ -165,16 +165,17 @@ fn is_longer(text: &str, count: i64) -> bool {
     text.len() as i64 > count && text.chars().count() as i64 > count
 }
 
-/// Whether a text has fewer than `count` characters, each of which takes four bytes at most.
+/// Returns whether a text has fewer than `count` characters, each of which takes four bytes at
+/// most.
 fn is_shorter(text: &str, count: i64) -> bool {
     ((text.len() / 4) as i64) < count && (text.chars().count() as i64) < count
 }
 
-/// A pattern, or why there is none.
+/// A pattern, or why it cannot be used.
 #[derive(Debug)]
 pub(crate) enum TextPattern {
     Valid(Pattern),
-    /// As written, and why it does not compile; no text matches it (VV-22).
+    /// The pattern as written, and why it does not compile; no text matches it (VV-22).
     Invalid(String, String),
 }
 
@@ -188,7 +189,7 @@ impl TextPattern {
     }
 }
 
-/// Prints the pattern as written and, if it is none, the reason (VV-22).
+/// Prints the pattern as written and, if it is invalid, the reason (VV-22).
 impl fmt::Display for TextPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -210,7 +211,7 @@ pub(crate) struct Counts {
     pub(crate) min_properties: Option<i64>,
 }
 
-/// What is demanded of members that are not listed (VV-35).
+/// The demands on members that are not listed (VV-35).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Additional {
     #[default]
@@ -313,7 +314,7 @@ impl Builder {
 
         let items = schema.items_schema().map(|items| self.node(items, nested));
         let additional = match &schema.additional_properties {
-            // The structural form of what is under a junctor has none (SS-91).
+            // The structural form of a schema under a junctor has none (SS-91).
             Some(_) if nested && is_structural => Additional::Anything,
             Some(SchemaOrBool::Schema(schema)) => Additional::Schema(self.node(schema, nested)),
             Some(SchemaOrBool::Bool(false)) => Additional::Forbidden,
@@ -419,7 +420,7 @@ impl Builder {
     }
 }
 
-/// Puts entries behind those of a table.
+/// Appends entries to a table.
 fn append<T>(table: &mut Vec<T>, entries: Vec<T>) -> Range<u32> {
     let start = table.len() as u32;
     table.extend(entries);

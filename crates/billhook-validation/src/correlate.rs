@@ -13,7 +13,8 @@ use crate::lists::ListType;
 /// Compares the parts of one object with those of the object it replaces.
 pub(crate) struct Correlation<'w> {
     arena: &'w Arena,
-    /// What is known of the new value's containers; a part has one old counterpart at most.
+    /// Whether the new value's containers are unchanged, as far as known; a part has one old
+    /// counterpart at most.
     unchanged: RefCell<HashMap<*const Value, bool>>,
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::numbers::truncate;
 
-/// Whether a value matches one of the entries; null never does (VV-38).
+/// Returns whether a value matches an entry; null never does (VV-38).
 pub(crate) fn matches(entries: &[DeepValue], value: &Value) -> bool {
     !value.is_null() && entries.iter().any(|entry| matches_entry(entry, value))
 }
@@ -29,8 +29,8 @@ fn matches_entry(entry: &Value, value: &Value) -> bool {
     }
 }
 
-/// Whether a text is the one character with a code point; numbers that are no code point become
-/// the replacement character.
+/// Returns whether a text is the one character with a code point; numbers that are not code points
+/// become the replacement character.
 fn is_character(text: &str, code: i64) -> bool {
     let character = u32::try_from(code).ok().and_then(char::from_u32);
     let mut characters = text.chars();

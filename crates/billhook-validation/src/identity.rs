@@ -7,8 +7,8 @@ use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::Num;
 use serde_json::Value;
 
-/// What makes a value the same as another one: scalars by kind and value, lists and objects by
-/// their canonical JSON (VV-41).
+/// The identity of a value: scalars by kind and value, lists and objects by their canonical JSON
+/// (VV-41).
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Identity<'v> {
     Null,

@@ -1,10 +1,10 @@
-//! Value validation of Kubernetes custom resources: which values a schema admits, and what the
-//! server says about those it does not (VV-01 to VV-87).
+//! Value validation of Kubernetes custom resources: the values that a schema admits, and the
+//! server's errors about others (VV-01 to VV-87).
 //!
 //! A [`Validator`] is compiled once from a schema as it is written and then checks any number of
-//! values. Three verbs differ in how much they tell: [`Validator::is_valid`],
-//! [`Validator::validate`] and [`Validator::errors`]. On update [`Check::update_of`] forgives what was
-//! wrong before and has not changed (VV-80).
+//! values. Three verbs differ in how much they report: [`Validator::is_valid`],
+//! [`Validator::validate`] and [`Validator::errors`]. On update, [`Check::update_of`] forgives
+//! errors of the old value that have not changed (VV-80).
 //!
 //! ```
 //! use billhook_schema::JsonSchemaProps;

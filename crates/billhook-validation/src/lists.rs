@@ -12,7 +12,7 @@ use crate::compile::{Additional, Arena, Node, NodeId};
 use crate::identity::Identity;
 use crate::report::Report;
 
-/// What a list is as `x-kubernetes-list-type` says.
+/// The kind of a list by its `x-kubernetes-list-type`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum ListType {
     /// Nothing is said, or `atomic`.

@@ -29,12 +29,12 @@ impl Member {
 #[derive(Clone, Copy)]
 pub(crate) struct Members<'a>(pub(crate) &'a [Member]);
 
-/// How many members are compared one by one.
+/// The number of members that are compared one by one.
 const LINEAR: usize = 8;
 
 impl<'a> Members<'a> {
-    /// A member by its name. Objects mostly have their members in the order of their names, so the
-    /// search begins at `next`, one behind the member that was found last.
+    /// Finds a member by its name. Objects mostly have their members in the order of their names,
+    /// so the search begins at `next`, one past the member that was found last.
     #[inline]
     pub(crate) fn find(self, name: &str, next: usize) -> Option<&'a Member> {
         match self.0.get(next) {

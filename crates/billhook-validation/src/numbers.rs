@@ -24,7 +24,7 @@ pub(crate) struct Numbers {
     pub(crate) ints: Option<(i64, i64)>,
 }
 
-/// The single numeric type of a node, which gives numbers a range (VV-25).
+/// The single numeric type of a node, which restricts numbers to a range (VV-25).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Context {
     #[default]
@@ -61,14 +61,14 @@ impl Context {
     }
 }
 
-/// What is wrong with a number, without its place.
+/// An error in a number, without its place.
 #[derive(Debug, PartialEq)]
 pub(crate) enum NumberError {
     /// The value or an operand is out of the type's range; names which one (VV-25).
     Range(&'static str),
     /// The factor of `multipleOf` is not positive (VV-28).
     Factor(Value),
-    /// The value as it was compared, and what it should be.
+    /// The value as it was compared, and the value that it should be.
     Should(Value, String),
 }
 
@@ -206,7 +206,7 @@ impl Numbers {
     }
 }
 
-/// A double cut to a 64-bit integer as the server's processors do it: what does not fit becomes
+/// A double cut to a 64-bit integer as the server's processors do it: values that do not fit become
 /// the smallest one (VV-27).
 pub(crate) fn truncate(float: f64) -> i64 {
     Num::Float(float.trunc()).to_i64().unwrap_or(i64::MIN)

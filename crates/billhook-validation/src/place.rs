@@ -1,4 +1,4 @@
-//! Where a walk is, as error texts and error paths name it (VV-05, VV-61).
+//! The place of a walk, as error texts and error paths name it (VV-05, VV-61).
 
 use billhook_apimachinery::{FieldPath, Location, Segment};
 
@@ -23,9 +23,9 @@ pub(crate) fn name(at: &Location<'_>) -> String {
     out
 }
 
-/// The error path of a place below a base path (VV-61). The server appends the whole text path as
-/// one name; where it prints the same, the path keeps its single steps, so that it can be made a
-/// JSON pointer.
+/// Returns the error path of a place below a base path (VV-61). The server appends the whole text
+/// path as one name; where it prints the same, the path keeps its separate steps, so that it can be
+/// made a JSON pointer.
 pub(crate) fn path(base: &FieldPath, at: &Location<'_>) -> FieldPath {
     let steps = at.to_path();
     let mut segments = steps.segments();

@@ -1,4 +1,4 @@
-//! Where a walk puts what it finds: nothing but the fact, or the errors themselves.
+//! The findings of a walk: only whether there are any, or the errors themselves.
 
 use billhook_apimachinery::{FieldError, FieldErrors};
 
@@ -44,7 +44,7 @@ impl Report for Silent {
 /// Keeps the errors.
 pub(crate) struct Errors {
     list: FieldErrors,
-    /// How many errors are wanted.
+    /// The number of errors wanted.
     limit: usize,
 }
 
@@ -64,17 +64,17 @@ impl Errors {
         self.mark() > 0
     }
 
-    /// How much was found so far.
+    /// Returns the number of findings so far.
     pub(crate) fn mark(&self) -> usize {
         self.list.len()
     }
 
-    /// Forgets what was found since a mark.
+    /// Drops the findings since a mark.
     pub(crate) fn reset(&mut self, mark: usize) {
         self.list.truncate(mark);
     }
 
-    /// Adds what was found in a branch.
+    /// Adds the findings of a branch.
     pub(crate) fn absorb(&mut self, branch: Self) {
         self.list.append(branch.list);
     }

@@ -62,7 +62,7 @@ impl Kinds {
 
     pub(crate) const ALL: Kinds = Kinds(u8::MAX);
 
-    /// The kinds of which every value but null passes [`check`].
+    /// Returns the kinds of which every value except null passes [`check`].
     pub(crate) fn accepted(types: &TypeList, format: &str) -> Self {
         // Where only whole numbers have the right type, this one does not.
         let fraction = Value::from(0.5);
@@ -91,7 +91,7 @@ impl Kinds {
         }
     }
 
-    /// Whether the kind of a value is one of these.
+    /// Returns whether the kind of a value is in the set.
     #[inline]
     pub(crate) fn contains(self, value: &Value) -> bool {
         self.0 & Kinds::of(value).0 != 0
@@ -131,7 +131,7 @@ pub(crate) fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// What a value of the wrong type is told.
+/// The message about a value of the wrong type.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Mismatch {
     /// The expected format is named, and the kind of a number as the server stores it (VV-13).
@@ -170,7 +170,7 @@ fn number_fits(types: &TypeList, value: &Value) -> bool {
     }
 }
 
-/// How a value's kind is called beside a format (VV-13).
+/// Returns the name of a value's kind beside a format (VV-13).
 fn stored_kind(value: &Value) -> &'static str {
     match value {
         Value::Number(number) => match Num::of(number) {

@@ -21,13 +21,13 @@ pub struct Validator {
 }
 
 impl Validator {
-    /// Compiles a schema as it is written, for the validation of objects (VV-02). A pattern that
-    /// is none is no error here; no text matches it (VV-22).
+    /// Compiles a schema as it is written, for the validation of objects (VV-02). An invalid
+    /// pattern is not an error here; it matches nothing (VV-22).
     pub fn new(schema: &JsonSchemaProps) -> Self {
         Self::with_form(schema, SchemaForm::Written)
     }
 
-    /// Compiles the structural form of a schema: what holds for its defaults (DF-44).
+    /// Compiles the structural form of a schema, which applies to its defaults (DF-44).
     pub fn structural(schema: &JsonSchemaProps) -> Self {
         Self::with_form(schema, SchemaForm::Structural)
     }
@@ -36,8 +36,8 @@ impl Validator {
         Validator { arena: Arc::new(Arena::new(schema, form)), root: Arena::ROOT }
     }
 
-    /// Returns the validator of the listed member `name` taken for itself, as a status update uses
-    /// it (RP-70).
+    /// Returns the validator of the listed member `name` on its own, as a status update uses it
+    /// (RP-70).
     pub fn property(&self, name: &str) -> Option<Validator> {
         self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
     }
@@ -60,18 +60,18 @@ impl Validator {
         Correlation::new(&self.arena).is_unchanged(self.root, value, old)
     }
 
-    /// Returns the elements of an old list, to find those that new ones replace; none unless this
+    /// Returns the elements of an old list, to find those that new ones replace; `None` unless this
     /// is a list map (VV-81).
     pub fn old_elements<'v>(&'v self, old: &'v Value) -> Option<OldElements<'v>> {
         OldElements::new(self.arena.node(self.root), old)
     }
 
-    /// The validator of a node taken for itself.
+    /// Returns the validator of a node on its own.
     pub(crate) fn at(&self, root: NodeId) -> Validator {
         Validator { arena: Arc::clone(&self.arena), root }
     }
 
-    /// Prepares the check of a value, for a choice of what it is compared with and where it is.
+    /// Prepares the check of a value, so that the old value and the place can be set.
     pub fn check<'c>(&'c self, value: &'c Value) -> Check<'c> {
         Check::new(self, value)
     }
@@ -81,7 +81,11 @@ impl Validator {
         self.check(value).is_valid()
     }
 
-    /// Returns whether a value is valid; if not, the first of its errors.
+    /// Checks a value.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first error of the value.
     pub fn validate(&self, value: &Value) -> Result<(), FieldError> {
         self.check(value).validate()
     }
@@ -114,7 +118,7 @@ impl Validator {
         self.arena.node(self.root).has_rules
     }
 
-    /// How many nodes the compiled schema has.
+    /// Returns the number of nodes of the compiled schema.
     pub fn node_count(&self) -> usize {
         self.arena.node_count()
     }

@@ -1,7 +1,7 @@
-//! Whether a value is valid, without what is wrong with it (VV-03).
+//! Whether a value is valid, without the errors (VV-03).
 //!
-//! It demands what the [walk](crate::walk) for the errors demands, stops at the first thing that is
-//! wrong and needs neither places nor scores.
+//! It makes the same demands as the [walk](crate::walk) for the errors, stops at the first
+//! violation and needs neither places nor scores.
 
 use billhook_apimachinery::value::{Num, grow};
 use serde_json::{Map, Value};
@@ -38,13 +38,13 @@ impl Verdict<'_> {
             || self.is_forgiven(id, value, old)
     }
 
-    /// Whether a wrong value is what it was before (VV-80).
+    /// Returns whether an invalid value is unchanged (VV-80).
     #[inline(never)]
     fn is_forgiven(&self, id: NodeId, value: &Value, old: Option<&Value>) -> bool {
         old.is_some_and(|old| self.correlation.is_unchanged(id, value, old))
     }
 
-    /// Whether a value meets what a node demands.
+    /// Returns whether a value meets the demands of a node.
     fn meets(&self, node: &Node, value: &Value, old: Option<&Value>, level: usize) -> bool {
         if !node.accepted.contains(value) && !node.admits_type(value) {
             return false;
@@ -138,7 +138,7 @@ impl Verdict<'_> {
             || node.required.iter().all(|name| members.contains_key(&**name))
     }
 
-    /// What a member of an object that replaces `old` is compared with.
+    /// Returns the value with which a member of an object that replaces `old` is compared.
     #[inline(never)]
     pub(crate) fn old_member<'v>(
         &self,

@@ -1,7 +1,8 @@
 //! The walk over a value: all checks of a node, in the server's order (VV-03, VV-04).
 //!
-//! It runs for values that the [verdict](crate::verdict) found to be wrong. It also counts how much of a node's demands applied to the value, which decides the branch of a
-//! failed junctor whose errors are shown (VV-54).
+//! It runs for values that the [verdict](crate::verdict) found to be invalid. It also counts how
+//! many of a node's demands applied to the value, which selects the branch of a failed junctor
+//! whose errors are shown (VV-54).
 
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{Num, deep_clone, sorted};
@@ -24,7 +25,7 @@ pub(crate) struct Walk<'w> {
     pub(crate) base: &'w FieldPath,
 }
 
-/// How well a value fits a node (VV-54).
+/// A measure of how well a value fits a node (VV-54).
 type Score = u64;
 
 impl<'w> Walk<'w> {
@@ -132,7 +133,7 @@ impl<'w> Walk<'w> {
         FieldError::invalid(self.base.clone(), "", detail)
     }
 
-    /// An error whose text says what the value should be.
+    /// Creates an error whose text names the value that was expected.
     fn should<V: Into<Value>>(&self, at: &Location<'_>, value: V, what: &str) -> FieldError {
         let detail = format!("{} in body {what}", place::name(at));
         FieldError::invalid(place::path(self.base, at), value, &detail)

@@ -20,8 +20,7 @@ const MAX_ANNOTATIONS: i64 = 256 * 1024;
 const MAX_MANAGER: i64 = 128;
 const MAX_SUBRESOURCE: i64 = 256;
 
-/// The maximum number of bytes of a long value repeated in errors that all show it; the server has
-/// no limit.
+/// The maximum size of a long value in all errors that show it, together; the server has no limit.
 const MAX_REPEATED: usize = 16 * 1024;
 
 /// Whether metadata must have a namespace.

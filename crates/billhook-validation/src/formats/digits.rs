@@ -75,7 +75,7 @@ pub(super) fn is_credit_card(text: &str) -> bool {
     is_issued(&digits) && has_luhn_sum(&digits)
 }
 
-/// Whether a number has a beginning and a length that some issuer gives out.
+/// Returns whether a number has a prefix and a length that some issuer uses.
 fn is_issued(digits: &str) -> bool {
     let begins = |starts: &[&str]| starts.iter().any(|start| digits.starts_with(start));
     let second_up_to = |last: char| digits.chars().nth(2).is_some_and(|digit| digit <= last);

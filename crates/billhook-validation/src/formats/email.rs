@@ -17,7 +17,7 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    /// Reads an address or, where that is allowed, a group; gives how many addresses that are.
+    /// Reads an address or, where that is allowed, a group; returns the number of addresses.
     fn address(&mut self, group_allowed: bool) -> Option<usize> {
         self.skip_space();
         if self.rest.is_empty() {
@@ -95,7 +95,7 @@ impl<'t> Parser<'t> {
         is_ip(address).then_some(())
     }
 
-    /// One word or more. Behind the first, what is no word ends the phrase.
+    /// Reads one word or more. After the first, anything that is not a word ends the phrase.
     fn phrase(&mut self) -> Option<()> {
         let mut words = 0;
         loop {
@@ -145,7 +145,7 @@ impl<'t> Parser<'t> {
         is_joined.then_some(atom)
     }
 
-    /// What needs no quotation marks, dots included.
+    /// Reads text that needs no quotation marks, dots included.
     fn atom(&mut self) -> Option<&'t str> {
         let is_special = |c: char| "()<>[]:;@\\,\"".contains(c);
         let end = self.rest.find(|c: char| is_special(c) || !is_visible(c));
@@ -154,14 +154,14 @@ impl<'t> Parser<'t> {
         (!atom.is_empty()).then_some(atom)
     }
 
-    /// A comment behind an address, which names who it belongs to.
+    /// Reads a comment after an address, which names its owner.
     fn display_comment(&mut self) -> Option<()> {
         let comment = self.comment()?;
         let mut words = comment.split([' ', '\t']);
         (!words.any(is_in_unknown_charset)).then_some(())
     }
 
-    /// Reads a comment with those nested in it; gives what is between its parentheses.
+    /// Reads a comment with those nested in it; returns the text between its parentheses.
     fn comment(&mut self) -> Option<&'t str> {
         let text = self.rest.strip_prefix('(')?;
         let (mut depth, mut is_escaped) = (1, false);

@@ -22,7 +22,7 @@ fn is_base64(text: &str) -> bool {
     text.is_empty() || super::digits::is_base64(text)
 }
 
-/// Printable ASCII, with `=` only in front of two hexadecimal digits.
+/// Printable ASCII, with `=` only before two hexadecimal digits.
 fn is_quoted_printable(text: &str) -> bool {
     let escapes_are_valid = text.match_indices('=').all(|(at, _)| {
         let digits = text.as_bytes().get(at + 1..at + 3);

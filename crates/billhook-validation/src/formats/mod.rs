@@ -1,4 +1,4 @@
-//! What Kubernetes means by the values of `format` (VV-70, VV-71).
+//! The formats of Kubernetes: the values of `format` and their meaning (VV-70, VV-71).
 //!
 //! The rules are the server's, not those of the RFCs that the names suggest: `ssn` needs both its
 //! separators, `duration` skips groups it does not know, `ipv4` accepts leading zeros.
@@ -123,8 +123,8 @@ impl Format {
         Checker::new(self).matches(text)
     }
 
-    /// Returns whether a server looks at a format beside a written `type` (empty if there is none,
-    /// or if the type is int-or-string); others it warns about (VV-02, CV-90).
+    /// Returns whether a server checks a format beside a written `type` (empty if there is none, or
+    /// if the type is int-or-string); it warns about others (VV-02, CV-90).
     ///
     /// ```
     /// use billhook_validation::Format;

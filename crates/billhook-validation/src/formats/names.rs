@@ -6,7 +6,7 @@ use billhook_regex::Pattern;
 /// labels may have symbols and letters of any script.
 #[derive(Clone, Debug)]
 pub(crate) struct Hostnames {
-    /// For single characters; none if there is no such pattern.
+    /// For single characters; `None` if the pattern is missing.
     symbol_or_letter: Option<Pattern>,
     letter: Option<Pattern>,
 }

@@ -28,7 +28,7 @@ pub(super) fn is_cidr(text: &str) -> bool {
     small_number(length, 10).is_some_and(|length| length <= bits)
 }
 
-/// What kind of address it is depends on which separator comes first.
+/// The separator that comes first decides which kind of address it is.
 fn is_sloppy_ip(text: &str) -> bool {
     is_sloppy_ipv4(text) || is_sloppy_ipv6(text)
 }
@@ -55,7 +55,7 @@ fn is_sloppy_ipv6(text: &str) -> bool {
     }
 }
 
-/// How many groups a part has; only the last part may end in a dotted address.
+/// Returns the number of groups of a part; only the last part may end in a dotted address.
 fn group_count(text: &str, is_end: bool) -> Option<usize> {
     if text.is_empty() {
         return Some(0);

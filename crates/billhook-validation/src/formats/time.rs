@@ -26,7 +26,7 @@ fn days_of(month: u32, year: u32) -> u32 {
     }
 }
 
-/// A date, `t` in either case, a time with a zone; behind another `t` there may be anything.
+/// A date, `t` in either case, a time with a zone; after another `t` there may be anything.
 pub(super) fn is_date_time(text: &str) -> bool {
     let Some((date, rest)) = text.split_at_checked(10) else { return false };
     let Some(rest) = rest.strip_prefix(['t', 'T']) else { return false };
@@ -116,7 +116,7 @@ pub fn parse_go_duration(text: &str) -> Option<i64> {
 }
 
 /// A number with or without a fraction, and a unit: its length without the fraction, which adds
-/// less than one unit, and what follows.
+/// less than one unit, and the rest of the text.
 fn go_group(text: &str) -> Option<(u128, &str)> {
     let digits =
         |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();

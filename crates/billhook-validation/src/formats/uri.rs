@@ -26,7 +26,7 @@ pub(super) fn is_request_uri(text: &str) -> bool {
     }
 }
 
-/// Whether there is a scheme, and what follows it; none if only its name is missing.
+/// Returns whether there is a scheme, and the text after it; `None` if only its name is missing.
 fn split_scheme(text: &str) -> Option<(bool, &str)> {
     for (position, byte) in text.bytes().enumerate() {
         match byte {
