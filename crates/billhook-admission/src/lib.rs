@@ -1,4 +1,4 @@
-//! Admission: what mutating and validating webhooks make of a request.
+#![doc = include_str!("../README.md")]
 //!
 //! - [`Admission`]: the whole write path of the resources of a definition. A request in; what is
 //!   stored and returned comes out, or the status that the client gets, with warnings, audit
@@ -18,58 +18,6 @@
 //! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
 //! included; a [`Cancellation`] does the same and leaves the records that a server leaves when its
 //! client goes away.
-//!
-//! # Example
-//!
-//! A webhook in the same process:
-//!
-//! ```
-//! use billhook::CustomResourceDefinition;
-//! use billhook_admission::{Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller};
-//! use billhook::webhook::WebhookConfiguration;
-//! use serde_json::json;
-//!
-//! struct AddOwner;
-//!
-//! impl WebhookCaller for AddOwner {
-//!     fn call<'a>(
-//!         &'a self,
-//!         call: WebhookCall<'a>,
-//!     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-//!         let request = call.review.request.unwrap_or_default();
-//!         let patch = json!([{"op": "add", "path": "/spec/owner", "value": "me"}]);
-//!         let response = AdmissionResponse::allow(&request).patch(&patch);
-//!         let review = AdmissionReview::of_response(ReviewVersion::V1, response);
-//!         Box::pin(std::future::ready(Ok(WebhookAnswer::of_review(&review))))
-//!     }
-//! }
-//!
-//! let configuration = WebhookConfiguration::from_yaml("
-//! apiVersion: admissionregistration.k8s.io/v1
-//! kind: MutatingWebhookConfiguration
-//! metadata: {name: owners}
-//! webhooks:
-//! - name: owners.example.com
-//!   clientConfig: {url: 'https://not-called'}
-//!   rules:
-//!   - {operations: [CREATE], apiGroups: [example.com], apiVersions: ['*'], resources: [foos]}
-//!   sideEffects: None
-//!   admissionReviewVersions: [v1]
-//! ")?;
-//! # let definition = CustomResourceDefinition::from_value(&json!({
-//! #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-//! #   "spec": {"group": "example.com", "scope": "Cluster",
-//! #     "names": {"plural": "foos", "kind": "Foo"},
-//! #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
-//! #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
-//! #         "properties": {"owner": {"type": "string"}}}}}}}]}}))?;
-//! let admission = Admission::new(definition, Chain::new(AddOwner).webhooks(&[configuration]));
-//! let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
-//!     "metadata": {"name": "x"}, "spec": {}}"#;
-//! let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
-//! assert_eq!(outcome.result?.returned.unwrap()["spec"]["owner"], "me");
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 //!
 //! # In a controller
 //!
@@ -125,10 +73,17 @@
 //! # }
 //! ```
 //!
+//! # Crate features
+//!
+//! - `metrics`: the metrics of a server's admission, for prometheus-client.
+//! - `tracing`: spans and log events of admission.
+//! - `kube`: conversions from and to the types of kube-core and k8s-openapi.
+//!
 //! # Not here
 //!
 //! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
 //! server-side apply. Webhooks from static manifests are not supported.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod audit;
 mod cancellation;

@@ -1,4 +1,4 @@
-//! The common parts of all Kubernetes API objects, without the API objects.
+#![doc = include_str!("../README.md")]
 //!
 //! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`].
 //! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
@@ -11,21 +11,13 @@
 //! The names and texts are those of Kubernetes; the rules are cited by their numbers in the rule
 //! book (`docs/rules` in the repository).
 //!
-//! ```
-//! use billhook_apimachinery::FieldPath;
-//! use billhook_apimachinery::FieldError;
-//!
-//! let path = FieldPath::default().name("spec").name("keep");
-//! let error = FieldError::required(path, "must be set");
-//! assert_eq!(error.to_string(), "spec.keep: Required value: must be set");
-//! ```
-//!
 //! # Crate features
 //!
 //! - `k8s-openapi`: conversions from and to [`LabelSelector`](label_selector::LabelSelector),
 //!   [`Status`] and [`UserInfo`] of k8s-openapi.
 //! - `kube`: also conversions from and to [`Status`], [`GroupVersionKind`] and
 //!   [`GroupVersionResource`] of kube-core.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod base64;
 mod change;

@@ -1,19 +1,9 @@
-//! JSON text as the Kubernetes API server reads it.
+#![doc = include_str!("../README.md")]
 //!
 //! [`read_json`] accepts exactly what the server accepts: the strict grammar, up to
 //! [`MAX_DEPTH`] levels, invalid UTF-8 and lone surrogates as U+FFFD, no number beyond float64.
 //! Repeated keys are legal (the last one wins) and listed, because field validation reports them
 //! (RP-20).
-//!
-//! ```
-//! let document = billhook_decode::read_json(br#"{"a": 1, "b": {"c": 1.0, "c": 2}}"#)?;
-//! assert_eq!(document.value()["b"]["c"], 2);
-//! assert_eq!(document.duplicates(), ["b.c"]);
-//!
-//! let error = billhook_decode::read_json(b"{\"a\":\n tru}").unwrap_err();
-//! assert_eq!((error.line(), error.column()), (2, 5));
-//! # Ok::<(), billhook_decode::JsonError>(())
-//! ```
 
 mod check;
 mod decoder;

@@ -1,5 +1,4 @@
-//! Validation of the default values in a structural schema, when a definition is written (DF-40 to
-//! DF-47).
+#![doc = include_str!("../README.md")]
 //!
 //! A default must be valid by the schema of its node, rules in CEL included, must not have fields
 //! that the schema does not specify, and must be a valid resource where a resource is embedded.

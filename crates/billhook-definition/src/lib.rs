@@ -1,4 +1,9 @@
-//! The server's checks of a CustomResourceDefinition on create and on update (CV rules).
+#![doc = include_str!("../README.md")]
+//!
+//! # Crate features
+//!
+//! - `k8s-openapi`: conversions from the CustomResourceDefinition of k8s-openapi to [`Definition`].
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod approval;
 pub mod ca_bundle;
@@ -42,29 +47,6 @@ pub use validation::DefinitionValidation;
 
 /// A CustomResourceDefinition as it is written, with fields of the right types but otherwise
 /// unchecked: the state before a server validates a request.
-///
-/// ```
-/// use billhook_definition::Definition;
-/// let written = serde_json::json!({
-///     "apiVersion": "apiextensions.k8s.io/v1",
-///     "kind": "CustomResourceDefinition",
-///     "metadata": {"name": "backups.example.com"},
-///     "spec": {
-///         "group": "example.com",
-///         "scope": "Namespaced",
-///         "names": {"plural": "backups", "kind": "Backup"},
-///         "versions": [{"name": "v1", "served": true, "storage": true, "schema": {
-///             "openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "array"}}},
-///         }}],
-///     },
-/// });
-/// let validation = Definition::from_value(&written)?.validate_create();
-/// assert_eq!(
-///     validation.errors()[0].to_string(),
-///     "spec.validation.openAPIV3Schema.properties[spec].items: Required value: must be specified",
-/// );
-/// # Ok::<(), billhook_definition::DefinitionError>(())
-/// ```
 #[derive(Clone, Debug)]
 pub struct Definition {
     value: DeepValue,

@@ -1,22 +1,7 @@
-//! Pruning: removing the fields that a structural schema does not specify (KEP-2332).
+#![doc = include_str!("../README.md")]
 //!
 //! Works in place, follows the shape of the value and never fails (PR-01, PR-15). What is kept is
 //! decided when the schema is compiled; the walk here only follows it.
-//!
-//! ```
-//! use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
-//! use serde_json::json;
-//!
-//! let written = json!({"type": "object", "properties": {"spec": {"type": "object"}}});
-//! let schema = StructuralSchema::new(JsonSchemaProps::from_value(&written)?)?;
-//! let schema = CompiledSchema::new(Some(&schema), CompileOptions::default());
-//!
-//! let mut object = json!({"kind": "K", "spec": {"x": 1}, "extra": true});
-//! let changes = billhook_pruning::prune_reporting(&schema, &mut object);
-//! assert_eq!(object, json!({"kind": "K", "spec": {}}));
-//! assert_eq!(billhook_pruning::unknown_fields(&changes), ["extra", "spec.x"]);
-//! # Ok::<(), Box<dyn std::error::Error>>(())
-//! ```
 //!
 //! Not here: unknown fields inside `metadata`, which are the business of metadata coercion
 //! (PR-02), and any look at types or value validations.

@@ -1,4 +1,4 @@
-//! Go's regular expressions, on the `regex-automata` engine.
+#![doc = include_str!("../README.md")]
 //!
 //! The API server compiles the patterns of a schema with Go's `regexp` package.
 //! Its syntax is RE2's and looks much like that of the `regex` crate, but a
@@ -7,29 +7,6 @@
 //! `[a&&b]` matches `a` only in Go. This crate parses a pattern as Go 1.27 does,
 //! refuses what Go refuses with the text that Go prints, and matches what Go
 //! matches. For a given pattern the time is linear in the length of the text.
-//!
-//! # Usage
-//!
-//! ```
-//! use billhook_regex::{ErrorKind, Pattern, check};
-//!
-//! // Compile once, then match often. A match may lie anywhere in the text.
-//! let label = Pattern::new("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$")?;
-//! assert!(label.is_match("my-app"));
-//! assert!(!label.is_match("my-app\n"), "`$` is the end of the text and nothing else");
-//!
-//! // Errors are Go's, to the letter.
-//! let error = Pattern::new("(?=a)").unwrap_err();
-//! assert_eq!(error.kind(), ErrorKind::InvalidPerlOp);
-//! assert_eq!(
-//!     error.to_string(),
-//!     "error parsing regexp: invalid or unsupported Perl syntax: `(?=`",
-//! );
-//!
-//! // To look at a pattern without building anything to match with:
-//! assert!(check(r"\p{Greek}+").is_ok());
-//! # Ok::<(), billhook_regex::Error>(())
-//! ```
 //!
 //! # Syntax
 //!

@@ -1,31 +1,9 @@
-//! Value validation of Kubernetes custom resources: the values that a schema admits, and the
-//! server's errors about others (VV-01 to VV-87).
+#![doc = include_str!("../README.md")]
 //!
 //! A [`Validator`] is compiled once from a schema as it is written and then checks any number of
 //! values. Three verbs differ in how much they report: [`Validator::is_valid`],
 //! [`Validator::validate`] and [`Validator::errors`]. On update, [`Check::update_of`] forgives
 //! errors of the old value that have not changed (VV-80).
-//!
-//! ```
-//! use billhook_schema::JsonSchemaProps;
-//! use billhook_validation::Validator;
-//! use serde_json::json;
-//!
-//! let schema = JsonSchemaProps::from_value(&json!({"type": "object", "properties": {
-//!     "replicas": {"type": "integer", "minimum": 1},
-//!     "schedule": {"type": "string", "pattern": "^\\d+ "},
-//! }}))?;
-//! let validator = Validator::new(&schema);
-//! assert!(validator.is_valid(&json!({"replicas": 3})));
-//!
-//! let errors = validator.errors(&json!({"replicas": 0, "schedule": "x"}));
-//! let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-//! assert_eq!(texts, [
-//!     "replicas: Invalid value: 0: replicas in body should be greater than or equal to 1",
-//!     r#"schedule: Invalid value: "x": schedule in body should match '^\d+ '"#,
-//! ]);
-//! # Ok::<(), billhook_schema::SchemaReadError>(())
-//! ```
 //!
 //! Besides, [`Validator::list_errors`] finds repeated elements of list sets and list maps (VV-40),
 //! and [`Format`] is what Kubernetes means by the values of `format` (VV-71).

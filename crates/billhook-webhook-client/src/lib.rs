@@ -1,4 +1,9 @@
-//! Webhooks over HTTPS: addresses, credentials, TLS and the exchange itself (CL-01 to CL-72).
+#![doc = include_str!("../README.md")]
+//!
+//! # Crate features
+//!
+//! - `tracing`: log events of calls, and those of `billhook-admission`.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod config;
 mod connect;

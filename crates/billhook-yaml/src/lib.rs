@@ -1,5 +1,6 @@
-//! YAML text as the Kubernetes API server reads it before it decodes an object (RP-10): the
-//! implicit types and the merge keys of YAML 1.1, everything turned into JSON.
+#![doc = include_str!("../README.md")]
+//!
+//! # From YAML to JSON
 //!
 //! - Plain `yes`, `on` and `y` are booleans, `0777` and `0b11` integers, `1:30` is a string.
 //!   Quoted scalars and scalars with an unknown tag are strings, tagged ones what the tag says.
@@ -10,26 +11,9 @@
 //!   (RP-20).
 //! - Values are at most [`MAX_DEPTH`] levels deep, and aliases may bring only so much.
 //!
-//! ```
-//! let text = b"replicas: 0x10\non: off\na: &x {p: 1}\nb: {<<: *x, q: 2, q: 3}\n";
-//! let document = billhook_yaml::read_document(text)?;
-//! assert_eq!(document.value()["replicas"], 16);
-//! assert_eq!(document.value()["true"], false);
-//! assert_eq!(document.value()["b"]["p"], 1);
-//! let entry = billhook_yaml::strict_error_text(document.duplicates()).unwrap();
-//! assert_eq!(entry, "yaml: unmarshal errors:\n  line 4: key \"q\" already set in map");
-//! assert!(billhook_yaml::warnings(&entry).eq(["line 4: key \"q\" already set in map"]));
-//!
-//! let error = billhook_yaml::read_document(b"a: 1\nb: @\n").unwrap_err();
-//! assert_eq!(error.to_string(), "yaml: line 2: found character that cannot start any token");
-//! assert_eq!((error.line(), error.column()), (2, 4));
-//! # Ok::<(), billhook_yaml::YamlError>(())
-//! ```
+//! # Differences
 //!
 //! The grammar is that of YAML 1.2 without the parts that 1.1 refuses. Some unusual text the server
-//! reads is refused:
-//!
-//! The grammar is that of YAML 1.2 with what 1.1 refuses taken away. Some unusual text the server
 //! reads is refused:
 //!
 //! - quoted scalars in block collections with further lines that are indented by tabs, and the

@@ -70,6 +70,7 @@
 //! # Not here
 //!
 //! Conversion webhooks, storage itself, and the merge of server-side apply.
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod coerce_object;
 mod crd;

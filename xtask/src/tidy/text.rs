@@ -35,7 +35,8 @@ fn check_file(file: &str, text: &str, problems: &mut Vec<String>) {
     if !text.ends_with('\n') || text.ends_with("\n\n") {
         problems.push(format!("{file}: does not end with one line break"));
     }
-    if is_rust && !text.starts_with("//!") {
+    let has_heading = text.starts_with("//!") || text.starts_with("#![doc = include_str!");
+    if is_rust && !has_heading {
         problems.push(format!("{file}: no heading that says what the file is for"));
     }
     let lines = text.lines().count();

@@ -30,8 +30,8 @@ impl CrdVersion {
     /// line break behind it. Blank lines are skipped. A line that is refused, also for being of
     /// another kind, is given to `refused` with its number, from 1, and left out.
     ///
-    /// Nothing is listed: [`FieldValidation::Warn`] is the same as [`FieldValidation::Ignore`],
-    /// and [`DecodeOptions::report`] and [`DecodeOptions::format`] do not count. The output is
+    /// Nothing is listed: `FieldValidation::Warn` is the same as `FieldValidation::Ignore`, and
+    /// [`DecodeOptions::report`] and [`DecodeOptions::format`] do not count. The output is
     /// written line by line, so the writer should be buffered.
     ///
     /// ```
