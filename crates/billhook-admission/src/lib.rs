@@ -103,7 +103,9 @@ pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use cancellation::Cancellation;
 pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
 pub use futures::BoxFuture;
-pub use object_model::{Converter, CustomResources, ObjectModel, UnknownObjects};
+pub use object_model::{
+    Converter, ConverterError, CustomResources, ObjectModel, ObjectModelError, UnknownObjects,
+};
 #[cfg(feature = "metrics")]
 pub use observe::metrics;
 pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};

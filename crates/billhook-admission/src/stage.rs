@@ -1,11 +1,11 @@
 //! The two stages of admission (DI-02).
 
-/// What the webhooks of a stage may do.
+/// A stage of admission. Servers have exactly these two, so that a `match` may name both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stage {
-    /// Change the object.
+    /// Webhooks may change the object.
     Mutating,
-    /// Only refuse it.
+    /// Webhooks may only refuse the object.
     Validating,
 }
 

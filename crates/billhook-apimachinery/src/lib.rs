@@ -28,6 +28,7 @@ mod field_path;
 mod group_version_kind;
 mod hash;
 pub mod label_selector;
+mod message_error;
 pub mod metadata;
 pub mod names;
 pub mod print;

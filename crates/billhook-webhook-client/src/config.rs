@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use billhook_apimachinery::message_error;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone, sorted};
 use serde_json::Value;
@@ -9,15 +10,15 @@ use serde_json::Value;
 use super::users::Kubeconfig;
 use billhook_admission::Stage;
 
-/// A configuration file of admission that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct AdmissionConfigurationError(String);
+message_error! {
+    /// A configuration file of admission that cannot be used.
+    pub struct AdmissionConfigurationError;
+}
 
 type Result<T> = std::result::Result<T, AdmissionConfigurationError>;
 
 fn error<T>(message: impl Into<String>) -> Result<T> {
-    Err(AdmissionConfigurationError(message.into()))
+    Err(AdmissionConfigurationError::new(message))
 }
 
 /// The form of a plugin's configuration that is read: apiVersion and kind.
@@ -86,7 +87,9 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
     let mut stage = |name: &str| {
         let init = |error: AdmissionConfigurationError| {
             let name = quote(name);
-            AdmissionConfigurationError(format!("couldn't init admission plugin {name}: {error}"))
+            AdmissionConfigurationError::new(format!(
+                "couldn't init admission plugin {name}: {error}"
+            ))
         };
         // The first of several entries counts.
         let named = |plugin: &&Value| plugin.get("name").and_then(Value::as_str) == Some(name);
@@ -140,12 +143,12 @@ fn of_plugin(
             "kubeConfigFile: Invalid value: {file}: must be an absolute file path"
         ));
     }
-    Kubeconfig::from_file(path).map_err(|error| AdmissionConfigurationError(error.to_string()))
+    Kubeconfig::from_file(path).map_err(|error| AdmissionConfigurationError::new(error.to_string()))
 }
 
 fn document(path: &Path) -> Result<DeepValue> {
     let shown = path.display();
-    let failed = |error: String| AdmissionConfigurationError(format!("{shown}: {error}"));
+    let failed = |error: String| AdmissionConfigurationError::new(format!("{shown}: {error}"));
     let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
     let document =
         billhook_yaml::read_document(&text).map_err(|error| failed(error.to_string()))?;

@@ -115,7 +115,10 @@ impl Pool {
     async fn connect(&self) -> Result<SendRequest<Body>, String> {
         let network = &self.network;
         let (address, connector) = match &self.target.service {
-            Some(service) => (network.resolver.resolve(service)?, &network.service_connector),
+            Some(service) => (
+                network.resolver.resolve(service).map_err(|error| error.to_string())?,
+                &network.service_connector,
+            ),
             None => (join(&self.target.host, self.target.port), &network.url_connector),
         };
         let stream = timeout(DIAL_TIMEOUT, connector.connect(&address))

@@ -37,7 +37,7 @@ use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, Web
 pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use connector::{Connection, Connector, Direct};
 pub use proxy::Proxies;
-pub use resolve::{DnsResolver, ServiceAddress, ServiceResolver, StaticResolver};
+pub use resolve::{DnsResolver, ResolveError, ServiceAddress, ServiceResolver, StaticResolver};
 pub use trace::TraceContext;
 pub use users::{Kubeconfig, KubeconfigError};
 

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use billhook_apimachinery::message_error;
+
 /// A service and its port.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -21,10 +23,15 @@ impl ServiceAddress {
     }
 }
 
-/// Knows where services are.
+message_error! {
+    /// A service whose address is not known.
+    pub struct ResolveError;
+}
+
+/// Knows the addresses of services. New methods will have defaults.
 pub trait ServiceResolver: Send + Sync {
-    /// The `host:port` to dial for a service.
-    fn resolve(&self, service: &ServiceAddress) -> Result<String, String>;
+    /// Returns the `host:port` to dial for a service.
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, ResolveError>;
 }
 
 /// Leaves services to the domain name system, as inside a cluster.
@@ -32,10 +39,10 @@ pub trait ServiceResolver: Send + Sync {
 pub struct DnsResolver;
 
 impl ServiceResolver for DnsResolver {
-    fn resolve(&self, service: &ServiceAddress) -> Result<String, String> {
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, ResolveError> {
         let ServiceAddress { namespace, name, port } = service;
         if namespace.is_empty() || name.is_empty() || *port == 0 {
-            return Err("cannot resolve an empty service name or namespace or port".to_owned());
+            return Err("cannot resolve an empty service name or namespace or port".into());
         }
         Ok(format!("{name}.{namespace}.svc:{port}"))
     }
@@ -57,7 +64,7 @@ impl StaticResolver {
 }
 
 impl ServiceResolver for StaticResolver {
-    fn resolve(&self, service: &ServiceAddress) -> Result<String, String> {
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, ResolveError> {
         let key = (service.namespace.clone(), service.name.clone());
         match self.addresses.get(&key) {
             Some(address) => Ok(address.clone()),

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use billhook_apimachinery::message_error;
 use serde_json::Value;
 
 use super::exec::Program;
@@ -64,15 +65,15 @@ pub(super) struct Impersonate {
     pub(super) extra: BTreeMap<String, Vec<String>>,
 }
 
-/// A kubeconfig that cannot be used.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KubeconfigError(pub(super) String);
+message_error! {
+    /// A kubeconfig that cannot be used.
+    pub struct KubeconfigError;
+}
 
 impl Kubeconfig {
     /// Reads a kubeconfig; paths in it are relative to `directory`.
     pub fn from_slice(text: &[u8], directory: &Path) -> Result<Self, KubeconfigError> {
-        let fail = |message: String| KubeconfigError(message);
+        let fail = |message: String| KubeconfigError::new(message);
         let document =
             billhook_yaml::read_document(text).map_err(|error| fail(error.to_string()))?;
         let config = document.value();
@@ -102,7 +103,7 @@ impl Kubeconfig {
     /// Reads a kubeconfig file.
     pub fn from_file(path: &Path) -> Result<Self, KubeconfigError> {
         let text = std::fs::read(path)
-            .map_err(|error| KubeconfigError(format!("{}: {error}", path.display())))?;
+            .map_err(|error| KubeconfigError::new(format!("{}: {error}", path.display())))?;
         Self::from_slice(&text, path.parent().unwrap_or(Path::new("")))
     }
 
@@ -138,7 +139,7 @@ fn named<'v>(
     let items = match config.get(list) {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(items)) => items,
-        Some(_) => return Err(KubeconfigError(format!("{list} is not a list"))),
+        Some(_) => return Err(KubeconfigError::new(format!("{list} is not a list"))),
     };
     let entry = |item: &'v Value| {
         let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();

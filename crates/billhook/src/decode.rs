@@ -19,7 +19,8 @@ use crate::crd::CrdVersion;
 use crate::error::DecodeError;
 use billhook_decode::is_json;
 
-/// What a request does about unknown and duplicate fields (RP-20).
+/// What a request does about unknown and duplicate fields (RP-20). Servers have exactly these three
+/// ways, so that a `match` may name each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FieldValidation {
     /// They are dropped silently.
@@ -33,6 +34,7 @@ pub enum FieldValidation {
 
 /// How the bytes of a body are to be taken.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum BodyFormat {
     /// A body that begins with `{` or `[` is JSON, any other YAML.
     #[default]

@@ -69,6 +69,7 @@ fn changes(
     let patched = patch.apply(output).map_err(|error| error.to_string())?;
     let mut patched = DeepValue::from(patched);
     check_patched(&patched, &matched.kind)?;
-    chain.model.default(&mut patched, &matched.kind)?;
+    let defaulted = chain.model.apply_defaults(&mut patched, &matched.kind);
+    defaulted.map_err(|error| error.to_string())?;
     Ok(differences(output, &patched))
 }

@@ -4,8 +4,8 @@
 use std::cell::RefCell;
 
 use billhook::webhook::{
-    AdmissionAttributes, CompiledWebhook, ConditionInput, ConditionResult, Decision,
-    DecisionReason, Match, MatchCondition, MatchConditions, MatchContext,
+    AdmissionAttributes, CompiledWebhook, ConditionInput, ConditionResult, ConditionsError,
+    Decision, DecisionReason, Match, MatchCondition, MatchConditions, MatchContext,
 };
 use billhook_apimachinery::Status;
 
@@ -87,6 +87,7 @@ fn decide_conditions(
     let decision = hook.decide_conditions(&conditions, input);
     let took = context.deadline.since(began);
     if let Some(results) = conditions.results.into_inner() {
+        let results = results.map_err(|error| error.to_string());
         let results = results.as_deref().map_err(String::as_str);
         let end = ConditionsEnd { call, took, results };
         context.chain.observer.conditions_evaluated(&end);
@@ -94,7 +95,7 @@ fn decide_conditions(
     decision
 }
 
-type Results = Result<Vec<ConditionResult>, String>;
+type Results = Result<Vec<ConditionResult>, ConditionsError>;
 
 /// An evaluator whose last results are remembered.
 struct Remembering<'c> {

@@ -64,7 +64,7 @@ async fn run_round(
             seen = round.state.revision();
         }
     }
-    round.state.write_back().map_err(|error| Status::internal_error(&error))
+    round.state.write_back().map_err(|error| Status::internal_error(&error.to_string()))
 }
 
 /// One round of the mutating webhooks.
@@ -217,9 +217,9 @@ impl Round<'_, '_> {
         let mut patched = DeepValue::from(patched);
         check_patched(&patched, &matched.kind).map_err(|error| HookError::internal(&error))?;
         let changed = !semantically_equal(before, &patched);
-        let defaulted = self.context.chain.model.default(&mut patched, &matched.kind);
+        let defaulted = self.context.chain.model.apply_defaults(&mut patched, &matched.kind);
         self.state.set(Arc::new(patched));
-        defaulted.map_err(|error| HookError::internal(&error))?;
+        defaulted.map_err(|error| HookError::internal(&error.to_string()))?;
         Ok(Applied { changed, patch: Some(patch) })
     }
 }

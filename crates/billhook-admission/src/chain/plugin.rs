@@ -12,7 +12,7 @@ use billhook_apimachinery::Status;
 /// A step of admission that is no webhook. It may change objects, refuse requests, or both.
 ///
 /// Mutating plugins run again, unasked, when a webhook has changed the object: they must be
-/// idempotent (DI-40, DI-47).
+/// idempotent (DI-40, DI-47). New methods will have defaults.
 ///
 /// ```
 /// use billhook::Status;

@@ -84,7 +84,7 @@ fn match_webhooks<'h>(
             return Ok(objects.clone());
         }
         let versioned = Versioned::of(request, &matched.kind, &*chain.model)
-            .map_err(|error| Status::internal_error(&error))?;
+            .map_err(|error| Status::internal_error(&error.to_string()))?;
         versions.insert(versioned.kind, versioned.objects.clone());
         Ok(versioned.objects)
     };

@@ -8,7 +8,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::conversion;
-use super::model::{Converter, ObjectModel};
+use super::model::{Converter, ObjectModel, ObjectModelError};
 
 /// The objects of a definition: converted by its strategy, defaulted by its schemas.
 #[derive(Clone)]
@@ -33,23 +33,29 @@ impl CustomResources {
 }
 
 impl ObjectModel for CustomResources {
-    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
+    fn convert(
+        &self,
+        object: &Value,
+        to: &GroupVersionKind,
+    ) -> Result<DeepValue, ObjectModelError> {
         let api_version = to.api_version();
         let is_known =
             to.group == self.definition.group() && self.definition.version(&to.version).is_some();
         if !is_known {
             return Err(format!(
                 "request to convert CR to an invalid group/version: {api_version}"
-            ));
+            )
+            .into());
         }
         if let Some(converter) = &self.converter {
-            return conversion::convert(&**converter, object, to);
+            return Ok(conversion::convert(&**converter, object, to)?);
         }
         if self.definition.is_converted_by_webhook() {
             return Err(format!(
                 "the conversion webhook of {} cannot be called, and there is no other converter",
                 self.definition.name()
-            ));
+            )
+            .into());
         }
         let mut converted = DeepValue::from(deep_clone(object));
         if let Value::Object(members) = &mut *converted {
@@ -58,10 +64,16 @@ impl ObjectModel for CustomResources {
         Ok(converted)
     }
 
-    fn default(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String> {
+    fn apply_defaults(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
         let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
         match self.definition.version(&kind.version).filter(|_| is_own) {
-            Some(version) => version.apply_defaults(object).map_err(|error| error.to_string()),
+            Some(version) => {
+                version.apply_defaults(object).map_err(|error| error.to_string().into())
+            }
             None => Ok(()),
         }
     }

@@ -9,6 +9,6 @@ mod versioned;
 
 pub use custom_resources::CustomResources;
 pub(crate) use metadata::metadata_text;
-pub use model::{Converter, ObjectModel, UnknownObjects};
+pub use model::{Converter, ConverterError, ObjectModel, ObjectModelError, UnknownObjects};
 pub(crate) use patched::{check_patched, semantically_equal};
 pub(crate) use versioned::{Objects, State, Versioned, mutating_conversion_failed};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::model::ObjectModel;
+use super::model::{ObjectModel, ObjectModelError};
 use crate::review::SharedObject;
 use billhook::webhook::AdmissionAttributes;
 use billhook_apimachinery::GroupVersionKind;
@@ -31,7 +31,7 @@ impl Versioned {
         request: &AdmissionAttributes,
         kind: &GroupVersionKind,
         model: &dyn ObjectModel,
-    ) -> Result<Self, String> {
+    ) -> Result<Self, ObjectModelError> {
         let convert = |object: &Option<DeepValue>| {
             object.as_deref().map(|object| share(object, &request.kind, kind, model)).transpose()
         };
@@ -47,7 +47,7 @@ fn share(
     from: &GroupVersionKind,
     to: &GroupVersionKind,
     model: &dyn ObjectModel,
-) -> Result<SharedObject, String> {
+) -> Result<SharedObject, ObjectModelError> {
     if from != to {
         return model.convert(object, to).map(Arc::new);
     }
@@ -94,7 +94,10 @@ impl<'s> State<'s> {
     }
 
     /// Brings the objects to a version (DI-37, DI-38).
-    pub(crate) fn bring_to(&mut self, kind: &GroupVersionKind) -> Result<Objects, String> {
+    pub(crate) fn bring_to(
+        &mut self,
+        kind: &GroupVersionKind,
+    ) -> Result<Objects, ObjectModelError> {
         if let Some(versioned) = self.versioned.as_ref().filter(|found| found.kind == *kind) {
             return Ok(versioned.objects.clone());
         }
@@ -115,7 +118,7 @@ impl<'s> State<'s> {
     }
 
     /// Converts the object back into the version of the request if it was changed (DI-14).
-    pub(crate) fn write_back(&mut self) -> Result<(), String> {
+    pub(crate) fn write_back(&mut self) -> Result<(), ObjectModelError> {
         let Some(versioned) = self.versioned.as_ref().filter(|_| self.is_dirty) else {
             return Ok(());
         };
@@ -134,6 +137,6 @@ impl<'s> State<'s> {
 }
 
 /// A failed conversion in the mutating pass: the prefix is there twice (DI-39).
-pub(crate) fn mutating_conversion_failed(error: &str) -> Status {
+pub(crate) fn mutating_conversion_failed(error: &ObjectModelError) -> Status {
     Status::internal_error(&format!("Internal error occurred: {error}"))
 }

@@ -9,7 +9,8 @@ use billhook::webhook::{CompiledWebhook, ConditionResult, Operation};
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.
 ///
-/// Its methods are called while the request waits: they should be quick.
+/// Its methods are called while the request waits: they should be quick. New methods will have
+/// defaults.
 ///
 /// ```
 /// use std::sync::Arc;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use billhook::webhook::Operation;
 use billhook_apimachinery::Status;
+use billhook_apimachinery::message_error;
 use billhook_apimachinery::serde_null::{null_is_default, record, record_or_default};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, UserInfo};
 
@@ -219,7 +220,7 @@ impl AdmissionReview {
     /// Reads a review of any depth, as a webhook does; unknown fields are ignored (AR-05).
     pub fn from_slice(text: &[u8]) -> Result<Self, ReviewError> {
         let document = read_json_to_depth(text, REVIEW_DEPTH);
-        let mut value = document.map_err(|error| ReviewError(error.to_string()))?.into_value();
+        let mut value = document.map_err(|error| ReviewError::new(error.to_string()))?.into_value();
         let mut take = |name: &str| {
             let raw = value.get_mut("request")?.get_mut(name)?.take();
             (!raw.is_null()).then(|| Arc::new(DeepValue::from(raw)))
@@ -236,9 +237,9 @@ impl AdmissionReview {
     pub(crate) fn of_value(value: &Value) -> Result<Self, ReviewError> {
         if !value.is_object() {
             let found = json_type(value);
-            return Err(ReviewError(format!("expected an object, got {found}")));
+            return Err(ReviewError::new(format!("expected an object, got {found}")));
         }
-        Self::deserialize(value).map_err(|error| ReviewError(error.to_string()))
+        Self::deserialize(value).map_err(|error| ReviewError::new(error.to_string()))
     }
 
     /// The review as JSON text.
@@ -248,10 +249,10 @@ impl AdmissionReview {
     }
 }
 
-/// A review that cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ReviewError(String);
+message_error! {
+    /// A review that cannot be read.
+    pub struct ReviewError;
+}
 
 impl AdmissionResponse {
     /// A response that lets a request go on.

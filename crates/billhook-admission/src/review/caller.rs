@@ -113,7 +113,8 @@ impl WebhookCaller for Unreachable {
 /// embedders with webhooks in the same process bring their own.
 ///
 /// Calls of the validating stage run at the same time. The caller keeps to
-/// [`WebhookCall::timeout`]; a future that is dropped gives up its call.
+/// [`WebhookCall::timeout`]; a future that is dropped gives up its call. New methods will have
+/// defaults.
 pub trait WebhookCaller: Send + Sync {
     /// Makes one call.
     fn call<'a>(

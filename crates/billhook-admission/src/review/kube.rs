@@ -19,8 +19,11 @@ const MAX_DEPTH: usize = 127;
 
 /// Something that the types of `kube` cannot hold, or an object that is not of the expected type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct KubeConversionError(String);
+#[error("{member}: {message}")]
+pub struct KubeConversionError {
+    member: &'static str,
+    message: String,
+}
 
 /// `kube` has no text where reviews have an empty one.
 fn some(text: String) -> Option<String> {
@@ -30,13 +33,16 @@ fn some(text: String) -> Option<String> {
 type Result<T> = std::result::Result<T, KubeConversionError>;
 
 impl KubeConversionError {
-    fn new(what: &str, error: &dyn std::fmt::Display) -> Self {
-        KubeConversionError(format!("{what}: {error}"))
+    fn new(member: &'static str, error: &dyn std::fmt::Display) -> Self {
+        KubeConversionError { member, message: error.to_string() }
     }
 }
 
 /// An object of a review as one of a type.
-fn typed<T: DeserializeOwned>(name: &str, object: Option<SharedObject>) -> Result<Option<T>> {
+fn typed<T: DeserializeOwned>(
+    name: &'static str,
+    object: Option<SharedObject>,
+) -> Result<Option<T>> {
     let Some(object) = object else { return Ok(None) };
     if depth(&object) > MAX_DEPTH {
         return Err(KubeConversionError::new(name, &"it is nested too deeply"));
@@ -46,7 +52,7 @@ fn typed<T: DeserializeOwned>(name: &str, object: Option<SharedObject>) -> Resul
 }
 
 /// A typed object as one of a review.
-fn raw(name: &str, object: &Option<impl Serialize>) -> Result<Option<SharedObject>> {
+fn raw(name: &'static str, object: &Option<impl Serialize>) -> Result<Option<SharedObject>> {
     let Some(object) = object else { return Ok(None) };
     let object = serde_json::to_value(object);
     let object = object.map_err(|error| KubeConversionError::new(name, &error))?;

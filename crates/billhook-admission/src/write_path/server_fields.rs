@@ -4,6 +4,7 @@ use crate::time::timestamp;
 
 /// The fields that the server gives a new object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ServerFields {
     /// `metadata.uid`.
     pub uid: String,
@@ -14,16 +15,26 @@ pub struct ServerFields {
 }
 
 impl ServerFields {
+    /// The fields of a new object.
+    pub fn new(
+        uid: impl Into<String>,
+        creation_timestamp: impl Into<String>,
+        name_suffix: impl Into<String>,
+    ) -> Self {
+        ServerFields {
+            uid: uid.into(),
+            creation_timestamp: creation_timestamp.into(),
+            name_suffix: name_suffix.into(),
+        }
+    }
+
     /// The fields of an object that is created now.
     pub(super) fn random() -> Self {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let random = uuid::Uuid::new_v4();
         let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
         let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
-        ServerFields {
-            uid: uuid::Uuid::new_v4().to_string(),
-            creation_timestamp: timestamp(),
-            name_suffix: suffix.collect(),
-        }
+        let uid = uuid::Uuid::new_v4().to_string();
+        Self::new(uid, timestamp(), suffix.collect::<String>())
     }
 }

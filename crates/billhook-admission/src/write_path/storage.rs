@@ -47,7 +47,8 @@ fn convert(
     object: &Value,
 ) -> Result<DeepValue, Status> {
     let kind = ApiResource::of_version(version).kind;
-    let mut converted = model.convert(object, &kind).map_err(|error| internal(&error))?;
+    let mut converted =
+        model.convert(object, &kind).map_err(|error| internal(&error.to_string()))?;
     let options = DecodeOptions::default();
     version.convert_value(&mut converted, &options).map_err(|error| failed(&error))?;
     Ok(converted)

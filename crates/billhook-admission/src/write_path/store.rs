@@ -64,7 +64,7 @@ pub enum StoreError {
     Failed(Status),
 }
 
-/// Keeps objects. An [`Admission`](crate::Admission) with a store makes its writes itself, and
+/// Keeps objects. New methods will have defaults. An [`Admission`](crate::Admission) with a store makes its writes itself, and
 /// tries again as a server does: a new object with another name if a generated one is taken
 /// (AR-31), a change from the start if the object is not the one that it was made for (AR-32).
 ///
@@ -127,7 +127,7 @@ pub enum StoreError {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Store: Send + Sync {
-    /// Makes a write. Gives the new resource version, which may be empty if there is none.
+    /// Makes a write. Returns the new resource version, which may be empty if there is none.
     fn write<'a>(&'a self, write: StoreWrite<'a>) -> BoxFuture<'a, Result<String, StoreError>>;
 }
 

@@ -6,8 +6,8 @@ use std::task::{Context, Waker};
 
 use crate::log::Log;
 use billhook::webhook::{
-    AdmissionAttributes, ConditionInput, ConditionResult, MatchCondition, MatchConditions,
-    NamespaceLabels,
+    AdmissionAttributes, ConditionInput, ConditionResult, ConditionsError, MatchCondition,
+    MatchConditions, NamespaceLabels,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
@@ -37,7 +37,7 @@ impl MatchConditions for Broken {
         &self,
         conditions: &[MatchCondition],
         _: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String> {
+    ) -> Result<Vec<ConditionResult>, ConditionsError> {
         Ok(conditions.iter().map(|_| ConditionResult::Error("no such key".to_owned())).collect())
     }
 }

@@ -113,11 +113,8 @@ pub(crate) fn configuration(kind: &str, name: &str) -> WebhookConfiguration {
 pub(crate) fn admission(caller: &InProcess) -> Admission {
     let configurations = [configuration("Mutating", "m"), configuration("Validating", "v")];
     let chain = Chain::new(caller.clone()).webhooks(&configurations);
-    Admission::new(definition(), chain).server_fields(|| ServerFields {
-        uid: "u-1".to_owned(),
-        creation_timestamp: "2026-01-01T00:00:00Z".to_owned(),
-        name_suffix: "xxxxx".to_owned(),
-    })
+    Admission::new(definition(), chain)
+        .server_fields(|| ServerFields::new("u-1", "2026-01-01T00:00:00Z", "xxxxx"))
 }
 
 pub(crate) fn allow(_: &str, request: &AdmissionRequest) -> AdmissionResponse {

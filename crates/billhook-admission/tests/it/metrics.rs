@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use billhook::Status;
 use billhook::webhook::{
-    AdmissionAttributes, ConditionInput, ConditionResult, MatchCondition, MatchConditions,
-    NamespaceLabels, Operation,
+    AdmissionAttributes, ConditionInput, ConditionResult, ConditionsError, MatchCondition,
+    MatchConditions, NamespaceLabels, Operation,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
@@ -61,14 +61,14 @@ impl MatchConditions for Letters {
         &self,
         conditions: &[MatchCondition],
         _: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String> {
+    ) -> Result<Vec<ConditionResult>, ConditionsError> {
         let result = |condition: &MatchCondition| match condition.expression.as_str() {
             "T" => ConditionResult::True,
             "F" => ConditionResult::False,
             _ => ConditionResult::Error("no such key".to_owned()),
         };
         if conditions.iter().any(|condition| condition.expression == "budget") {
-            return Err("out of budget".to_owned());
+            return Err("out of budget".into());
         }
         Ok(conditions.iter().map(result).collect())
     }

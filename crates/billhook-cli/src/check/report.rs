@@ -102,7 +102,7 @@ fn advice(out: &mut String, lints: &[Lint], place: impl Fn(&Lint) -> String) {
     for lint in lints {
         let (style, label) = match lint.severity() {
             Severity::Warning => (WARNING, "lint"),
-            Severity::Note => (HELP, "note"),
+            _ => (HELP, "note"),
         };
         line(out, label, style, &format!("{}{lint}", place(lint)));
         if explained.insert(lint.code()) {

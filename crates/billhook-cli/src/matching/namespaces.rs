@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use billhook::label_selector::{LabelSelector, Operator, Selector};
-use billhook::webhook::NamespaceLabels;
+use billhook::webhook::{NamespaceError, NamespaceLabels};
 use serde_json::{Value, json};
 
 use crate::crds::list;
@@ -116,7 +116,10 @@ impl Namespaces {
 }
 
 impl billhook::webhook::Namespaces for Namespaces {
-    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String> {
+    fn labels<'n>(
+        &'n self,
+        name: &str,
+    ) -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError> {
         if let Some(labels) = self.known.get(name) {
             return Ok(Some(Cow::Borrowed(labels)));
         }

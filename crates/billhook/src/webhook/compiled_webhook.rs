@@ -6,7 +6,7 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
+use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
 use super::decision::{Decision, DecisionReason, Match};
 use super::equivalence::EquivalentResources;
@@ -265,6 +265,7 @@ impl CompiledWebhook {
                 Err(Blocked::Deferred(DecisionReason::NamespaceNotFound, status))
             }
             Err(error) => {
+                let error = error.to_string();
                 let status = Status::internal_error(&error);
                 let verdict = || StepVerdict::Error(error.clone());
                 recorder.add(|| step(SeenNamespace::Unknown { name: name.clone() }, verdict()));
@@ -398,7 +399,7 @@ impl CompiledWebhook {
 /// The names of the conditions that leave the decision open.
 fn open_conditions(
     conditions: &[MatchCondition],
-    results: &Result<Vec<ConditionResult>, String>,
+    results: &Result<Vec<ConditionResult>, ConditionsError>,
 ) -> Vec<String> {
     let results = results.as_deref().unwrap_or_default();
     if results.contains(&ConditionResult::False) {

@@ -1,6 +1,6 @@
 //! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
 
-use billhook_apimachinery::aggregate;
+use billhook_apimachinery::{aggregate, message_error};
 use serde_json::Value;
 
 use super::attributes::AdmissionAttributes;
@@ -8,7 +8,12 @@ use super::configuration::{MatchCondition, Webhook};
 use super::decision::{Decision, DecisionReason, Match};
 use super::status::forbidden;
 
-/// Evaluates the conditions of webhooks, which are CEL expressions.
+message_error! {
+    /// An error that ends the evaluation of a webhook's conditions.
+    pub struct ConditionsError;
+}
+
+/// Evaluates the conditions of webhooks, which are CEL expressions. New methods will have defaults.
 pub trait MatchConditions {
     /// Evaluates all conditions of one webhook, in order, without stopping at a false one
     /// (WM-72). An error of the whole ends the evaluation at once, e.g. an exhausted budget
@@ -17,7 +22,7 @@ pub trait MatchConditions {
         &self,
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String>;
+    ) -> Result<Vec<ConditionResult>, ConditionsError>;
 }
 
 /// What conditions are about.
@@ -36,6 +41,7 @@ pub struct ConditionInput<'i> {
 
 /// What a condition came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ConditionResult {
     /// It holds.
     True,
@@ -72,7 +78,7 @@ impl<'i> ConditionInput<'i> {
     pub(crate) fn decide(
         &self,
         webhook: &Webhook,
-        results: Result<Vec<ConditionResult>, String>,
+        results: Result<Vec<ConditionResult>, ConditionsError>,
     ) -> Decision {
         if let Ok(results) = &results
             && results.contains(&ConditionResult::Undecided)
@@ -81,7 +87,7 @@ impl<'i> ConditionInput<'i> {
             return Decision::NotEvaluated(self.matched.clone());
         }
         let errors = match results {
-            Err(error) => vec![error],
+            Err(error) => vec![error.to_string()],
             Ok(results) => {
                 if results.contains(&ConditionResult::False) {
                     return Decision::Skipped(DecisionReason::MatchConditionFalse);

@@ -45,6 +45,7 @@ impl fmt::Display for ConfigurationKind {
 /// The versions of configurations that can be read (WCF-02). Their fields are the same, their
 /// defaults are not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum ConfigurationVersion {
     /// `admissionregistration.k8s.io/v1`.
     #[default]

@@ -13,9 +13,9 @@ use billhook_cel::{
 use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
-use super::conditions::{ConditionInput, ConditionResult, MatchConditions};
+use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::MatchCondition;
-use super::validation::{CelEnvironment, ExpressionChecker};
+use super::validation::{CelEnvironment, ExpressionChecker, ExpressionError};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
@@ -149,8 +149,11 @@ fn compile(expression: &str) -> Result<Program, String> {
 }
 
 impl ExpressionChecker for CelConditions {
-    fn check(&self, expression: &str, _: CelEnvironment) -> Result<(), String> {
-        self.program(expression).as_ref().as_ref().map(|_| ()).map_err(String::clone)
+    fn check(&self, expression: &str, _: CelEnvironment) -> Result<(), ExpressionError> {
+        match &*self.program(expression) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(error.as_str().into()),
+        }
     }
 }
 
@@ -159,7 +162,7 @@ impl MatchConditions for CelConditions {
         &self,
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String> {
+    ) -> Result<Vec<ConditionResult>, ConditionsError> {
         let request = request(input);
         let renamed = |object: Option<&Json>| renamed(object?, &input.matched.kind);
         let (new, old) = (renamed(input.object), renamed(input.old_object));

@@ -30,7 +30,7 @@ mod validation;
 pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError};
 pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};
-pub use conditions::{ConditionInput, ConditionResult, MatchConditions};
+pub use conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 pub use configuration::{
     ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, Webhook, WebhookConfiguration,
 };
@@ -42,10 +42,10 @@ pub use lints::{Lint, LintCode, Severity, lint_together};
 pub use match_conditions_cel::{CelConditions, UserAuthorizer};
 #[cfg(feature = "k8s-openapi")]
 pub use namespaces::namespace_labels;
-pub use namespaces::{NamespaceLabels, Namespaces};
+pub use namespaces::{NamespaceError, NamespaceLabels, Namespaces};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
-pub use validation::{CelEnvironment, ExpressionChecker, ValidationOptions};
+pub use validation::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};

@@ -3,10 +3,18 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use billhook_apimachinery::message_error;
+
+message_error! {
+    /// The failure of looking up a namespace.
+    pub struct NamespaceError;
+}
+
 /// The labels of a namespace.
 pub type NamespaceLabels = BTreeMap<String, String>;
 
-/// The namespaces that are stored. A map from names to labels is one, and so is a function.
+/// The namespaces that are stored. A map from names to labels is one, and so is a function. New
+/// methods will have defaults.
 ///
 /// ```
 /// use billhook::webhook::{NamespaceLabels, Namespaces};
@@ -17,27 +25,34 @@ pub type NamespaceLabels = BTreeMap<String, String>;
 /// assert_eq!(known.labels("shop")?.unwrap()["env"], "prod");
 /// assert_eq!(known.labels("other")?, None);
 ///
-/// let broken = |_: &str| Err::<Option<NamespaceLabels>, _>("connection refused".to_owned());
-/// assert_eq!(broken.labels("shop").unwrap_err(), "connection refused");
-/// # Ok::<(), String>(())
+/// let broken = |_: &str| Err::<Option<NamespaceLabels>, _>("connection refused".into());
+/// assert_eq!(broken.labels("shop").unwrap_err().to_string(), "connection refused");
+/// # Ok::<(), billhook::webhook::NamespaceError>(())
 /// ```
 pub trait Namespaces {
-    /// The labels of a namespace; none if there is no such namespace, which refuses the request
-    /// with the server's 404. The error is one of looking, which refuses it with a 500.
-    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String>;
+    /// Returns the labels of a namespace; none if there is no such namespace, which refuses the request
+    /// with the server's 404. An error refuses it with a 500.
+    fn labels<'n>(&'n self, name: &str)
+    -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError>;
 }
 
 impl Namespaces for BTreeMap<String, NamespaceLabels> {
-    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String> {
+    fn labels<'n>(
+        &'n self,
+        name: &str,
+    ) -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError> {
         Ok(self.get(name).map(Cow::Borrowed))
     }
 }
 
 impl<F> Namespaces for F
 where
-    F: Fn(&str) -> Result<Option<NamespaceLabels>, String>,
+    F: Fn(&str) -> Result<Option<NamespaceLabels>, NamespaceError>,
 {
-    fn labels<'n>(&'n self, name: &str) -> Result<Option<Cow<'n, NamespaceLabels>>, String> {
+    fn labels<'n>(
+        &'n self,
+        name: &str,
+    ) -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError> {
         self(name).map(|found| found.map(Cow::Owned))
     }
 }
@@ -55,7 +70,7 @@ where
 /// shop.metadata.labels = Some(labels);
 /// let known = namespace_labels([shop]);
 /// assert_eq!(known.labels("shop")?.unwrap()["env"], "prod");
-/// # Ok::<(), String>(())
+/// # Ok::<(), billhook::webhook::NamespaceError>(())
 /// ```
 #[cfg(feature = "k8s-openapi")]
 pub fn namespace_labels(

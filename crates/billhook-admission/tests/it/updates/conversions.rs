@@ -71,7 +71,7 @@ fn a_converted_object_must_be_the_same() {
         let found = message(&outcome).strip_prefix(start);
         assert!(found.is_some_and(|found| found.starts_with(expected)), "{}", message(&outcome));
     }
-    let failing = converted(|_: &Value, _: &str| Err("out of order".to_owned()));
+    let failing = converted(|_: &Value, _: &str| Err("out of order".into()));
     assert_eq!(
         message(&failing),
         "Internal error occurred: conversion webhook for example.com/v1beta1, Kind=Foo failed: out \
@@ -102,7 +102,7 @@ fn what_is_in_the_version_is_not_converted() {
     let counted = Arc::clone(&calls);
     let converter = move |_: &Value, _: &str| {
         counted.fetch_add(1, Ordering::Relaxed);
-        Err("not asked".to_owned())
+        Err("not asked".into())
     };
     let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
     let admission = admission.converter(Arc::new(converter));

@@ -17,11 +17,8 @@ fn names(suffixes: &'static [&'static str]) -> impl Fn() -> ServerFields + Send 
     let given = AtomicUsize::new(0);
     move || {
         let number = given.fetch_add(1, Ordering::Relaxed);
-        ServerFields {
-            uid: format!("u-{number}"),
-            creation_timestamp: "2026-01-01T00:00:00Z".to_owned(),
-            name_suffix: suffixes[number % suffixes.len()].to_owned(),
-        }
+        let suffix = suffixes[number % suffixes.len()];
+        ServerFields::new(format!("u-{number}"), "2026-01-01T00:00:00Z", suffix)
     }
 }
 

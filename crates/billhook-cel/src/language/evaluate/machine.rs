@@ -21,8 +21,9 @@ const MAP: u64 = 30;
 /// The cost of making a message.
 const STRUCT: u64 = 40;
 
-/// What an evaluation gives.
+/// The result of an evaluation and its cost.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Evaluation<'a> {
     /// The value, or why there is none.
     pub result: Result<Value<'a>, EvaluationError>,

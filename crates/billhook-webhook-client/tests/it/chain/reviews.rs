@@ -301,7 +301,7 @@ async fn a_change_is_seen_before_defaults() {
 async fn failed_conversions_refuse_the_request() {
     let world = World::new(vec![]).await;
     let broken: Arc<dyn Converter> =
-        Arc::new(|_: &Value, to: &str| Err(format!("cannot convert to {to}")));
+        Arc::new(|_: &Value, to: &str| Err(format!("cannot convert to {to}").into()));
     for (stage, expected) in [
         (
             "Mutating",

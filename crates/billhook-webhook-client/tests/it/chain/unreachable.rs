@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use billhook::webhook::{
-    ConditionInput, ConditionResult, EquivalentResources, MatchCondition, MatchConditions,
-    NamespaceLabels, Webhook,
+    ConditionInput, ConditionResult, ConditionsError, EquivalentResources, MatchCondition,
+    MatchConditions, NamespaceLabels, Webhook,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{CallOutcome, ChainOutcome, RequestOptions};
@@ -190,7 +190,7 @@ fn services_have_names() {
     };
     assert_eq!(address("ns", "web", 8443).as_deref(), Ok("web.ns.svc:8443"));
     for (namespace, name, port) in [("", "web", 443), ("ns", "", 443), ("ns", "web", 0)] {
-        let error = address(namespace, name, port).unwrap_err();
+        let error = address(namespace, name, port).unwrap_err().to_string();
         assert_eq!(error, "cannot resolve an empty service name or namespace or port");
     }
 }
@@ -203,7 +203,7 @@ impl MatchConditions for Canned {
         &self,
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String> {
+    ) -> Result<Vec<ConditionResult>, ConditionsError> {
         assert!(input.object.is_some());
         let result = |condition: &MatchCondition| match condition.expression.as_str() {
             "T" => ConditionResult::True,

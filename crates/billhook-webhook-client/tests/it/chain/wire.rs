@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_admission::{
-    AdmissionResponse, AdmissionReview, ChainOutcome, ObjectModel, RequestOptions, ReviewVersion,
+    AdmissionResponse, AdmissionReview, ChainOutcome, ObjectModel, ObjectModelError,
+    RequestOptions, ReviewVersion,
 };
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
@@ -130,14 +131,18 @@ async fn a_namespace_is_in_itself() {
 struct ByName;
 
 impl ObjectModel for ByName {
-    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
+    fn convert(
+        &self,
+        object: &Value,
+        to: &GroupVersionKind,
+    ) -> Result<DeepValue, ObjectModelError> {
         let mut object = object.clone();
         object["apiVersion"] = to.api_version().into();
         object["kind"] = to.kind.as_str().into();
         Ok(object.into())
     }
 
-    fn default(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), String> {
+    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {
         Ok(())
     }
 }

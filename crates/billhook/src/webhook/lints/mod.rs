@@ -16,6 +16,7 @@ pub use together::lint_together;
 /// How much a [`Lint`] matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
+#[non_exhaustive]
 pub enum Severity {
     /// Something to keep in mind; it cannot be seen in the configuration whether all is well.
     Note,

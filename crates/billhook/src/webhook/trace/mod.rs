@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::attributes::AdmissionAttributes;
-use super::conditions::{ConditionResult, text as condition_text};
+use super::conditions::{ConditionResult, ConditionsError, text as condition_text};
 use super::configuration::{MatchCondition, Rule};
 use super::decision::Decision;
 use super::rule::Dimension;
@@ -112,11 +112,11 @@ pub enum TraceStep {
 impl TraceStep {
     pub(super) fn conditions(
         conditions: &[MatchCondition],
-        results: &Result<Vec<ConditionResult>, String>,
+        results: &Result<Vec<ConditionResult>, ConditionsError>,
     ) -> Self {
         let (results, error) = match results {
             Ok(results) => (results.as_slice(), None),
-            Err(error) => (&[][..], Some(error.clone())),
+            Err(error) => (&[][..], Some(error.to_string())),
         };
         let trace = |(condition, result): (&MatchCondition, &ConditionResult)| ConditionTrace {
             name: condition.name.clone(),

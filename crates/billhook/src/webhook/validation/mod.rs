@@ -12,7 +12,7 @@ use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
 use serde_json::Value;
 
-pub use options::{CelEnvironment, ExpressionChecker, ValidationOptions};
+pub use options::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};
 
 use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
 use billhook_apimachinery::label_selector::push_invalid;
@@ -175,7 +175,8 @@ impl Validation<'_> {
             match condition.expression.trim() {
                 "" => self.errors.push(FieldError::required(expression, "")),
                 trimmed => {
-                    if let Err(detail) = self.tolerance.check(&condition.expression, trimmed) {
+                    if let Err(error) = self.tolerance.check(&condition.expression, trimmed) {
+                        let detail = error.to_string();
                         self.errors.push(FieldError::invalid(expression, trimmed, &detail));
                     }
                 }

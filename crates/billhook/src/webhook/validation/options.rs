@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::{FieldPath, message_error};
 
 use super::{RECOGNIZED_VERSIONS, STRICT_SIDE_EFFECTS};
 use crate::webhook::configuration::{ConfigurationVersion, Webhook, WebhookConfiguration};
@@ -12,6 +12,7 @@ use crate::webhook::match_conditions_cel;
 
 /// Which features of CEL an expression may use (WCF-76).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum CelEnvironment {
     /// Those that the previous minor release knows; new expressions are held to them.
     Compatible,
@@ -19,11 +20,17 @@ pub enum CelEnvironment {
     Full,
 }
 
-/// Compiles the expressions of match conditions, to say whether they are legal.
+message_error! {
+    /// What is wrong with an expression, e.g. `compilation failed: …` or `must evaluate to bool but
+    /// got int` (WCF-74).
+    pub struct ExpressionError;
+}
+
+/// Compiles the expressions of match conditions, to say whether they are legal. New methods will
+/// have defaults.
 pub trait ExpressionChecker {
-    /// The detail of the error, e.g. `compilation failed: …` or `must evaluate to bool but got
-    /// int` (WCF-74).
-    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), String>;
+    /// Checks an expression (WCF-74).
+    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), ExpressionError>;
 }
 
 /// How a configuration is validated.
@@ -99,9 +106,9 @@ impl<'o> Tolerance<'o> {
         }
     }
 
-    /// What is wrong with an expression, if anybody knows.
-    pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), String> {
-        let Some(checker) = self.checker else { return match_conditions_cel::check(trimmed) };
+    /// Checks an expression.
+    pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), ExpressionError> {
+        let Some(checker) = self.checker else { return Ok(match_conditions_cel::check(trimmed)?) };
         let environment = match self.stored_expressions.contains(written) {
             true => CelEnvironment::Full,
             false => CelEnvironment::Compatible,

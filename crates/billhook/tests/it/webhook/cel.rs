@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, Decision,
+    AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, ConditionsError, Decision,
     EquivalentResources, MatchCondition, MatchConditions, MatchContext, Operation, UserAuthorizer,
 };
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
@@ -23,7 +23,7 @@ fn evaluate(
     evaluator: &CelConditions,
     attributes: &AdmissionAttributes,
     expressions: &[&str],
-) -> Result<Vec<ConditionResult>, String> {
+) -> Result<Vec<ConditionResult>, ConditionsError> {
     let (namespaces, registry) = (namespaces(&[("n", "")]), EquivalentResources::new());
     let everything = hook(&json!({"rules": all()}));
     let decision = everything.decide(attributes, &MatchContext::new(&namespaces, &registry));
@@ -213,7 +213,7 @@ fn limits_of_cost() {
     );
     assert_eq!(evaluate(&evaluator, &create, &[ask; 7]).unwrap().len(), 7);
     assert_eq!(
-        evaluate(&evaluator, &create, &[ask; 8]).unwrap_err(),
+        evaluate(&evaluator, &create, &[ask; 8]).unwrap_err().to_string(),
         "validation failed due to running out of cost budget, no further validation rules will be \
             run"
     );

@@ -1,8 +1,8 @@
 //! What the results of match conditions come to (WM-70 to WM-83).
 
 use billhook::webhook::{
-    AdmissionAttributes, ConditionInput, ConditionResult, Decision, EquivalentResources,
-    MatchCondition, MatchConditions, MatchContext, Operation, Trace,
+    AdmissionAttributes, ConditionInput, ConditionResult, ConditionsError, Decision,
+    EquivalentResources, MatchCondition, MatchConditions, MatchContext, Operation, Trace,
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use serde_json::json;
@@ -18,9 +18,9 @@ impl MatchConditions for Canned {
         &self,
         conditions: &[MatchCondition],
         _: &ConditionInput<'_>,
-    ) -> Result<Vec<ConditionResult>, String> {
+    ) -> Result<Vec<ConditionResult>, ConditionsError> {
         if conditions.iter().any(|condition| condition.expression == "B") {
-            return Err("out of budget".to_owned());
+            return Err("out of budget".into());
         }
         let result = |condition: &MatchCondition| match condition.expression.as_str() {
             "T" => ConditionResult::True,

@@ -114,7 +114,7 @@ fn errors_of_selectors_are_deferred() {
 fn namespaces_that_cannot_be_looked_up() {
     let hook = hook(&json!({"rules": all(), "namespaceSelector": {"matchLabels": {"a": "b"}}}));
     let request = request(Operation::Create, "/v1/pods", "a");
-    let broken = |_: &str| Err::<Option<NamespaceLabels>, _>("etcd is gone".to_owned());
+    let broken = |_: &str| Err::<Option<NamespaceLabels>, _>("etcd is gone".into());
     let expected = "500 Internal error occurred: etcd is gone";
     assert_eq!(in_namespaces(&hook, &request, &broken), expected);
     let found = |_: &str| Ok(Some(labels("a=b")));

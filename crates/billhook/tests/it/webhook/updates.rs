@@ -1,7 +1,7 @@
 //! Validation that takes more into account than the configuration: the stored one, old versions,
 //! a checker of expressions (WCF-15, WCF-74, WCF-76, WCF-90 to WCF-95).
 
-use billhook::webhook::{CelEnvironment, ExpressionChecker, ValidationOptions};
+use billhook::webhook::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};
 use serde_json::{Value, json};
 
 use crate::webhook::support::{configuration, old, read, texts};
@@ -10,8 +10,8 @@ use crate::webhook::support::{configuration, old, read, texts};
 struct Refuse;
 
 impl ExpressionChecker for Refuse {
-    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), String> {
-        Err(format!("compilation failed: {expression} {environment:?}"))
+    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), ExpressionError> {
+        Err(format!("compilation failed: {expression} {environment:?}").into())
     }
 }
 
