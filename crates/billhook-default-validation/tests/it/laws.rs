@@ -1,4 +1,4 @@
-//! What holds for any default.
+//! Laws that hold for any default.
 
 use billhook_cel::CheckedSchema;
 use billhook_default_validation::{DefaultChecks, validate_defaults};

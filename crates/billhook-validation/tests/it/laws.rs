@@ -1,4 +1,4 @@
-//! What holds for any schema and any value.
+//! Laws that hold for any schema and any value.
 
 use std::collections::BTreeSet;
 

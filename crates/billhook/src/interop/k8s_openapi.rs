@@ -10,37 +10,51 @@ use crate::{CrdError, CustomResourceDefinition};
 
 /// The document that a typed object is.
 fn document(object: &impl Serialize) -> Value {
-    // Only a map with keys that are no strings could fail, and there is none.
+    // Only a map with keys that are not strings could fail, and there is none.
     serde_json::to_value(object).unwrap_or_default()
 }
 
-/// Compiles a definition, as `CustomResource` of `kube` derives it or an API server gives it.
-///
-/// ```
-/// use billhook::CustomResourceDefinition;
-/// use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
-///
-/// # struct Foo;
-/// # impl Foo {
-/// #     fn crd() -> v1::CustomResourceDefinition {
-/// #         serde_json::from_value(serde_json::json!({
-/// #             "metadata": {"name": "foos.example.com"},
-/// #             "spec": {"group": "example.com", "scope": "Namespaced",
-/// #                 "names": {"plural": "foos", "kind": "Foo"},
-/// #                 "versions": [{"name": "v1", "served": true, "storage": true,
-/// #                     "schema": {"openAPIV3Schema": {"type": "object"}}}]},
-/// #         })).unwrap()
-/// #     }
-/// # }
-/// let definition = CustomResourceDefinition::try_from(&Foo::crd())?;
-/// assert_eq!(definition.name(), "foos.example.com");
-/// # Ok::<(), billhook::CrdError>(())
-/// ```
+impl CustomResourceDefinition {
+    /// Compiles a definition of `kube` or `k8s-openapi`: one that `kube::CustomResource` derives,
+    /// or that an API server returned.
+    ///
+    /// ```
+    /// use billhook::CustomResourceDefinition;
+    /// # use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1;
+    /// # struct Backup;
+    /// # impl Backup {
+    /// #     fn crd() -> v1::CustomResourceDefinition {
+    /// #         serde_json::from_value(serde_json::json!({
+    /// #             "metadata": {"name": "backups.example.com"},
+    /// #             "spec": {"group": "example.com", "scope": "Namespaced",
+    /// #                 "names": {"plural": "backups", "kind": "Backup"},
+    /// #                 "versions": [{"name": "v1", "served": true, "storage": true,
+    /// #                     "schema": {"openAPIV3Schema": {"type": "object"}}}]},
+    /// #         })).unwrap()
+    /// #     }
+    /// # }
+    ///
+    /// let definition = CustomResourceDefinition::from_kube(&Backup::crd())?;
+    /// assert_eq!(definition.name(), "backups.example.com");
+    /// # Ok::<(), billhook::CrdError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// When no server could serve the definition; [`Definition::from_kube`] finds all that a server
+    /// refuses.
+    ///
+    /// [`Definition::from_kube`]: crate::Definition::from_kube
+    pub fn from_kube(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, CrdError> {
+        Self::from_value(&document(crd))
+    }
+}
+
 impl TryFrom<&apiextensions::CustomResourceDefinition> for CustomResourceDefinition {
     type Error = CrdError;
 
     fn try_from(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, CrdError> {
-        Self::from_value(&document(crd))
+        Self::from_kube(crd)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a server says about new definitions: the examples of the specification (CV-T…), and rules
+//! Validation of new definitions: the examples of the specification (CV-T…), and rules
 //! that have none.
 
 use crate::definitions::{base, create, errors, refusal, with_schema};

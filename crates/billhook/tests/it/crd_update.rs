@@ -1,4 +1,4 @@
-//! What a server says when a definition takes the place of another (CV-80 to CV-95).
+//! Validation of updates of definitions (CV-80 to CV-95).
 
 use crate::definitions::{base, create, errors, manifest, update, with_schema};
 use billhook::DefinitionValidation;

@@ -1,4 +1,4 @@
-//! What the results of match conditions come to (WM-70 to WM-83).
+//! The results of match conditions, and what they come to (WM-70 to WM-83).
 
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, ConditionsError, Decision,
