@@ -36,10 +36,14 @@ spec:
                 - {rule: self >= oldSelf, message: volumes do not shrink}
 "#;
 
-/// An object with a spec, decoded as a request body.
-fn volume(version: &CrdVersion, spec: &str) -> Result<Value, Box<dyn Error>> {
+/// An object with a spec, decoded as a request body. Stored objects have a revision, and an update
+/// must name it.
+fn volume(version: &CrdVersion, revision: &str, spec: &str) -> Result<Value, Box<dyn Error>> {
     let text = format!(
-        "apiVersion: example.com/v1\nkind: Volume\nmetadata: {{name: data}}\nspec: {spec}\n"
+        "apiVersion: example.com/v1
+kind: Volume
+metadata: {{name: data, namespace: default, resourceVersion: '{revision}'}}
+spec: {spec}"
     );
     Ok(version.decode(text.as_bytes(), &DecodeOptions::default())?.into_object())
 }
@@ -50,21 +54,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = ValidateOptions::default();
 
     // A create: what the server fills in before it validates comes first.
-    let mut wrong = volume(&v1, "{class: free, gigabytes: 0}")?;
+    let mut wrong = volume(&v1, "", "{class: free, gigabytes: 0}")?;
     v1.prepare_create(&mut wrong, "default");
     let validation = v1.validate_create(&wrong, &options);
     println!("create: {}", validation.status_message().unwrap_or_default());
 
-    let mut old = volume(&v1, "{class: fast, gigabytes: 10}")?;
-    v1.prepare_create(&mut old, "default");
-    println!("create: {:?}", v1.validate_create(&old, &options).verdict());
-    // A server gives every stored object a revision; an update must name it.
-    old["metadata"]["resourceVersion"] = "1".into();
+    let mut right = volume(&v1, "", "{class: fast, gigabytes: 10}")?;
+    v1.prepare_create(&mut right, "default");
+    println!("create: {:?}", v1.validate_create(&right, &options).verdict());
 
     // An update: rules see the stored object as `oldSelf`.
+    let old = volume(&v1, "1", "{class: fast, gigabytes: 10}")?;
     for gigabytes in [20, 5] {
-        let mut new = old.clone();
-        new["spec"]["gigabytes"] = gigabytes.into();
+        let spec = format!("{{class: fast, gigabytes: {gigabytes}}}");
+        let mut new = volume(&v1, "1", &spec)?;
         v1.prepare_update(&mut new, &old);
         let validation = v1.validate_update(&new, &old, &options);
         println!("update to {gigabytes}: {:?}", validation.verdict());
