@@ -49,7 +49,7 @@ fn variables() {
         "request.kind == request.requestKind && request.kind.kind == 'Thing'",
         "request.requestKind.version == 'v1' && request.resource == request.requestResource",
         "request.resource.resource == 'things' && request.namespace == 'n' && request.name == 'x'",
-        "oldObject == null && namespaceObject == null && request.options == null",
+        "oldObject == null && namespaceObject == null && request.options.kind == 'CreateOptions'",
         "!has(request.subResource) && !has(request.requestSubResource)",
         "!has(request.userInfo.username) && !has(request.userInfo.groups)",
     ] {
