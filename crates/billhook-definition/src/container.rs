@@ -8,9 +8,12 @@ use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 
+use serde_json::Value;
+
 use crate::model::Container;
 use crate::node;
 use crate::options::Options;
+use crate::shown::with_rewritten;
 use billhook_apimachinery::record::flag;
 
 /// The findings in a schema and its defaults.
@@ -28,21 +31,12 @@ pub(crate) fn check(
     options: &Options<'_>,
 ) -> Checked {
     let base = container.path.clone().name("openAPIV3Schema");
-    let mut errors = Vec::new();
-    if container.has_status {
-        node::status_restrictions(container.schema, &base, &mut errors);
-    }
-    // CV-43.
-    if flag(container.schema, "nullable") {
-        let path = base.clone().name("nullable");
-        errors.push(FieldError::forbidden(path, "nullable cannot be true at the root"));
-    }
     // CV-44.
     let mut conversion_error = None;
     let mut rules_of = None;
-    let mut rewritten = Vec::new();
+    let (mut rewritten, mut structural_errors) = (Vec::new(), Vec::new());
     if is_structural {
-        match structural(container) {
+        match structural(container.schema) {
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
@@ -55,10 +49,21 @@ pub(crate) fn check(
                     rewritten = defaults.rewritten;
                 }
                 rules_of = found.is_empty().then_some(schema);
-                errors.append(&mut found);
+                structural_errors = found;
             }
         }
     }
+    let mut errors = Vec::new();
+    if container.has_status {
+        let schema = with_rewritten(container.schema, &base, &rewritten);
+        node::status_restrictions(&schema, &base, &mut errors);
+    }
+    // CV-43.
+    if flag(container.schema, "nullable") {
+        let path = base.clone().name("nullable");
+        errors.push(FieldError::forbidden(path, "nullable cannot be true at the root"));
+    }
+    errors.append(&mut structural_errors);
     let found = node::check(container.schema, &base, options.node);
     errors.append(&mut found.errors.into_vec());
     // CV-75.
@@ -77,7 +82,7 @@ pub(crate) fn check(
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).
-pub(crate) fn structural(container: &Container<'_>) -> Result<StructuralSchema, String> {
-    let props = JsonSchemaProps::from_value(container.schema).map_err(|error| error.to_string())?;
+pub(crate) fn structural(schema: &Value) -> Result<StructuralSchema, String> {
+    let props = JsonSchemaProps::from_value(schema).map_err(|error| error.to_string())?;
     StructuralSchema::new(Arc::new(props)).map_err(|error| error.to_string())
 }

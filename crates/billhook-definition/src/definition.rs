@@ -142,6 +142,11 @@ fn selectable_fields(
         }
         Some(schema) => {
             let name = index.map(|_| version.name);
+            if let Err(error) = container::structural(schema) {
+                let path = index.map_or_else(|| FieldPath::default().name("spec"), version_path);
+                let path = path.name("schema").name("openAPIV3Schema");
+                errors.push(FieldError::invalid(path, "", &error));
+            }
             let is_limited = options.limits_selectable_fields(fields, name);
             selectable::check(fields, schema, path, is_limited, errors);
         }

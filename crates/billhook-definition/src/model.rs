@@ -118,7 +118,10 @@ impl<'v> Model<'v> {
         }
         let container = |(index, version): (usize, &VersionModel<'v>)| {
             let path = version_path(index).name("schema");
-            let has_status = version.has_status();
+            // Subresources are found by the name of the version (CV-41).
+            let mut named = self.versions.iter();
+            let has_status = named.find(|other| other.name == version.name);
+            let has_status = has_status.is_some_and(VersionModel::has_status);
             let versions = vec![version.name];
             version.schema.map(|schema| Container { schema, path, has_status, versions })
         };

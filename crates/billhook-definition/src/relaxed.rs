@@ -4,11 +4,11 @@
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldErrors, Location};
-use billhook_schema::{CompileOptions, CompiledSchema};
+use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
 use crate::container::structural;
-use crate::model::Model;
+use crate::model::{Container, Model};
 use crate::node::nodes;
 use crate::options::{NodeOptions, Options};
 use crate::{conversion, lists};
@@ -42,14 +42,19 @@ fn is_known_type(type_: &str) -> bool {
 }
 
 fn all_structural(old: &Model<'_>) -> bool {
-    old.containers().iter().all(|container| {
-        structural(container).is_ok_and(|schema| schema.validate(&container.path).is_empty())
-    })
+    old.containers().iter().all(|container| valid_structural(container).is_some())
+}
+
+/// The structural form of a schema that obeys the structural rules.
+fn valid_structural(container: &Container<'_>) -> Option<StructuralSchema> {
+    let schema = structural(container.schema).ok();
+    schema.filter(|schema| schema.validate(&container.path).is_empty())
 }
 
 fn all_defaults_pruned(old: &Model<'_>) -> bool {
     let schemas = old.containers();
-    let mut schemas = schemas.iter().filter_map(|container| structural(container).ok());
+    // A schema that isn't structural says nothing about its defaults.
+    let mut schemas = schemas.iter().filter_map(valid_structural);
     schemas.all(|schema| {
         let compiled = CompiledSchema::new(Some(&schema), CompileOptions::default());
         let pruned = billhook_default_validation::prune_defaults(&compiled);

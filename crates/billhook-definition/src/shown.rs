@@ -1,6 +1,8 @@
 //! Errors that show values in the server's internal form (CV-06), and how often.
 
+use billhook_apimachinery::value::{DeepValue, deep_clone, dismantle};
 use billhook_apimachinery::{FieldError, FieldPath};
+use serde_json::Value;
 
 /// An error about a value that is printed in the server's internal form (CV-06).
 pub(crate) fn invalid(path: FieldPath, shown: String, detail: &str) -> FieldError {
@@ -15,4 +17,23 @@ const MAX_REPEATED: usize = 16 * 1024;
 /// Returns the number of errors that may show a list of some length.
 pub(crate) fn repeats(length: usize) -> usize {
     (MAX_REPEATED / length.max(1)).max(1)
+}
+
+/// Returns the part of a definition at a path with the defaults in it as they are after their
+/// validation (DF-47): that is what the server shows.
+pub(crate) fn with_rewritten(
+    part: &Value,
+    at: &FieldPath,
+    rewritten: &[(FieldPath, DeepValue)],
+) -> DeepValue {
+    let mut part = DeepValue::from(deep_clone(part));
+    let start = at.to_json_pointer();
+    for (path, default) in rewritten {
+        let path = path.to_json_pointer();
+        let path = path.strip_prefix(&start).filter(|path| path.starts_with('/'));
+        if let Some(place) = path.and_then(|path| part.pointer_mut(path)) {
+            dismantle(std::mem::replace(place, deep_clone(default)));
+        }
+    }
+    part
 }

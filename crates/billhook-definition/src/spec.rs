@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
 use billhook_apimachinery::print::is_printable;
-use billhook_apimachinery::value::{DeepValue, deep_clone, dismantle};
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use crate::model::{Model, NamesModel, VersionModel, version_path};
-use crate::shown::{invalid, repeats};
+use crate::shown::{invalid, repeats, with_rewritten};
 use crate::types::VERSION;
 use billhook_apimachinery::record::Field;
 use billhook_apimachinery::record::show::show;
@@ -101,18 +101,9 @@ fn show_versions(model: &Model<'_>, rewritten: &[(FieldPath, DeepValue)]) -> Str
     if model.written_versions.is_none() {
         return "null".to_owned();
     }
-    let rewritten: Vec<(String, &DeepValue)> =
-        rewritten.iter().map(|(path, default)| (path.to_json_pointer(), default)).collect();
     let mut versions: Vec<String> = Vec::new();
     for (index, version) in model.versions.iter().enumerate() {
-        let mut version = DeepValue::from(deep_clone(version.written));
-        let start = version_path(index).to_json_pointer();
-        for (path, default) in &rewritten {
-            let path = path.strip_prefix(&start).filter(|path| path.starts_with('/'));
-            if let Some(place) = path.and_then(|path| version.pointer_mut(path)) {
-                dismantle(std::mem::replace(place, deep_clone(default)));
-            }
-        }
+        let version = with_rewritten(version.written, &version_path(index), rewritten);
         let fields: Vec<String> = VERSION
             .fields
             .iter()
@@ -242,10 +233,11 @@ pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut E
         errors.push(FieldError::invalid(path, Value::Null, detail));
         return;
     }
-    let listed: BTreeSet<&str> = stored.iter().copied().collect();
+    let mut listed: BTreeSet<&str> = stored.iter().copied().collect();
     let mut left = repeats(stored.len());
-    for version in model.versions.iter().filter(|version| version.storage) {
-        if !listed.contains(version.name) && left > 0 {
+    for version in &model.versions {
+        // A listed name stands for the first version of that name.
+        if !listed.remove(version.name) && version.storage && left > 0 {
             left -= 1;
             let detail = format!("must have the storage version {}", version.name);
             errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail));
