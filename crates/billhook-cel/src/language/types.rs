@@ -1,5 +1,6 @@
 //! Types of expressions.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -82,6 +83,19 @@ impl Type {
     /// A map from strings to this.
     pub fn map(self) -> Type {
         Type::Map(Arc::new(Type::String), Arc::new(self))
+    }
+
+    /// The name that its values know it by.
+    pub(crate) fn runtime_name(&self) -> Cow<'_, str> {
+        Cow::Borrowed(match self {
+            Type::Null => "null_type",
+            Type::List(_) => "list",
+            Type::Map(..) => "map",
+            Type::Optional(_) => "optional_type",
+            Type::Type(_) => "type",
+            Type::Wrapper(of) => return of.runtime_name(),
+            of => return Cow::Owned(of.to_string()),
+        })
     }
 
     /// What a wrapper wraps; others are the same.

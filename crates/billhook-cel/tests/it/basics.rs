@@ -113,6 +113,19 @@ fn numbers_compare_across_types() {
     ]);
 }
 
+/// CE-10: texts that are no floats.
+#[test]
+fn unreadable_floats() {
+    let texts = [
+        "", "1__0", "_1", "1_", "1e", "0x1", "0xp1", "1.5p3", "+-1", "0x1p1024", "+nan", "1e_2",
+        "0x1p", "0x1p+-1", "1 ",
+    ];
+    for text in texts {
+        let found = crate::evaluate::evaluate(&format!("['{text}'].map(x, double(x))"));
+        assert_eq!(found, "error: type conversion error from 'string' to 'double'", "{text}");
+    }
+}
+
 /// CE-10: conversions, and their errors.
 #[test]
 fn conversions() {
@@ -125,6 +138,18 @@ fn conversions() {
         ("['+1'].map(x, uint(x))", "error: type conversion error from 'string' to 'uint'"),
         ("['1e400'].map(x, double(x))", "error: type conversion error from 'string' to 'double'"),
         ("double('-Inf')", "-inf"),
+        ("double('infinity')", "inf"),
+        ("double('1_000.5')", "1000.5"),
+        ("double('0x1p4')", "16.0"),
+        ("double('-0X.8P+1')", "-1.0"),
+        ("double('0x_1_2.3_4_5p+1_2')", "74565.0"),
+        ("double('0x1p-1074') == 5e-324", "true"),
+        ("double('0x1p-1075') == 0.0", "true"),
+        ("double('0x1.8p-1075') == 5e-324", "true"),
+        // To the even one.
+        ("double('0x1.fffffffffffff8p0')", "2.0"),
+        ("double('0x1.00000000000008p0')", "1.0"),
+        ("double('0x1.000000000000080001p0') > 1.0", "true"),
         ("['yes'].map(x, bool(x))", "error: type conversion error from 'string' to 'bool'"),
         ("bool('T')", "true"),
         ("string(1e6) + string(0.5) + string(1.0)", "'1e+060.51'"),

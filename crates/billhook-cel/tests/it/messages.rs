@@ -71,7 +71,9 @@ fn types() {
         ("google.protobuf.ListValue{}", "list(dyn)"),
         ("google.protobuf.Value{}", "dyn"),
         ("google.protobuf.Any{}", "google.protobuf.Any"),
+        // Like `dyn`, it is checked when it is there.
         ("google.protobuf.Any{} == 1", "bool"),
+        ("google.protobuf.Any{}.value + 1", "int"),
         ("google.protobuf.Duration{}", "google.protobuf.Duration"),
     ] {
         let program = Environment::default().compile(expression);
@@ -102,7 +104,6 @@ fn what_does_not_compile() {
             "google.protobuf.Int64Value{} + 'a'",
             "1:30: found no matching overload for '_+_' applied to '(wrapper(int), string)'",
         ),
-        ("google.protobuf.Any{}.value", "1:22: type 'any' does not support field selection"),
         (
             "'%s'.format([google.protobuf.Any{}])",
             "1:33: error during formatting: string clause can only be used on strings, bools, bytes, \

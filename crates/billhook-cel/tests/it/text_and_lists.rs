@@ -230,6 +230,8 @@ fn costs() {
         ("'%s'.format(['0123456789a'])", 1),
         ("'0123456789a'.format([])", 2),
         ("strings.quote('0123456789a')", 2),
+        // What is in an optional counts.
+        ("optional.of('0123456789a') == optional.of('0123456789ab')", 1 + 1 + 2),
         // The text and a quarter of the pattern.
         ("'0123456789'.find('[a-z]')", 4),
         ("'0123456789'.findAll('[a-z]')", 4),

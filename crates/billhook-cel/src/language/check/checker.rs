@@ -149,11 +149,12 @@ impl<'c> Checker<'c> {
                 Ty::Map(keys.into(), values.into())
             }
             Kind::Struct { name, fields } => {
-                *name = without_dot(name);
-                let of = self.message(expr.at, name);
+                let full_name = without_dot(name);
+                let of = self.message(expr.at, name, &full_name);
                 for field in fields {
-                    self.message_field(Message::named(name), field);
+                    self.message_field(Message::named(&full_name), field);
                 }
+                *name = full_name;
                 of
             }
             Kind::Comprehension(folded) => self.comprehension(folded),
@@ -236,16 +237,16 @@ impl<'c> Checker<'c> {
     }
 
     /// The type of a message that is made.
-    fn message(&mut self, at: usize, name: &str) -> Ty {
-        let wanted = match self.named(name) {
+    fn message(&mut self, at: usize, name: &str, full_name: &str) -> Ty {
+        let wanted = match self.named(full_name) {
             None => return self.undeclared(at, name),
             Some(Named::Variable(_) | Named::Constant(_)) => "type",
-            Some(Named::Type(of)) if Message::named(name).is_some() => {
+            Some(Named::Type(of)) if Message::named(full_name).is_some() => {
                 return self.solver.instance(&of, &mut Parameters::new());
             }
             Some(Named::Type(_)) => "message type",
         };
-        self.issues.report(at, format!("'{name}' is not a {wanted}"));
+        self.issues.report(at, format!("'{full_name}' is not a {wanted}"));
         Ty::Error
     }
 

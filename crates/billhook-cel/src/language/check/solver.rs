@@ -41,7 +41,7 @@ impl Ty {
     }
 
     pub(super) fn is_dyn(&self) -> bool {
-        matches!(self, Ty::Simple(Type::Dyn))
+        matches!(self, Ty::Simple(Type::Dyn | Type::Message(ANY)))
     }
 
     pub(super) fn is_dyn_or_error(&self) -> bool {
@@ -197,7 +197,6 @@ impl Solver {
             (Ty::Simple(Type::Null), other) | (other, Ty::Simple(Type::Null)) => {
                 other.is_nullable()
             }
-            (Ty::Simple(_), Ty::Simple(Type::Message(ANY))) => true,
             (Ty::Simple(from), Ty::Simple(to)) => from.unwrapped() == to.unwrapped(),
             (Ty::List(from), Ty::List(to)) | (Ty::Optional(from), Ty::Optional(to)) => {
                 grow(|| self.is_assignable(from, to))
@@ -282,8 +281,8 @@ impl Solver {
             return true;
         }
         grow(|| match (left, right) {
-            (Ty::Simple(Type::Dyn) | Ty::Unknown(_), _) => true,
-            (_, Ty::Simple(Type::Dyn) | Ty::Unknown(_)) => false,
+            _ if left.is_dyn() || matches!(left, Ty::Unknown(_)) => true,
+            _ if right.is_dyn() || matches!(right, Ty::Unknown(_)) => false,
             (Ty::Simple(left), Ty::Simple(right)) => left.unwrapped() == right.unwrapped(),
             (Ty::List(left), Ty::List(right)) | (Ty::Optional(left), Ty::Optional(right)) => {
                 self.says_less(left, right)

@@ -21,7 +21,7 @@ pub(super) fn validate<'e>(
             return Err((None, format!("index {index} out of range")));
         };
         if let Err((part, expected)) = shown(*clause, value, types) {
-            let found = type_of(part, types);
+            let found = type_of(part, types).runtime_name();
             let text = format!("error during formatting: {expected}, was given {found}");
             return Err((Some(part), text));
         }

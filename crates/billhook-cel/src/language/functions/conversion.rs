@@ -2,6 +2,7 @@
 
 use billhook_apimachinery::print::plain_float;
 
+use super::float;
 use crate::language::value::{
     EvaluationError, FIRST_SECOND, LAST_SECOND, Outcome, Timestamp, Value, duration_text, rfc3339,
     timestamp_text,
@@ -40,18 +41,10 @@ pub(super) fn to_double<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
         [Value::Double(double)] => *double,
         [Value::Int(int)] => *int as f64,
         [Value::Uint(uint)] => *uint as f64,
-        [Value::String(text)] => {
-            let text = text.as_str();
-            match text.parse::<f64>() {
-                // Digits that give infinity are out of range.
-                Ok(double)
-                    if double.is_finite() || !text.contains(|c: char| c.is_ascii_digit()) =>
-                {
-                    double
-                }
-                _ => return unreadable("double"),
-            }
-        }
+        [Value::String(text)] => match float::parse(text.as_str()) {
+            Some(double) => double,
+            None => return unreadable("double"),
+        },
         _ => return Err(EvaluationError::NoSuchOverload),
     }))
 }

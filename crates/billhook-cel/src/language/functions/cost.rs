@@ -9,9 +9,10 @@ const CHARACTER: f64 = 0.1;
 /// The cost of a character of a pattern.
 const PATTERN_CHARACTER: f64 = 0.25;
 
-/// The length of a value, one if it has none.
+/// The length of a value, or of what is in an optional; one if it has none.
 pub(crate) fn size(value: &Value<'_>) -> u64 {
     match value {
+        Value::Optional(Some(value)) => grow(|| size(value)),
         Value::Opaque(opaque) => opaque.size() as u64,
         value => value.size().map_or(1, |size| size as u64),
     }

@@ -6,6 +6,7 @@ mod authorizer;
 pub(crate) mod conversion;
 pub(crate) mod cost;
 mod declare;
+mod float;
 mod format;
 mod lists;
 pub(crate) mod maps;
