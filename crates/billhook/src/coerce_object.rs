@@ -1,5 +1,5 @@
-//! What happens to every object on its way in, whatever it comes from (RP-12 to RP-14), and the
-//! defaults behind that.
+//! The steps that every object goes through when it is decoded, whatever its source (RP-12 to
+//! RP-14), and the defaults after them.
 
 use billhook_apimachinery::TypeMeta;
 use billhook_apimachinery::metadata::{
@@ -18,7 +18,8 @@ pub(crate) fn belongs_to(types: &TypeMeta, crd: &CustomResourceDefinition) -> bo
     types.group == crd.group() && types.kind == crd.kind()
 }
 
-/// RP-10, steps 1 and 2: what the server reads of an object before it decodes it.
+/// RP-10, steps 1 and 2: reads the API version and kind as the server does before it decodes an
+/// object.
 pub(crate) fn type_meta_of_body(
     object: &Value,
     body: Option<&[u8]>,
@@ -60,7 +61,7 @@ pub(crate) fn type_meta_of_body(
     Ok(found)
 }
 
-/// Returns what an object says it is, read as the server reads it before it decodes the object
+/// Reads the API version and kind of an object as the server does before it decodes the object
 /// (RP-10). `kind` is the kind that is expected.
 ///
 /// # Errors
@@ -88,7 +89,7 @@ pub(crate) fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
     TypeMeta::new(text("apiVersion")?, text("kind")?).map_err(|error| error.to_string())
 }
 
-/// What decoding found besides the object itself.
+/// The findings of decoding besides the object itself.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     /// Entries 3 to 5 of RP-20.
@@ -135,8 +136,8 @@ impl Clean<'_> {
         Ok(findings)
     }
 
-    /// Takes the metadata out and gives it back in normal form. An empty object holds its place:
-    /// whatever the steps between do to metadata is overwritten afterwards (RP-14).
+    /// Takes the metadata out and returns it normalized. An empty object holds its place: the
+    /// result of the steps between is overwritten afterwards (RP-14).
     fn save_metadata(
         &self,
         object: &mut Value,

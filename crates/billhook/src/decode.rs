@@ -1,5 +1,4 @@
-//! Decoding: what becomes of an object on its way in from a request or from storage
-//! (RP-10 to RP-25, RP-50 to RP-55).
+//! Decoding an object from a request or from storage (RP-10 to RP-25, RP-50 to RP-55).
 
 use std::borrow::Cow;
 
@@ -19,20 +18,20 @@ use crate::crd::CrdVersion;
 use crate::error::DecodeError;
 use billhook_decode::is_json;
 
-/// What a request does about unknown and duplicate fields (RP-20). Servers have exactly these three
-/// ways, so that a `match` may name each.
+/// The treatment of unknown and duplicate fields in a request (RP-20). Servers have exactly these
+/// three, so that a `match` may name each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FieldValidation {
-    /// They are dropped silently.
+    /// Dropped silently.
     Ignore,
-    /// They are dropped with a warning.
+    /// Dropped with a warning.
     #[default]
     Warn,
-    /// They make the request fail.
+    /// The request fails.
     Strict,
 }
 
-/// How the bytes of a body are to be taken.
+/// The encoding of a request body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum BodyFormat {
@@ -45,34 +44,34 @@ pub enum BodyFormat {
     Yaml,
 }
 
-/// How a body is decoded.
+/// Options for decoding a body.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct DecodeOptions {
-    /// What to do about unknown and duplicate fields.
+    /// The treatment of unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// Whether to list all changes in [`Decoded::changes`].
     pub report: bool,
-    /// How the bytes of the body are to be taken.
+    /// The encoding of the body.
     pub format: BodyFormat,
 }
 
 impl DecodeOptions {
-    /// The options with another field validation.
+    /// Returns the options with another field validation.
     #[must_use]
     pub fn field_validation(mut self, field_validation: FieldValidation) -> Self {
         self.field_validation = field_validation;
         self
     }
 
-    /// The options with another body format.
+    /// Returns the options with another body format.
     #[must_use]
     pub fn format(mut self, format: BodyFormat) -> Self {
         self.format = format;
         self
     }
 
-    /// The options with or without a report.
+    /// Returns the options with or without a report.
     #[must_use]
     pub fn report(mut self, report: bool) -> Self {
         self.report = report;
@@ -89,7 +88,7 @@ pub struct Decoded {
 }
 
 impl Decoded {
-    /// The object.
+    /// Returns the object.
     pub fn object(&self) -> &Value {
         &self.object
     }
@@ -111,13 +110,13 @@ impl Decoded {
         field_warnings(&self.strict_errors).collect()
     }
 
-    /// Returns what [`FieldValidation::Strict`] would refuse the body for, in the server's order
-    /// (RP-20). All repeated keys of a YAML body are one entry of several lines.
+    /// Returns the errors for which [`FieldValidation::Strict`] would refuse the body, in the
+    /// server's order (RP-20). All repeated keys of a YAML body are one entry of several lines.
     pub fn strict_errors(&self) -> &[String] {
         &self.strict_errors
     }
 
-    /// What was changed, step by step, if a report was asked for.
+    /// Returns the changes, step by step, if a report was asked for.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
@@ -132,12 +131,12 @@ pub struct DecodedText<'t> {
 }
 
 impl<'t> DecodedText<'t> {
-    /// The text.
+    /// Returns the text.
     pub fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// Whether the text is the body itself, because nothing changed.
+    /// Returns whether the text is the body itself, because nothing changed.
     pub fn is_borrowed(&self) -> bool {
         matches!(self.text, Cow::Borrowed(_))
     }
@@ -152,19 +151,23 @@ impl<'t> DecodedText<'t> {
         field_warnings(&self.strict_errors).collect()
     }
 
-    /// What was changed, as in [`Decoded::changes`].
+    /// Returns the changes, as in [`Decoded::changes`].
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 }
 
-/// Returns the warnings for the client that field validation makes of its findings (RP-22).
+/// Returns the warnings that field validation sends the client for its findings (RP-22).
 pub fn field_warnings(strict_errors: &[String]) -> impl Iterator<Item = &str> {
     strict_errors.iter().flat_map(|entry| billhook_yaml::warnings(entry))
 }
 
 impl CrdVersion {
     /// Decodes a request body of this version, JSON or YAML, as create and update do (RP-10).
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses the body.
     ///
     /// ```
     /// # use billhook::{CustomResourceDefinition, DecodeOptions, FieldValidation};
@@ -195,9 +198,13 @@ impl CrdVersion {
         self.decode_tree(body, options)
     }
 
-    /// Decodes a request body to JSON text, without building a tree: what is kept is copied as it
-    /// is spelled, and the body itself is given back if nothing changes. The same as
+    /// Decodes a request body to JSON text, without building a tree: parts that are kept are copied
+    /// as they are spelled, and the body itself is returned if nothing changes. Equals
     /// [`CrdVersion::decode`] in every other respect.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses the body.
     pub fn decode_text<'t>(
         &self,
         body: &'t [u8],
@@ -214,6 +221,10 @@ impl CrdVersion {
     /// Decodes a request body to a type of your own.
     ///
     /// The error of a body that was decoded but does not fit the type is that of `serde_json`.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses the body, or the object does not fit the type.
     pub fn decode_into<T: DeserializeOwned>(
         &self,
         body: &[u8],
@@ -233,8 +244,8 @@ impl CrdVersion {
         Some(DecodedText { text, strict_errors, changes })
     }
 
-    /// Decodes a body in one pass over its text; none where only the path over a tree knows what to
-    /// do, or says why the body is refused.
+    /// Decodes a body in one pass over its text; `None` where only the path over a tree supports
+    /// it, or can word the refusal.
     fn in_one_pass<'t, T>(
         &self,
         body: &'t [u8],
@@ -275,8 +286,12 @@ impl CrdVersion {
         Ok(Decoded { object, strict_errors, changes })
     }
 
-    /// [`CrdVersion::decode`] for an object that is parsed already, in place; on an error the object
-    /// is left as it was or partly cleaned. Returns the warnings and the changes.
+    /// Like [`CrdVersion::decode`], for an object that is parsed already, in place. Returns the
+    /// warnings and the changes.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses the object, which is then unchanged or partly decoded.
     pub fn decode_value(
         &self,
         object: &mut Value,
@@ -328,6 +343,10 @@ impl CrdVersion {
 
     /// Decodes stored bytes to an object of this version, as every read does (RP-50): with the
     /// schema of the version the object is stored in, then converted to this version.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot read the object.
     pub fn decode_storage(
         &self,
         stored: &[u8],
@@ -340,8 +359,12 @@ impl CrdVersion {
         Ok(Decoded { object, strict_errors: Vec::new(), changes })
     }
 
-    /// [`CrdVersion::decode_storage`] for an object that is parsed already, in place; on an error
-    /// the object may be partly cleaned. Gives the changes. Field validation does not apply.
+    /// Like [`CrdVersion::decode_storage`], for an object that is parsed already, in place. Returns
+    /// the changes. Field validation does not apply.
+    ///
+    /// # Errors
+    ///
+    /// If the server cannot read the object, which may then be partly decoded.
     pub fn decode_storage_value(
         &self,
         object: &mut Value,
@@ -362,8 +385,12 @@ impl CrdVersion {
     }
 
     /// Converts an object of any version to this one with the strategy None (RP-80): only
-    /// `apiVersion` changes, then the object is cleaned with this version's schema, without
-    /// defaults (RP-82). Gives the changes.
+    /// `apiVersion` changes, then the object is decoded with this version's schema, without
+    /// defaults (RP-82). Returns the changes.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be decoded.
     pub fn convert_value(
         &self,
         object: &mut Value,
@@ -392,8 +419,12 @@ impl CrdVersion {
         Ok(changes)
     }
 
-    /// Encodes an object of this version as it is written to storage (RP-53, RP-54): if objects
-    /// are stored in another version it is converted and cleaned, otherwise written as it is.
+    /// Encodes an object of this version as it is written to storage (RP-53, RP-54): if objects are
+    /// stored in another version it is converted and decoded, otherwise written as it is.
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be converted to the storage version.
     pub fn encode_storage(&self, object: &Value) -> Result<Vec<u8>, DecodeError> {
         let storage = self.definition().storage().ok();
         let Some(storage) = storage.filter(|storage| storage.name() != self.name()) else {

@@ -1,14 +1,14 @@
-//! Why an object was refused, in the server's words (RP-18).
+//! Errors about refused objects, in the server's words (RP-18).
 
 use billhook_apimachinery::print::quote;
 
 use billhook_apimachinery::TypeMeta;
 
-/// What kind of refusal a [`DecodeError`] is.
+/// The kind of a [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The text is malformed, or says not what kind of object it is.
+    /// Malformed text, or `kind` is missing.
     Unrecognized,
     /// The object itself cannot be decoded, for instance for its metadata.
     Invalid,
@@ -21,7 +21,7 @@ pub enum DecodeErrorKind {
 }
 
 /// An object that a server refuses to decode. `Display` is the bare error;
-/// [`DecodeError::status_message`] is what the client sees.
+/// [`DecodeError::status_message`] is the message that the client sees.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct DecodeError {
@@ -31,7 +31,7 @@ pub struct DecodeError {
     kind: DecodeErrorKind,
 }
 
-/// How much of a body a message shows, in bytes.
+/// The number of bytes of a body that a message shows.
 const SHOWN_BODY: usize = 30;
 
 impl DecodeError {
@@ -44,7 +44,7 @@ impl DecodeError {
         DecodeError { error, message, place: None, kind: DecodeErrorKind::Invalid }
     }
 
-    /// It could not.
+    /// The API version or the kind could not be read.
     pub(crate) fn unrecognized(kind: &str, error: String, body: Option<&[u8]>) -> Self {
         let mut message =
             format!("the object provided is unrecognized (must be of type {kind}): {error}");
@@ -59,7 +59,7 @@ impl DecodeError {
         DecodeError { error: message.clone(), message, place: None, kind }
     }
 
-    /// A server says this when it validates.
+    /// The server reports this when it validates.
     pub(crate) fn wrong_kind(found: &str, expected: &str) -> Self {
         let error = format!("kind: Invalid value: {}: must be {expected}", quote(found));
         let kind = DecodeErrorKind::WrongKind;
@@ -87,13 +87,13 @@ impl DecodeError {
         self
     }
 
-    /// What kind of refusal it is.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> DecodeErrorKind {
         self.kind
     }
 
-    /// The message of the status that the client gets, with code 400 and reason BadRequest for a
-    /// request.
+    /// Returns the message of the status that the client gets, with code 400 and reason BadRequest
+    /// for a request.
     pub fn status_message(&self) -> &str {
         &self.message
     }

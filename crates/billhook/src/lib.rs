@@ -1,9 +1,8 @@
-//! What kube-apiserver does to a custom resource between the request body and etcd.
+//! The processing of custom resources in kube-apiserver, between the request body and etcd.
 //!
 //! A [`CustomResourceDefinition`] is read and compiled once. Its versions then **prune** unknown
-//! fields, remove nulls, **default** missing fields and bring metadata to its normal form, with
-//! the results and the error texts of Kubernetes 1.36, and on request every single [`Change`] with
-//! its reason.
+//! fields, remove nulls, **default** missing fields and normalize metadata, with the results and the
+//! error texts of Kubernetes 1.36, and on request every [`Change`] with its reason.
 //!
 //! ```
 //! use billhook::{CustomResourceDefinition, DecodeOptions};
@@ -47,25 +46,25 @@
 //! - [`CrdVersion::decode`]: a request body; [`CrdVersion::decode_storage`]: bytes from etcd;
 //!   [`CrdVersion::encode_storage`]: bytes to etcd.
 //! - [`CrdVersion::decode_lines`], [`CrdVersion::decode_list`]: many objects, from a reader to a writer.
-//! - [`CrdVersion::prune`], [`CrdVersion::remove_nulls`], [`CrdVersion::apply_defaults`]: the single steps, in
-//!   place on a `serde_json::Value`, each with a `…_reporting` twin.
+//! - [`CrdVersion::prune`], [`CrdVersion::remove_nulls`], [`CrdVersion::apply_defaults`]: the separate steps,
+//!   in place on a `serde_json::Value`; each `…_reporting` variant returns the changes.
 //! - [`CrdVersion::validate_create`], [`CrdVersion::validate_update`], [`CrdVersion::validate_status_update`]:
-//!   what the server says about a decoded object; [`CrdVersion::prepare_create`] and its siblings do
-//!   what it does to the object before.
-//! - [`Definition`]: what the server says about a definition itself, on create and on update.
-//! - [`webhook`]: webhook configurations, and which webhooks a request goes to.
+//!   the server's validation of a decoded object; [`CrdVersion::prepare_create`] and the other
+//!   `prepare_*` apply what the server does before validation.
+//! - [`Definition`]: the server's validation of a definition itself, on create and on update.
+//! - [`webhook`]: webhook configurations, and the webhooks that a request goes to.
 //! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
-//! - [`Dialect`]: what a server does, or what the KEPs say.
+//! - [`Dialect`]: the behavior of a server, or the text of the KEPs.
 //!
 //! # Crate features
 //!
 //! - `k8s-openapi`: conversions from and to the types of k8s-openapi: [`CustomResourceDefinition`],
 //!   [`Definition`], [`webhook::WebhookConfiguration`], [`label_selector::LabelSelector`],
-//!   [`UserInfo`], [`Status`], and the labels of namespaces. It chooses no version of Kubernetes; a
-//!   program that builds k8s-openapi has to, with a feature of that crate.
+//!   [`UserInfo`], [`Status`], and the labels of namespaces. It does not select a Kubernetes
+//!   version; your binary must enable one of k8s-openapi's `v1_*` features.
 //! - `kube`: also conversions from and to the types of kube-core, which kube re-exports:
 //!   [`Status`], [`webhook::ApiResource`] and the names of kinds and resources.
-//! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which work with several threads.
+//! - `rayon`: `decode_lines_parallel` and `decode_list_parallel`, which use several threads.
 //!
 //! # Not here
 //!

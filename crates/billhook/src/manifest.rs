@@ -13,7 +13,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// The document's value.
+    /// Returns the document's value.
     pub fn value(&self) -> &Value {
         &self.value
     }
@@ -23,12 +23,12 @@ impl Manifest {
         self.value
     }
 
-    /// The paths of keys that are written more than once; the last one won.
+    /// Returns the paths of keys that are written more than once; the last one won.
     pub fn duplicates(&self) -> &[String] {
         &self.duplicates
     }
 
-    /// The position of the document in its text, from 0.
+    /// Returns the position of the document in its text, from 0.
     pub fn index(&self) -> usize {
         self.index
     }
@@ -44,7 +44,7 @@ pub struct ManifestError {
 }
 
 impl ManifestError {
-    /// The position of the document in its text, from 0.
+    /// Returns the position of the document in its text, from 0.
     pub fn index(&self) -> usize {
         self.index
     }
@@ -64,6 +64,10 @@ impl From<JsonError> for ManifestError {
 
 /// Reads all documents of a text. A text that begins with `{` or `[` is one JSON document,
 /// anything else is YAML; empty YAML documents are left out.
+///
+/// # Errors
+///
+/// If a document is malformed.
 ///
 /// ```
 /// let documents = billhook::read_manifests(b"a: 1\n---\nb: [x]\n")?;
@@ -92,12 +96,13 @@ pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
     Ok(manifests)
 }
 
-/// A value as indented JSON text, with sorted keys and numbers as the server prints them.
+/// Returns a value as indented JSON text, with sorted keys and numbers as the server prints them.
 pub fn to_json_pretty(value: &Value) -> String {
     billhook_apimachinery::print::pretty_json(value)
 }
 
-/// A value as compact JSON text, with sorted keys and numbers as the server prints them (RP-52).
+/// Returns a value as compact JSON text, with sorted keys and numbers as the server prints them
+/// (RP-52).
 pub fn to_json(value: &Value) -> String {
     billhook_apimachinery::print::plain_json(value)
 }

@@ -1,5 +1,5 @@
-//! The scale subresource: the `Scale` object that clients and webhooks see in place of the resource,
-//! and what an update of it makes of the resource (RP-76, RP-77, AR-37).
+//! The scale subresource: the `Scale` object that clients and webhooks see in place of the
+//! resource, and the effect of an update of it on the resource (RP-76, RP-77, AR-37).
 
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::value::{DeepValue, Num, deep_clone};
@@ -39,15 +39,19 @@ static STATUS: Record = Record {
     ],
 };
 
-/// What a `Scale` has of the metadata of its resource.
+/// The fields that a `Scale` takes from the metadata of its resource.
 const METADATA: [&str; 5] = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
 
-/// The kind of the object that clients and webhooks see.
+/// Returns the kind of the object that clients and webhooks see.
 pub fn kind() -> GroupVersionKind {
     GroupVersionKind::new(GROUP, "v1", KIND)
 }
 
-/// The `Scale` of a resource. Where the replicas are not set it has none, either.
+/// Returns the `Scale` of a resource. Where the replicas are not set, it does not have them either.
+///
+/// # Errors
+///
+/// If a value at one of the paths has the wrong type.
 pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Status> {
     let internal = |error: String| Status::internal_error(&error);
     let mut metadata = Map::new();
@@ -75,7 +79,11 @@ pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, St
     })))
 }
 
-/// The `Scale` that a client gets (RP-76).
+/// Returns the `Scale` that a client gets (RP-76).
+///
+/// # Errors
+///
+/// If a value at one of the paths has the wrong type.
 pub fn returned(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Status> {
     let wanted = scale.wanted(resource).map_err(|error| Status::internal_error(&error))?;
     if wanted.is_none() {
@@ -87,6 +95,10 @@ pub fn returned(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Statu
 }
 
 /// Sets the replicas of a resource to those of a `Scale` (RP-77). The object may come from a webhook.
+///
+/// # Errors
+///
+/// If the server refuses the `Scale`.
 pub fn apply(scale: &ScalePaths, object: &Value, resource: &mut Value) -> Result<(), Status> {
     typed::read(object, &SCALE).map_err(|error| Status::internal_error(&error))?;
     let replicas = integer(object, "/spec/replicas").ok_or_else(|| {
@@ -107,7 +119,7 @@ fn integer(object: &Value, pointer: &str) -> Option<i64> {
     }
 }
 
-/// A `Scale` that was read, with nothing in it but what belongs there.
+/// Returns a `Scale` with its known fields only.
 fn normal(object: &Value) -> Result<DeepValue, String> {
     let metadata = object.get("metadata").unwrap_or(&Value::Null);
     let metadata = decode_metadata(metadata, Invalid::Refuse).map_err(|error| error.to_string())?;
@@ -130,7 +142,11 @@ fn normal(object: &Value) -> Result<DeepValue, String> {
     Ok(DeepValue::from(Value::Object(scale)))
 }
 
-/// Decodes a body that must be a `Scale`; gives the warnings too (RP-10, RP-24).
+/// Decodes a body that must be a `Scale`; returns the warnings too (RP-10, RP-24).
+///
+/// # Errors
+///
+/// If the server refuses the body.
 pub fn decode(
     body: &[u8],
     field_validation: FieldValidation,

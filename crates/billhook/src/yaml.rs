@@ -5,7 +5,7 @@ use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{grow, sorted};
 use serde_json::Value;
 
-/// A value as YAML text, with sorted keys and whole floats without a fraction.
+/// Returns a value as YAML text, with sorted keys and whole floats without a fraction.
 ///
 /// ```
 /// let value = serde_json::json!({"on": "yes", "list": [1.0, {"a": "x"}], "script": "a\nb\n"});
@@ -35,7 +35,7 @@ pub fn to_yaml(value: &Value) -> String {
 /// the square of the depth.
 const MAX_INDENT: usize = 100;
 
-/// Writes a value at an indentation; `at_start` tells that the line is indented already, as behind
+/// Writes a value at an indentation; `at_start` means that the line is indented already, as after
 /// the dash of a list.
 fn write(value: &Value, indent: usize, at_start: bool, out: &mut String) {
     let mut first = at_start;
@@ -80,7 +80,7 @@ fn write(value: &Value, indent: usize, at_start: bool, out: &mut String) {
     }
 }
 
-/// A scalar, an empty container or JSON, with the line break behind it.
+/// Writes a scalar, an empty container or JSON, with the line break after it.
 fn write_scalar(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::String(text) if is_block(text) => write_block(text, indent, out),
@@ -100,8 +100,8 @@ fn write_key(key: &str, out: &mut String) {
     }
 }
 
-/// Whether a string needs no quotation marks. Only words of letters and a few other characters are
-/// thought of; what remains doubtful is read and compared.
+/// Returns whether a string needs no quotation marks. Only words of letters and a few other
+/// characters are considered; in doubtful cases the text is read and compared.
 fn is_plain(text: &str) -> bool {
     const LONGEST_DOUBTFUL: usize = 40;
     let is_word = |c: char| c.is_ascii_alphanumeric() || "_-./".contains(c);

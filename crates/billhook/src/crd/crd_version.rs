@@ -1,4 +1,4 @@
-//! One version of a definition, and the single steps of cleaning an object of it.
+//! One version of a definition, and the separate steps of decoding an object of it.
 
 use std::sync::Arc;
 
@@ -32,12 +32,12 @@ impl CrdVersion {
         CrdVersion { crd: crd.clone(), data: Arc::clone(data), index }
     }
 
-    /// The definition it belongs to.
+    /// Returns the definition it belongs to.
     pub fn definition(&self) -> &CustomResourceDefinition {
         &self.crd
     }
 
-    /// Its name, e.g. `v1`.
+    /// Returns its name, e.g. `v1`.
     pub fn name(&self) -> &str {
         &self.data.name
     }
@@ -50,48 +50,49 @@ impl CrdVersion {
         }
     }
 
-    /// Whether it is served.
+    /// Returns whether it is served.
     pub fn is_served(&self) -> bool {
         self.data.served
     }
 
-    /// Whether objects are stored in it.
+    /// Returns whether objects are stored in it.
     pub fn is_storage(&self) -> bool {
         self.data.storage
     }
 
-    /// If it is deprecated, the warning written in the definition (which may be empty).
+    /// Returns the warning written in the definition (which may be empty), if the version is
+    /// deprecated.
     pub fn deprecation_warning(&self) -> Option<&str> {
         self.data.deprecation_warning.as_deref()
     }
 
-    /// Whether it has the status subresource.
+    /// Returns whether it has the status subresource.
     pub fn has_status_subresource(&self) -> bool {
         self.data.has_status_subresource
     }
 
-    /// Whether it has the scale subresource.
+    /// Returns whether it has the scale subresource.
     pub fn has_scale_subresource(&self) -> bool {
         self.scale().is_some()
     }
 
-    /// The paths of the scale subresource, if it has one.
+    /// Returns the paths of the scale subresource, if it has one.
     pub fn scale(&self) -> Option<&ScalePaths> {
         self.data.scale.as_ref()
     }
 
-    /// The validator of its schema, compiled at the first use.
+    /// Returns the validator of its schema, compiled at the first use.
     pub fn validator(&self) -> &Validator {
         self.data.validator.get_or_init(|| Validator::new(&self.data.written))
     }
 
-    /// Its rules in CEL, compiled at the first use; none without rules.
+    /// Returns its rules in CEL, compiled at the first use; none without rules.
     pub fn rules(&self) -> Option<&Rules> {
         let compile = || Rules::new(&self.data.written, self.validator());
         self.data.rules.get_or_init(compile).as_ref()
     }
 
-    /// Its schema in the form that objects are walked with.
+    /// Returns its schema in the form that objects are walked with.
     pub fn schema(&self) -> &CompiledSchema {
         &self.data.compiled
     }
@@ -103,12 +104,12 @@ impl CrdVersion {
         })
     }
 
-    /// Its structural schema, if it has one.
+    /// Returns its structural schema, if it has one.
     pub fn structural_schema(&self) -> Option<&StructuralSchema> {
         self.data.structural.as_ref()
     }
 
-    /// The violations of the structural rules in its schema (SS-40 to SS-71).
+    /// Returns the violations of the structural rules in its schema (SS-40 to SS-71).
     pub fn structural_errors(&self) -> Vec<FieldError> {
         let base = FieldPath::default().name("spec").name("versions").index(self.index);
         let base = base.name("schema").name("openAPIV3Schema");
@@ -142,10 +143,13 @@ impl CrdVersion {
         billhook_defaulting::remove_nulls_reporting(self.schema(), object)
     }
 
-    /// Prunes, removes nulls and applies defaults in one walk: the same as [`CrdVersion::prune`],
-    /// [`CrdVersion::remove_nulls`] and [`CrdVersion::apply_defaults`] one after the other, but it touches
-    /// nothing that stays and allocates nothing when nothing changes. On an error the object is
-    /// partly cleaned.
+    /// Prunes, removes nulls and applies defaults in one walk. Equals [`CrdVersion::prune`],
+    /// [`CrdVersion::remove_nulls`] and [`CrdVersion::apply_defaults`] one after the other, but
+    /// touches nothing that stays and allocates nothing if nothing changes.
+    ///
+    /// # Errors
+    ///
+    /// If the defaults are too large; the object is then partly changed.
     pub fn prune_and_default(&self, object: &mut Value) -> Result<(), LimitError> {
         if self.crd.preserves_unknown_fields() {
             return self.apply_defaults(object);
@@ -154,11 +158,19 @@ impl CrdVersion {
     }
 
     /// Applies the defaults of the schema (DF-20).
+    ///
+    /// # Errors
+    ///
+    /// If the defaults are too large; the object then has some of them.
     pub fn apply_defaults(&self, object: &mut Value) -> Result<(), LimitError> {
         billhook_defaulting::apply_defaults(self.schema(), object)
     }
 
-    /// [`CrdVersion::apply_defaults`] with the applied defaults listed.
+    /// Like [`CrdVersion::apply_defaults`], with the applied defaults listed.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CrdVersion::apply_defaults`].
     pub fn apply_defaults_reporting(&self, object: &mut Value) -> Result<Vec<Change>, LimitError> {
         billhook_defaulting::apply_defaults_reporting(self.schema(), object)
     }

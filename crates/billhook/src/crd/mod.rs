@@ -22,9 +22,9 @@ pub use scale_paths::ScalePaths;
 /// Whether the resources of a definition live in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scope {
-    /// They do.
+    /// They live in namespaces.
     Namespaced,
-    /// They don't.
+    /// They belong to the cluster.
     Cluster,
 }
 
@@ -118,16 +118,16 @@ struct VersionData {
     rules: OnceLock<Option<Rules>>,
 }
 
-/// How a definition is compiled.
+/// Options for compiling a definition.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CrdOptions {
-    /// Whose rules apply; Kubernetes 1.36 by default.
+    /// The rules to follow; those of Kubernetes 1.36 by default.
     pub dialect: Dialect,
 }
 
 impl CrdOptions {
-    /// The options with another dialect.
+    /// Returns the options with another dialect.
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
@@ -151,9 +151,9 @@ pub enum CrdError {
     /// A field is missing or has the wrong type.
     #[error("{path}: {message}")]
     Field {
-        /// Where in the definition.
+        /// The path in the definition.
         path: String,
-        /// What is wrong there.
+        /// The message.
         message: String,
     },
     /// A schema cannot be read.
@@ -162,7 +162,7 @@ pub enum CrdError {
     /// A schema has keywords that no structural schema can hold (SS-30).
     #[error("{path}: {error}")]
     Conversion {
-        /// Where the schema is.
+        /// The path of the schema.
         path: String,
         /// The server's text.
         error: ConversionError,
@@ -170,7 +170,7 @@ pub enum CrdError {
     /// A default makes the version unservable (DF-30).
     #[error("{path}: {error}")]
     Defaults {
-        /// Where the schema is.
+        /// The path of the schema.
         path: String,
         /// The server's text.
         error: DefaultPruningError,
@@ -190,21 +190,38 @@ pub struct VersionError {
 
 impl CustomResourceDefinition {
     /// Reads and compiles a definition.
+    ///
+    /// # Errors
+    ///
+    /// If the value is not a definition, or its schemas cannot be served.
     pub fn from_value(value: &Value) -> Result<Self, CrdError> {
         Self::with_options(value, &CrdOptions::default())
     }
 
-    /// [`CustomResourceDefinition::from_value`] with options.
+    /// Like [`CustomResourceDefinition::from_value`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CustomResourceDefinition::from_value`].
     pub fn with_options(value: &Value, options: &CrdOptions) -> Result<Self, CrdError> {
         read::definition(value, options).map(|definition| Self(Arc::new(definition)))
     }
 
     /// Reads a definition from YAML text that holds nothing else.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CustomResourceDefinition::from_value`]; also if the text is malformed or holds any
+    /// other number of documents.
     pub fn from_yaml(text: &str) -> Result<Self, CrdError> {
         Self::from_text(text.as_bytes())
     }
 
     /// Reads a definition from JSON text.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CustomResourceDefinition::from_yaml`].
     pub fn from_json(text: &[u8]) -> Result<Self, CrdError> {
         Self::from_text(text)
     }
@@ -216,7 +233,7 @@ impl CustomResourceDefinition {
         }
     }
 
-    /// Whether a document says that it is a definition.
+    /// Returns whether a document claims to be a definition.
     pub fn is_definition(value: &Value) -> bool {
         billhook_definition::is_definition(value)
     }
@@ -226,60 +243,59 @@ impl CustomResourceDefinition {
         &self.0.name
     }
 
-    /// The API group.
+    /// Returns the API group.
     pub fn group(&self) -> &str {
         &self.0.group
     }
 
-    /// The `kind` of its objects.
+    /// Returns the `kind` of its objects.
     pub fn kind(&self) -> &str {
         &self.0.names.kind
     }
 
-    /// All its names.
+    /// Returns all its names.
     pub fn names(&self) -> &Names {
         &self.0.names
     }
 
-    /// Whether its objects live in namespaces.
+    /// Returns whether its objects live in namespaces.
     pub fn scope(&self) -> Scope {
         self.0.scope
     }
 
-    /// Whether unknown fields are kept everywhere (`spec.preserveUnknownFields`, KD-08).
+    /// Returns whether unknown fields are kept everywhere (`spec.preserveUnknownFields`, KD-08).
     pub fn preserves_unknown_fields(&self) -> bool {
         self.0.preserve_unknown_fields
     }
 
-    /// Whether its objects are converted by a webhook (`spec.conversion.strategy`, RP-81). Decoding
-    /// and encoding here convert as the strategy None does.
+    /// Returns whether its objects are converted by a webhook (`spec.conversion.strategy`, RP-81).
+    /// Decoding and encoding here convert as the strategy None does.
     pub fn is_converted_by_webhook(&self) -> bool {
         self.0.is_converted_by_webhook
     }
 
-    /// Whether a server serves its resources: not if its status says that it is neither
-    /// established nor its names accepted (RP-92).
+    /// Returns whether a server serves its resources: not if its status has it neither established
+    /// nor its names accepted (RP-92).
     pub fn is_established(&self) -> bool {
         self.0.is_established
     }
 
-    /// Whether its status says that it is being deleted, so that no objects can be created
-    /// (RP-91).
+    /// Returns whether its status has it being deleted, so that no objects can be created (RP-91).
     pub fn is_terminating(&self) -> bool {
         self.0.is_terminating
     }
 
-    /// Whose rules it was compiled for.
+    /// Returns the dialect it was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
     }
 
-    /// Its versions, in the order they are written.
+    /// Returns its versions, in the order they are written.
     pub fn versions(&self) -> impl Iterator<Item = CrdVersion> {
         self.0.versions.iter().enumerate().map(|version| CrdVersion::new(self, version))
     }
 
-    /// A version by name.
+    /// Returns a version by name.
     pub fn version(&self, name: &str) -> Option<CrdVersion> {
         self.versions().find(|version| version.name() == name)
     }
@@ -307,8 +323,8 @@ impl CustomResourceDefinition {
         stored.ok_or_else(|| VersionError { definition: self.name().to_owned(), version: None })
     }
 
-    /// The schema that bodies of a version are cleaned with; an empty one for a version that
-    /// isn't there (RP-13).
+    /// Returns the schema for bodies of a version; an empty one for a version that does not exist
+    /// (RP-13).
     pub(crate) fn schema(&self, version: &str) -> &CompiledSchema {
         let known = self.0.versions.iter().find(|data| data.name == version);
         known.map_or(&self.0.empty, |data| &data.compiled)

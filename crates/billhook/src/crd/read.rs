@@ -1,4 +1,4 @@
-//! Reading the parts of a CustomResourceDefinition that decide how objects are cleaned.
+//! Reading the parts of a CustomResourceDefinition that decoding needs.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,5 +1,5 @@
-//! What the scale subresource reads and writes in an object (RP-76, RP-77), and its checks, which
-//! run on every write (RP-75).
+//! The paths that the scale subresource reads and writes in an object (RP-76, RP-77), and their
+//! checks, which run on every write (RP-75).
 
 use billhook_apimachinery::print::plain_float;
 use billhook_apimachinery::value::{DeepValue, Num, go_type, grow, sorted};
@@ -10,16 +10,16 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ScalePaths {
-    /// Where the wanted number of replicas is.
+    /// The path of the desired number of replicas.
     pub spec_replicas: String,
-    /// Where the observed number of replicas is.
+    /// The path of the observed number of replicas.
     pub status_replicas: String,
-    /// Where the label selector is; empty if there is none.
+    /// The path of the label selector; empty if there is none.
     pub label_selector: String,
 }
 
 impl ScalePaths {
-    /// The replicas that are wanted, if the object says so.
+    /// Returns the desired replicas, if the object has them.
     pub(crate) fn wanted(&self, object: &Value) -> Result<Option<i64>, String> {
         lookup(object, &self.spec_replicas, "int64", int)
     }
@@ -29,7 +29,7 @@ impl ScalePaths {
         Ok(lookup(object, &self.status_replicas, "int64", int)?.unwrap_or(0))
     }
 
-    /// The label selector; empty if there is none.
+    /// Returns the label selector; empty if there is none.
     pub(crate) fn selector<'v>(&self, object: &'v Value) -> Result<&'v str, String> {
         if self.label_selector.is_empty() {
             return Ok("");
@@ -103,8 +103,8 @@ fn names(written: &str) -> Vec<&str> {
     written.strip_prefix('.').unwrap_or(written).split('.').collect()
 }
 
-/// The value at a path, if there is one. The error says that it, or something on the way to it, is
-/// of another type.
+/// Returns the value at a path, if there is one. It is an error if the value, or one on the way to
+/// it, has another type.
 fn lookup<'v, T>(
     object: &'v Value,
     written: &str,

@@ -1,4 +1,4 @@
-//! From and to the types of `k8s-openapi`.
+//! Conversions from and to the types of `k8s-openapi`.
 
 use k8s_openapi::api::admissionregistration::v1 as registration;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions;
@@ -41,8 +41,8 @@ impl CustomResourceDefinition {
     ///
     /// # Errors
     ///
-    /// When no server could serve the definition; [`Definition::from_kube`] finds all that a server
-    /// refuses.
+    /// When no server could serve the definition; [`Definition::from_kube`] finds everything that a
+    /// server refuses.
     ///
     /// [`Definition::from_kube`]: crate::Definition::from_kube
     pub fn from_kube(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, CrdError> {

@@ -1,4 +1,4 @@
-//! From and to the types of `kube`, which are those of `kube-core`.
+//! Conversions from and to the types of `kube`, which are those of `kube-core`.
 
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use kube_core::admission as kube;
@@ -29,7 +29,7 @@ impl From<kube::Operation> for Operation {
     }
 }
 
-/// A resource as discovery gives it.
+/// A resource as discovery returns it.
 ///
 /// ```
 /// use billhook::webhook::ApiResource;

@@ -1,4 +1,4 @@
-//! Conversions from and to the types of other crates. Each crate is behind a feature.
+//! Conversions from and to the types of other crates, each with a crate feature.
 
 mod k8s_openapi;
 #[cfg(feature = "kube")]

@@ -1,8 +1,8 @@
-//! Why a stream ends early.
+//! The errors that end a stream early.
 
 use std::io;
 
-/// Why a stream ended early. What came before is written.
+/// The error that ended a stream early. The results before it are written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StreamError {
@@ -41,7 +41,7 @@ pub struct ListError {
 }
 
 impl ListError {
-    /// Where in the document, in bytes from the start.
+    /// Returns the offset in the document, in bytes from the start.
     pub fn offset(&self) -> u64 {
         self.offset
     }

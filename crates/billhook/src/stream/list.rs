@@ -14,7 +14,7 @@ pub(super) struct List<R> {
     limit: usize,
     /// Bytes that were read.
     at: u64,
-    /// What was read behind the last item and is not written yet.
+    /// Text after the last item that is read but not yet written.
     pending: Vec<u8>,
     opened: bool,
     has_items: bool,
@@ -27,7 +27,7 @@ impl<R: BufRead> List<R> {
         List { reader, limit, at: 0, pending, opened: false, has_items: false, items: 0 }
     }
 
-    /// Passes members through up to the first item, or to the end of the document; gives whether
+    /// Passes members through up to the first item, or to the end of the document; returns whether
     /// items follow.
     pub(super) fn pass(&mut self, writer: &mut impl Write) -> Result<bool, StreamError> {
         let mut text = std::mem::take(&mut self.pending);
@@ -41,7 +41,7 @@ impl<R: BufRead> List<R> {
         }
     }
 
-    /// Appends a member. Gives whether items follow, if the member is the last to pass.
+    /// Appends a member. Returns whether items follow, if the member is the last to pass.
     fn member(&mut self, text: &mut Vec<u8>) -> Result<Option<bool>, StreamError> {
         self.space(text)?;
         let is_first = !self.opened;
@@ -140,7 +140,7 @@ impl<R: BufRead> List<R> {
         }
     }
 
-    /// Appends a value and checks it; gives where it starts.
+    /// Appends a value and checks it; returns its start.
     fn checked(&mut self, text: &mut Vec<u8>) -> Result<usize, StreamError> {
         let (start, offset) = (text.len(), self.at);
         self.value(text)?;
@@ -216,7 +216,7 @@ impl<R: BufRead> Source for List<R> {
     }
 }
 
-/// How far a value has been followed.
+/// The progress through a value.
 #[derive(Default)]
 struct Extent {
     depth: usize,
@@ -227,7 +227,8 @@ struct Extent {
 }
 
 impl Extent {
-    /// How many bytes of the next text belong to the value, and whether it ends with them.
+    /// Returns the number of bytes of the next text that belong to the value, and whether it ends
+    /// with them.
     fn advance(&mut self, text: &[u8]) -> (usize, bool) {
         let mut at = 0;
         while let Some(&byte) = text.get(at) {

@@ -22,17 +22,21 @@ use work::{Output, Work};
 pub use error::{ListError, StreamError, TooLongError};
 pub use work::Counts;
 
-/// How long a line, an item of a list or another member of a list may be, in bytes.
+/// The maximum number of bytes of a line, an item of a list or another member of a list.
 pub const MAX_LINE: usize = 256 << 20;
 
 impl CrdVersion {
-    /// Decodes newline-delimited JSON: each line as [`CrdVersion::decode_text`] does, written with a
-    /// line break behind it. Blank lines are skipped. A line that is refused, also for being of
-    /// another kind, is given to `refused` with its number, from 1, and left out.
+    /// Decodes newline-delimited JSON: each line as [`CrdVersion::decode_text`] does, written with
+    /// a line break after it. Blank lines are skipped. A refused line, also one of another kind, is
+    /// passed to `refused` with its number, from 1, and left out.
     ///
     /// Nothing is listed: `FieldValidation::Warn` is the same as `FieldValidation::Ignore`, and
-    /// [`DecodeOptions::report`] and [`DecodeOptions::format`] do not count. The output is
+    /// [`DecodeOptions::report`] and [`DecodeOptions::format`] have no effect. The output is
     /// written line by line, so the writer should be buffered.
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read, the output cannot be written, or a line is too long.
     ///
     /// ```
     /// # use billhook::{CustomResourceDefinition, DecodeOptions};
@@ -67,10 +71,15 @@ impl CrdVersion {
     }
 
     /// Decodes the items of a list, e.g. of kind `BackupList` or `List`, one by one; the text
-    /// around them is checked and passed through unchanged. An item that is refused, also for
-    /// being of another kind, is given to `refused` with its number, from 0, and left out.
+    /// around them is checked and passed through unchanged. A refused item, also one of another
+    /// kind, is passed to `refused` with its number, from 0, and left out.
     ///
-    /// The options count as for [`CrdVersion::decode_lines`].
+    /// The options apply as in [`CrdVersion::decode_lines`].
+    ///
+    /// # Errors
+    ///
+    /// If the input cannot be read or is not a list, the output cannot be written, or an item is
+    /// too long.
     ///
     /// ```
     /// # use billhook::{CustomResourceDefinition, DecodeOptions};
@@ -109,8 +118,12 @@ impl CrdVersion {
         output.finish()
     }
 
-    /// [`CrdVersion::decode_lines`] with `jobs` threads, which decode while this one reads and
-    /// writes. The order stays; a few batches of about 2 MiB are in memory at a time.
+    /// Like [`CrdVersion::decode_lines`], with `jobs` threads, which decode while this one reads
+    /// and writes. The order is preserved; a few batches of about 2 MiB are in memory at a time.
+    ///
+    /// # Errors
+    ///
+    /// As for [`CrdVersion::decode_lines`]; also if the threads cannot be started.
     #[cfg(feature = "rayon")]
     pub fn decode_lines_parallel(
         &self,
@@ -126,7 +139,12 @@ impl CrdVersion {
         output.finish()
     }
 
-    /// [`CrdVersion::decode_list`] with `jobs` threads, as in [`CrdVersion::decode_lines_parallel`].
+    /// Like [`CrdVersion::decode_list`], with `jobs` threads, as in
+    /// [`CrdVersion::decode_lines_parallel`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`CrdVersion::decode_list`]; also if the threads cannot be started.
     #[cfg(feature = "rayon")]
     pub fn decode_list_parallel(
         &self,

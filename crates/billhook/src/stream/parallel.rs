@@ -27,7 +27,7 @@ struct Batch {
 }
 
 impl Batch {
-    /// Reads anew; gives whether more may follow.
+    /// Reads the next batch; returns whether more may follow.
     fn fill(&mut self, source: &mut impl Source) -> Result<bool, StreamError> {
         self.buffer.clear();
         self.items.clear();
@@ -40,7 +40,7 @@ impl Batch {
         Ok(true)
     }
 
-    /// Decodes all objects into chunks, of which those that are there are used again.
+    /// Decodes all objects into chunks, reusing the existing ones.
     fn decode(&self, work: &Work<'_>, end: &[u8], parts: usize, chunks: &mut Vec<Chunk>) {
         let decode = |(items, chunk): (&[Item], &mut Chunk)| {
             items.iter().for_each(|item| chunk.add(work, &self.buffer, item, end));
@@ -68,7 +68,7 @@ impl Work<'_> {
         let (mut batch, mut next) = (Batch::default(), Batch::default());
         let (mut done, mut decoded) = (Vec::new(), Vec::new());
         let mut unwritten = false;
-        // What was read before an error is decoded and written first.
+        // Objects that were read before an error are decoded and written first.
         let mut more = batch.fill(source);
         while unwritten || !batch.items.is_empty() {
             pool.in_place_scope(|scope| {

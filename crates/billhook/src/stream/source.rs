@@ -1,4 +1,4 @@
-//! Where objects come from, one after the other, and the simplest source: lines.
+//! The sources of objects, one after the other, and the simplest one: lines.
 
 use std::io::{self, BufRead};
 use std::ops::Range;
@@ -9,23 +9,23 @@ use super::error::{StreamError, TooLongError};
 pub(super) struct Item {
     /// Its number, as it is reported.
     pub(super) number: u64,
-    /// Where the text before it starts, which is written if it is.
+    /// The start of the text before it, which is written if the object is.
     pub(super) lead: usize,
-    /// Where the comma in that text is.
+    /// The position of the comma in that text.
     pub(super) comma: Option<usize>,
     pub(super) body: Range<usize>,
 }
 
 /// Objects one after the other.
 pub(super) trait Source {
-    /// What is written behind each object.
+    /// The text that is written after each object.
     const END: &'static [u8];
 
-    /// Appends the next object to the buffer; gives none at the end.
+    /// Appends the next object to the buffer; returns `None` at the end.
     fn next(&mut self, buffer: &mut Vec<u8>) -> Result<Option<Item>, StreamError>;
 }
 
-/// What the reader has at hand, after reading if that is nothing; empty at the end.
+/// Returns the reader's buffer, after reading if that is empty; empty at the end.
 pub(super) fn fill(reader: &mut impl BufRead) -> Result<&[u8], StreamError> {
     loop {
         match reader.fill_buf() {
@@ -34,7 +34,7 @@ pub(super) fn fill(reader: &mut impl BufRead) -> Result<&[u8], StreamError> {
             Err(error) => return Err(StreamError::Read(error)),
         }
     }
-    // What was filled is given again without reading.
+    // A filled buffer is returned again without reading.
     reader.fill_buf().map_err(StreamError::Read)
 }
 
@@ -50,7 +50,7 @@ impl<R: BufRead> Lines<R> {
         Lines { reader, limit, line: 0 }
     }
 
-    /// Appends a line without its line break; gives whether there was one.
+    /// Appends a line without its line break; returns whether there was one.
     fn line(&mut self, buffer: &mut Vec<u8>) -> Result<bool, StreamError> {
         let start = buffer.len();
         self.line += 1;

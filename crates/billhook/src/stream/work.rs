@@ -11,19 +11,19 @@ use crate::crd::CrdVersion;
 use crate::decode::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 
-/// How many objects there were.
+/// The numbers of objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {
     /// Objects that were decoded and written.
     pub decoded: u64,
-    /// How many of these were written byte for byte as they were read.
+    /// The objects among these that were written byte for byte as they were read.
     pub unchanged: u64,
     /// Objects that were refused and left out.
     pub refused: u64,
 }
 
-/// What is done with every object.
+/// The work on every object.
 pub(super) struct Work<'v> {
     version: &'v CrdVersion,
     options: DecodeOptions,
@@ -68,11 +68,11 @@ impl<'v> Work<'v> {
     }
 }
 
-/// What became of some objects in a row.
+/// The results of some objects in a row.
 #[derive(Default)]
 pub(super) struct Chunk {
     text: Vec<u8>,
-    /// Where the comma before the first object is, if there is one.
+    /// The position of the comma before the first object, if there is one.
     comma: Option<usize>,
     counts: Counts,
     refused: Vec<(u64, DecodeError)>,
@@ -101,7 +101,7 @@ impl Chunk {
     }
 }
 
-/// Where results go.
+/// The destination of the results.
 pub(super) struct Output<W, F> {
     pub(super) writer: W,
     refused: F,

@@ -21,7 +21,7 @@ use crate::crd::{CrdVersion, Scope};
 pub use prepare::SERVER_FIELDS;
 use prepare::{STATUS, remove};
 
-/// How an object is validated.
+/// Options for validating an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct ValidateOptions {
@@ -37,7 +37,7 @@ impl Default for ValidateOptions {
 }
 
 impl ValidateOptions {
-    /// The options with or without the checks for objects of any kind.
+    /// Returns the options with or without the checks for objects of any kind.
     #[must_use]
     pub fn generic_checks(mut self, generic_checks: bool) -> Self {
         self.generic_checks = generic_checks;
@@ -45,7 +45,7 @@ impl ValidateOptions {
     }
 }
 
-/// What a server says about an object.
+/// The outcome of validating an object.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Validation {
     errors: Vec<FieldError>,
@@ -54,24 +54,25 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// Whether the object is valid.
+    /// Returns whether the object is valid.
     pub fn verdict(&self) -> Verdict {
         Verdict::of(&self.errors)
     }
 
-    /// What is wrong, in the server's order. These are the causes that its answer lists; an error
-    /// that two steps found is there twice (VV-65).
+    /// Returns the errors, in the server's order. These are the causes that its answer lists; an
+    /// error that two steps found is listed twice (VV-65).
     pub fn errors(&self) -> &[FieldError] {
         &self.errors
     }
 
-    /// What the server would warn of: rules that were violated before (CE-50), finalizers (OM-60).
+    /// Returns the server's warnings: about rules that were violated before (CE-50), and finalizers
+    /// (OM-60).
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The message of the status that the client gets, with code 422 and reason Invalid; none if
-    /// nothing is wrong (VV-64).
+    /// Returns the message of the status that the client gets, with code 422 and reason Invalid;
+    /// none if nothing is wrong (VV-64).
     pub fn status_message(&self) -> Option<String> {
         let subject = &self.subject;
         let is_invalid = !self.errors.is_empty();
@@ -125,10 +126,10 @@ impl CrdVersion {
         self.validate(object, Write::Create, options)
     }
 
-    /// Validates an object that replaces another one, as the server's update does (RP-42): what
-    /// was wrong before and has not changed is forgiven in many places (VV-80). The old object is
-    /// what a read gives, [`CrdVersion::decode_storage`]; for the new one, [`CrdVersion::decode`] and
-    /// [`CrdVersion::prepare_update`] come before.
+    /// Validates an object that replaces another one, as the server's update does (RP-42): errors
+    /// of the old object that have not changed are forgiven in many places (VV-80). The old object
+    /// is the result of a read, [`CrdVersion::decode_storage`]; for the new one,
+    /// [`CrdVersion::decode`] and [`CrdVersion::prepare_update`] come before.
     pub fn validate_update(
         &self,
         object: &Value,
@@ -215,7 +216,8 @@ impl CrdVersion {
         errors
     }
 
-    /// The value validation: of the whole object, or of its status taken for itself (RP-71).
+    /// Returns the errors of value validation: of the whole object, or of its status on its own
+    /// (RP-71).
     fn value_errors(&self, object: &Value, write: Write<'_>) -> Vec<FieldError> {
         let validator = self.validator();
         let Write::StatusUpdate(old) = write else {
@@ -245,8 +247,8 @@ impl CrdVersion {
     }
 }
 
-/// The metadata of an object in normal form. Decoding refuses fields of a wrong type, but what came
-/// after it may have put them there; they count as absent, in owner references each for itself.
+/// Returns the normalized metadata of an object. Decoding refuses fields of a wrong type, but a
+/// later step may have put them there; they count as absent, in owner references each on its own.
 fn metadata(object: &Value) -> DeepValue {
     let empty = || DeepValue::from(Value::Object(Map::new()));
     let Some(metadata) = object.get("metadata") else { return empty() };
@@ -259,7 +261,7 @@ fn metadata(object: &Value) -> DeepValue {
     })
 }
 
-/// Removes what has no place in an owner reference for its type.
+/// Removes the fields that have the wrong type in an owner reference.
 fn keep_readable(reference: &mut Map<String, Value>) {
     for name in ["apiVersion", "kind", "name", "uid"] {
         if reference.get(name).is_some_and(|value| !value.is_string()) {

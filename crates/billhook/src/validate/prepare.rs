@@ -1,21 +1,21 @@
-//! What a server does to a decoded object before it validates it (RP-45, RP-70).
+//! The changes a server makes to a decoded object before it validates it (RP-45, RP-70).
 
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, dismantle};
 use serde_json::{Map, Value};
 
 use crate::crd::{CrdVersion, Scope};
 
-/// What only the server writes in a new object.
+/// The metadata fields of a new object that only the server writes.
 pub const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 pub(super) const STATUS: &str = "status";
 
 impl CrdVersion {
-    /// What a create does to a decoded object (RP-45): status goes if there is a status
-    /// subresource, the generation is 1, and what only the server writes is taken away; its own
-    /// `uid` and `creationTimestamp` are not made up. An object without a namespace gets that of
-    /// the request; one that can have none loses it.
+    /// Prepares a decoded object for a create (RP-45): drops status if there is a status
+    /// subresource, sets the generation to 1, and drops the fields that only the server writes;
+    /// does not invent its `uid` and `creationTimestamp`. An object without a namespace gets that
+    /// of the request; one that cannot have a namespace loses it.
     pub fn prepare_create(&self, object: &mut Value, namespace: &str) {
         let Value::Object(members) = object else { return };
         if self.has_status_subresource() {
@@ -29,8 +29,8 @@ impl CrdVersion {
         self.set_namespace(metadata, namespace);
     }
 
-    /// What an update does to a decoded object (RP-45): if there is a status subresource, status is
-    /// that of the old object; the generation is the old one, plus one if anything but metadata
+    /// Prepares a decoded object for an update (RP-45): if there is a status subresource, status is
+    /// that of the old object; the generation is the old one, plus one if anything except metadata
     /// changes.
     pub fn prepare_update(&self, object: &mut Value, old: &Value) {
         let Value::Object(members) = object else { return };
@@ -48,7 +48,7 @@ impl CrdVersion {
         }
     }
 
-    /// What an update of the status subresource does to a decoded object (RP-70): of the new object
+    /// Prepares a decoded object for an update of the status subresource (RP-70): of the new object
     /// only status and `managedFields` count.
     pub fn prepare_status_update(&self, object: &mut Value, old: &Value) {
         let new = DeepValue::from(std::mem::replace(object, deep_clone(old)));
@@ -71,13 +71,13 @@ impl CrdVersion {
     }
 }
 
-/// The metadata, made if there is none; nothing if it is no object.
+/// Returns the metadata, created if missing; `None` if it is not an object.
 fn metadata_mut(members: &mut Map<String, Value>) -> Option<&mut Map<String, Value>> {
     let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
     metadata.as_object_mut()
 }
 
-/// Makes a member what it is in another object, or takes it away.
+/// Makes a member equal to that of another object, or removes it.
 fn copy(members: &mut Map<String, Value>, from: &Value, name: &str) {
     match from.get(name) {
         None => remove(members, name),
