@@ -68,7 +68,7 @@ pub struct ResourceTarget {
 }
 
 impl ResourceTarget {
-    /// A resource of a group.
+    /// Returns a resource of a group.
     pub fn new(group: impl Into<String>, resource: impl Into<String>) -> Self {
         ResourceTarget { group: group.into(), resource: resource.into(), ..Default::default() }
     }

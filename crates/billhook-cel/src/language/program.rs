@@ -70,12 +70,12 @@ impl Program {
         Ok(Program { checked: Arc::new(checked), plan: Arc::new(plan) })
     }
 
-    /// The type of the result.
+    /// Returns the type of the result.
     pub fn result_type(&self) -> &Type {
         self.checked.result_type()
     }
 
-    /// Whether the expression refers to a variable.
+    /// Returns whether the expression refers to a variable.
     pub fn uses(&self, variable: &str) -> bool {
         self.checked.mentions(variable)
     }

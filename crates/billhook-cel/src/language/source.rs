@@ -109,7 +109,8 @@ impl CompileError {
         CompileError { text, is_instantiation: true }
     }
 
-    /// The text with what failed in front of it, as the details of the server's errors have it.
+    /// Returns the text with what failed in front of it, as the details of the server's errors have
+    /// it.
     pub fn detail(&self) -> String {
         let step = match self.is_instantiation {
             false => "compilation failed",
@@ -118,8 +119,8 @@ impl CompileError {
         format!("{step}: {}", self.text)
     }
 
-    /// Whether the expression is well-formed and well-typed, but a conversion of a constant in it
-    /// fails: the server calls that a failed instantiation of the program.
+    /// Returns whether the expression is well-formed and well-typed, but a conversion of a constant
+    /// in it fails: the server calls that a failed instantiation of the program.
     pub fn is_instantiation(&self) -> bool {
         self.is_instantiation
     }

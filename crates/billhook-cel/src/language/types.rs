@@ -75,12 +75,12 @@ impl PartialEq for ObjectType {
 }
 
 impl Type {
-    /// A list of this.
+    /// Returns a list of this.
     pub fn list(self) -> Type {
         Type::List(Arc::new(self))
     }
 
-    /// A map from strings to this.
+    /// Returns a map from strings to this.
     pub fn map(self) -> Type {
         Type::Map(Arc::new(Type::String), Arc::new(self))
     }

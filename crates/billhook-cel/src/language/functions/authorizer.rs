@@ -66,24 +66,24 @@ impl Opaque for Decision {
 }
 
 impl Type {
-    /// The type of the variable `authorizer`.
+    /// Returns the type of the variable `authorizer`.
     pub fn authorizer() -> Type {
         Type::Opaque(AUTHORIZER)
     }
 
-    /// The type of the variable `authorizer.requestResource`.
+    /// Returns the type of the variable `authorizer.requestResource`.
     pub fn resource_check() -> Type {
         Type::Opaque(RESOURCE_CHECK)
     }
 }
 
 impl Value<'_> {
-    /// The variable `authorizer`: asks about anything.
+    /// Returns the variable `authorizer`: asks about anything.
     pub fn authorizer(authorizer: Arc<dyn Authorizer>) -> Self {
         question(AUTHORIZER, authorizer, AuthorizationTarget::default())
     }
 
-    /// The variable `authorizer.requestResource`: asks about a resource.
+    /// Returns the variable `authorizer.requestResource`: asks about a resource.
     pub fn resource_check(authorizer: Arc<dyn Authorizer>, resource: ResourceTarget) -> Self {
         question(RESOURCE_CHECK, authorizer, AuthorizationTarget::Resource(resource))
     }

@@ -12,7 +12,7 @@ use super::{ANY, EvaluationError, List, Map, Outcome, Text, Value, time};
 use crate::language::schema::{Field, ListType, SchemaKind, SchemaType, names};
 
 impl<'a> Value<'a> {
-    /// A part of an object as CEL sees it.
+    /// Returns a part of an object as CEL sees it.
     ///
     /// # Errors
     ///
@@ -174,12 +174,12 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// An element, if there are so many, or why it does not fit its schema.
+    /// Returns an element, if there are so many, or why it does not fit its schema.
     pub fn get(&self, index: usize) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             List::Json(items, schema) => {
@@ -189,7 +189,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// The elements.
+    /// Returns the elements.
     pub fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, EvaluationError>> + '_ {
         (0..self.len()).filter_map(|index| self.get(index))
     }
@@ -226,12 +226,13 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The value of a key; fields of objects that are null are as if they were absent (CE-04).
+    /// Returns the value of a key; fields of objects that are null are as if they were absent
+    /// (CE-04).
     pub fn get(&self, key: &Value<'_>) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             Map::Json(..) => match key {
@@ -253,7 +254,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The value of a key that is text.
+    /// Returns the value of a key that is text.
     pub fn field(&self, name: &str) -> Option<Result<Value<'a>, EvaluationError>> {
         match self {
             Map::Json(members, schema) => match &schema.kind {
@@ -271,7 +272,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// The keys and values; of an object only the fields that are there.
+    /// Returns the keys and values; of an object only the fields that are there.
     pub fn entries(&self) -> Vec<(Value<'a>, Result<Value<'a>, EvaluationError>)> {
         match self {
             Map::Json(members, schema) => match &schema.kind {

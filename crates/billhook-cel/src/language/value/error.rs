@@ -17,7 +17,7 @@ pub enum EvaluationError {
 }
 
 impl EvaluationError {
-    /// An error with a text.
+    /// Returns an error with a text.
     pub fn new(text: impl Into<String>) -> Self {
         EvaluationError::Other(text.into())
     }

@@ -71,7 +71,7 @@ pub enum Text<'a> {
 }
 
 impl Text<'_> {
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         match self {
             Text::Borrowed(text) => text,
