@@ -28,7 +28,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 pub(crate) enum Subcommands {
     #[command(flatten)]
-    Clean(Command),
+    Decode(Command),
     /// Validate objects as a server does on create, or with --old on update
     #[command(after_help = VALIDATE_EXIT_STATUS)]
     Validate(Validate),
@@ -278,7 +278,7 @@ impl Subcommands {
     /// What no single option can rule out.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
         match self {
-            Subcommands::Clean(command) => command.check(),
+            Subcommands::Decode(command) => command.check(),
             Subcommands::Validate(validate) => {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 read_stdin_once("validate", paths)

@@ -2,13 +2,14 @@
 //! object asks for it: in a directory of hundreds most are not needed.
 
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use billhook::{CrdError, CrdOptions, CustomResourceDefinition, Dialect};
+use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Dialect};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
-use crate::input::{Document, sources};
+use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, nothing};
 
 /// How many names a help line lists.
@@ -50,14 +51,14 @@ pub(crate) struct Crd<'c> {
 }
 
 impl Crds {
-    /// Reads all definitions below the paths; also gives what could not be read.
+    /// Reads all definitions below the paths; returns the problems of reading beside them.
     pub(crate) fn read(paths: &[PathBuf], dialect: Dialect) -> (Self, Vec<Problem>) {
         let options = CrdOptions::default().dialect(dialect);
         let mut crds = Crds { found: Vec::new(), others: Vec::new(), options };
         let mut problems = Vec::new();
-        for source in sources(paths) {
-            match source.and_then(|source| source.documents()) {
-                Ok(documents) => documents.into_iter().for_each(|document| crds.add(document)),
+        for found in documents(paths) {
+            match found {
+                Ok(document) => crds.add(document),
                 Err(problem) => problems.push(*problem),
             }
         }
@@ -154,6 +155,61 @@ impl Crds {
         names.sort();
         names.dedup();
         names
+    }
+}
+
+/// A version of a definition by name; the problem is at `place`, where the object is.
+pub(crate) fn version_named(
+    crd: &Crd<'_>,
+    name: &str,
+    place: &Place,
+) -> Result<CrdVersion, Box<Problem>> {
+    let definition = crd.definition;
+    definition.version(name).ok_or_else(|| {
+        let versions: Vec<_> =
+            definition.versions().map(|version| version.name().to_owned()).collect();
+        let message = format!("the CRD for kind `{}` has no version `{name}`", definition.kind());
+        let help = format!("the versions in `{}`: {}", crd.place, list(&versions));
+        Problem::unusable(place.clone(), message).help(help)
+    })
+}
+
+/// The versions that were used so far, as `apiVersion` and kind.
+#[derive(Debug, Default)]
+pub(crate) struct Used(BTreeSet<(String, String)>);
+
+impl Used {
+    /// Adds notes about a version when it is used for the first time.
+    pub(crate) fn note(
+        &mut self,
+        crd: &Crd<'_>,
+        version: &CrdVersion,
+        is_request: bool,
+        notes: &mut Vec<String>,
+    ) {
+        let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
+        if !self.0.insert((api_version, kind)) {
+            return;
+        }
+        for ignored in &crd.ignored {
+            notes.push(format!(
+                "{ignored}: another CRD for kind `{}` is in `{}`; that one is used",
+                crd.definition.kind(),
+                crd.place
+            ));
+        }
+        if !version.is_served() && is_request {
+            notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
+        }
+        if !crd.definition.is_established() && is_request {
+            let place = crd.place;
+            notes.push(format!("{place}: the CRD is not established, so nothing is served"));
+        }
+        if crd.definition.is_terminating() && is_request {
+            notes.push(format!("{}: the CRD is being deleted", crd.place));
+        }
+        let errors = version.structural_errors();
+        notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));
     }
 }
 

@@ -5,16 +5,16 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use billhook::{Manifest, ManifestError};
+use billhook::{CustomResourceDefinition, Manifest, ManifestError};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use crate::args::is_stdin;
-use crate::problem::{Place, Problem};
+use crate::problem::{Place, Problem, no_objects};
 
 /// Something to read documents from.
 #[derive(Debug)]
-pub(crate) enum Source {
+enum Source {
     Stdin,
     File(PathBuf),
 }
@@ -30,8 +30,46 @@ pub(crate) struct Document {
     pub(crate) body: Option<Vec<u8>>,
 }
 
+/// Reads the documents below the paths, in order; a source that cannot be read is a problem in its
+/// place.
+pub(crate) fn documents(
+    paths: &[PathBuf],
+) -> impl Iterator<Item = Result<Document, Box<Problem>>> + use<> {
+    sources(paths).into_iter().flat_map(|source| {
+        match source.and_then(|source| source.documents()) {
+            Ok(documents) => documents.into_iter().map(Ok).collect(),
+            Err(problem) => vec![Err(problem)],
+        }
+    })
+}
+
+/// [`documents`] without problems, which are added to others.
+pub(crate) fn readable_documents(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<Document> {
+    let readable = |found: Result<_, Box<Problem>>| found.map_err(|it| problems.push(*it)).ok();
+    documents(paths).filter_map(readable).collect()
+}
+
+/// [`documents`] without definitions, beside which manifests are often kept.
+pub(crate) fn manifests(
+    paths: &[PathBuf],
+) -> impl Iterator<Item = Result<Document, Box<Problem>>> + use<> {
+    documents(paths).filter(|found| match found {
+        Ok(document) => !CustomResourceDefinition::is_definition(&document.value),
+        Err(_) => true,
+    })
+}
+
+/// [`manifests`], of which there must be one.
+pub(crate) fn objects(
+    paths: &[PathBuf],
+) -> impl Iterator<Item = Result<Document, Box<Problem>>> + use<> {
+    let mut objects = manifests(paths).peekable();
+    let nothing = objects.peek().is_none().then(|| Err(no_objects(paths)));
+    objects.chain(nothing)
+}
+
 /// The files that the paths stand for; directories are searched.
-pub(crate) fn sources(paths: &[PathBuf]) -> Vec<Result<Source, Box<Problem>>> {
+fn sources(paths: &[PathBuf]) -> Vec<Result<Source, Box<Problem>>> {
     let mut sources = Vec::new();
     for path in paths {
         if is_stdin(path) {
@@ -100,7 +138,7 @@ impl Source {
     }
 
     /// All documents of the source, lists taken apart.
-    pub(crate) fn documents(&self) -> Result<Vec<Document>, Box<Problem>> {
+    fn documents(&self) -> Result<Vec<Document>, Box<Problem>> {
         let place = Place::file(&self.label());
         let text = self.read().map_err(|error| Problem::io(place.clone(), &error))?;
         let manifests =

@@ -6,15 +6,14 @@ mod allow;
 mod args;
 mod check;
 mod crds;
+mod decode;
 mod explain;
-mod findings;
+mod identity;
 mod input;
 mod json;
 mod matching;
-mod ndjson;
 mod problem;
 mod report;
-mod run;
 mod validate;
 
 use std::io;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
         conflict.exit();
     }
     let run = match &command {
-        args::Subcommands::Clean(command) => run::run(command),
+        args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),

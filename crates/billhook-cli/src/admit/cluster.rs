@@ -8,11 +8,11 @@ use billhook::webhook::{Namespaces as _, WebhookConfiguration};
 use billhook_admission::ObjectRequest;
 
 use crate::admit::args::Admit;
-use crate::input::{Document, sources};
+use crate::identity::Identity;
+use crate::input::{Document, documents, readable_documents};
 use crate::matching::configurations;
 use crate::matching::namespaces::Namespaces;
 use crate::problem::{Place, Problem};
-use crate::run::Identity;
 
 /// A patch for all objects.
 pub(crate) struct Patch {
@@ -24,11 +24,8 @@ pub(crate) struct Patch {
 impl Patch {
     /// Reads a patch: one document, in JSON or YAML.
     pub(crate) fn read(path: &PathBuf) -> Result<Self, Box<Problem>> {
-        let mut documents = Vec::new();
-        for source in sources(std::slice::from_ref(path)) {
-            documents.extend(source?.documents()?);
-        }
-        match documents.as_mut_slice() {
+        let read: Result<Vec<_>, _> = documents(std::slice::from_ref(path)).collect();
+        match read?.as_mut_slice() {
             [document] => {
                 let is_json = |text: &Vec<u8>| matches!(text.first(), Some(b'{' | b'['));
                 let text = document.body.take().filter(is_json);
@@ -70,13 +67,7 @@ impl Cluster {
             paths => configurations(paths, &mut namespaces, problems),
         };
         namespaces.read(&command.namespace_labels, problems);
-        let mut old = Vec::new();
-        for source in sources(&command.old) {
-            match source.and_then(|source| source.documents()) {
-                Ok(documents) => old.extend(documents),
-                Err(problem) => problems.push(*problem),
-            }
-        }
+        let old = readable_documents(&command.old, problems);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
             Ok(patch) => patch,
             Err(problem) => {

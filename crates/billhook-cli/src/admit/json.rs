@@ -8,9 +8,9 @@ use billhook_admission::{
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
+use crate::identity::Identity;
 use crate::json::{self, Fields};
 use crate::problem::{Place, Problem};
-use crate::run::Identity;
 
 /// Collects outcomes.
 #[derive(Debug, Default)]

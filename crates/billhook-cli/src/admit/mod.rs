@@ -6,12 +6,11 @@ mod json;
 mod progress;
 mod text;
 
-use std::io::{self, Write as _};
+use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use billhook::UserInfo;
-use billhook::{CustomResourceDefinition, Dialect};
+use billhook::{CrdVersion, Dialect, UserInfo};
 use billhook_admission::{
     Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
@@ -22,12 +21,12 @@ use crate::admit::cluster::Cluster;
 use crate::admit::json::Items;
 use crate::admit::progress::Waiting;
 use crate::allow;
-use crate::args::{Format, Report, field_validation};
-use crate::crds::Crds;
-use crate::input::{Document, sources};
-use crate::problem::{Place, Problem, Status, no_objects};
-use crate::report;
-use crate::run::{Identity, Used, type_meta, version_named};
+use crate::args::{Report, field_validation};
+use crate::crds::{Crds, Used, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects};
+use crate::problem::{Place, Problem, Status};
+use crate::report::{self, Objects};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
@@ -38,38 +37,21 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
     let cluster = Cluster::read(command, &mut problems);
-    for problem in &problems {
-        report::problem(problem);
-    }
-    let worst = problems.iter().map(|problem| problem.status).max().unwrap_or(Status::Fine);
+    let worst = report::problems(&problems);
     if worst > Status::Fine {
         return Ok(worst);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let items = (command.report == Report::Json).then(Items::default);
     let used = Used::default();
-    let mut run = Run { command, crds: &crds, cluster: &cluster, used, started: false, items };
+    let printer = Objects::new(command.output);
+    let mut run = Run { command, crds: &crds, cluster: &cluster, used, printer, items };
     let mut status = Status::Fine;
-    let mut any = false;
-    for source in sources(&command.objects) {
-        match source.and_then(|source| source.documents()) {
-            Err(problem) => {
-                status = status.max(run.tell(*problem, Identity::default()));
-                any = true;
-            }
-            Ok(documents) => {
-                for document in documents {
-                    // Manifests are often kept beside their definitions.
-                    if !CustomResourceDefinition::is_definition(&document.value) {
-                        status = status.max(run.object(document, &runtime)?);
-                        any = true;
-                    }
-                }
-            }
-        }
-    }
-    if !any {
-        status = status.max(run.tell(*no_objects(&command.objects), Identity::default()));
+    for found in objects(&command.objects) {
+        status = status.max(match found {
+            Ok(document) => run.object(document, &runtime)?,
+            Err(problem) => run.tell(*problem, Identity::default()),
+        });
     }
     if let Some(items) = run.items {
         items.finish()?;
@@ -84,8 +66,7 @@ struct Run<'r> {
     crds: &'r Crds,
     cluster: &'r Cluster,
     used: Used,
-    /// Whether an object was printed already.
-    started: bool,
+    printer: Objects,
     /// The items of the document, if it is for programs.
     items: Option<Items>,
 }
@@ -156,8 +137,21 @@ impl Run<'_> {
             .conditions(allow::conditions(&command.allow))
             .observer(waiting)
             .results_in_hook_order(true);
-        let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
         let stored = old.map(json);
+        let request = self.request(&version, document, stored, identity)?;
+        Ok((Admission::new(crd.definition.clone(), chain), request))
+    }
+
+    /// The request for an object.
+    fn request(
+        &self,
+        version: &CrdVersion,
+        document: Document,
+        stored: Option<Vec<u8>>,
+        identity: &Identity,
+    ) -> Result<ObjectRequest, Box<Problem>> {
+        let command = self.command;
+        let place = document.place.clone();
         let mut request = match (command.operation(), stored) {
             (Operation::Create, stored) => {
                 let stored = StoredObject::new(stored.unwrap_or_default());
@@ -192,7 +186,7 @@ impl Run<'_> {
             .deadline(Instant::now() + Duration::from_secs(command.timeout))
             .trace(!command.quiet || command.report == Report::Json)
             .check_idempotence(command.check_idempotence);
-        Ok((Admission::new(crd.definition.clone(), chain), request))
+        Ok(request)
     }
 
     fn caller(&self) -> Result<HttpsCaller, Box<Problem>> {
@@ -228,20 +222,7 @@ impl Run<'_> {
             Err(_) => return Ok(Status::Refused),
         };
         if let Some(object) = &accepted.returned {
-            let mut text = match self.command.output {
-                Format::Yaml => billhook::to_yaml(object),
-                Format::Json => billhook::to_json_pretty(object),
-            };
-            if !text.ends_with('\n') {
-                text.push('\n');
-            }
-            let mut out = io::stdout().lock();
-            if self.started && self.command.output == Format::Yaml {
-                out.write_all(b"---\n")?;
-            }
-            self.started = true;
-            out.write_all(text.as_bytes())?;
-            out.flush()?;
+            self.printer.print(object)?;
         }
         Ok(if outcome.findings.is_empty() { Status::Fine } else { Status::Refused })
     }
@@ -257,10 +238,14 @@ fn no_old_object(identity: &Identity, place: Place) -> Box<Problem> {
     Problem::unusable(place, message).help(help)
 }
 
+fn json(document: &Document) -> Vec<u8> {
+    billhook::to_json(&document.value).into_bytes()
+}
+
 /// The text of a document; one of several is written as JSON.
 fn body(document: Document) -> Vec<u8> {
     match document.body {
         Some(body) => body,
-        None => billhook::to_json(&document.value).into_bytes(),
+        None => json(&document),
     }
 }

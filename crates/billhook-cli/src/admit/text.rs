@@ -8,9 +8,9 @@ use billhook::webhook::DecisionReason;
 use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
 
 use crate::admit::args::Admit;
+use crate::identity::Identity;
 use crate::problem::{Place, Problem};
 use crate::report::{self, ERROR, WARNING, visible};
-use crate::run::Identity;
 
 const FINE: Style = AnsiColor::Green.on_default().bold();
 const FAINT: Style = Style::new().dimmed();

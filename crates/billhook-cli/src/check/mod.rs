@@ -20,9 +20,9 @@ use serde_json::Value;
 
 use crate::args::Check;
 use crate::crds::list;
-use crate::input::{Document, sources};
+use crate::identity::Identity;
+use crate::input::{Document, documents, readable_documents};
 use crate::problem::{Place, Problem, Status};
-use crate::run::Identity;
 
 /// What became of a document.
 #[derive(Debug)]
@@ -44,6 +44,11 @@ struct Findings {
 }
 
 impl Outcome {
+    fn failed(problem: Box<Problem>) -> Self {
+        let place = problem.place.clone();
+        Outcome { place, identity: Identity::default(), result: Err(problem) }
+    }
+
     fn status(&self) -> Status {
         match &self.result {
             Ok(findings) if findings.errors.is_empty() => Status::Fine,
@@ -158,12 +163,8 @@ fn unknown_version(document: &Document) -> Box<Problem> {
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
-    let mut status = Status::Fine;
     let (old, problems) = stored(&arguments.old);
-    for problem in problems {
-        crate::report::problem(&problem);
-        status = status.max(problem.status);
-    }
+    let mut status = crate::report::problems(&problems);
     let mut printer = report::Printer::new(arguments.report);
     let mut run = Run {
         old: &old,
@@ -173,29 +174,19 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     };
     let mut others = Vec::new();
     let mut any = false;
-    for source in sources(&arguments.documents) {
-        let documents = match source.and_then(|source| source.documents()) {
-            Ok(documents) => documents,
-            Err(problem) => {
-                any = true;
-                let (place, identity) = (problem.place.clone(), Identity::default());
-                let outcome = Outcome { place, identity, result: Err(problem) };
-                status = status.max(outcome.status());
-                printer.add(outcome)?;
-                continue;
-            }
-        };
-        for document in documents {
-            if !Subject::is_known(&document.value) {
+    for found in documents(&arguments.documents) {
+        let outcome = match found {
+            Ok(document) if !Subject::is_known(&document.value) => {
                 let kind = document.value.get("kind").and_then(Value::as_str);
                 others.extend(kind.map(str::to_owned).filter(|kind| !others.contains(kind)));
                 continue;
             }
-            any = true;
-            let outcome = run.outcome(&document);
-            status = status.max(outcome.status());
-            printer.add(outcome)?;
-        }
+            Ok(document) => run.outcome(&document),
+            Err(problem) => Outcome::failed(problem),
+        };
+        any = true;
+        status = status.max(outcome.status());
+        printer.add(outcome)?;
     }
     if !any {
         let problem = nothing(&arguments.documents, &others);
@@ -228,19 +219,15 @@ type Stored = BTreeMap<String, Subject>;
 
 fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
     let (mut stored, mut problems) = (Stored::new(), Vec::new());
-    for source in sources(paths) {
-        match source.and_then(|source| source.documents()) {
-            Err(problem) => problems.push(*problem),
-            Ok(documents) => {
-                for document in documents.iter().filter(|found| Subject::is_known(&found.value)) {
-                    match Subject::read(document) {
-                        Ok((subject, _)) => {
-                            stored.insert(key(document), subject);
-                        }
-                        Err(problem) => problems.push(*problem),
-                    }
-                }
+    for document in readable_documents(paths, &mut problems) {
+        if !Subject::is_known(&document.value) {
+            continue;
+        }
+        match Subject::read(&document) {
+            Ok((subject, _)) => {
+                stored.insert(key(&document), subject);
             }
+            Err(problem) => problems.push(*problem),
         }
     }
     if !paths.is_empty() && stored.is_empty() && problems.is_empty() {

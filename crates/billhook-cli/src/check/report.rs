@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use super::{Findings, Outcome};
 use crate::args::Report;
-use crate::findings::{self, VALID, line};
 use crate::json::{self, Fields};
 use crate::problem::Status;
 use crate::report::{self, ERROR, HEADER, HELP, WARNING};
+use crate::validate::report::{self as findings, VALID, line};
 
 /// Longer errors are cut where they show a value.
 const MAX_ERROR: usize = 800;

@@ -16,10 +16,10 @@ use billhook::webhook::{
 
 use crate::allow;
 use crate::crds::{Crds, list};
-use crate::input::{Document, sources};
+use crate::identity::Identity;
+use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, Status, nothing};
-use crate::report::{problem as print_problem, warning};
-use crate::run::Identity;
+use crate::report::{problem as print_problem, problems as print_problems, warning};
 use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
@@ -44,18 +44,13 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut namespaces = Namespaces::default();
     let configurations = configurations(&command.webhooks, &mut namespaces, &mut problems);
     namespaces.read(&command.namespace_labels, &mut problems);
-    let (crds, crd_problems) = match command.crd.is_empty() {
-        true => (None, Vec::new()),
-        false => {
-            let (crds, problems) = Crds::read(&command.crd, Dialect::Kubernetes);
-            (Some(crds), problems)
-        }
-    };
-    problems.extend(crd_problems);
-    for problem in &problems {
-        print_problem(problem);
+    let mut crds = None;
+    if !command.crd.is_empty() {
+        let (read, found) = Crds::read(&command.crd, Dialect::Kubernetes);
+        crds = Some(read);
+        problems.extend(found);
     }
-    let mut status = problems.iter().map(|it| it.status).max().unwrap_or(Status::Fine);
+    let mut status = print_problems(&problems);
     if status == Status::Unusable {
         return Ok(status);
     }
@@ -127,13 +122,9 @@ pub(crate) fn configurations(
         found.push(configuration);
         Ok(())
     };
-    for source in sources(paths) {
-        match source.and_then(|source| source.documents()) {
-            Err(problem) => problems.push(*problem),
-            Ok(documents) => {
-                let failed = documents.iter().filter_map(|document| add(document).err());
-                problems.extend(failed.map(|problem: Box<Problem>| *problem));
-            }
+    for document in documents(paths) {
+        if let Err(problem) = document.and_then(|document| add(&document)) {
+            problems.push(*problem);
         }
     }
     if found.is_empty() && problems.is_empty() {

@@ -10,7 +10,7 @@ use billhook::webhook::{NamespaceError, NamespaceLabels};
 use serde_json::{Value, json};
 
 use crate::crds::list;
-use crate::input::{Document, sources};
+use crate::input::{Document, documents};
 use crate::problem::{Place, Problem};
 use crate::report::warning;
 
@@ -63,10 +63,8 @@ impl Namespaces {
     fn add_files(&mut self, path: PathBuf) -> Result<(), Box<Problem>> {
         let shown = path.to_string_lossy().into_owned();
         let mut any = false;
-        for source in sources(&[path]) {
-            for document in source?.documents()? {
-                any |= self.add_object(&document)?;
-            }
+        for document in documents(&[path]) {
+            any |= self.add_object(&document?)?;
         }
         if any {
             return Ok(());

@@ -3,17 +3,16 @@
 use std::path::PathBuf;
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
-use billhook::{CustomResourceDefinition, Scope};
-use billhook::{GroupVersionKind, UserInfo};
+use billhook::{GroupVersionKind, Scope, UserInfo};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
 use super::Subject;
 use super::args::{Match, Operation};
-use crate::crds::Crds;
-use crate::input::{Document, sources};
+use crate::crds::{Crds, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, manifests};
 use crate::problem::{Place, Problem};
-use crate::run::{Identity, type_meta, version_named};
 
 /// What requests are made from.
 pub(super) struct Requests<'r> {
@@ -128,20 +127,10 @@ fn connect(api: &ApiResource, kind: &GroupVersionKind, object: DeepValue) -> Adm
         .namespace(named.namespace)
 }
 
-/// The objects below the paths; what cannot be read is added to the subjects.
+/// The objects below the paths; problems are added to the subjects.
 fn documents(paths: &[PathBuf], subjects: &mut Vec<Subject>) -> Vec<Document> {
-    let mut found = Vec::new();
-    for source in sources(paths) {
-        match source.and_then(|source| source.documents()) {
-            Ok(documents) => {
-                // Manifests are often kept beside their definitions.
-                let is_object = |it: &Document| !CustomResourceDefinition::is_definition(&it.value);
-                found.extend(documents.into_iter().filter(is_object));
-            }
-            Err(problem) => subjects.push(failed(problem)),
-        }
-    }
-    found
+    let readable = |found: Result<_, _>| found.map_err(|it| subjects.push(failed(it))).ok();
+    manifests(paths).filter_map(readable).collect()
 }
 
 fn failed(problem: Box<Problem>) -> Subject {

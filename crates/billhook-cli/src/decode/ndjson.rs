@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use billhook::{CrdVersion, DecodeError, DecodeOptions, MAX_LINE, StreamError};
 use billhook_apimachinery::value::DeepValue;
 
+use super::Run;
 use crate::args::{Command, Decode, is_stdin};
-use crate::crds::Crds;
+use crate::crds::{Crds, Used};
+use crate::identity::{Identity, type_meta};
 use crate::input::Document;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
-use crate::run::{Identity, Run, Used, type_meta};
 
 /// How often the progress line is written.
 const INTERVAL: Duration = Duration::from_millis(200);

@@ -10,11 +10,11 @@ use billhook::{FieldError, Verdict};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
+use super::{Checked, Finding};
 use crate::args::{Report, Validate};
 use crate::json::{self, Fields};
 use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible};
-use crate::validate::{Checked, Finding};
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 

@@ -1,29 +1,28 @@
 //! `billhook validate`: every object finds its definition, version and, for updates, the object it
 //! replaces, and goes through the library as a write goes through a server.
 
+pub(crate) mod report;
+
 use std::io;
 
-use billhook::{
-    CrdVersion, CustomResourceDefinition, DecodeOptions, Dialect, ValidateOptions, Validation,
-    Verdict,
-};
+use billhook::{CrdVersion, DecodeOptions, Dialect, ValidateOptions, Validation, Verdict};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
-use crate::crds::Crds;
-use crate::findings::Printer;
-use crate::input::{Document, sources};
-use crate::problem::{Place, Problem, Status, no_objects};
-use crate::report;
-use crate::run::{Identity, Used, from_request, type_meta, version_named};
+use crate::crds::{Crds, Used, version_named};
+use crate::decode::from_request;
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects, readable_documents};
+use crate::problem::{Place, Problem, Status};
+use report::Printer;
 
-/// What a server says about an object.
+/// The verdict of a server on an object.
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) place: Place,
     pub(crate) identity: Identity,
-    /// What is to be said about the definition, the first time it is used.
+    /// Notes about the definition, the first time it is used.
     pub(crate) notes: Vec<String>,
     pub(crate) result: Result<Checked, Box<Problem>>,
 }
@@ -31,7 +30,7 @@ pub(crate) struct Finding {
 /// An object that was decoded and validated.
 #[derive(Debug)]
 pub(crate) struct Checked {
-    /// What the server would warn of.
+    /// The warnings of a server.
     pub(crate) warnings: Vec<String>,
     pub(crate) validation: Validation,
 }
@@ -53,54 +52,27 @@ impl Finding {
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Validate) -> io::Result<Status> {
-    let mut status = Status::Fine;
     let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
-    let mut old = Vec::new();
-    for source in sources(&command.old) {
-        match source.and_then(|source| source.documents()) {
-            Ok(documents) => old.extend(documents),
-            Err(problem) => problems.push(*problem),
-        }
-    }
-    for problem in problems {
-        report::problem(&problem);
-        status = status.max(problem.status);
-    }
+    let old = readable_documents(&command.old, &mut problems);
+    let mut status = crate::report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);
     }
     let mut printer = Printer::new(command);
     let mut run = Run { command, crds: &crds, old: &old, used: Used::default() };
-    let mut any = false;
-    let mut print = |finding: Finding| {
+    for found in objects(&command.objects) {
+        let finding = match found {
+            Ok(document) => run.finding(document),
+            Err(problem) => Finding::failed(problem),
+        };
         status = status.max(finding.status());
-        printer.add(finding)
-    };
-    for source in sources(&command.objects) {
-        match source.and_then(|source| source.documents()) {
-            Err(problem) => {
-                print(Finding::failed(problem))?;
-                any = true;
-            }
-            Ok(documents) => {
-                for document in documents {
-                    // Manifests are often kept beside their definitions.
-                    if !CustomResourceDefinition::is_definition(&document.value) {
-                        print(run.finding(document))?;
-                        any = true;
-                    }
-                }
-            }
-        }
-    }
-    if !any {
-        print(Finding::failed(no_objects(&command.objects)))?;
+        printer.add(finding)?;
     }
     printer.finish()?;
     Ok(status)
 }
 
-/// What the objects of a run have in common.
+/// The state that the objects of a run share.
 struct Run<'r> {
     command: &'r Validate,
     crds: &'r Crds,
@@ -165,7 +137,7 @@ impl Run<'_> {
         Ok(Checked { warnings, validation })
     }
 
-    /// The old object of the same group, kind, namespace and name, as a read gives it.
+    /// The old object of the same group, kind, namespace and name, as a read returns it.
     fn old_object(
         &self,
         version: &CrdVersion,

@@ -1,52 +1,44 @@
-//! The work itself: every object finds its definition and version, goes through the library, and
-//! its outcome is printed. A problem with one object does not keep the others from being read.
+//! `billhook decode`, `prune` and `default`: every object finds its definition and version, goes
+//! through the library, and its outcome is printed. A problem with one object does not keep the
+//! others from being read.
 
-use std::collections::BTreeSet;
+mod json;
+mod ndjson;
+mod text;
+
 use std::io;
 
-use billhook::{
-    Change, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
-    FieldValidation,
-};
+use billhook::{Change, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, json_type};
-use serde_json::Value;
+use billhook_apimachinery::value::DeepValue;
 
 use crate::args::{Command, From, Report};
-use crate::crds::{Crd, Crds, list};
-use crate::input::{Document, sources};
-use crate::json::JsonReport;
-use crate::ndjson;
-use crate::problem::{Place, Problem, Status, no_objects};
-use crate::report::{self, TextReport};
+use crate::crds::{Crd, Crds, Used, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects};
+use crate::problem::{Place, Problem, Status};
+use crate::report;
+use json::JsonReport;
+use text::TextReport;
 
-/// What an object says it is.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Identity {
-    pub(crate) api_version: Option<String>,
-    pub(crate) kind: Option<String>,
-    pub(crate) namespace: Option<String>,
-    pub(crate) name: Option<String>,
-}
-
-/// What became of an object.
+/// The outcome of an object.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) place: Place,
     pub(crate) identity: Identity,
     /// Paths of the keys that are written more than once.
     pub(crate) duplicates: Vec<String>,
-    /// What is to be said about the definition, the first time it is used.
+    /// Notes about the definition, the first time it is used.
     pub(crate) notes: Vec<String>,
     pub(crate) result: Result<Done, Box<Problem>>,
 }
 
-/// An object behind the step that was asked for.
+/// An object after the step that was asked for.
 #[derive(Debug)]
 pub(crate) struct Done {
     pub(crate) object: DeepValue,
     pub(crate) changes: Vec<Change>,
-    /// What a server would warn of.
+    /// The warnings of a server.
     pub(crate) warnings: Vec<String>,
 }
 
@@ -81,12 +73,8 @@ enum Printer {
 /// Runs a command. The error is one of writing the output.
 pub(crate) fn run(command: &Command) -> io::Result<Status> {
     let common = command.common();
-    let mut status = Status::Fine;
     let (crds, problems) = Crds::read(&common.crd, common.dialect());
-    for problem in problems {
-        report::problem(&problem);
-        status = status.max(problem.status);
-    }
+    let mut status = report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);
     }
@@ -109,27 +97,12 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
             }
         }
     };
-    let mut any = false;
     let mut run = Run { command, crds: &crds, used: Used::default() };
-    for source in sources(&common.objects) {
-        match source.and_then(|source| source.documents()) {
-            Err(problem) => {
-                print(Outcome::failed(problem))?;
-                any = true;
-            }
-            Ok(documents) => {
-                for document in documents {
-                    // Manifests are often kept beside their definitions.
-                    if !CustomResourceDefinition::is_definition(&document.value) {
-                        print(run.outcome(document))?;
-                        any = true;
-                    }
-                }
-            }
-        }
-    }
-    if !any {
-        print(Outcome::failed(no_objects(&common.objects)))?;
+    for found in objects(&common.objects) {
+        print(match found {
+            Ok(document) => run.outcome(document),
+            Err(problem) => Outcome::failed(problem),
+        })?;
     }
     if let Printer::Json(json) = printer {
         json.finish()?;
@@ -137,7 +110,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     Ok(status)
 }
 
-/// What the objects of a run have in common.
+/// The state that the objects of a run share.
 pub(crate) struct Run<'r> {
     pub(crate) command: &'r Command,
     pub(crate) crds: &'r Crds,
@@ -229,110 +202,6 @@ impl Run<'_> {
 
     pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &CrdVersion, notes: &mut Vec<String>) {
         self.used.note(crd, version, matches!(self.command, Command::Decode(_)), notes);
-    }
-}
-
-/// A version of a definition by name; the problem is at `place`, where the object is.
-pub(crate) fn version_named(
-    crd: &Crd<'_>,
-    name: &str,
-    place: &Place,
-) -> Result<CrdVersion, Box<Problem>> {
-    let definition = crd.definition;
-    definition.version(name).ok_or_else(|| {
-        let versions: Vec<_> =
-            definition.versions().map(|version| version.name().to_owned()).collect();
-        let message = format!("the CRD for kind `{}` has no version `{name}`", definition.kind());
-        let help = format!("the versions in `{}`: {}", crd.place, list(&versions));
-        Problem::unusable(place.clone(), message).help(help)
-    })
-}
-
-/// The versions that were used so far, as `apiVersion` and kind.
-#[derive(Debug, Default)]
-pub(crate) struct Used(BTreeSet<(String, String)>);
-
-impl Used {
-    /// What is to be said about a version when it is used for the first time.
-    pub(crate) fn note(
-        &mut self,
-        crd: &Crd<'_>,
-        version: &CrdVersion,
-        is_request: bool,
-        notes: &mut Vec<String>,
-    ) {
-        let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
-        if !self.0.insert((api_version, kind)) {
-            return;
-        }
-        for ignored in &crd.ignored {
-            notes.push(format!(
-                "{ignored}: another CRD for kind `{}` is in `{}`; that one is used",
-                crd.definition.kind(),
-                crd.place
-            ));
-        }
-        if !version.is_served() && is_request {
-            notes.push(format!("{}: version `{}` is not served", crd.place, version.name()));
-        }
-        if !crd.definition.is_established() && is_request {
-            let place = crd.place;
-            notes.push(format!("{place}: the CRD is not established, so nothing is served"));
-        }
-        if crd.definition.is_terminating() && is_request {
-            notes.push(format!("{}: the CRD is being deleted", crd.place));
-        }
-        let errors = version.structural_errors();
-        notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));
-    }
-}
-
-/// What an object says it is, if it says so.
-pub(crate) fn type_meta<'i>(
-    value: &Value,
-    identity: &'i Identity,
-    place: &Place,
-) -> Result<(&'i str, &'i str), Box<Problem>> {
-    let unusable = |message: String| Problem::unusable(place.clone(), message);
-    if !value.is_object() {
-        return Err(unusable(format!("expected an object, found {}", json_type(value))));
-    }
-    let missing = |name: &str| match value.get(name) {
-        None | Some(Value::Null) => unusable(format!("`{name}` is missing")),
-        Some(Value::String(_)) => unusable(format!("`{name}` is empty")),
-        Some(other) => unusable(format!("`{name}` must be a string, found {}", json_type(other))),
-    };
-    let api_version = identity.api_version.as_deref().filter(|text| !text.is_empty());
-    let kind = identity.kind.as_deref().filter(|text| !text.is_empty());
-    let api_version = api_version.ok_or_else(|| missing("apiVersion"))?;
-    Ok((api_version, kind.ok_or_else(|| missing("kind"))?))
-}
-
-impl Identity {
-    pub(crate) fn of(value: &Value) -> Self {
-        let text = |path: &str| value.pointer(path).and_then(Value::as_str).map(str::to_owned);
-        Identity {
-            api_version: text("/apiVersion"),
-            kind: text("/kind"),
-            namespace: text("/metadata/namespace"),
-            name: text("/metadata/name"),
-        }
-    }
-
-    /// Whether both are the same object, in any version. One that names no namespace is in the
-    /// given one.
-    pub(crate) fn is_same_object(&self, other: &Identity, namespace: &str) -> bool {
-        let group = |identity: &Identity| {
-            let api_version = identity.api_version.as_deref().unwrap_or_default();
-            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
-        };
-        let namespace_of = |identity: &Identity| {
-            identity.namespace.clone().unwrap_or_else(|| namespace.to_owned())
-        };
-        self.kind == other.kind
-            && self.name == other.name
-            && group(self) == group(other)
-            && namespace_of(self) == namespace_of(other)
     }
 }
 

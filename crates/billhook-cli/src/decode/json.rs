@@ -1,0 +1,87 @@
+//! Outcomes as JSON, with every change.
+
+use std::io;
+
+use billhook::{Change, ChangeKind};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use super::Outcome;
+use super::text::notes;
+use crate::args::Command;
+use crate::json::{Fields, error, print_document};
+use crate::report;
+
+/// Collects outcomes.
+#[derive(Debug)]
+pub(crate) struct JsonReport {
+    kind: &'static str,
+    objects: bool,
+    items: Vec<DeepValue>,
+}
+
+impl JsonReport {
+    pub(crate) fn new(command: &Command) -> Self {
+        let kind = match command {
+            Command::Decode(_) => "DecodeReport",
+            Command::Prune(_) => "PruneReport",
+            Command::Default(_) => "DefaultReport",
+        };
+        JsonReport { kind, objects: !command.common().check, items: Vec::new() }
+    }
+
+    /// Adds an outcome. Warnings about definitions and errors go to standard error too.
+    pub(crate) fn add(&mut self, outcome: Outcome) {
+        notes(&outcome);
+        let mut item = Fields::of_object(outcome.place, outcome.identity);
+        match outcome.result {
+            Ok(done) => {
+                item.value("changes", Value::from_iter(done.changes.iter().map(change)));
+                item.value("warnings", Value::from(done.warnings));
+                if self.objects {
+                    item.value("object", done.object.into_inner());
+                }
+            }
+            Err(problem) => {
+                report::problem(&problem);
+                item.value("changes", Value::Array(Vec::new()));
+                item.value("warnings", Value::Array(Vec::new()));
+                item.value("error", error(*problem));
+            }
+        }
+        self.items.push(DeepValue::from(item.into_value()));
+    }
+
+    /// Prints the document.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        print_document(self.kind, self.items)
+    }
+}
+
+fn change(change: &Change) -> Value {
+    let mut reason = Fields::default();
+    reason.text("rule", Some(change.reason().rule().to_owned()));
+    reason.text("text", Some(change.reason().text().to_owned()));
+    let mut fields = Fields::default();
+    fields.text("path", Some(change.path().to_string()));
+    fields.text("pointer", Some(change.path().to_json_pointer()));
+    fields.text("kind", Some(kind(change.kind())));
+    if let Some(before) = change.before() {
+        fields.value("before", deep_clone(before));
+    }
+    if let Some(after) = change.after() {
+        fields.value("after", deep_clone(after));
+    }
+    fields.value("reason", reason.into_value());
+    let schema_path = change.schema_path();
+    fields.text("schemaPath", (!schema_path.is_empty()).then(|| schema_path.to_string()));
+    fields.into_value()
+}
+
+/// The kind as the library serializes it.
+fn kind(kind: ChangeKind) -> String {
+    match serde_json::to_value(kind) {
+        Ok(Value::String(text)) => text,
+        _ => kind.label().to_owned(),
+    }
+}

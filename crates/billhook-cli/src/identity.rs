@@ -1,0 +1,64 @@
+//! The identity of an object: group, version, kind, namespace and name, as it says itself.
+
+use billhook_apimachinery::value::json_type;
+use serde_json::Value;
+
+use crate::problem::{Place, Problem};
+
+/// The identity of an object, as far as it has one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Identity {
+    pub(crate) api_version: Option<String>,
+    pub(crate) kind: Option<String>,
+    pub(crate) namespace: Option<String>,
+    pub(crate) name: Option<String>,
+}
+
+/// Returns `apiVersion` and kind of an object.
+pub(crate) fn type_meta<'i>(
+    value: &Value,
+    identity: &'i Identity,
+    place: &Place,
+) -> Result<(&'i str, &'i str), Box<Problem>> {
+    let unusable = |message: String| Problem::unusable(place.clone(), message);
+    if !value.is_object() {
+        return Err(unusable(format!("expected an object, found {}", json_type(value))));
+    }
+    let missing = |name: &str| match value.get(name) {
+        None | Some(Value::Null) => unusable(format!("`{name}` is missing")),
+        Some(Value::String(_)) => unusable(format!("`{name}` is empty")),
+        Some(other) => unusable(format!("`{name}` must be a string, found {}", json_type(other))),
+    };
+    let api_version = identity.api_version.as_deref().filter(|text| !text.is_empty());
+    let kind = identity.kind.as_deref().filter(|text| !text.is_empty());
+    let api_version = api_version.ok_or_else(|| missing("apiVersion"))?;
+    Ok((api_version, kind.ok_or_else(|| missing("kind"))?))
+}
+
+impl Identity {
+    pub(crate) fn of(value: &Value) -> Self {
+        let text = |path: &str| value.pointer(path).and_then(Value::as_str).map(str::to_owned);
+        Identity {
+            api_version: text("/apiVersion"),
+            kind: text("/kind"),
+            namespace: text("/metadata/namespace"),
+            name: text("/metadata/name"),
+        }
+    }
+
+    /// Whether both are the same object, in any version. One that names no namespace is in the
+    /// given one.
+    pub(crate) fn is_same_object(&self, other: &Identity, namespace: &str) -> bool {
+        let group = |identity: &Identity| {
+            let api_version = identity.api_version.as_deref().unwrap_or_default();
+            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
+        };
+        let namespace_of = |identity: &Identity| {
+            identity.namespace.clone().unwrap_or_else(|| namespace.to_owned())
+        };
+        self.kind == other.kind
+            && self.name == other.name
+            && group(self) == group(other)
+            && namespace_of(self) == namespace_of(other)
+    }
+}
