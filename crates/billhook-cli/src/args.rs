@@ -2,16 +2,17 @@
 //! what the user may write; the library's own types are made from them.
 
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::admit::args::Admit;
 use crate::explain::Explain;
 use crate::matching::args::Match;
+use crate::options::{Format, Report, Validation, field_validation, read_stdin_once};
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
-/// What a Kubernetes API server makes of custom resources: which fields it prunes, which nulls it
-/// removes, which defaults it sets, and why; and what it finds wrong with them.
+/// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
+/// it removes, which defaults it sets, and why; and which errors it finds in them.
 #[derive(Debug, Parser)]
 #[command(name = "billhook", version, max_term_width = 100, after_help = EXIT_STATUS)]
 pub(crate) struct Cli {
@@ -61,14 +62,14 @@ Exit status:
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
-    /// Documents as they are stored now: a file, a directory or `-` for standard input; may be
-    /// repeated. One of the same kind and name is checked as an update, all others as new ones
+    /// Stored documents: a file, a directory or `-` for standard input; may be repeated. Documents of
+    /// the same kind and name are checked as updates of them, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// What the request does about unknown and duplicate fields [default: warn]
+    /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
-    /// How verdicts are reported: as text, with long values cut, or as one JSON document
+    /// Format of the report: text, with long values cut, or one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// CRDs and webhook configurations: files, directories or `-` for standard input
@@ -85,7 +86,7 @@ Exit status:
 /// The steps that change objects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Decode objects as a server decodes a request body or what it has stored
+    /// Decode objects as a server decodes a request body or a stored object
     #[command(after_help = EXIT_STATUS)]
     Decode(Decode),
     /// Only remove the fields that the schema does not specify
@@ -98,10 +99,10 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Decode {
-    /// Where the objects come from
+    /// Source of the objects
     #[arg(long, value_enum, value_name = "WHERE", default_value_t = From::Request)]
     pub(crate) from: From,
-    /// What the request does about unknown and duplicate fields [default: warn]
+    /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
     /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
@@ -135,23 +136,23 @@ pub(crate) struct Validate {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) crd: Vec<PathBuf>,
-    /// The objects as the server has them, found by kind and name: a file, a directory or `-`; may
-    /// be repeated. The validation is that of an update then
+    /// Stored objects, found by kind and name: a file, a directory or `-`; may be repeated. The
+    /// objects are then validated as updates
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// The subresource that is updated
+    /// Subresource to update
     #[arg(long, value_enum, value_name = "NAME", requires = "old")]
     pub(crate) subresource: Option<Subresource>,
-    /// Take the objects as they are, as after admission: nothing is pruned, defaulted or coerced
+    /// Skip decoding: nothing is pruned, defaulted or coerced, as after admission
     #[arg(long, conflicts_with = "field_validation")]
     pub(crate) no_decode: bool,
-    /// What the request does about unknown and duplicate fields [default: warn]
+    /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
-    /// Namespace of the request, for objects that name none
+    /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
-    /// How the findings are printed: as text, or as one JSON document
+    /// Format of the findings: text, or one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// Print only objects that are not valid
@@ -164,7 +165,7 @@ pub(crate) struct Validate {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subresource {
-    /// Only status counts; the rest is that of the old object
+    /// Update only `status`
     Status,
 }
 
@@ -178,14 +179,14 @@ pub(crate) struct Common {
     /// objects are stored in]
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,
-    /// Whose rules apply: those of a server or those of the KEPs
+    /// Behavior to reproduce
     #[arg(long, value_enum, value_name = "DIALECT", default_value_t = Rules::Kubernetes)]
     dialect: Rules,
-    /// How objects are printed
+    /// Output format of objects
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
-    /// How changes are reported: as text on standard error, or as one JSON document on standard
-    /// output that holds the objects too
+    /// Format of the report: text on standard error, or one JSON document on standard output that
+    /// holds the objects too
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// Print no objects; exit with status 1 if any of them would change
@@ -208,37 +209,11 @@ pub(crate) enum From {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Validation {
-    /// Refuse the object
-    Strict,
-    /// Drop them with a warning
-    Warn,
-    /// Drop them silently
-    Ignore,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Rules {
-    /// What a server does
+    /// Behavior of a server
     Kubernetes,
-    /// What the KEPs on pruning and defaulting say
+    /// Behavior that the KEPs on pruning and defaulting describe
     Kep,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// YAML documents
-    Yaml,
-    /// Indented JSON, one object after another
-    Json,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Report {
-    /// Text for people
-    Text,
-    /// One document for the whole run
-    Json,
 }
 
 impl Command {
@@ -258,16 +233,15 @@ impl Command {
         }
     }
 
-    /// What no single option can rule out.
-    fn check(&self) -> Result<(), clap::Error> {
+    /// Checks combinations of options that clap cannot rule out.
+    fn check(&self) -> Result<(), &'static str> {
         let common = self.common();
-        read_stdin_once(self.name(), common.crd.iter().chain(&common.objects))?;
+        read_stdin_once(common.crd.iter().chain(&common.objects))?;
         match self {
             Command::Decode(decode)
                 if decode.from == From::Storage && decode.field_validation.is_some() =>
             {
-                let text = "`--field-validation` is for requests, not for `--from storage`";
-                Err(conflict(self.name(), text))
+                Err("`--field-validation` is for requests, not for `--from storage`")
             }
             _ => Ok(()),
         }
@@ -275,37 +249,28 @@ impl Command {
 }
 
 impl Subcommands {
-    /// What no single option can rule out.
+    /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
-        match self {
-            Subcommands::Decode(command) => command.check(),
+        let (name, checked) = match self {
+            Subcommands::Decode(command) => (command.name(), command.check()),
             Subcommands::Validate(validate) => {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
-                read_stdin_once("validate", paths)
+                ("validate", read_stdin_once(paths))
             }
             Subcommands::Check(check) => {
-                read_stdin_once("check", check.old.iter().chain(&check.documents))
+                ("check", read_stdin_once(check.old.iter().chain(&check.documents)))
             }
-            Subcommands::Match(command) => command.check(),
-            Subcommands::Admit(admit) => read_stdin_once("admit", admit.paths()),
+            Subcommands::Match(command) => ("match", command.check()),
+            Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Explain(explain) => {
-                explain.check().map_err(|text| conflict("explain", &text))
+                return explain.check().map_err(|text| conflict("explain", &text));
             }
-        }
+        };
+        checked.map_err(|text| conflict(name, text))
     }
 }
 
-pub(crate) fn read_stdin_once<'p>(
-    subcommand: &str,
-    paths: impl Iterator<Item = &'p PathBuf>,
-) -> Result<(), clap::Error> {
-    match paths.filter(|path| is_stdin(path)).count() {
-        0 | 1 => Ok(()),
-        _ => Err(conflict(subcommand, "standard input (`-`) can be read only once")),
-    }
-}
-
-pub(crate) fn conflict(subcommand: &str, text: &str) -> clap::Error {
+fn conflict(subcommand: &str, text: &str) -> clap::Error {
     let mut cli = Cli::command();
     cli.build();
     let kind = clap::error::ErrorKind::ArgumentConflict;
@@ -333,14 +298,6 @@ impl Check {
     }
 }
 
-pub(crate) fn field_validation(chosen: Option<Validation>) -> FieldValidation {
-    match chosen {
-        Some(Validation::Strict) => FieldValidation::Strict,
-        Some(Validation::Warn) | None => FieldValidation::Warn,
-        Some(Validation::Ignore) => FieldValidation::Ignore,
-    }
-}
-
 impl Common {
     pub(crate) fn dialect(&self) -> Dialect {
         match self.dialect {
@@ -348,9 +305,4 @@ impl Common {
             Rules::Kep => Dialect::Kep,
         }
     }
-}
-
-/// Whether a path stands for standard input.
-pub(crate) fn is_stdin(path: &Path) -> bool {
-    path.as_os_str() == "-"
 }

@@ -9,7 +9,7 @@ use billhook::{CustomResourceDefinition, Manifest, ManifestError};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
-use crate::args::is_stdin;
+use crate::options::is_stdin;
 use crate::problem::{Place, Problem, no_objects};
 
 /// Something to read documents from.

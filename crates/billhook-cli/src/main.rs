@@ -12,6 +12,7 @@ mod identity;
 mod input;
 mod json;
 mod matching;
+mod options;
 mod problem;
 mod report;
 mod validate;

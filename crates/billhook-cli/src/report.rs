@@ -8,8 +8,8 @@ use anstyle::{AnsiColor, Style};
 use billhook_apimachinery::print::is_printable;
 use serde_json::Value;
 
-use crate::args::Format;
 use crate::identity::Identity;
+use crate::options::Format;
 use crate::problem::{Place, Problem, Status};
 
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::args::{Format, Report, Validation};
+use crate::options::{Format, Report, Validation};
 
 pub(crate) const EXIT_STATUS: &str = "\
+An object to delete need not be among those of --old; an object to create must not be.
+
 Exit status:
   0  the request is admitted
   1  a webhook or the validation refuses it, or --check-idempotence found something
@@ -26,57 +28,56 @@ pub(crate) struct Admit {
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
     pub(crate) namespace_labels: Vec<String>,
-    /// Where a service is; may be repeated [default: asked of the domain name system]
+    /// Address to dial for a Service; may be repeated [default: DNS]
     #[arg(long, value_name = "SERVICE.NAMESPACE=HOST:PORT", value_parser = resolve)]
     pub(crate) resolve: Vec<Resolve>,
     /// An AdmissionConfiguration, which names the credentials for webhooks
     #[arg(long, value_name = "FILE")]
     pub(crate) admission_config: Option<PathBuf>,
-    /// What is done with the objects [default: create, or update if there is --old]
+    /// Operation on the objects [default: create, with --old update]
     #[arg(long, value_enum, value_name = "OPERATION")]
     pub(crate) operation: Option<Operation>,
-    /// The objects as they are stored, found by kind, namespace and name: a file, a directory or
-    /// `-`; may be repeated. An object that is deleted need not be there, one that is created must
-    /// not
+    /// Stored objects, found by kind, namespace and name: a file, a directory or `-`; may be
+    /// repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// A patch that is applied to the objects, which are then those that are stored: a JSON patch if
-    /// it is a list, a merge patch otherwise
+    /// Apply a patch to the objects, which are then the stored ones: a JSON patch if it is a list, a
+    /// merge patch otherwise
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]
     pub(crate) patch: Option<PathBuf>,
-    /// The subresource that is updated
+    /// Subresource to update
     #[arg(long, value_enum, value_name = "NAME", requires = "stored")]
     pub(crate) subresource: Option<Subresource>,
     /// Make a dry-run request
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// What the request does about unknown and duplicate fields [default: warn]
+    /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
-    /// What users are allowed to do, for match conditions that ask; everything else is denied. May
-    /// be repeated [default: such conditions fail]
+    /// Permission granted to the user, for `authorizer` in match conditions; all others are denied.
+    /// May be repeated [default: such conditions fail]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
-    /// Seconds that a request may take
+    /// Request timeout in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 34)]
     pub(crate) timeout: u64,
-    /// Namespace of the request, for objects that name none
+    /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
-    /// The user who makes the request
+    /// Name of the user who makes the request
     #[arg(long, value_name = "NAME", default_value = "kubernetes-admin")]
     pub(crate) user: String,
-    /// A group that the user is in; may be repeated
+    /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
-    /// Call each mutating webhook again on its own output, and report what it changes
+    /// Call each mutating webhook again on its own output, and report its changes
     #[arg(long)]
     pub(crate) check_idempotence: bool,
-    /// How objects are printed
+    /// Output format of objects
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
-    /// How the outcome is reported: as text on standard error, or as one JSON document on standard
-    /// output that holds the objects too
+    /// Format of the report: text on standard error, or one JSON document on standard output that
+    /// holds the objects too
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// Print no steps, only warnings and errors
@@ -89,26 +90,26 @@ pub(crate) struct Admit {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Operation {
-    /// They are new
+    /// Create the objects
     Create,
-    /// They change others, as `kubectl apply` does: what only servers write may be left out
+    /// Update stored objects; server-set fields may be omitted, as with `kubectl apply`
     Update,
-    /// They replace others, as `kubectl replace` does: the resourceVersion must be that of the old
-    /// object
+    /// Replace stored objects; the resourceVersion must be that of the stored one, as with `kubectl
+    /// replace`
     Replace,
-    /// They go
+    /// Delete the objects
     Delete,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Subresource {
-    /// Only status counts; the rest is that of the old object
+    /// Update only `status`
     Status,
-    /// The objects are of kind `Scale` and set the replicas of the old object of that name
+    /// Update only the replicas, with objects of kind `Scale`, each for the stored object of its name
     Scale,
 }
 
-/// Where a service is.
+/// The address of a Service.
 #[derive(Clone, Debug)]
 pub(crate) struct Resolve {
     pub(crate) service: String,

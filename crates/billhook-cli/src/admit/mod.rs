@@ -21,10 +21,10 @@ use crate::admit::cluster::Cluster;
 use crate::admit::json::Items;
 use crate::admit::progress::Waiting;
 use crate::allow;
-use crate::args::{Report, field_validation};
 use crate::crds::{Crds, Used, version_named};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects};
+use crate::options::{Report, field_validation};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
 

@@ -195,7 +195,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     }
     if !old.is_empty() && !run.is_update {
         let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
-        let text = format!("nothing that was checked is an update of {}", list(&names));
+        let text = format!("no document updates {}", list(&names));
         crate::report::warning(&text);
     }
     printer.add_together(&lint_together(&run.configurations))?;

@@ -9,8 +9,8 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::{Findings, Outcome};
-use crate::args::Report;
 use crate::json::{self, Fields};
+use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, HEADER, HELP, WARNING};
 use crate::validate::report::{self as findings, VALID, line};

@@ -6,7 +6,7 @@ use billhook::{Change, ChangeKind};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use super::text::notes;
 use crate::args::Command;
 use crate::json::{Fields, error, print_document};

@@ -4,65 +4,23 @@
 
 mod json;
 mod ndjson;
+mod outcome;
+mod run;
 mod text;
 
 use std::io;
 
-use billhook::{Change, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
-use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::DeepValue;
-
-use crate::args::{Command, From, Report};
-use crate::crds::{Crd, Crds, Used, version_named};
-use crate::identity::{Identity, type_meta};
-use crate::input::{Document, objects};
-use crate::problem::{Place, Problem, Status};
+use crate::args::Command;
+use crate::crds::{Crds, Used};
+use crate::input::objects;
+use crate::options::Report;
+use crate::problem::Status;
 use crate::report;
 use json::JsonReport;
+use outcome::Outcome;
+use run::Run;
+pub(crate) use run::from_request;
 use text::TextReport;
-
-/// The outcome of an object.
-#[derive(Debug)]
-pub(crate) struct Outcome {
-    pub(crate) place: Place,
-    pub(crate) identity: Identity,
-    /// Paths of the keys that are written more than once.
-    pub(crate) duplicates: Vec<String>,
-    /// Notes about the definition, the first time it is used.
-    pub(crate) notes: Vec<String>,
-    pub(crate) result: Result<Done, Box<Problem>>,
-}
-
-/// An object after the step that was asked for.
-#[derive(Debug)]
-pub(crate) struct Done {
-    pub(crate) object: DeepValue,
-    pub(crate) changes: Vec<Change>,
-    /// The warnings of a server.
-    pub(crate) warnings: Vec<String>,
-}
-
-impl Outcome {
-    fn failed(problem: Box<Problem>) -> Self {
-        Outcome {
-            place: problem.place.clone(),
-            identity: Identity::default(),
-            duplicates: Vec::new(),
-            notes: Vec::new(),
-            result: Err(problem),
-        }
-    }
-
-    fn status(&self, check: bool) -> Status {
-        match &self.result {
-            Err(problem) => problem.status,
-            Ok(done) if check && !(done.changes.is_empty() && self.duplicates.is_empty()) => {
-                Status::Changed
-            }
-            Ok(_) => Status::Fine,
-        }
-    }
-}
 
 /// Where outcomes go.
 enum Printer {
@@ -108,171 +66,4 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         json.finish()?;
     }
     Ok(status)
-}
-
-/// The state that the objects of a run share.
-pub(crate) struct Run<'r> {
-    pub(crate) command: &'r Command,
-    pub(crate) crds: &'r Crds,
-    pub(crate) used: Used,
-}
-
-impl Run<'_> {
-    fn outcome(&mut self, document: Document) -> Outcome {
-        let place = document.place.clone();
-        let identity = Identity::of(&document.value);
-        let duplicates = document.duplicates.clone();
-        let mut notes = Vec::new();
-        let result = self.object(document, &identity, &mut notes);
-        Outcome { place, identity, duplicates, notes, result }
-    }
-
-    fn object(
-        &mut self,
-        document: Document,
-        identity: &Identity,
-        notes: &mut Vec<String>,
-    ) -> Result<Done, Box<Problem>> {
-        let place = &document.place;
-        let (api_version, kind) = type_meta(&document.value, identity, place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
-        let crd = self.crds.find(group, kind, place)?;
-        let version = self.version(&crd, own, place)?;
-        if crd.definition.version(own).is_none() {
-            notes.push(format!(
-                "{place}: the CRD in `{}` has no version `{own}`, so none of the fields is known",
-                crd.place
-            ));
-        }
-        for used in [crd.definition.version(own), Some(version.clone())].into_iter().flatten() {
-            self.note(&crd, &used, notes);
-        }
-        match self.command {
-            Command::Decode(decode) if decode.from == From::Storage => {
-                from_storage(&version, document)
-            }
-            Command::Decode(decode) => {
-                // Nobody sees the changes of a quiet run.
-                let common = self.command.common();
-                let report = !common.quiet || common.check || common.report == Report::Json;
-                let options = DecodeOptions::default().report(report);
-                let options = options.field_validation(decode.field_validation());
-                from_request(&version, document, &options)
-            }
-            Command::Prune(_) => {
-                let mut object = document.value;
-                let changes = version.prune_reporting(&mut object);
-                Ok(Done { object, changes, warnings: Vec::new() })
-            }
-            Command::Default(default) => {
-                let mut object = document.value;
-                let mut changes = Vec::new();
-                if default.remove_nulls {
-                    changes = version.remove_nulls_reporting(&mut object);
-                }
-                let defaulted = version.apply_defaults_reporting(&mut object);
-                changes.extend(
-                    defaulted
-                        .map_err(|error| Problem::refused(document.place, error.to_string()))?,
-                );
-                Ok(Done { object, changes, warnings: Vec::new() })
-            }
-        }
-    }
-
-    /// The version to use for an object that says it has the version `own`.
-    pub(crate) fn version(
-        &self,
-        crd: &Crd<'_>,
-        own: &str,
-        place: &Place,
-    ) -> Result<CrdVersion, Box<Problem>> {
-        let definition = crd.definition;
-        let from_storage =
-            matches!(self.command, Command::Decode(decode) if decode.from == From::Storage);
-        let wanted = self.command.common().version.as_deref();
-        let stored = if from_storage { definition.storage().ok() } else { None };
-        if wanted.is_none()
-            && let Some(stored) = stored
-        {
-            return Ok(stored);
-        }
-        version_named(crd, wanted.unwrap_or(own), place)
-    }
-
-    pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &CrdVersion, notes: &mut Vec<String>) {
-        self.used.note(crd, version, matches!(self.command, Command::Decode(_)), notes);
-    }
-}
-
-fn from_storage(version: &CrdVersion, document: Document) -> Result<Done, Box<Problem>> {
-    let options = DecodeOptions::default().report(true);
-    let mut object = document.value;
-    match version.decode_storage_value(&mut object, &options) {
-        Ok(changes) => Ok(Done { object, changes, warnings: Vec::new() }),
-        Err(error) => Err(Problem::refused(document.place, error.status_message())),
-    }
-}
-
-pub(crate) fn from_request(
-    version: &CrdVersion,
-    document: Document,
-    options: &DecodeOptions,
-) -> Result<Done, Box<Problem>> {
-    let decoded = document.body.as_deref().map(|body| version.decode(body, options));
-    match decoded {
-        Some(Ok(decoded)) => {
-            let (object, warnings, changes) = decoded.into_parts();
-            Ok(Done { object: DeepValue::from(object), changes, warnings })
-        }
-        // The text was read before: a body with empty documents around the object.
-        Some(Err(error)) if error.place().is_some() => {
-            value_from_request(version, document, options)
-        }
-        Some(Err(error)) => Err(refused(&document, &error)),
-        None => value_from_request(version, document, options),
-    }
-}
-
-/// The same for a document whose own text is not at hand; its duplicates are known from reading.
-fn value_from_request(
-    version: &CrdVersion,
-    mut document: Document,
-    options: &DecodeOptions,
-) -> Result<Done, Box<Problem>> {
-    let duplicate = |path: &String| format!("duplicate field {}", quote(path));
-    let mut warnings: Vec<String> = document.duplicates.iter().map(duplicate).collect();
-    let is_strict = options.field_validation == FieldValidation::Strict;
-    if warnings.is_empty() || options.field_validation == FieldValidation::Ignore {
-        return match version.decode_value(&mut document.value, options) {
-            Ok((warnings, changes)) => Ok(Done { object: document.value, changes, warnings }),
-            Err(error) => Err(refused(&document, &error)),
-        };
-    }
-    let lenient = options.clone().field_validation(FieldValidation::Warn);
-    let (unknown, changes) = version
-        .decode_value(&mut document.value, &lenient)
-        .map_err(|error| refused(&document, &error))?;
-    warnings.extend(unknown);
-    if is_strict {
-        let kind = version.definition().kind();
-        let message = format!(
-            "{kind} in version \"{}\" cannot be handled as a {kind}: strict decoding error: {}",
-            version.name(),
-            warnings.join(", ")
-        );
-        return Err(Problem::refused(document.place, message));
-    }
-    Ok(Done { object: document.value, changes, warnings })
-}
-
-fn refused(document: &Document, error: &DecodeError) -> Box<Problem> {
-    let problem = Problem::refused(document.place.clone(), error.status_message());
-    if error.kind() != DecodeErrorKind::WrongVersion {
-        return problem;
-    }
-    problem.help(
-        "a request must have the version of its endpoint; `--from storage` shows how an object \
-         that is stored in another version reads",
-    )
 }

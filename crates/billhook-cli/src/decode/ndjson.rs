@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use billhook::{CrdVersion, DecodeError, DecodeOptions, MAX_LINE, StreamError};
 use billhook_apimachinery::value::DeepValue;
 
-use super::Run;
-use crate::args::{Command, Decode, is_stdin};
+use super::run::Run;
+use crate::args::{Command, Decode};
 use crate::crds::{Crds, Used};
 use crate::identity::{Identity, type_meta};
 use crate::input::Document;
+use crate::options::is_stdin;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
 

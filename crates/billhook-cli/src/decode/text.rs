@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use billhook::{Change, ChangeKind};
 use billhook_apimachinery::excerpt;
 
-use super::Outcome;
+use super::outcome::Outcome;
 use crate::args::Common;
 use crate::report::{Objects, WARNING, labelled, problem, title, to_stderr, visible, warning};
 

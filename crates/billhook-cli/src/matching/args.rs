@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::args::{Report, conflict, read_stdin_once};
+use crate::options::{Report, read_stdin_once};
 
 pub(crate) const MATCH_HELP: &str = "\
-A webhook is `undecided` where only its match conditions could tell and they ask what the user is
-allowed to do, which --allow says, or need the object in another version, which only a server has.
-A namespace that is not given is taken to have the label with its name only.
+A webhook is `undecided` if the decision is up to match conditions that ask for permissions of the
+user, which --allow grants, or that need the object in another version, which only a server has.
+A namespace that is not given is taken to have only the label with its name.
 
 Exit status:
   0  decided, whether or not any webhook is called
@@ -24,46 +24,46 @@ pub(crate) struct Match {
     /// repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) webhooks: Vec<PathBuf>,
-    /// CRDs, for objects that are not built-in ones, and for their other versions; may be repeated
+    /// CRDs of the objects and their other versions; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
     pub(crate) namespace_labels: Vec<String>,
-    /// AdmissionReviews that were captured: a file, a directory or `-`; may be repeated
+    /// Captured AdmissionReviews: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "REVIEW", conflicts_with_all = ["operation", "old", "subresource",
         "user", "group", "dry_run"])]
     pub(crate) request: Vec<PathBuf>,
-    /// What the request does with the objects [default: create, with --old update]
+    /// Operation on the objects [default: create, with --old update]
     #[arg(long, value_enum, value_name = "OPERATION")]
     operation: Option<Operation>,
-    /// The objects as the server has them, found by kind and name: a file, a directory or `-`
+    /// Stored objects, found by kind and name: a file, a directory or `-`
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
-    /// The subresource of the objects that the request is for, e.g. `status`
+    /// Subresource of the request, e.g. `status`
     #[arg(long, value_name = "NAME")]
     pub(crate) subresource: Option<String>,
-    /// Namespace of the request, for objects that name none
+    /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
     /// Name of the user who makes the request; only match conditions look at it
     #[arg(long, value_name = "NAME", default_value = "kubernetes-admin")]
     pub(crate) user: String,
-    /// A group of the user, for match conditions; may be repeated
+    /// Group of the user, for match conditions; may be repeated
     #[arg(long, value_name = "GROUP", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
-    /// The request is a dry run, for match conditions
+    /// Make the request a dry run, for match conditions
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// What users are allowed to do, for match conditions that ask; everything else is denied. May
-    /// be repeated [default: webhooks with such conditions are undecided]
+    /// Permission granted to the user, for `authorizer` in match conditions; all others are denied.
+    /// May be repeated [default: webhooks with such conditions are undecided]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
-    /// Show all that is tried for the webhooks of this name
+    /// Show every step for the webhook with this name
     #[arg(long, value_name = "WEBHOOK")]
     pub(crate) explain: Option<String>,
-    /// How decisions are printed: as text, or as one JSON document with all that is tried
+    /// Format of the report: text, or one JSON document with every step
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
     /// Objects: files, directories or `-` for standard input
@@ -73,13 +73,13 @@ pub(crate) struct Match {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Operation {
-    /// Create them
+    /// Create the objects
     Create,
-    /// Change them; without --old they are taken to be unchanged
+    /// Update the objects; without --old they are taken to be unchanged
     Update,
-    /// Delete them
+    /// Delete the objects
     Delete,
-    /// Connect to a subresource of them, such as `exec`
+    /// Connect to a subresource of the objects, such as `exec`
     Connect,
 }
 
@@ -89,15 +89,15 @@ impl Match {
         self.operation.unwrap_or(default)
     }
 
-    /// What no single option can rule out.
-    pub(crate) fn check(&self) -> Result<(), clap::Error> {
+    /// Checks combinations of options that clap cannot rule out.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
         let paths = [&self.webhooks, &self.crd, &self.request, &self.old, &self.objects];
-        read_stdin_once("match", paths.into_iter().flatten())?;
+        read_stdin_once(paths.into_iter().flatten())?;
         if !self.old.is_empty() && self.operation() != Operation::Update {
-            return Err(conflict("match", "`--old` is for `--operation update`"));
+            return Err("`--old` is for `--operation update`");
         }
         if self.operation() == Operation::Connect && self.subresource.is_none() {
-            return Err(conflict("match", "`--operation connect` needs a `--subresource`"));
+            return Err("`--operation connect` needs a `--subresource`");
         }
         Ok(())
     }

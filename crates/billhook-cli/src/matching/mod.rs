@@ -4,6 +4,7 @@ pub(crate) mod args;
 pub(crate) mod namespaces;
 mod report;
 mod request;
+mod subject;
 
 use std::io;
 use std::path::PathBuf;
@@ -11,12 +12,11 @@ use std::path::PathBuf;
 use billhook::Dialect;
 use billhook::webhook::{
     AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
-    Trace, ValidationOptions, WebhookConfiguration, WebhookSet,
+    ValidationOptions, WebhookConfiguration, WebhookSet,
 };
 
 use crate::allow;
 use crate::crds::{Crds, list};
-use crate::identity::Identity;
 use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::{problem as print_problem, problems as print_problems, warning};
@@ -24,19 +24,7 @@ use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
 use request::Requests;
-
-/// A request, or why there is none.
-struct Subject {
-    place: Place,
-    identity: Identity,
-    request: Result<AdmissionAttributes, Box<Problem>>,
-}
-
-/// A webhook and what was decided for it.
-struct Decided<'h> {
-    hook: &'h CompiledWebhook,
-    trace: Trace,
-}
+use subject::{Decided, is_named};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
@@ -145,13 +133,6 @@ fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String])
         };
         warning(&format!("{place}: a server refuses this configuration: {error}{rest}"));
     }
-}
-
-/// Whether a webhook is meant by a name: its own, or one with that of its configuration.
-fn is_named(hook: &CompiledWebhook, name: &str) -> bool {
-    let with_configuration =
-        || name.split_once('/').is_some_and(|it| it == (hook.configuration(), hook.name()));
-    hook.name() == name || hook.key() == name || with_configuration()
 }
 
 fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {

@@ -10,9 +10,9 @@ use serde_json::Value;
 
 use super::args::Match;
 use super::request::{describe, to_value};
-use super::{Decided, Subject, is_named};
-use crate::args::Report;
+use super::subject::{Decided, Subject, is_named};
 use crate::json::{Fields, error, print_document};
+use crate::options::Report;
 use crate::problem::Problem;
 use crate::report::{problem as print_problem, visible};
 

@@ -7,8 +7,8 @@ use billhook::{GroupVersionKind, Scope, UserInfo};
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
-use super::Subject;
 use super::args::{Match, Operation};
+use super::subject::Subject;
 use crate::crds::{Crds, version_named};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, manifests};

@@ -1,11 +1,12 @@
 //! `billhook validate`: every object finds its definition, version and, for updates, the object it
 //! replaces, and goes through the library as a write goes through a server.
 
+mod finding;
 pub(crate) mod report;
 
 use std::io;
 
-use billhook::{CrdVersion, DecodeOptions, Dialect, ValidateOptions, Validation, Verdict};
+use billhook::{CrdVersion, DecodeOptions, Dialect, ValidateOptions};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
@@ -15,40 +16,8 @@ use crate::decode::from_request;
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects, readable_documents};
 use crate::problem::{Place, Problem, Status};
+use finding::{Checked, Finding};
 use report::Printer;
-
-/// The verdict of a server on an object.
-#[derive(Debug)]
-pub(crate) struct Finding {
-    pub(crate) place: Place,
-    pub(crate) identity: Identity,
-    /// Notes about the definition, the first time it is used.
-    pub(crate) notes: Vec<String>,
-    pub(crate) result: Result<Checked, Box<Problem>>,
-}
-
-/// An object that was decoded and validated.
-#[derive(Debug)]
-pub(crate) struct Checked {
-    /// The warnings of a server.
-    pub(crate) warnings: Vec<String>,
-    pub(crate) validation: Validation,
-}
-
-impl Finding {
-    fn failed(problem: Box<Problem>) -> Self {
-        let place = problem.place.clone();
-        Finding { place, identity: Identity::default(), notes: Vec::new(), result: Err(problem) }
-    }
-
-    fn status(&self) -> Status {
-        match &self.result {
-            Err(problem) => problem.status,
-            Ok(checked) if checked.validation.verdict() == Verdict::Invalid => Status::Refused,
-            Ok(_) => Status::Fine,
-        }
-    }
-}
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Validate) -> io::Result<Status> {

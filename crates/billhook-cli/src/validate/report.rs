@@ -10,9 +10,10 @@ use billhook::{FieldError, Verdict};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::{Checked, Finding};
-use crate::args::{Report, Validate};
+use super::finding::{Checked, Finding};
+use crate::args::Validate;
 use crate::json::{self, Fields};
+use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible};
 

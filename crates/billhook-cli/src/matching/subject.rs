@@ -1,0 +1,26 @@
+//! Requests that are matched, and the decisions for them.
+
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Trace};
+
+use crate::identity::Identity;
+use crate::problem::{Place, Problem};
+
+/// A request, or why there is none.
+pub(super) struct Subject {
+    pub(super) place: Place,
+    pub(super) identity: Identity,
+    pub(super) request: Result<AdmissionAttributes, Box<Problem>>,
+}
+
+/// A webhook and what was decided for it.
+pub(super) struct Decided<'h> {
+    pub(super) hook: &'h CompiledWebhook,
+    pub(super) trace: Trace,
+}
+
+/// Whether a webhook is meant by a name: its own, or one with that of its configuration.
+pub(super) fn is_named(hook: &CompiledWebhook, name: &str) -> bool {
+    let with_configuration =
+        || name.split_once('/').is_some_and(|it| it == (hook.configuration(), hook.name()));
+    hook.name() == name || hook.key() == name || with_configuration()
+}
