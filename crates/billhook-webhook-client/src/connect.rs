@@ -1,7 +1,6 @@
 //! Connections to one webhook, kept for the next call (CL-45, CL-70).
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -16,9 +15,9 @@ use tokio_rustls::rustls::ClientConfig;
 use tokio_rustls::rustls::pki_types::ServerName;
 
 use super::connector::Connector;
+use super::error::{exchange_error, handshake_error};
 use super::resolve::ServiceResolver;
 use super::target::{Target, join};
-use super::tls::handshake_error;
 
 const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
@@ -137,34 +136,5 @@ impl Pool {
             let _ = driver.await;
         });
         Ok(connection)
-    }
-}
-
-/// Why an exchange failed, in words like the server's.
-pub(super) fn exchange_error(error: &hyper::Error) -> String {
-    if error.is_incomplete_message() {
-        return "EOF".to_owned();
-    }
-    if error.is_parse() {
-        return format!("net/http: HTTP/1.x transport connection broken: {error}");
-    }
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        if let Some(error) = inner.downcast_ref::<io::Error>() {
-            return handshake_error(error);
-        }
-        source = inner.source();
-    }
-    error.to_string()
-}
-
-/// An error of the network, in words like the server's.
-pub(super) fn connection_error(error: &io::Error) -> String {
-    match error.kind() {
-        io::ErrorKind::ConnectionRefused => "connect: connection refused".to_owned(),
-        io::ErrorKind::ConnectionReset => "read: connection reset by peer".to_owned(),
-        io::ErrorKind::UnexpectedEof => "EOF".to_owned(),
-        io::ErrorKind::BrokenPipe => "write: broken pipe".to_owned(),
-        _ => error.to_string(),
     }
 }

@@ -3,7 +3,7 @@
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
-use super::connect::connection_error;
+use super::error::connection_error;
 use billhook_admission::BoxFuture;
 
 /// An open connection.

@@ -15,7 +15,8 @@ use hyper::header::{
 use hyper::{Method, Request, StatusCode};
 use tokio::time::{Instant, sleep, timeout_at};
 
-use super::connect::{Exchange, Pool, exchange_error};
+use super::connect::{Exchange, Pool};
+use super::error::exchange_error;
 use billhook_admission::{CallFailure, WebhookAnswer};
 use billhook_apimachinery::Status;
 

@@ -13,8 +13,6 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::users::{Source, User};
-
 /// The longest a program may run.
 const MAX_TIME: Duration = Duration::from_secs(30);
 /// The longest answer of a program.
@@ -32,9 +30,9 @@ pub(super) struct Program {
 /// What a program gave.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Given {
-    token: Option<String>,
-    certificate: Option<String>,
-    key: Option<String>,
+    pub(super) token: Option<String>,
+    pub(super) certificate: Option<String>,
+    pub(super) key: Option<String>,
     /// When it can no longer be used, in UTC; never if there is nothing.
     pub(super) expires: Option<String>,
 }
@@ -130,15 +128,5 @@ impl Program {
             }
             _ => Ok(given),
         }
-    }
-}
-
-impl Given {
-    /// Gives it to the user whose program it is.
-    pub(super) fn complete(self, user: &mut User) {
-        let data = |text: String| Source::Data(text.into_bytes());
-        user.token = self.token;
-        user.certificate = self.certificate.map(data);
-        user.key = self.key.map(data);
     }
 }

@@ -9,6 +9,7 @@ mod config;
 mod connect;
 mod connector;
 mod credentials;
+mod error;
 mod exchange;
 mod exec;
 mod proxy;
@@ -24,7 +25,7 @@ mod warning;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use connect::{Network, Pool, connection_error};
+use connect::{Network, Pool};
 use credentials::Credentials;
 use exchange::{Endpoint, MAX_CALL};
 use target::Target;
@@ -219,7 +220,7 @@ impl HttpsCaller {
         {
             let given = program.run().await?;
             expires = given.expires.clone();
-            given.complete(known);
+            known.take(given);
         }
         let credentials = Credentials::new(user.as_ref(), expires)?;
         let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;

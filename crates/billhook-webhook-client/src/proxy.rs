@@ -10,8 +10,8 @@ use hyper::header::{HOST, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 
-use super::connect::exchange_error;
 use super::connector::{Connection, Connector, dial};
+use super::error::exchange_error;
 use super::target::{host_and_port, join, unescape};
 use billhook_admission::BoxFuture;
 use billhook_apimachinery::base64;

@@ -1,14 +1,11 @@
 //! Trust and identity of a connection (CL-40 to CL-44).
 
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use tokio_rustls::rustls::{
-    CertificateError, ClientConfig, Error, RootCertStore, crypto::ring::default_provider,
-};
+use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider};
 
 use super::users::{Source, User};
 use super::verifier::BundleVerifier;
@@ -71,45 +68,4 @@ fn load(source: &Source) -> Result<Vec<u8>, String> {
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|error| format!("unable to read {}: {error}", path.display()))
-}
-
-/// Why a handshake failed, in words like the server's.
-pub(super) fn handshake_error(error: &io::Error) -> String {
-    let Some(error) = error.get_ref().and_then(|error| error.downcast_ref::<Error>()) else {
-        return super::connection_error(error);
-    };
-    let Error::InvalidCertificate(certificate) = error else { return format!("tls: {error}") };
-    let why = match certificate {
-        // An authority of the same name with another key is another authority.
-        CertificateError::UnknownIssuer | CertificateError::BadSignature => {
-            "certificate signed by unknown authority".to_owned()
-        }
-        CertificateError::NotValidForName => "certificate is not valid for this name".to_owned(),
-        CertificateError::NotValidForNameContext { expected, presented } => {
-            let presented: Vec<&str> =
-                presented.iter().map(|name| name_in_certificate(name)).collect();
-            let valid_for = match presented.as_slice() {
-                [] => "not valid for any names".to_owned(),
-                names => format!("valid for {}", names.join(", ")),
-            };
-            format!("certificate is {valid_for}, not {}", expected.to_str())
-        }
-        CertificateError::Expired
-        | CertificateError::ExpiredContext { .. }
-        | CertificateError::NotValidYet
-        | CertificateError::NotValidYetContext { .. } => {
-            "certificate has expired or is not yet valid".to_owned()
-        }
-        CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
-            "certificate specifies an incompatible key usage".to_owned()
-        }
-        other => other.to_string(),
-    };
-    format!("tls: failed to verify certificate: x509: {why}")
-}
-
-/// `DnsName("a.example.com")` or `IpAddress(10.0.0.1)` without the wrapping.
-fn name_in_certificate(name: &str) -> &str {
-    let inner = name.split_once('(').and_then(|(_, inner)| inner.strip_suffix(')'));
-    inner.unwrap_or(name).trim_matches('"')
 }

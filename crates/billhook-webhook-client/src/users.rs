@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use billhook_apimachinery::message_error;
 use serde_json::Value;
 
-use super::exec::Program;
+use super::exec::{Given, Program};
 
 /// The API server itself.
 const API_SERVER: &str = "kubernetes.default.svc:443";
@@ -149,6 +149,14 @@ fn named<'v>(
 }
 
 impl User {
+    /// Takes the credentials that the program of the user gave.
+    pub(super) fn take(&mut self, given: Given) {
+        let data = |text: String| Source::Data(text.into_bytes());
+        self.token = given.token;
+        self.certificate = given.certificate.map(data);
+        self.key = given.key.map(data);
+    }
+
     /// The credentials of a process in a cluster, if it is in one.
     fn in_cluster() -> Option<Self> {
         let path = Path::new(IN_CLUSTER_TOKEN);

@@ -2,17 +2,17 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_cel::schema::{SchemaType, object_type};
+use billhook_cel::schema::SchemaType;
 use billhook_cel::{
-    AuthorizationDecision, AuthorizationRequest, Authorizer, Environment, Program, ResourceTarget,
-    Type, Value,
+    AuthorizationDecision, AuthorizationRequest, Authorizer, Program, ResourceTarget, Value,
 };
 use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
+use super::condition_program::{ANY, AUTHORIZER, REQUEST, REQUEST_RESOURCE, compile};
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::MatchCondition;
 use super::validation::{CelEnvironment, ExpressionChecker, ExpressionError};
@@ -24,10 +24,6 @@ const CALL_LIMIT: u64 = 1_000_000;
 
 /// What the evaluation of all conditions of a webhook may cost (WM-84).
 const BUDGET: u64 = 2_500_000;
-
-/// The variables of the authorizer (WM-73).
-const AUTHORIZER: &str = "authorizer";
-const REQUEST_RESOURCE: &str = "authorizer.requestResource";
 
 /// How many compiled expressions are kept.
 const KEPT: usize = 1_000;
@@ -134,20 +130,6 @@ impl fmt::Debug for CelConditions {
     }
 }
 
-/// WCF-74.
-pub(super) fn check(expression: &str) -> Result<(), String> {
-    compile(expression).map(|_| ())
-}
-
-/// WM-87, WM-88.
-fn compile(expression: &str) -> Result<Program, String> {
-    let program = ENVIRONMENT.compile(expression).map_err(|error| error.detail())?;
-    match program.result_type() {
-        Type::Bool => Ok(program),
-        other => Err(format!("must evaluate to bool but got {other}")),
-    }
-}
-
 impl ExpressionChecker for CelConditions {
     fn check(&self, expression: &str, _: CelEnvironment) -> Result<(), ExpressionError> {
         match &*self.program(expression) {
@@ -233,86 +215,6 @@ fn out_of_budget() -> String {
     "validation failed due to running out of cost budget, no further validation rules will be run"
         .to_owned()
 }
-
-/// JSON without a schema.
-static ANY: SchemaType = SchemaType::ANY;
-
-/// WM-74.
-static REQUEST: LazyLock<SchemaType> = LazyLock::new(|| {
-    let string = || SchemaType::STRING;
-    let kind = || {
-        let fields = [("group", string()), ("version", string()), ("kind", string())];
-        object_type("kubernetes.GroupVersionKind", fields)
-    };
-    let resource = || {
-        let fields = [("group", string()), ("version", string()), ("resource", string())];
-        object_type("kubernetes.GroupVersionResource", fields)
-    };
-    let user = object_type(
-        "kubernetes.UserInfo",
-        [
-            ("username", string()),
-            ("uid", string()),
-            ("groups", SchemaType::list(string())),
-            ("extra", SchemaType::map(SchemaType::list(string()))),
-        ],
-    );
-    object_type(
-        "kubernetes.AdmissionRequest",
-        [
-            ("kind", kind()),
-            ("resource", resource()),
-            ("subResource", string()),
-            ("requestKind", kind()),
-            ("requestResource", resource()),
-            ("requestSubResource", string()),
-            ("name", string()),
-            ("namespace", string()),
-            ("operation", string()),
-            ("userInfo", user),
-            ("dryRun", SchemaType::BOOL),
-            ("options", SchemaType::ANY),
-        ],
-    )
-});
-
-/// The type of `namespaceObject`, which is always null (WM-73).
-fn namespace_type() -> SchemaType {
-    let string = || SchemaType::STRING;
-    let texts = || SchemaType::map(string());
-    let metadata = object_type(
-        "kubernetes.NamespaceMetadata",
-        [
-            ("name", string()),
-            ("generateName", string()),
-            ("namespace", string()),
-            ("labels", texts()),
-            ("annotations", texts()),
-            ("UID", string()),
-            ("creationTimestamp", SchemaType::TIMESTAMP),
-            ("deletionGracePeriodSeconds", SchemaType::INT),
-            ("deletionTimestamp", SchemaType::TIMESTAMP),
-            ("generation", SchemaType::INT),
-            ("resourceVersion", string()),
-            ("finalizers", SchemaType::list(string())),
-        ],
-    );
-    let spec =
-        object_type("kubernetes.NamespaceSpec", [("finalizers", SchemaType::list(string()))]);
-    let status = object_type("kubernetes.NamespaceStatus", [("phase", string())]);
-    let fields = [("metadata", metadata), ("spec", spec), ("status", status)];
-    object_type("kubernetes.Namespace", fields)
-}
-
-static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
-    Environment::default()
-        .variable("object", Type::Dyn)
-        .variable("oldObject", Type::Dyn)
-        .variable("request", REQUEST.to_type())
-        .variable("namespaceObject", namespace_type().to_type())
-        .variable(AUTHORIZER, Type::authorizer())
-        .variable(REQUEST_RESOURCE, Type::resource_check())
-});
 
 /// The variable `request`; what is empty is left out (WM-75).
 fn request(input: &ConditionInput<'_>) -> DeepValue {

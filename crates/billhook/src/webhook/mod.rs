@@ -9,6 +9,7 @@ mod attributes;
 mod built_in;
 mod check;
 mod compiled_webhook;
+mod condition_program;
 mod conditions;
 mod configuration;
 mod decision;

@@ -7,8 +7,8 @@ use std::fmt;
 use billhook_apimachinery::{FieldPath, message_error};
 
 use super::{RECOGNIZED_VERSIONS, STRICT_SIDE_EFFECTS};
+use crate::webhook::condition_program;
 use crate::webhook::configuration::{ConfigurationVersion, Webhook, WebhookConfiguration};
-use crate::webhook::match_conditions_cel;
 
 /// Which features of CEL an expression may use (WCF-76).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -108,7 +108,7 @@ impl<'o> Tolerance<'o> {
 
     /// Checks an expression.
     pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), ExpressionError> {
-        let Some(checker) = self.checker else { return Ok(match_conditions_cel::check(trimmed)?) };
+        let Some(checker) = self.checker else { return Ok(condition_program::check(trimmed)?) };
         let environment = match self.stored_expressions.contains(written) {
             true => CelEnvironment::Full,
             false => CelEnvironment::Compatible,
