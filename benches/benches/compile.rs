@@ -44,5 +44,21 @@ fn group(criterion: &mut Criterion, name: &str, definitions: &[Definition]) {
     group.finish();
 }
 
-criterion_group!(benches, compile);
+/// Reading the YAML alone, beside the peer.
+fn read(criterion: &mut Criterion) {
+    for definition in fixture_definitions() {
+        let mut group = criterion.benchmark_group(format!("read {}", definition.name));
+        let text = definition.yaml.as_str();
+        group.throughput(Throughput::Bytes(text.len() as u64));
+        group.bench_function("billhook-yaml", |bencher| {
+            bencher.iter(|| billhook_yaml::read_document(text.as_bytes()).unwrap());
+        });
+        group.bench_function("serde_yaml", |bencher| {
+            bencher.iter(|| serde_yaml::from_str::<serde_json::Value>(text).unwrap());
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, compile, read);
 criterion_main!(benches);

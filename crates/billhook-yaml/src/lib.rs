@@ -24,8 +24,29 @@
 //! - in flow collections, a lone `-` and scalars with a colon before a bracket or comma;
 //! - content after a document that does not end before it.
 //!
-//! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, and
-//! the line breaks U+2028 and U+2029 are ordinary characters.
+//! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, the
+//! line breaks U+2028 and U+2029 are ordinary characters, and the lines of a block scalar that is a
+//! whole document need no indentation.
+//!
+//! # Compared with `serde_yaml`
+//!
+//! What both accept is read as the same value (a property test, and all YAML files of the
+//! repository), except for this:
+//!
+//! | text | here, as on a server | `serde_yaml` 0.9.34 into a `serde_json::Value` |
+//! |---|---|---|
+//! | `y`, `yes`, `on`, `n`, `no`, `off` | booleans | text |
+//! | `0777`, `1_000`, `0X1F`, `0B11` | numbers | text |
+//! | `1.0`, `1e3` | integers | floats |
+//! | integers beyond `i64` | floats | unsigned integers, or refused |
+//! | `.inf`, `.nan` | refused | null |
+//! | `{0x10: a}`, `{yes: a}` as keys | `16`, `true` | as they are spelled |
+//! | null as a key | refused | as it is spelled |
+//! | `<<: *a` | merged | a key |
+//! | `!!binary aGk=` | `hi` | `aGk=` |
+//! | unknown tags, `!!bool yes` | read | refused |
+//! | empty documents of a stream | left out | null |
+//! | `---` after a byte order mark | the start of a document | text |
 
 mod aliases;
 mod build;

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value};
 
 /// Values as the server has them: whole floats that fit are integers (SS-01).
-fn any_value() -> impl Strategy<Value = Value> {
+pub(crate) fn any_value() -> impl Strategy<Value = Value> {
     let float = any::<f64>().prop_filter("JSON holds no other", |float| {
         float.is_finite() && (float.fract() != 0.0 || float.abs() > 1e19)
     });
@@ -45,7 +45,7 @@ fn json_text(value: &Value, pretty: bool) -> Option<String> {
     (out.len() < 1000).then_some(out)
 }
 
-const PIECES: &[&str] = &[
+pub(crate) const PIECES: &[&str] = &[
     "a",
     "b: ",
     "- ",

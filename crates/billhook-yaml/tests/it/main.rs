@@ -11,4 +11,5 @@
 
 mod any_text;
 mod hostile;
+mod peer;
 mod reading;
