@@ -1,6 +1,7 @@
 //! The project's own tools, as a library so that tests can run them too.
 
 pub mod bench;
+pub mod ci;
 pub mod conformance;
 pub mod fuzz;
 mod source;

@@ -1,24 +1,51 @@
 //! The project's own tools: `cargo xtask TOOL`.
 
+use std::path::Path;
 use std::process::ExitCode;
 
+use clap::Parser;
+use xtask::{bench, ci, conformance, fuzz, tidy};
+
+/// The project's own tools
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", max_term_width = 100)]
+enum Tool {
+    /// Run everything that a change must pass, and print the time of each step
+    ///
+    /// The oldest Rust version is checked as far as one toolchain can: clippy refuses functions of
+    /// the standard library that are newer than `rust-version` in Cargo.toml.
+    Ci {
+        /// Steps to run [default: all]
+        #[arg(value_parser = clap::builder::PossibleValuesParser::new(ci::step_names()))]
+        steps: Vec<String>,
+    },
+    /// Check what the compiler does not: files, links, rules, layers, circles, licences, words
+    Tidy,
+    /// Run vectors: inputs with the results of a real server
+    Conformance(conformance::Options),
+    /// Compare two ways to decode on generated objects
+    FuzzDiff {
+        /// Number of objects
+        #[arg(long, value_name = "N", default_value_t = 100_000)]
+        cases: usize,
+        /// Where the random numbers start
+        #[arg(long, value_name = "N", default_value_t = 0)]
+        seed: u64,
+    },
+    /// Print ratios of the hot path by the clock
+    BenchReport(bench::Options),
+    /// Print ratios of the hot path in instructions, counted by valgrind
+    BenchCount,
+}
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    match arguments.split_first() {
-        Some((tool, rest)) if tool == "bench-count" => xtask::bench::count_main(rest),
-        Some((tool, rest)) if tool == "bench-report" => xtask::bench::report_main(rest),
-        Some((tool, rest)) if tool == "conformance" => xtask::conformance::main(rest),
-        Some((tool, rest)) if tool == "fuzz-diff" => xtask::fuzz::main(rest),
-        Some((tool, [])) if tool == "tidy" => xtask::tidy::main(),
-        _ => {
-            eprintln!(
-                "usage: cargo xtask bench-count\n       \
-                 cargo xtask bench-report [--quick] [--times]\n       \
-                 cargo xtask conformance [--show ID] [--failures K] FILE…\n       \
-                 cargo xtask fuzz-diff [--cases N] [--seed N]\n       \
-                 cargo xtask tidy"
-            );
-            ExitCode::from(2)
-        }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    match Tool::parse() {
+        Tool::Ci { steps } => ci::main(&root, &steps),
+        Tool::Tidy => tidy::main(),
+        Tool::Conformance(options) => conformance::main(&options),
+        Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
+        Tool::BenchReport(options) => bench::report_main(&options),
+        Tool::BenchCount => bench::count_main(),
     }
 }

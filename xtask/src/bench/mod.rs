@@ -26,25 +26,26 @@ fn widths() -> [Input; 3] {
         .map(|(properties, present)| shapes::wide(properties, present, MEMBERS / present))
 }
 
+/// The options of `cargo xtask bench-report`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Measure for fifteen seconds instead of a hundred
+    #[arg(long)]
+    quick: bool,
+    /// Print the times themselves, too
+    #[arg(long)]
+    times: bool,
+}
+
 /// `cargo xtask bench-report`.
-pub fn report_main(arguments: &[String]) -> ExitCode {
-    let (mut budget, mut with_times) = (Duration::from_secs(100), false);
-    for argument in arguments {
-        match argument.as_str() {
-            "--quick" => budget = Duration::from_secs(15),
-            "--times" => with_times = true,
-            other => return unknown(other),
-        }
-    }
-    print!("{}", report::run(budget, with_times));
+pub fn report_main(options: &Options) -> ExitCode {
+    let budget = Duration::from_secs(if options.quick { 15 } else { 100 });
+    print!("{}", report::run(budget, options.times));
     ExitCode::SUCCESS
 }
 
 /// `cargo xtask bench-count`.
-pub fn count_main(arguments: &[String]) -> ExitCode {
-    if let Some(other) = arguments.first() {
-        return unknown(other);
-    }
+pub fn count_main() -> ExitCode {
     match count::run() {
         Ok(report) => {
             print!("{report}");
@@ -55,9 +56,4 @@ pub fn count_main(arguments: &[String]) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-fn unknown(argument: &str) -> ExitCode {
-    eprintln!("error: unknown argument {argument}");
-    ExitCode::from(2)
 }

@@ -11,7 +11,7 @@ mod validation;
 mod webhook;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use billhook_apimachinery::print::pretty_json;
@@ -83,6 +83,37 @@ impl Vector {
     }
 }
 
+/// The options of `cargo xtask conformance`.
+#[derive(Debug, Default, clap::Args)]
+pub struct Options {
+    /// Show one vector, with its input
+    #[arg(long, value_name = "ID")]
+    pub show: Option<String>,
+    /// Show so many vectors that fail
+    #[arg(long, value_name = "K", default_value_t = 0)]
+    pub failures: usize,
+    /// Vectors, one a line
+    #[arg(value_name = "FILE", required = true)]
+    pub files: Vec<PathBuf>,
+}
+
+/// The vectors beside the repository, if they are there.
+pub fn shared_files(root: &Path) -> Vec<PathBuf> {
+    let list = |directory: &str, prefix: &str| {
+        let entries = std::fs::read_dir(root.join("../shared").join(directory));
+        let files = entries.into_iter().flatten().flatten().map(|entry| entry.path());
+        let is_vectors = |file: &PathBuf| {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(prefix) && name.ends_with(".jsonl")
+        };
+        files.filter(is_vectors).collect::<Vec<_>>()
+    };
+    let mut files = list("conformance", "");
+    files.extend(list("corpus", "expect_"));
+    files.sort();
+    files
+}
+
 #[derive(Default)]
 struct Count {
     passed: usize,
@@ -90,77 +121,61 @@ struct Count {
     skipped: usize,
 }
 
-/// `cargo xtask conformance`.
-pub fn main(arguments: &[String]) -> ExitCode {
-    let mut files = Vec::new();
-    let mut show = None;
-    let mut failures = 0;
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--show" => show = arguments.next().cloned(),
-            "--failures" => {
-                failures = arguments.next().and_then(|count| count.parse().ok()).unwrap_or(0);
+/// A run over files: the counts by operation.
+struct Run<'o> {
+    options: &'o Options,
+    /// How many failures are still to be shown.
+    failures: usize,
+    counts: BTreeMap<String, Count>,
+}
+
+impl Run<'_> {
+    fn file(&mut self, file: &Path) -> Result<(), String> {
+        let shown = file.display();
+        let text = std::fs::read_to_string(file).map_err(|error| format!("{shown}: {error}"))?;
+        let directory = file.parent().unwrap_or(Path::new("."));
+        for (index, line) in text.lines().enumerate() {
+            let vector =
+                Vector::parse(line).map_err(|error| format!("{shown}:{}: {error}", index + 1))?;
+            if self.options.show.as_ref().is_none_or(|id| *id == vector.id) {
+                self.vector(&vector, directory);
             }
-            file => files.push(file.to_owned()),
+        }
+        Ok(())
+    }
+
+    fn vector(&mut self, vector: &Vector, directory: &Path) {
+        let verdict = vector.run(directory);
+        let count = self.counts.entry(vector.op.clone()).or_default();
+        match &verdict {
+            Verdict::Passed => count.passed += 1,
+            Verdict::Failed { .. } => count.failed += 1,
+            Verdict::Skipped => count.skipped += 1,
+        }
+        if self.options.show.is_some() {
+            print_case(vector, &verdict, true);
+        } else if self.failures > 0 && matches!(verdict, Verdict::Failed { .. }) {
+            self.failures -= 1;
+            print_case(vector, &verdict, false);
         }
     }
-    if files.is_empty() {
-        eprintln!("error: no vector files given");
-        return ExitCode::from(2);
+}
+
+/// `cargo xtask conformance`.
+pub fn main(options: &Options) -> ExitCode {
+    let mut run = Run { options, failures: options.failures, counts: BTreeMap::new() };
+    for file in &options.files {
+        if let Err(error) = run.file(file) {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
     }
     let mut total = Count::default();
-    let mut skipped_ops: BTreeMap<String, usize> = BTreeMap::new();
-    for file in &files {
-        let text = match std::fs::read_to_string(file) {
-            Ok(text) => text,
-            Err(error) => {
-                eprintln!("error: {file}: {error}");
-                return ExitCode::from(2);
-            }
-        };
-        let directory = Path::new(file).parent().unwrap_or(Path::new("."));
-        let mut counts: BTreeMap<String, Count> = BTreeMap::new();
-        for (index, line) in text.lines().enumerate() {
-            let vector = match Vector::parse(line) {
-                Ok(vector) => vector,
-                Err(error) => {
-                    eprintln!("error: {file}:{}: {error}", index + 1);
-                    return ExitCode::from(2);
-                }
-            };
-            if show.as_ref().is_some_and(|id| *id != vector.id) {
-                continue;
-            }
-            let verdict = vector.run(directory);
-            let count = counts.entry(vector.op.clone()).or_default();
-            match &verdict {
-                Verdict::Passed => count.passed += 1,
-                Verdict::Failed { .. } => count.failed += 1,
-                Verdict::Skipped => {
-                    count.skipped += 1;
-                    *skipped_ops.entry(vector.op.clone()).or_default() += 1;
-                }
-            }
-            if show.is_some() {
-                print_case(&vector, &verdict, true);
-            } else if failures > 0 && matches!(verdict, Verdict::Failed { .. }) {
-                failures -= 1;
-                print_case(&vector, &verdict, false);
-            }
-        }
-        for (op, count) in counts {
-            println!(
-                "{file}: {op}: {} passed, {} failed, {} skipped",
-                count.passed, count.failed, count.skipped
-            );
-            total.passed += count.passed;
-            total.failed += count.failed;
-            total.skipped += count.skipped;
-        }
-    }
-    for (op, count) in skipped_ops {
-        println!("not implemented: {op} ({count})");
+    for (op, Count { passed, failed, skipped }) in &run.counts {
+        println!("{op}: {passed} passed, {failed} failed, {skipped} not implemented");
+        total.passed += passed;
+        total.failed += failed;
+        total.skipped += skipped;
     }
     println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
     if total.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -193,13 +193,7 @@ pub(crate) fn same(left: &Value, right: &Value) -> bool {
 }
 
 /// `cargo xtask fuzz-diff`.
-pub fn main(arguments: &[String]) -> ExitCode {
-    let option = |name: &str, otherwise: u64| {
-        let at = arguments.iter().position(|argument| argument == name)?;
-        arguments.get(at + 1)?.parse().ok().or(Some(otherwise))
-    };
-    let cases = option("--cases", 100_000).unwrap_or(100_000) as usize;
-    let seed = option("--seed", 0).unwrap_or(0);
+pub fn main(cases: usize, seed: u64) -> ExitCode {
     match run(seed, cases) {
         Ok(stats) => {
             println!(

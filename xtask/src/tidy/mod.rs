@@ -70,7 +70,7 @@ pub fn check(root: &Path) -> Result<Findings, String> {
 }
 
 /// What cargo knows about the packages.
-fn metadata(root: &Path) -> Result<Value, String> {
+pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
     let arguments = ["metadata", "--format-version", "1", "--all-features", "--locked"];
     let text = output(root, env!("CARGO"), &arguments)?;
     serde_json::from_str(&text).map_err(|error| format!("cargo metadata: {error}"))

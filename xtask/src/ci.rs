@@ -1,0 +1,129 @@
+//! Everything that a change must pass, step by step.
+
+use std::path::Path;
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+use serde_json::Value;
+
+/// One step: its name, and the commands that it runs.
+type Step = (&'static str, fn(&Path) -> Result<(), String>);
+
+/// All steps, the quick ones first.
+const STEPS: [Step; 10] = [
+    ("fmt", |root| cargo(root, "fmt --all --check")),
+    ("clippy", |root| {
+        cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
+    }),
+    ("docs", |root| {
+        let arguments = "doc --workspace --all-features --no-deps --locked --quiet";
+        run(
+            root,
+            Command::new(env!("CARGO")).args(words(arguments)).env("RUSTDOCFLAGS", "-D warnings"),
+        )
+    }),
+    ("tidy", |_| failed(crate::tidy::main())),
+    ("package", |root| {
+        cargo(
+            root,
+            "package --workspace --exclude xtask --no-verify --allow-dirty --locked --quiet",
+        )
+    }),
+    ("features", features),
+    ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
+    ("all-features", |root| {
+        let arguments = "test -p billhook -p billhook-admission -p billhook-webhook-client \
+             -p billhook-definition -p billhook-apimachinery --all-features --locked --quiet";
+        cargo(root, arguments)
+    }),
+    ("numbers", |root| {
+        let facade = "test -p billhook --locked --quiet --test it";
+        cargo(root, &format!("{facade} --features serde_json/preserve_order"))?;
+        // The inputs of the benches are read with a visitor that knows numbers of serde alone.
+        let skipped = "-- --skip allocations::";
+        cargo(root, &format!("{facade} --features serde_json/arbitrary_precision {skipped}"))
+    }),
+    ("conformance", conformance),
+];
+
+/// The names of all steps.
+pub fn step_names() -> Vec<&'static str> {
+    STEPS.iter().map(|(name, _)| *name).collect()
+}
+
+/// `cargo xtask ci`: runs the named steps, or all; stops at the first that fails.
+pub fn main(root: &Path, names: &[String]) -> ExitCode {
+    let mut times = Vec::new();
+    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
+    let mut result = Ok(());
+    for (name, step) in STEPS.iter().filter(|(name, _)| is_wanted(name)) {
+        println!("== {name}");
+        let start = Instant::now();
+        result = step(root).map_err(|error| format!("{name}: {error}"));
+        times.push(format!("{name} {} s", start.elapsed().as_secs()));
+        if result.is_err() {
+            break;
+        }
+    }
+    println!("== {}", times.join(", "));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Every optional feature of every crate alone, and none at all.
+fn features(root: &Path) -> Result<(), String> {
+    let metadata = crate::tidy::metadata(root)?;
+    let packages = metadata.get("packages").and_then(Value::as_array).cloned().unwrap_or_default();
+    for package in &packages {
+        let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
+        let features = package.get("features").and_then(Value::as_object);
+        let features = features.filter(|all| name.starts_with("billhook") && !all.is_empty());
+        for feature in
+            features.into_iter().flat_map(|all| all.keys().map(String::as_str).chain([""]))
+        {
+            // Tests of the crate, its dependents and other features stay out of it.
+            let feature = format!("--features={feature}");
+            cargo(
+                root,
+                &format!("check -p {name} --locked --quiet --no-default-features {feature}"),
+            )
+            .map_err(|error| format!("{name} {feature}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// All vectors, if they are there; the tests run the committed part.
+fn conformance(root: &Path) -> Result<(), String> {
+    let files = crate::conformance::shared_files(root);
+    if files.is_empty() {
+        println!("no ../shared: the full conformance run is left out");
+        return Ok(());
+    }
+    failed(crate::conformance::main(&crate::conformance::Options { files, ..Default::default() }))
+}
+
+fn cargo(root: &Path, arguments: &str) -> Result<(), String> {
+    run(root, Command::new(env!("CARGO")).args(words(arguments)))
+}
+
+fn words(arguments: &str) -> impl Iterator<Item = &str> {
+    arguments.split_whitespace()
+}
+
+fn run(root: &Path, command: &mut Command) -> Result<(), String> {
+    match command.current_dir(root).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(format!("failed: {command:?}")),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+fn failed(code: ExitCode) -> Result<(), String> {
+    if code == ExitCode::SUCCESS { Ok(()) } else { Err("failed".to_owned()) }
+}
