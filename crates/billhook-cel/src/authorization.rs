@@ -1,4 +1,4 @@
-//! What expressions ask of an authorizer, and who answers (CE-10).
+//! The questions of expressions to an authorizer, and its answers (CE-10).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,15 +9,16 @@ pub trait Authorizer: fmt::Debug + Send + Sync {
     fn authorize(&self, request: &AuthorizationRequest) -> AuthorizationDecision;
 }
 
-/// What an expression asks: whether someone may do something. Texts that were not given are empty.
+/// The question of an expression: whether someone may do something. Texts that were not given are
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthorizationRequest {
     /// Who; without it the user of the request that is admitted.
     pub service_account: Option<ServiceAccount>,
-    /// What someone does, e.g. `get`.
+    /// The action, e.g. `get`.
     pub verb: String,
-    /// To what.
+    /// The target of the action.
     pub target: AuthorizationTarget,
 }
 
@@ -31,11 +32,11 @@ pub struct ServiceAccount {
     pub name: String,
 }
 
-/// To what something is done.
+/// The target of an action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AuthorizationTarget {
-    /// A path of the server that is no resource.
+    /// A path of the server that is not a resource.
     Path(String),
     /// A resource.
     Resource(ResourceTarget),
@@ -74,15 +75,15 @@ impl ResourceTarget {
     }
 }
 
-/// What an authorizer says.
+/// The answer of an authorizer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AuthorizationDecision {
     /// Whether it is allowed.
     pub allowed: bool,
-    /// Why; may be empty.
+    /// The reason; may be empty.
     pub reason: String,
-    /// Why nothing could be decided.
+    /// The reason why nothing could be decided.
     pub error: Option<String>,
 }
 

@@ -10,7 +10,7 @@ pub(crate) struct Expr {
     /// Its number in the expression, from zero and without gaps: types and references are kept in
     /// tables by it.
     pub(crate) id: usize,
-    /// Where it begins in the source, or its operator: in code points from zero.
+    /// The start in the source, or the position of its operator: in code points from zero.
     pub(crate) at: usize,
     pub(crate) kind: Kind,
 }
@@ -173,7 +173,7 @@ pub(crate) enum Literal {
     Bytes(Arc<[u8]>),
 }
 
-/// What `all`, `exists`, `map` … and `cel.bind` expand to: folds a range.
+/// The expansion of `all`, `exists`, `map` … and `cel.bind`: folds a range.
 #[derive(Debug)]
 pub(crate) struct Comprehension {
     pub(crate) range: Expr,
@@ -183,7 +183,7 @@ pub(crate) struct Comprehension {
     pub(crate) second: Option<Arc<str>>,
     pub(crate) accumulator: Arc<str>,
     pub(crate) start: Expr,
-    /// Goes on while it is true.
+    /// Continues while it is true.
     pub(crate) condition: Expr,
     pub(crate) step: Expr,
     pub(crate) result: Expr,

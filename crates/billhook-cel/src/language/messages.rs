@@ -1,7 +1,7 @@
 //! The messages that expressions can make: `google.protobuf.Int64Value{value: 1}` (CE-10).
 //!
-//! Only well-known messages are there, and each becomes the value that it stands for: a wrapper
-//! what it wraps, `Struct`, `ListValue` and `Value` what they are in JSON.
+//! Only well-known messages exist, and each becomes the value that it represents: a wrapper the
+//! wrapped value, `Struct`, `ListValue` and `Value` their JSON.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ const LARGEST_IN_JSON: u64 = (1 << 53) - 1;
 /// A field by its name, and its value.
 pub(crate) type FieldValue<'a> = (Arc<str>, Value<'a>);
 
-/// A message: its full name and what it becomes.
+/// A message: its full name and the kind of its value.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
     pub(crate) name: &'static str,
@@ -78,7 +78,7 @@ impl Message {
         MESSAGES.iter().find(|message| message.name == name).copied()
     }
 
-    /// The type of what it becomes.
+    /// Returns the type of its value.
     pub(crate) fn type_(self) -> Type {
         let wrapper = |of: Type| Type::Wrapper(of.into());
         match self.kind {
@@ -125,7 +125,7 @@ impl Message {
         })
     }
 
-    /// What the message with these fields becomes.
+    /// Returns the value of the message with these fields.
     pub(crate) fn value<'a>(self, fields: &[FieldValue<'a>]) -> Outcome<'a> {
         let mut made = self.empty()?;
         let (mut seconds, mut nanos) = (0, 0);
@@ -181,7 +181,7 @@ impl Message {
         }
     }
 
-    /// What it becomes without fields.
+    /// Returns the value without fields.
     fn empty<'a>(self) -> Outcome<'a> {
         Ok(match self.kind {
             Kind::Any => {
@@ -203,7 +203,7 @@ impl Message {
     }
 }
 
-/// The value of a name that stands for a number in a message.
+/// Returns the value of a name for a number in a message.
 pub(crate) fn constant(name: &str) -> Option<i64> {
     (name == "google.protobuf.NullValue.NULL_VALUE").then_some(0)
 }
@@ -221,8 +221,8 @@ fn moment<'a>(seconds: i64, nanos: i64) -> Outcome<'a> {
     Ok(Value::Timestamp(Timestamp { seconds, nanos, offset: 0 }))
 }
 
-/// A value as it is in JSON: integers are floats if these are exact, what JSON does not know is
-/// text.
+/// Returns a value as it is in JSON: integers are floats if these are exact, values that JSON does
+/// not know are text.
 fn json<'a>(value: &Value<'a>) -> Outcome<'a> {
     Ok(match value {
         Value::Null | Value::Bool(_) | Value::Double(_) | Value::String(_) => value.clone(),

@@ -13,22 +13,22 @@ use crate::language::source::{CompileError, Source};
 use crate::language::types::Type;
 use crate::language::value::Value;
 
-/// What expressions may refer to: the variables with their types. The functions are always those
-/// of a server (CE-10).
+/// The declarations that expressions may refer to: the variables with their types. The functions
+/// are always those of a server (CE-10).
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
     pub(crate) variables: BTreeMap<Arc<str>, Type>,
 }
 
 impl Environment {
-    /// With a variable.
+    /// Adds a variable.
     #[must_use]
     pub fn variable(mut self, name: &str, of: Type) -> Self {
         self.variables.insert(name.into(), of);
         self
     }
 
-    /// What a rule may refer to at a node with values of a type (CE-02).
+    /// Returns the declarations for a rule at a node with values of a type (CE-02).
     pub(crate) fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
         let old_type = match rule.optional_old_self {
             Some(true) => self_type.clone().optional(),
@@ -41,8 +41,8 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// If it is no expression of the language, or refers to what does not exist or is of another
-    /// type.
+    /// If the text is not an expression of the language, or refers to a name that does not exist or
+    /// has another type.
     pub fn compile(&self, text: &str) -> Result<Program, CompileError> {
         Program::new(self.check(text)?)
     }

@@ -89,12 +89,12 @@ fn print(source: &Source, at: Option<usize>, text: &str) -> String {
     printed
 }
 
-/// The mark below a character: wide below what is not ASCII.
+/// Returns the mark below a character: wide below non-ASCII characters.
 fn mark(below: char, narrow: char, wide: char) -> char {
     if below.is_ascii() { narrow } else { wide }
 }
 
-/// Why an expression does not compile; prints as the server does, without `compilation failed: `
+/// An expression that does not compile; prints as the server does, without `compilation failed: `
 /// or `program instantiation failed: `.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
@@ -109,8 +109,7 @@ impl CompileError {
         CompileError { text, is_instantiation: true }
     }
 
-    /// Returns the text with what failed in front of it, as the details of the server's errors have
-    /// it.
+    /// Returns the text with the failed step before it, as in the details of the server's errors.
     pub fn detail(&self) -> String {
         let step = match self.is_instantiation {
             false => "compilation failed",

@@ -43,7 +43,7 @@ pub enum Type {
     Type(Arc<Type>),
     /// A type of a library, by its name, e.g. `kubernetes.Quantity`.
     Opaque(&'static str),
-    /// A message that stands for itself, by its name, e.g. `google.protobuf.Any`.
+    /// A message that is its own value, by its name, e.g. `google.protobuf.Any`.
     Message(&'static str),
     /// A message around a value of a type; null can be in its place.
     Wrapper(Arc<Type>),
@@ -98,7 +98,7 @@ impl Type {
         })
     }
 
-    /// What a wrapper wraps; others are the same.
+    /// Returns the type in a wrapper; others are unchanged.
     pub(crate) fn unwrapped(&self) -> &Type {
         match self {
             Type::Wrapper(of) => of,
@@ -112,7 +112,7 @@ impl Type {
     }
 }
 
-/// As error texts name it.
+/// Prints the type as error texts name it.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -11,7 +11,7 @@ pub(crate) struct Checked {
     pub(crate) expr: Expr,
     /// The type of each node by its number.
     pub(crate) types: Vec<Type>,
-    /// What each node refers to, by its number.
+    /// The reference of each node, by its number.
     pub(crate) references: Vec<Reference>,
 }
 
@@ -21,14 +21,14 @@ impl Checked {
         self.types.get(self.expr.id).unwrap_or(&Type::Dyn)
     }
 
-    /// Whether anything refers to a variable of this name, be it one of a macro.
+    /// Returns whether anything refers to a variable of this name, even a variable of a macro.
     pub(crate) fn mentions(&self, variable: &str) -> bool {
         let is = |reference: &Reference| matches!(reference, Reference::Variable(name) if **name == *variable);
         self.references.iter().any(is)
     }
 }
 
-/// What a node refers to.
+/// The target of a node's reference.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Reference {
     /// Nothing, or a field or element of its operand.
@@ -40,7 +40,7 @@ pub(crate) enum Reference {
     Type(Arc<str>),
     /// A number that has a name.
     Constant(i64),
-    /// Overloads by their positions in the table of all functions: those that are left after what
-    /// is known of the arguments; with `dyn` arguments several.
+    /// Overloads by their positions in the table of all functions: those that match the known types
+    /// of the arguments; with `dyn` arguments several.
     Overloads(Vec<usize>),
 }

@@ -27,7 +27,7 @@ pub(super) struct Checker<'c> {
     references: Vec<Reference>,
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 enum Named {
     Variable(Ty),
     Type(Type),
@@ -180,7 +180,7 @@ impl<'c> Checker<'c> {
         })
     }
 
-    /// What a name stands for. Inner variables hide outer ones.
+    /// Returns the meaning of a name. Inner variables hide outer ones.
     fn named(&mut self, name: &str) -> Option<Named> {
         if let Some((_, of)) = self.scope.iter().rev().find(|(known, _)| **known == *name) {
             return Some(Named::Variable(of.clone()));
@@ -268,7 +268,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// The type of an element or a field, of what is in it if it is optional.
+    /// Returns the type of an element or a field; of the value in it if it is optional.
     fn checked_item(&mut self, item: &mut Expr, optional: bool) -> Ty {
         let of = self.checked(item);
         if optional {
@@ -468,7 +468,7 @@ fn qualified(expr: &Expr) -> Option<String> {
     }
 }
 
-/// A name without the dot in front that says it is a full one.
+/// Returns a name without the leading dot that marks a full name.
 fn without_dot(name: &Arc<str>) -> Arc<str> {
     match name.strip_prefix('.') {
         Some(rest) => rest.into(),

@@ -14,8 +14,8 @@ use super::checked::Checked;
 use super::solver::{Parameters, Solver, Ty};
 use super::template;
 
-/// Reports literals that cannot be what they are used as, and literal lists and maps whose
-/// elements are of different types.
+/// Reports literals that are invalid for their use, and literal lists and maps whose elements are
+/// of different types.
 pub(super) fn validate(checked: &Checked, functions: &Functions, issues: &mut Issues) {
     Validator { checked, functions, issues, solver: Solver::new() }.visit(&checked.expr, false);
 }
@@ -76,7 +76,7 @@ impl Validator<'_> {
         }
     }
 
-    /// Whether a conversion of a literal gives a value.
+    /// Returns whether the conversion of a literal succeeds.
     fn is_readable(&self, function: &str, literal: &Literal) -> bool {
         let (of, value) = match literal {
             Literal::String(text) => (Type::String, Value::String(Text::Shared(Arc::clone(text)))),

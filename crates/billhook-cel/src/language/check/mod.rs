@@ -18,7 +18,7 @@ use self::checker::Checker;
 
 pub(crate) use checked::{Checked, Reference};
 
-/// Checks an expression of which the nodes are numbered.
+/// Checks an expression whose nodes are numbered.
 pub(crate) fn check(
     source: &Source,
     mut expr: Expr,

@@ -1,4 +1,4 @@
-//! Types with unknown parts, and what is found out about these.
+//! Types with unknown parts, and the solutions for these.
 
 use std::fmt;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Ty {
     }
 }
 
-/// As error texts name it.
+/// Prints the type as error texts name it.
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         grow(|| match self {
@@ -91,13 +91,13 @@ impl fmt::Display for Ty {
     }
 }
 
-/// What stands for the parameters in the type of a function, when it is called.
+/// The types of a function's parameters when it is called.
 pub(super) type Parameters = Vec<(&'static str, Ty)>;
 
-/// What is known of the unknown parts.
+/// The known solutions for the unknown parts.
 pub(super) struct Solver {
     found: Vec<Option<Ty>>,
-    /// What was known before, for going back.
+    /// The previous solutions, for backtracking.
     trail: Vec<(usize, Option<Ty>)>,
     steps: usize,
 }
@@ -156,8 +156,8 @@ impl Solver {
         })
     }
 
-    /// Whether a value of each type can be where the other is expected. What that says of unknown
-    /// types is kept if all of them fit.
+    /// Returns whether a value of each type is allowed where the other is expected. The implied
+    /// solutions for unknown types are kept if all of them fit.
     pub(super) fn all_assignable(&mut self, from: &[Ty], to: &[Ty]) -> bool {
         let before = self.trail.len();
         let fits = from.len() == to.len()
@@ -209,7 +209,7 @@ impl Solver {
         }
     }
 
-    /// Whether a type can be what an unknown one is, and whether something was known of that.
+    /// Returns whether an unknown type can be a type, and whether a solution was known.
     fn substitutable(&mut self, of: &Ty, number: usize) -> (bool, bool) {
         if matches!(of, Ty::Unknown(same) if *same == number) {
             return (true, true);
@@ -234,7 +234,7 @@ impl Solver {
         (fits, true)
     }
 
-    /// Whether an unknown type is no part of a type.
+    /// Returns whether an unknown type is not a part of a type.
     fn is_free_of(&mut self, of: &Ty, number: usize) -> bool {
         if !self.step() {
             return false;
@@ -270,13 +270,13 @@ impl Solver {
         })
     }
 
-    /// The one of two assignable types that says less.
+    /// Returns the more general of two assignable types.
     pub(super) fn most_general(&mut self, left: &Ty, right: &Ty) -> Ty {
-        if self.says_less(left, right) { left.clone() } else { right.clone() }
+        if self.is_as_general(left, right) { left.clone() } else { right.clone() }
     }
 
-    /// Whether a type says as much as another or less.
-    fn says_less(&mut self, left: &Ty, right: &Ty) -> bool {
+    /// Returns whether a type is as general as another or more.
+    fn is_as_general(&mut self, left: &Ty, right: &Ty) -> bool {
         if !self.step() {
             return true;
         }
@@ -285,22 +285,22 @@ impl Solver {
             _ if right.is_dyn() || matches!(right, Ty::Unknown(_)) => false,
             (Ty::Simple(left), Ty::Simple(right)) => left.unwrapped() == right.unwrapped(),
             (Ty::List(left), Ty::List(right)) | (Ty::Optional(left), Ty::Optional(right)) => {
-                self.says_less(left, right)
+                self.is_as_general(left, right)
             }
             (Ty::Map(left_key, left_value), Ty::Map(right_key, right_value)) => {
-                self.says_less(left_key, right_key) && self.says_less(left_value, right_value)
+                self.is_as_general(left_key, right_key) && self.is_as_general(left_value, right_value)
             }
             (Ty::Type(_), Ty::Type(_)) | (Ty::Error, Ty::Error) => true,
             _ => false,
         })
     }
 
-    /// A type with what is known of its unknown parts.
+    /// Returns a type with the solutions for its unknown parts.
     pub(super) fn resolve(&mut self, of: &Ty) -> Ty {
         self.resolved(of).unwrap_or_else(|| of.clone())
     }
 
-    /// A type with `dyn` for what is still unknown.
+    /// Returns a type with `dyn` for the parts that are still unknown.
     pub(super) fn resolve_to_dyn(&mut self, of: &Ty) -> Ty {
         let resolved = self.resolve(of);
         self.without_unknown(&resolved).unwrap_or(resolved)

@@ -1,4 +1,4 @@
-//! Templates of `format` that are literals, with a literal list of what is put in (CE-10).
+//! Templates of `format` that are literals, with a literal list of values (CE-10).
 
 use billhook_apimachinery::value::grow;
 
@@ -6,7 +6,7 @@ use crate::language::ast::{Expr, Kind};
 use crate::language::functions::clauses;
 use crate::language::types::Type;
 
-/// What is wrong, and with which of the values if it is one.
+/// The problem, and the value at fault if there is one.
 type Problem<'e> = (Option<&'e Expr>, String);
 
 /// Checks the clauses of a template, and that each value is of a type its clause can show.
@@ -43,7 +43,7 @@ fn type_of<'t>(expr: &Expr, types: &'t [Type]) -> &'t Type {
     types.get(expr.id).unwrap_or(&Type::Dyn)
 }
 
-/// Whether a clause can show a value; if not, which part of it and what the clause is for.
+/// Checks whether a clause can show a value; if not, returns the part at fault and the message.
 fn shown<'e>(
     clause: char,
     value: &'e Expr,

@@ -1,4 +1,4 @@
-//! What a call may cost at worst, and how large its result may be (CE-25).
+//! The maximum cost of a call, and the size of its result (CE-25).
 
 use super::estimator::Estimator;
 use super::size::{Entries, Size, scale};
@@ -27,7 +27,7 @@ pub(super) struct Call<'c, 'e> {
     pub(super) costs: &'c [u64],
 }
 
-/// What is estimated of a call; the cost without that of the target.
+/// The estimate of a call; the cost excludes that of the target.
 pub(super) struct Estimate {
     pub(super) cost: u64,
     pub(super) size: Option<Size>,
@@ -58,7 +58,7 @@ impl<'e> Estimator<'e> {
         Estimate { cost, ..own }
     }
 
-    /// What does not evaluate all its arguments, or costs nothing itself.
+    /// Estimates operators that do not evaluate all their arguments, or cost nothing themselves.
     fn logic(&self, call: &Call<'_, 'e>) -> Option<Estimate> {
         match (call.overload.function, call.arguments, call.costs) {
             ("_&&_" | "_||_", _, [left, right]) => Some(Estimate::of(left.saturating_add(*right))),
@@ -195,7 +195,7 @@ impl<'e> Estimator<'e> {
         Some(estimate)
     }
 
-    /// Values of libraries are compared as what they are.
+    /// Values of libraries are compared by their own rules.
     fn equal_opaque(&self, left: &Expr, right: &Expr) -> Option<Estimate> {
         let (Type::Opaque(left_name), Type::Opaque(right_name)) =
             (self.type_of(left), self.type_of(right))
@@ -216,7 +216,7 @@ impl<'e> Estimator<'e> {
         Some(Estimate::of(cost))
     }
 
-    /// What is CEL's own.
+    /// Estimates the functions of CEL itself.
     fn standard_call(&self, call: &Call<'_, 'e>) -> Option<Estimate> {
         let parameters = call.overload.parameters.as_slice();
         let estimate = match (call.overload.function, call.target, call.arguments) {
@@ -307,7 +307,7 @@ fn int(expr: &Expr) -> Option<i64> {
 
 /// The size of a text with parts of it replaced.
 fn replaced(text: Size, old: Size, new: Size) -> Size {
-    // How often at most, and what stays besides.
+    // The maximum number of replacements, and the rest of the text.
     let (most, kept_at_most) = if old.min == 0 {
         // Something stands around each character.
         (text.max.saturating_add(1), text.max)

@@ -17,26 +17,26 @@ pub(super) struct Estimator<'e> {
     pub(super) locals: Vec<(Arc<str>, Local<'e>)>,
 }
 
-/// What is known of the value of a node.
+/// The known facts about the value of a node.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Facts<'e> {
     pub(super) place: Place<'e>,
-    /// If it does not follow from the place or the type.
+    /// The size, if it does not follow from the place or the type.
     pub(super) size: Option<Size>,
-    /// What is in a list or a map that the expression makes.
+    /// The content of a list or a map that the expression makes.
     pub(super) entries: Option<Entries>,
 }
 
-/// Where in an object a value comes from.
+/// The place in an object that a value comes from.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Place<'e> {
-    /// From nowhere in particular.
+    /// No particular place.
     #[default]
     Nowhere,
     At(&'e SchemaType),
-    /// It is a key of a map.
+    /// A key of a map.
     Key,
-    /// From where the schema says nothing.
+    /// A place about which the schema has no information.
     Unknown,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Local<'e> {
 impl<'e> Estimator<'e> {
     pub(super) fn step(&self, place: Place<'e>, step: Step<'_>) -> Place<'e> {
         let schema = match place {
-            // The way to a value begins with the name of a variable, which always stands for the
+            // The way to a value begins with the name of a variable, which always denotes the
             // whole; a way from nowhere begins with its first step.
             Place::Nowhere => return Place::At(self.root),
             Place::At(schema) => schema,
@@ -128,7 +128,7 @@ impl<'e> Estimator<'e> {
         self.checked.types.get(expr.id).unwrap_or(&Type::Dyn)
     }
 
-    /// How large the elements of a list are, which is known only of lists from an object.
+    /// Returns the size of the elements of a list, which is known only of lists from an object.
     pub(super) fn element_size(&self, list: &Expr) -> Size {
         let place = self.facts(list).place;
         let known = match place {

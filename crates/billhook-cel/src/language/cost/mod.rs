@@ -1,4 +1,4 @@
-//! What an expression may cost at worst, judged by the sizes that the schema allows (CE-25).
+//! The maximum cost of an expression, judged by the sizes that the schema allows (CE-25).
 
 mod calls;
 mod estimator;
@@ -18,11 +18,11 @@ use calls::Call;
 use estimator::{Estimator, Facts, Local, Place, Step};
 use size::{Entries, Size};
 
-/// What a list costs that an expression makes.
+/// The cost of a list that an expression makes.
 const LIST: u64 = 10;
-/// And a map.
+/// The cost of a map.
 const MAP: u64 = 30;
-/// And an object.
+/// The cost of an object.
 const STRUCT: u64 = 40;
 
 /// The highest cost of an expression whose variables have values of a type.
@@ -224,7 +224,7 @@ impl<'e> Estimator<'e> {
     }
 }
 
-/// Whether it only gives a value a name: it has no rounds.
+/// Returns whether it only binds a value to a name: it has no rounds.
 fn is_binding(comprehension: &Comprehension) -> bool {
     matches!(&comprehension.range.kind, Kind::List(elements) if elements.is_empty())
         && matches!(comprehension.condition.kind, Kind::Literal(Literal::Bool(false)))

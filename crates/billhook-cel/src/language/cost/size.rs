@@ -1,13 +1,13 @@
 //! Ranges of sizes; arithmetic stops at the largest number.
 
-/// How many characters, bytes, elements or members a value has.
+/// The number of characters, bytes, elements or members of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Size {
     pub(super) min: u64,
     pub(super) max: u64,
 }
 
-/// The sizes of what is in a list or a map.
+/// The sizes of the content of a list or a map.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entries {
     pub(super) is_map: bool,

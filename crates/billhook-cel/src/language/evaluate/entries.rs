@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::node::{MapEntry, Node};
 use crate::language::value::{EvaluationError, Map, Value, equal, hash};
 
-/// The entries of a map in the order they came: the last one of a key stays.
+/// The entries of a map in the order they came: the last one of a key wins.
 #[derive(Default)]
 pub(super) struct Entries<'a> {
     entries: Vec<(Value<'a>, Option<Value<'a>>)>,
@@ -37,7 +37,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// What a list or map of constants is.
+/// Returns the value of a list or map of constants.
 pub(super) fn constant(node: &Node) -> Result<Value<'static>, EvaluationError> {
     match node {
         Node::Constant(value) => Ok(value.clone()),

@@ -25,9 +25,9 @@ const STRUCT: u64 = 40;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Evaluation<'a> {
-    /// The value, or why there is none.
+    /// The value, or the error.
     pub result: Result<Value<'a>, EvaluationError>,
-    /// What it cost (CE-35).
+    /// The cost (CE-35).
     pub cost: u64,
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn run<'a>(
 #[derive(Clone)]
 enum Slot<'a> {
     Unset,
-    /// What it starts from, not yet evaluated.
+    /// The node of its initial value, not yet evaluated.
     Start(&'a Node),
     Set(Outcome<'a>),
 }
@@ -152,8 +152,10 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `&&`, which false decides, or `||`, which true does: whatever else the operands are. The
-    /// first error is given if nothing decides.
+    /// Evaluates `&&`, which false decides, or `
+    ///
+    /// `, which true does, whatever the other operands are. Returns the first error if nothing
+    /// decides.
     fn logic(&mut self, operands: &'a [Node; 2], decisive: bool) -> Result<Outcome<'a>, Abort> {
         let mut failure = None;
         for operand in operands {
@@ -209,7 +211,7 @@ impl<'a> Machine<'a> {
         Ok(Ok(fields))
     }
 
-    /// What a chain selects, without the cost of reading its base.
+    /// Evaluates a chain, without the cost of reading its base.
     fn chain(&mut self, chain: &'a Chain) -> Result<Outcome<'a>, Abort> {
         let base = match &chain.base {
             Base::Local(slot) => self.slot(*slot)?,
@@ -234,7 +236,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Selects one thing after the other; from what is optional what is missing is none.
+    /// Selects one thing after the other; a missing part of an optional value is none.
     fn steps(
         &mut self,
         mut value: Value<'a>,
@@ -478,7 +480,7 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// How the server calls the type of a value that has no elements.
+/// Returns the server's name for the type of a value that has no elements.
 pub(super) fn go_type(value: &Value<'_>) -> &'static str {
     match value {
         Value::Null => "types.Null",

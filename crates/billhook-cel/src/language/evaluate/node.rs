@@ -12,11 +12,11 @@ pub(crate) struct Plan {
     pub(super) root: Node,
     /// The names of the variables, by number.
     pub(super) variables: Vec<Arc<str>>,
-    /// How many variables of comprehensions there are.
+    /// The number of variables of comprehensions.
     pub(super) slots: usize,
 }
 
-/// What is evaluated to a value.
+/// A node that evaluates to a value.
 #[derive(Debug)]
 pub(super) enum Node {
     Constant(Value<'static>),
@@ -31,7 +31,7 @@ pub(super) enum Node {
         value: Box<Node>,
         constants: Members<'static>,
     },
-    /// A method of an optional that is only given a default: `or`, and `orValue`, which unwraps.
+    /// A method of an optional that only takes a default: `or`, and `orValue`, which unwraps.
     Otherwise {
         optional: Box<Node>,
         default: Box<Node>,
@@ -43,18 +43,18 @@ pub(super) enum Node {
     /// The names and values of the fields, and whether each is optional.
     Struct(Message, Vec<(Arc<str>, Node, bool)>),
     Fold(Box<Fold>),
-    /// An accumulated list and what is put behind it, in the last place where it is read.
+    /// An accumulated list and the elements appended to it, in the last place where it is read.
     Append {
         slot: usize,
         elements: Box<Node>,
     },
-    /// An accumulated map and what is put into it, in the last place where it is read: a map, or
-    /// a key and a value.
+    /// An accumulated map and the entries inserted into it, in the last place where it is read: a
+    /// map, or a key and a value.
     Insert {
         slot: usize,
         entries: Vec<Node>,
     },
-    /// The step of a fold that goes on with one of two nodes.
+    /// The step of a fold that continues with one of two nodes.
     Choose(Box<(Node, Node, Chain)>),
 }
 
@@ -65,7 +65,7 @@ pub(super) struct MapEntry {
     pub(super) optional: bool,
 }
 
-/// A variable or value and what is selected from it.
+/// A variable or value and the selections from it.
 #[derive(Debug)]
 pub(super) struct Chain {
     pub(super) base: Base,
@@ -82,15 +82,15 @@ pub(super) enum Base {
     Variable(usize),
     /// `condition ? chain : chain`
     Choice(Box<Node>, Box<Chain>, Box<Chain>),
-    /// What anything else gives.
+    /// The result of any other node.
     Computed(Box<Node>),
 }
 
-/// What a selection selects.
+/// One selection.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
     pub(super) key: Key,
-    /// Whether what is missing is none instead of an error.
+    /// Whether a missing part is none instead of an error.
     pub(super) optional: bool,
 }
 

@@ -4,8 +4,8 @@ use crate::language::functions::Overload;
 use crate::language::types::Type;
 use crate::language::value::{Map, Value};
 
-/// The overload that takes the arguments. If one of them is an error nothing is called, and which
-/// it would be only matters for the cost.
+/// Returns the overload that takes the arguments. If an argument is an error nothing is called, and
+/// the choice only matters for the cost.
 pub(super) fn choose(
     overloads: &[&'static Overload],
     arguments: &[Value<'_>],

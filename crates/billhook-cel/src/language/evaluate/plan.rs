@@ -279,8 +279,8 @@ impl Planner<'_> {
     }
 }
 
-/// A step that only puts something behind the accumulated list, or into the accumulated map, may
-/// do so in place.
+/// A step that only appends to the accumulated list, or inserts into the accumulated map, may do so
+/// in place.
 fn last_read(step: Node, accumulator: usize) -> Node {
     match step {
         Node::Call(call) if is_append(&call, accumulator) => {
@@ -326,7 +326,7 @@ fn is_insert(call: &Call, accumulator: usize) -> bool {
         && call.overloads.iter().any(|overload| overload.function == "cel.@mapInsert")
 }
 
-/// Whether the first argument is what was accumulated.
+/// Returns whether the first argument is the accumulator.
 fn starts_with(call: &Call, accumulator: usize) -> bool {
     matches!(
         call.arguments.first(),
@@ -359,7 +359,7 @@ fn qualifier(key: Value<'static>) -> Result<Value<'static>, EvaluationError> {
     }
 }
 
-/// What is selected from, as a chain.
+/// Returns the base of a selection, as a chain.
 fn chain_of(node: Node) -> Chain {
     match node {
         Node::Chain(chain) if !chain.is_test => chain,
@@ -367,7 +367,7 @@ fn chain_of(node: Node) -> Chain {
     }
 }
 
-/// What is selected from a choice is selected from what is chosen.
+/// A selection from a choice applies to both alternatives.
 fn push(chain: &mut Chain, step: &Step) {
     match &mut chain.base {
         Base::Choice(_, yes, no) => {

@@ -6,7 +6,7 @@ use billhook_apimachinery::value::Num;
 use crate::language::schema::SchemaKind;
 use crate::language::value::{EvaluationError, Map, Outcome, Value};
 
-/// What a value has for a key; nothing if there is nothing and that is no error.
+/// Returns the part of a value for a key; `None` if it is missing and that is not an error.
 pub(super) fn find<'a>(
     value: &Value<'a>,
     key: &Value<'_>,

@@ -52,7 +52,7 @@ pub(crate) fn add<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-/// Sets unite, maps by keys merge (CE-04), other lists are put one behind the other.
+/// Sets unite, maps by keys merge (CE-04), other lists are concatenated.
 fn add_lists<'a>(left: &List<'a>, right: &List<'a>) -> Outcome<'a> {
     let schema = match left {
         List::Json(_, schema) | List::Merged(_, schema) if schema.list_type != ListType::Atomic => {

@@ -1,4 +1,4 @@
-//! What calls of the standard functions cost at run time (CE-35).
+//! The costs of calls of the standard functions at run time (CE-35).
 
 use billhook_apimachinery::value::grow;
 
@@ -9,7 +9,7 @@ const CHARACTER: f64 = 0.1;
 /// The cost of a character of a pattern.
 const PATTERN_CHARACTER: f64 = 0.25;
 
-/// The length of a value, or of what is in an optional; one if it has none.
+/// Returns the length of a value, or of the value in an optional; one if it has none.
 pub(crate) fn size(value: &Value<'_>) -> u64 {
     match value {
         Value::Optional(Some(value)) => grow(|| size(value)),
@@ -78,14 +78,14 @@ pub(super) fn result(_: &[Value<'_>], result: &Value<'_>) -> u64 {
     traversal(size(result))
 }
 
-/// Each part of a value: what is no text counts one, texts a tenth of their bytes.
+/// Sums the parts of a value: one for anything except text, a tenth of the bytes for text.
 pub(super) fn parts(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
     arguments.first().map_or(0, parts_of)
 }
 
 fn parts_of(value: &Value<'_>) -> u64 {
     let read = |bytes: usize| (bytes as f64 * CHARACTER) as u64;
-    // What does not fit its schema is an error, which counts one.
+    // A value that does not fit its schema is an error, which counts one.
     let part =
         |value: Result<Value<'_>, EvaluationError>| value.map_or(1, |value| parts_of(&value));
     match value {

@@ -1,4 +1,4 @@
-//! What the libraries share: overloads, and reading arguments.
+//! The common parts of the libraries: overloads, and reading arguments.
 
 use std::sync::Arc;
 
@@ -21,9 +21,9 @@ pub(crate) struct Overload {
 
 pub(crate) type Call = for<'a> fn(&[Value<'a>]) -> Outcome<'a>;
 
-/// What a call costs at run time, given the arguments (the receiver first) and the result. In the
-/// place of an argument or a result that is an error stands null, whose size is one like that of
-/// every value without a length.
+/// The cost of a call at run time, given the arguments (the receiver first) and the result. An
+/// argument or a result that is an error is replaced by null, whose size is one like that of every
+/// value without a length.
 #[derive(Clone, Copy)]
 pub(crate) enum Cost {
     /// Always the same.
@@ -57,7 +57,7 @@ impl Overload {
         Overload { is_method: true, ..Overload::function(function, parameters, result, call) }
     }
 
-    /// With another cost.
+    /// Sets another cost.
     pub(super) fn costs(self, cost: Cost) -> Self {
         Overload { cost, ..self }
     }

@@ -19,7 +19,7 @@ const FORMAT: Type = Type::Opaque(NAME);
 struct NamedFormat {
     /// Its name in expressions.
     name: &'static str,
-    /// How to get it as a function.
+    /// The function that returns it.
     function: &'static str,
     constant: Call,
     problems: fn(&str) -> Vec<String>,

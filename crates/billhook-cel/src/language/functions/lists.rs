@@ -1,4 +1,5 @@
-//! Lists: what Kubernetes and the third version of the lists extension add to CEL (CE-10).
+//! Lists: the functions that Kubernetes and the third version of the lists extension add to CEL
+//! (CE-10).
 
 use std::cmp::Ordering;
 
@@ -7,7 +8,7 @@ use super::{arithmetic, cost};
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, compare, equal};
 
-/// What a call that makes a list costs beside its elements.
+/// The cost of a call that makes a list, besides its elements.
 const NEW_LIST: u64 = 11;
 
 /// More elements than the limit of cost for one evaluation lets a list have (CE-35).
@@ -258,7 +259,8 @@ fn sorted<'a>(elements: Vec<Value<'a>>, keys: Vec<Value<'a>>) -> Result<Value<'a
     Ok(Value::list(pairs.into_iter().map(|(_, element)| element).collect()))
 }
 
-/// As values compare; what is not a number is less than all numbers, so that there is an order.
+/// Compares values; a value that is not a number is less than all numbers, so that there is an
+/// order.
 fn total_order(left: &Value<'_>, right: &Value<'_>) -> Ordering {
     match (left, right) {
         (Value::Double(left), Value::Double(right)) => match (left.is_nan(), right.is_nan()) {

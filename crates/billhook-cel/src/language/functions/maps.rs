@@ -1,4 +1,4 @@
-//! What the macros that make maps call (CE-10).
+//! The functions that the macros for maps call (CE-10).
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) fn already_exists(key: &Value<'_>) -> EvaluationError {
     EvaluationError::new(format!("insert failed: key {key} already exists"))
 }
 
-/// A map with more entries, none of which it may have.
+/// Returns a map with more entries, none of which it may have.
 fn insert<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let (map, more) = match arguments {
         [Value::Map(map), Value::Map(more)] => (map, more.entries()),

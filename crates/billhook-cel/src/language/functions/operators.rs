@@ -1,5 +1,5 @@
-//! Comparison, membership, elements and logic. Logic that does not evaluate all of its operands,
-//! and selection of elements, are the interpreter's; here is what a call of them gives.
+//! Comparison, membership, elements and logic. The interpreter handles logic that does not evaluate
+//! all of its operands, and selection of elements; this file handles plain calls of them.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ pub(super) fn equals<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     }
 }
 
-/// What cannot be compared differs.
+/// Values that cannot be compared differ.
 pub(super) fn differs<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     match arguments {
         [left, right] => Ok(Value::Bool(!equal(left, right).unwrap_or_default())),
@@ -79,7 +79,7 @@ pub(super) fn size<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     Ok(Value::Int(i64::try_from(size).unwrap_or(i64::MAX)))
 }
 
-/// What the interpreter evaluates itself is never called.
+/// Operators that the interpreter evaluates itself are never called.
 pub(super) fn not_called<'a>(_: &[Value<'a>]) -> Outcome<'a> {
     Err(EvaluationError::NoSuchOverload)
 }

@@ -1,4 +1,4 @@
-//! Finding what a pattern matches (CE-10).
+//! Finding the texts that a pattern matches (CE-10).
 
 use billhook_regex::Pattern;
 

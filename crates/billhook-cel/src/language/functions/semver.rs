@@ -22,7 +22,7 @@ struct Version {
     prerelease: Prerelease,
 }
 
-/// What follows a hyphen. A version without it is greater.
+/// The part after a hyphen. A version without it is greater.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Prerelease {
     Of(Vec<Identifier>),
@@ -92,7 +92,7 @@ fn is_semver<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     }
 }
 
-/// Reads a text that is made regular first if the second argument says so.
+/// Reads a text that is normalized first if the second argument is true.
 fn read(arguments: &[Value<'_>]) -> Result<Version> {
     let text = text(arguments, 0)?;
     let version = match argument(arguments, 1) {

@@ -29,7 +29,7 @@ impl Table {
     }
 }
 
-/// All of them.
+/// Returns all overloads.
 pub(super) fn overloads() -> Vec<Overload> {
     let mut table = Table(Vec::with_capacity(200));
     logic(&mut table);

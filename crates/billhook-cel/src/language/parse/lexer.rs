@@ -34,8 +34,8 @@ const SYMBOLS: [&str; 24] = [
     "?", ":", "+", "*", "/", "%",
 ];
 
-/// All tokens of an expression, with an end token at the end. What is no token is reported and
-/// left out.
+/// Returns all tokens of an expression, with an end token at the end. Text that is not a token is
+/// reported and left out.
 pub(crate) fn tokens(source: &Source, issues: &mut Issues) -> Vec<Token> {
     let mut lexer = Lexer { source, at: 0 };
     let mut tokens = Vec::new();
@@ -71,7 +71,7 @@ impl Lexer<'_> {
         text.chars().enumerate().all(|(ahead, expected)| self.peek(ahead) == Some(expected))
     }
 
-    /// Goes on while characters are of a kind; whether there were any.
+    /// Skips characters of a kind; returns whether there were any.
     fn skip(&mut self, wanted: impl Fn(char) -> bool) -> bool {
         let from = self.at;
         while self.peek(0).is_some_and(&wanted) {
@@ -90,7 +90,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// The kind of the next token, which is passed; none if there is no token here.
+    /// Passes the next token and returns its kind; `None` if there is no token here.
     fn token(&mut self) -> Option<TokenKind> {
         let first = self.peek(0)?;
         if let Some((prefix, raw, kind)) = self.string_prefix() {
@@ -117,7 +117,7 @@ impl Lexer<'_> {
         Some(TokenKind::Symbol(symbol))
     }
 
-    /// The length of what is in front of the quotes, whether the text is raw, and the kind.
+    /// Returns the length of the prefix before the quotes, whether the text is raw, and the kind.
     fn string_prefix(&self) -> Option<(usize, bool, TokenKind)> {
         let bytes = matches!(self.peek(0)?, 'b' | 'B');
         let kind = if bytes { TokenKind::Bytes } else { TokenKind::String };

@@ -1,4 +1,4 @@
-//! Literals: what their text means.
+//! Literals: the values of their texts.
 
 use std::str::Chars;
 
@@ -34,7 +34,7 @@ fn radix(text: &str) -> (String, u32) {
     }
 }
 
-/// The value of a string or of bytes, of which the text is a complete token.
+/// Returns the value of a string or of bytes whose text is a complete token.
 pub(super) fn text(kind: TokenKind, token: &str) -> Result<Literal, &'static str> {
     let quoted = token.trim_start_matches(['b', 'B', 'r', 'R']);
     let is_raw = token.len() > quoted.len()
@@ -74,7 +74,7 @@ pub(super) fn text(kind: TokenKind, token: &str) -> Result<Literal, &'static str
 
 const UNESCAPABLE: &str = "unable to unescape string";
 
-/// What a string consists of.
+/// A unit of a string.
 enum Unit {
     Char(char),
     /// `\x41` or `\101`: a code point in strings.
@@ -111,7 +111,7 @@ fn unescape(content: &str, is_raw: bool, mut each: impl FnMut(Unit) -> Option<()
     Some(())
 }
 
-/// Reads some digits behind those that were read.
+/// Reads some digits after those that were read.
 fn digits(rest: &mut Chars<'_>, start: u32, count: usize, radix: u32) -> Option<u32> {
     (0..count).try_fold(start, |value, _| {
         value.checked_mul(radix)?.checked_add(rest.next()?.to_digit(radix)?)

@@ -1,6 +1,6 @@
-//! Macros and what they expand to.
+//! Macros and their expansions.
 //!
-//! The expansions are part of what an expression costs, so their shape is fixed.
+//! The expansions are part of the cost of an expression, so their shape is fixed.
 
 use std::sync::Arc;
 
@@ -8,9 +8,9 @@ use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 
 use super::nodes::{Nodes, nothing};
 
-/// What became of a call.
+/// The outcome of expanding a call.
 pub(super) enum Expansion {
-    /// It is none of a macro.
+    /// The call is not one of a macro.
     None(Option<Expr>, Vec<Expr>),
     Expr(Expr),
     /// The macro may not be used so, with the position.
@@ -21,7 +21,7 @@ pub(super) enum Expansion {
 const RESULT: &str = "@result";
 /// A variable that nothing refers to.
 const UNUSED: &str = "#unused";
-/// What `sortBy` sorts.
+/// The variable that `sortBy` sorts.
 const SORTED: &str = "@__sortBy_input__";
 
 const NOT_A_NAME: &str = "argument must be a simple name";
@@ -185,7 +185,7 @@ impl Maker<'_> {
         Ok(self.fold(range, variables, start, step))
     }
 
-    /// `range.transformList(k, v, transformed)` and the like, perhaps with a filter in front of
+    /// Expands `range.transformList(k, v, transformed)` and the like, perhaps with a filter before
     /// the last argument.
     fn transform(&mut self, function: &str, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
         let transformed = last(&mut arguments);
@@ -266,7 +266,7 @@ struct Variables {
 }
 
 impl Variables {
-    /// From one or two arguments.
+    /// Reads the variables from one or two arguments.
     fn new(arguments: &[Expr], problem: &str) -> Expanded<Self> {
         let mut names = Vec::new();
         for argument in arguments {

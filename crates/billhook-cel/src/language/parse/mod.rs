@@ -22,8 +22,8 @@ use self::operators::{CALCULATIONS, Operator, RELATIONS};
 
 /// The most code points an expression may have.
 const LONGEST: usize = 100_000;
-/// How often a rule of the grammar may be nested in itself, and how many operations with several
-/// operands, selections and methods may be nested.
+/// The maximum number of times that a rule of the grammar may be nested in itself, and that
+/// operations with several operands, selections and methods may be nested.
 const DEEPEST: usize = 250;
 
 const START: &str = "'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, \
@@ -82,9 +82,9 @@ struct Parser<'s> {
     tokens: Vec<Token>,
     next: usize,
     issues: Issues,
-    /// How often each [`Rule`] is nested in itself.
+    /// The number of times each [`Rule`] is nested in itself.
     nested: [usize; 3],
-    /// How deep operations are nested in what was parsed last.
+    /// The nesting depth of the operations in the part that was parsed last.
     depth: usize,
     nodes: Nodes,
 }
@@ -134,7 +134,7 @@ impl Parser<'_> {
         Stop
     }
 
-    /// Goes one level into a rule.
+    /// Enters a rule one level deeper.
     fn enter(&mut self, rule: Rule) -> Parsed<()> {
         let depth = self.nested.get_mut(rule as usize).ok_or(Stop)?;
         *depth += 1;
@@ -231,8 +231,8 @@ impl Parser<'_> {
         self.binary(Rule::Calc, &CALCULATIONS, 0, Self::unary)
     }
 
-    /// Operators of at least a precedence, which bind to the left. As in the grammar, what is to
-    /// the right of them is one level deeper.
+    /// Parses operators of at least a precedence, which bind to the left. As in the grammar, their
+    /// right-hand side is one level deeper.
     fn binary(
         &mut self,
         rule: Rule,
@@ -314,7 +314,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What follows a dot: a field or a method.
+    /// Parses the part after a dot: a field or a method.
     fn dotted(&mut self, dot: usize, operand: Expr, is_optional: bool) -> Parsed {
         let token = self.peek();
         let name = self.name()?;
@@ -347,7 +347,7 @@ impl Parser<'_> {
         Ok(self.text(token).into())
     }
 
-    /// The arguments of a call behind its parenthesis.
+    /// Parses the arguments of a call after its parenthesis.
     fn arguments(&mut self) -> Parsed<Vec<Expr>> {
         let mut arguments = Vec::new();
         let mut depth = 0;
@@ -419,7 +419,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What is between brackets: items with commas between, perhaps one behind the last.
+    /// Parses the content of brackets: items with commas between, perhaps one after the last.
     fn listed<T>(
         &mut self,
         close: &'static str,

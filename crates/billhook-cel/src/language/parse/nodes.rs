@@ -34,14 +34,14 @@ impl Nodes {
     }
 }
 
-/// How many nodes an expression has.
+/// Returns the number of nodes of an expression.
 fn count(expr: &Expr) -> usize {
     let mut nodes = 1;
     grow(|| expr.each_child(&mut |child| nodes += count(child)));
     nodes
 }
 
-/// Stands for what is wrong and was reported.
+/// Creates a placeholder for a part that is wrong and was reported.
 pub(super) fn nothing(at: usize) -> Expr {
     Expr { id: 0, at, kind: Kind::Literal(Literal::Null) }
 }

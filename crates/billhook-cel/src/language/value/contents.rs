@@ -1,5 +1,5 @@
-//! What lists and maps contain, wherever they come from. Parts of objects are converted as their
-//! schema says when they are read (CE-04, CE-06).
+//! The contents of lists and maps, whatever their source. Parts of objects are converted according
+//! to their schema when they are read (CE-04, CE-06).
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ impl<'a> Value<'a> {
     ///
     /// # Errors
     ///
-    /// If the value is not of the type that its schema says (CE-06).
+    /// If the value does not have the type in its schema (CE-06).
     pub fn of(json: &'a Json, schema: &'a SchemaType) -> Result<Self, EvaluationError> {
         let mismatch = |expected: &str| {
             let found = go_type(json);
@@ -93,8 +93,8 @@ impl<'a> Value<'a> {
         any(json)
     }
 
-    /// What is read from a value that may be missing: a part of an object is then JSON without a
-    /// schema.
+    /// Returns a value read from one that may be missing: a part of an object is then JSON without
+    /// a schema.
     pub(crate) fn without_schema(self) -> Self {
         match self {
             Value::List(List::Json(items, _)) => Value::List(List::Json(items, &ANY)),
@@ -114,7 +114,7 @@ impl<'a> Value<'a> {
         Value::List(List::Values(Arc::new(values)))
     }
 
-    /// The number of elements, entries, characters or bytes of what has a length.
+    /// Returns the number of elements, entries, characters or bytes of a value that has a length.
     pub(crate) fn size(&self) -> Option<usize> {
         match self {
             Value::String(text) => Some(text.as_str().chars().count()),
@@ -166,7 +166,7 @@ fn any(json: &Json) -> Value<'_> {
 }
 
 impl<'a> List<'a> {
-    /// How many elements there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         match self {
             List::Json(items, _) => items.len(),
@@ -174,7 +174,7 @@ impl<'a> List<'a> {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the list is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -194,7 +194,7 @@ impl<'a> List<'a> {
         (0..self.len()).filter_map(|index| self.get(index))
     }
 
-    /// How it is compared and added.
+    /// Returns the list type, which decides how it is compared and added.
     pub(crate) fn list_type(&self) -> &'a ListType {
         match self {
             List::Json(_, schema) | List::Merged(_, schema) => &schema.list_type,
@@ -211,14 +211,14 @@ fn element(schema: &SchemaType) -> &SchemaType {
     }
 }
 
-/// Whether a field is there for expressions: null is nothing (CE-04), but where there is no schema
-/// it is a value (WM-75).
+/// Returns whether a field exists for expressions: null counts as absent (CE-04), but without a
+/// schema it is a value (WM-75).
 fn is_there(value: &Json, field: &Field) -> bool {
     !value.is_null() || matches!(field.schema.kind, SchemaKind::Any)
 }
 
 impl<'a> Map<'a> {
-    /// How many entries there are; of an object also those that its schema does not know.
+    /// Returns the number of entries; of an object also those that its schema does not know.
     pub fn len(&self) -> usize {
         match self {
             Map::Json(members, _) => members.len(),
@@ -226,7 +226,7 @@ impl<'a> Map<'a> {
         }
     }
 
-    /// Returns whether there are none.
+    /// Returns whether the map is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

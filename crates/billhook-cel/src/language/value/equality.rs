@@ -1,5 +1,5 @@
-//! When values are equal, and which is less. Numbers compare by value across types; lists of
-//! objects as their list type says (CE-04).
+//! Equality and order of values. Numbers compare by value across types; lists of objects by their
+//! list type (CE-04).
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub(crate) fn equal(left: &Value<'_>, right: &Value<'_>) -> Result<bool, Evaluat
             (Some(left), Some(right)) => return grow(|| equal(left, right)),
             (left, right) => left.is_none() && right.is_none(),
         },
-        // What comes from an object is only compared with its like.
+        // A part of an object is only compared with its like.
         (Value::List(List::Json(..) | List::Merged(..)) | Value::Map(Map::Json(..)), _)
             if !is_untyped(left) =>
         {
@@ -186,8 +186,8 @@ fn objects(
     Ok(true)
 }
 
-/// Values that are looked up by what makes them the same member of a list: the value itself or,
-/// in a map by keys, the values of the keys.
+/// Values that are looked up by their identity as members of a list: the value itself or, in a map
+/// by keys, the values of the keys.
 #[derive(Debug)]
 pub(crate) struct Members<'a> {
     keys: Option<&'a [Arc<str>]>,

@@ -1,7 +1,7 @@
 //! Errors of evaluations.
 
-/// Why an expression has no value; the text is what the server prints in front of
-/// ` evaluating rule: …` (CE-33).
+/// An expression without a value; the text is the one that the server prints before ` evaluating
+/// rule: …` (CE-33).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EvaluationError {

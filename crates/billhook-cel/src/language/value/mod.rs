@@ -21,7 +21,7 @@ pub use time::Timestamp;
 pub(crate) use time::{Civil, FIRST_SECOND, LAST_SECOND, duration_text, rfc3339, timestamp_text};
 pub(crate) use zone::offset_of;
 
-/// A value or why there is none.
+/// A value or an error.
 pub(crate) type Outcome<'a, T = Value<'a>> = Result<T, EvaluationError>;
 
 /// JSON without a schema.
@@ -114,7 +114,7 @@ pub trait Opaque: fmt::Debug + Send + Sync {
     fn equals(&self, other: &dyn Opaque) -> bool;
     /// For downcasts.
     fn as_any(&self) -> &dyn Any;
-    /// How many bytes it is compared by, for costs.
+    /// Returns the number of bytes by which it is compared, for costs.
     fn size(&self) -> usize {
         1
     }

@@ -16,7 +16,7 @@ const DAY: i64 = 86_400;
 pub struct Timestamp {
     /// Seconds since 1970.
     pub seconds: i64,
-    /// And nanoseconds, less than a second.
+    /// The nanoseconds of the second.
     pub nanos: u32,
     /// The offset from UTC in seconds in which it is written.
     pub offset: i32,

@@ -1,4 +1,4 @@
-//! Time zones by name: what a compiled zone (RFC 9636) says about a moment.
+//! Time zones by name: the offset of a compiled zone (RFC 9636) at a moment.
 
 use billhook_apimachinery::print;
 
@@ -46,7 +46,7 @@ struct Zone<'d> {
     kinds: &'d [u8],
     /// The kinds, of 6 bytes, of which the first 4 are the offset.
     offsets: &'d [[u8; 6]],
-    /// How it goes on behind the last moment.
+    /// The rule for times after the last moment.
     rule: &'d str,
 }
 

@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use billhook_apimachinery::print::quote;
 
-/// What is wrong, and where.
+/// A problem and its place.
 struct Problem<'t> {
     message: &'static str,
     at: &'t str,

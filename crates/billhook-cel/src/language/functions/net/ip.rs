@@ -53,7 +53,7 @@ pub(super) fn overloads() -> Vec<Overload> {
             Ok(Value::Bool(parse(text)?.0.to_string() == text))
         })
         .costs(Cost::Of(|arguments, _| {
-            // It is read and then compared.
+            // The text is read and then compared.
             cost::traversal(2 * cost::size_at(arguments, 0))
         })),
         Overload::function("string", vec![IP], String, |arguments| {

@@ -9,13 +9,13 @@ const MAX_DIGITS: usize = 100_000;
 #[derive(Clone, Debug)]
 pub(super) struct Decimal {
     pub(super) is_negative: bool,
-    /// From the highest; no leading zeros, none for zero.
+    /// The digits, from the highest; no leading zeros, none for zero.
     digits: Vec<u8>,
     pub(super) exponent: i64,
 }
 
 impl Decimal {
-    /// From ASCII digits.
+    /// Creates a number from ASCII digits.
     pub(super) fn new(is_negative: bool, digits: impl Iterator<Item = u8>, exponent: i64) -> Self {
         let digits = digits.map(|digit| digit.wrapping_sub(b'0')).skip_while(|digit| *digit == 0);
         Decimal { is_negative, digits: digits.collect(), exponent }
@@ -63,7 +63,7 @@ impl Decimal {
         self.digits = front;
     }
 
-    /// With no digits below an exponent; what is lost goes up, away from zero.
+    /// Drops the digits below an exponent; rounds up, away from zero.
     pub(super) fn round_up(&mut self, exponent: i64) {
         let Ok(dropped) = usize::try_from(exponent.saturating_sub(self.exponent)) else { return };
         if dropped == 0 || self.is_zero() {
@@ -88,7 +88,7 @@ impl Decimal {
         self.digits.insert(0, 1);
     }
 
-    /// With zeros behind, so that the exponent is lower; as it is if those were too many.
+    /// Appends zeros, so that the exponent is lower; does nothing if those were too many.
     pub(super) fn extend(&mut self, exponent: i64) {
         let zeros = usize::try_from(self.exponent.saturating_sub(exponent)).unwrap_or(0);
         if self.is_zero() || self.digits.len().saturating_add(zeros) > MAX_DIGITS {

@@ -50,7 +50,7 @@ pub(super) fn library() -> Vec<Overload> {
             Ok(Value::Bool(parse(text(arguments, 0)?).is_ok()))
         })
         .costs(Cost::Of(cost::first)),
-        // Unlike the others it is no method.
+        // Unlike the others it is not a method.
         Overload::function("sign", vec![QUANTITY], Int, |arguments| {
             Ok(Value::Int(receiver(arguments)?.signum()))
         }),

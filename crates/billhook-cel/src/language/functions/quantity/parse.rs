@@ -25,7 +25,7 @@ struct Parts<'t> {
     suffix: Suffix,
 }
 
-/// What a suffix multiplies with.
+/// The factor of a suffix.
 #[derive(Clone, Copy)]
 enum Suffix {
     Ten(i32),
@@ -58,7 +58,7 @@ fn split(text: &str) -> Result<Parts<'_>, &'static str> {
     Ok(Parts { is_negative, whole, fraction, suffix: multiplier(suffix).ok_or(SUFFIX)? })
 }
 
-/// The digits a text begins with, and what follows.
+/// Returns the leading digits of a text, and the rest.
 fn digits(text: &str) -> (&str, &str) {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit());
     (text.strip_suffix(rest).unwrap_or_default(), rest)
@@ -90,7 +90,7 @@ fn multiplier(suffix: &str) -> Option<Suffix> {
     })
 }
 
-/// The short form, if the number of digits says that it fits.
+/// Returns the short form, if its number of digits fits.
 fn short(parts: &Parts<'_>) -> Result<Option<Amount>, &'static str> {
     let (whole, fraction) = (parts.whole.len() as i64, parts.fraction.len() as i64);
     let (precision, exponent, factor) = match parts.suffix {

@@ -9,10 +9,11 @@ use crate::language::functions::conversion::{double_text, to_string};
 use crate::language::functions::declare::{Result, argument, text};
 use crate::language::value::{EvaluationError, List, Map, Value};
 
-/// Digits behind the point if a template doesn't say.
+/// The number of digits after the point if a template does not set it.
 const DEFAULT_PRECISION: usize = 6;
 
-/// More digits behind the point than anything needs: the greatest number and as many again.
+/// The maximum number of digits after the point: the digits of the greatest number and as many
+/// again.
 const MAX_PRECISION: usize = 1_000;
 
 /// More bytes than a text may have.
@@ -59,14 +60,14 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::text(out))
 }
 
-/// What stands behind a percent sign.
+/// The clause after a percent sign.
 struct Clause {
     letter: char,
     precision: Option<usize>,
 }
 
 impl Clause {
-    /// The clause a text begins with, and what follows.
+    /// Returns the clause at the start of a text, and the rest.
     fn parse(text: &str) -> std::result::Result<(Clause, &str), String> {
         let (precision, text) = match text.strip_prefix('.') {
             None => (None, text),
@@ -183,7 +184,8 @@ fn number(double: f64, letter: char, precision: usize) -> String {
     format!("{sign}{text}")
 }
 
-/// The shortest decimal digits of a number and the place of its point behind the first of them.
+/// Returns the shortest decimal digits of a number, and the place of its point after the first of
+/// them.
 fn shortest(double: f64) -> (Vec<u8>, i32) {
     let text = format!("{double:e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -218,7 +220,7 @@ fn text_of(digits: impl Iterator<Item = u8>) -> String {
     digits.map(|digit| char::from(digit + b'0')).collect()
 }
 
-/// The digits before and behind the point.
+/// Returns the digits before and after the point.
 fn rounded(double: f64, precision: usize) -> (String, String) {
     let (digits, exponent) = shortest(double);
     let whole = usize::try_from(exponent + 1).unwrap_or(0);
@@ -328,7 +330,7 @@ fn shown_map(map: &Map<'_>) -> Result<String> {
     Ok(format!("{{{}}}", parts.join(", ")))
 }
 
-/// The letters of the clauses of a template, or what is wrong with it.
+/// Returns the letters of the clauses of a template, or its problem.
 pub(crate) fn clauses(template: &str) -> std::result::Result<Vec<char>, String> {
     let (mut letters, mut rest) = (Vec::new(), template);
     while let Some((_, behind)) = rest.split_once('%') {

@@ -9,9 +9,9 @@ use crate::language::value::{EvaluationError, List, Value};
 
 pub(crate) use format::clauses;
 
-/// What reads the text once.
+/// The cost of reading the text once.
 const ONCE: Cost = Cost::Of(cost::first);
-/// What reads the text and writes it again.
+/// The cost of reading the text and writing it again.
 const TWICE: Cost = Cost::Of(cost::first_twice);
 
 pub(super) fn library() -> Vec<Overload> {
@@ -65,7 +65,7 @@ fn out_of_range(index: i64) -> EvaluationError {
     EvaluationError::new(format!("index out of range: {index}"))
 }
 
-/// Where a character begins in a text; its end behind the last one.
+/// Returns the offset of a character in a text; the end of the text for the one after the last.
 fn offset(text: &str, index: i64) -> Result<usize> {
     let starts = text.char_indices().map(|(at, _)| at).chain(std::iter::once(text.len()));
     let at = usize::try_from(index).ok().and_then(|index| starts.into_iter().nth(index));
@@ -79,7 +79,7 @@ fn char_at<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::text(found.map(String::from).unwrap_or_default()))
 }
 
-/// Where one text is in another, behind a number of characters.
+/// Returns the position of one text in another, after a number of characters.
 fn index_of<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, part) = (text(arguments, 0)?, text(arguments, 1)?);
     let from = optional_int(arguments, 2)?.unwrap_or(0);
@@ -94,7 +94,7 @@ fn index_of<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::Int(found.map_or(-1, |before| from + length(before))))
 }
 
-/// The last place that is not behind a number of characters.
+/// Returns the last position that is not after a number of characters.
 fn last_index_of<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let (text, part) = (text(arguments, 0)?, text(arguments, 1)?);
     let length_of_text = length(text);
@@ -132,7 +132,7 @@ fn substring<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::text(text.get(from..to).unwrap_or_default()))
 }
 
-/// How often at most; negative numbers set no limit.
+/// Returns the maximum number of replacements or parts; negative numbers set no limit.
 fn limit(arguments: &[Value<'_>], index: usize) -> Result<usize> {
     let limit = optional_int(arguments, index)?.unwrap_or(-1);
     Ok(usize::try_from(limit).unwrap_or(usize::MAX))
@@ -161,7 +161,7 @@ fn split<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     if !separator.is_empty() {
         return Ok(Value::list(text.splitn(limit, separator).map(Value::text).collect()));
     }
-    // Without a separator characters are split, and what is left stays together.
+    // Without a separator the text is split into characters, and the rest stays together.
     let mut parts = Vec::new();
     let mut rest = text.chars();
     while parts.len() + 1 < limit
@@ -194,7 +194,7 @@ fn join<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     Ok(Value::text(joined))
 }
 
-/// In double quotes, with escapes for what has a short one.
+/// Returns a text in double quotes, with escapes for characters that have a short one.
 fn quote(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use billhook_apimachinery::print::quote;
 
-/// A part of a URL, which says what must be escaped in it.
+/// A part of a URL, which decides the characters to escape in it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Part {
     Path,

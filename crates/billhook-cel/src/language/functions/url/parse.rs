@@ -12,7 +12,7 @@ use crate::language::functions::net::address;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Url {
     pub(super) scheme: String,
-    /// What follows a scheme without a slash.
+    /// The part after a scheme without a slash.
     opaque: String,
     /// The part before `@`, normalized.
     user: Option<String>,
@@ -92,7 +92,7 @@ fn parse(text: &str, is_request: bool) -> Result<Url, String> {
     Ok(url)
 }
 
-/// The scheme, if there is one, and what follows it.
+/// Returns the scheme, if there is one, and the rest.
 fn split_scheme(text: &str) -> Result<(&str, &str), String> {
     for (position, byte) in text.bytes().enumerate() {
         match byte {
@@ -152,7 +152,7 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
     unescape(host, Part::Host)
 }
 
-/// An IPv6 address in brackets, perhaps with a zone behind an escaped percent sign.
+/// Reads an IPv6 address in brackets, perhaps with a zone after an escaped percent sign.
 fn parse_literal(text: &str) -> Result<String, String> {
     let literal = match text.find("%25").and_then(|at| text.split_at_checked(at)) {
         Some((address, zone)) => unescape(address, Part::Host)? + &unescape(zone, Part::Zone)?,
