@@ -288,7 +288,8 @@ impl Solver {
                 self.is_as_general(left, right)
             }
             (Ty::Map(left_key, left_value), Ty::Map(right_key, right_value)) => {
-                self.is_as_general(left_key, right_key) && self.is_as_general(left_value, right_value)
+                self.is_as_general(left_key, right_key)
+                    && self.is_as_general(left_value, right_value)
             }
             (Ty::Type(_), Ty::Type(_)) | (Ty::Error, Ty::Error) => true,
             _ => false,
