@@ -1,28 +1,28 @@
 #![doc = include_str!("../README.md")]
 //!
-//! - [`Admission`]: the whole write path of the resources of a definition. A request in; what is
-//!   stored and returned comes out, or the status that the client gets, with warnings, audit
+//! - [`Admission`]: the whole write path of the resources of a definition. It takes a request and
+//!   returns what is stored and returned, or the status that the client gets, with warnings, audit
 //!   annotations and a trace.
 //! - [`Chain`]: its middle part, for objects of any kind: plugins of the same process
 //!   ([`Plugin`]), mutating webhooks with their second round, and validating webhooks.
-//! - [`WebhookCaller`]: how webhooks are reached. `client::HttpsCaller` (feature `https`) calls
-//!   real ones; tests bring their own.
+//! - [`WebhookCaller`]: reaches webhooks. `billhook_webhook_client::HttpsCaller` calls real
+//!   ones; tests bring their own.
 //! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
 //!   subresources `status` and `scale`.
-//! - [`Store`]: where an [`Admission`] writes to, if it is to write.
-//! - [`AdmissionReview`], [`JsonPatch`], [`Status`](billhook::Status): what goes over the wire, for both sides.
-//! - [`Observer`]: who watches; `metrics::AdmissionMetrics` (feature `metrics`) is one. With the
-//!   feature `tracing` there are spans and log events.
+//! - [`Store`]: the place that an [`Admission`] writes to, if there is one.
+//! - [`AdmissionReview`], [`JsonPatch`], [`Status`](billhook::Status): the documents that server and
+//!   webhook exchange, for both sides.
+//! - [`Observer`]: watches requests; `metrics::AdmissionMetrics` (feature `metrics`) is one. With
+//!   the feature `tracing` there are spans and log events.
 //!
-//! The chain is asynchronous but knows no runtime: its futures can be polled by any executor, and
-//! only `client` needs tokio. Dropping a future gives up the request, calls that are under way
-//! included; a [`Cancellation`] does the same and leaves the records that a server leaves when its
+//! The chain is asynchronous but needs no runtime: its futures can be polled by any executor, and
+//! only the HTTPS client needs tokio. Dropping a future cancels the request and its in-flight
+//! calls; a [`Cancellation`] does the same and leaves the records that a server leaves when its
 //! client goes away.
 //!
 //! # In a controller
 //!
-//! With the feature `kube`, what a program that is written with kube has in hand can be used as it
-//! is:
+//! With the feature `kube`, the types of kube and k8s-openapi convert with `TryFrom`:
 //!
 //! ```
 //! # #[cfg(not(feature = "kube"))]
@@ -81,8 +81,8 @@
 //!
 //! # Not here
 //!
-//! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is not tracked, and there is no
-//! server-side apply. Webhooks from static manifests are not supported.
+//! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is
+//! not tracked, and server-side apply and webhooks from static manifests are not supported.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod audit;

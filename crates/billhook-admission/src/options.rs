@@ -1,10 +1,10 @@
-//! What a request brings along besides what it is about, and the time it has (DI-53).
+//! The options of a request, and the time it has (DI-53).
 
 use std::time::{Duration, Instant};
 
 use crate::cancellation::Cancellation;
 
-/// What a request brings along besides what it is about.
+/// The options of a request: its deadline and the reports it asks for.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct RequestOptions {

@@ -1,4 +1,4 @@
-//! What users may do, as match conditions ask an authorizer: `--allow`.
+//! The permissions of users, for match conditions that ask an authorizer: `--allow`.
 
 use std::sync::Arc;
 

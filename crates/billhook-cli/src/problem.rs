@@ -1,4 +1,4 @@
-//! What goes wrong, where it does, and what it means for the exit status. A problem belongs to a
+//! Problems: their places, messages and exit statuses. A problem belongs to a
 //! file, or to a document of it, and never stops the work on other documents.
 
 use std::fmt;
@@ -70,7 +70,7 @@ pub(crate) struct Problem {
     pub(crate) place: Place,
     pub(crate) status: Status,
     pub(crate) message: String,
-    /// What the user can do about it.
+    /// Advice for the user.
     pub(crate) help: Option<String>,
 }
 
@@ -98,7 +98,7 @@ impl Problem {
     }
 }
 
-/// What was looked for is in none of the files.
+/// A problem with files that hold nothing of what was looked for.
 pub(crate) fn nothing(paths: &[PathBuf], message: &str) -> Box<Problem> {
     let name = |path: &PathBuf| match path.to_string_lossy() {
         name if name == "-" => "<stdin>".to_owned(),

@@ -25,7 +25,7 @@ fn error<T>(message: impl Into<String>) -> Result<T> {
 type Form = (&'static str, &'static str);
 
 const CURRENT: Form = ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration");
-/// What servers before 1.36 read too (CL-12).
+/// The form that servers before 1.36 read too (CL-12).
 const DEPRECATED: Form = ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission");
 
 /// The credentials of the two stages, as an `AdmissionConfiguration` file names them (CL-10,
@@ -58,7 +58,7 @@ impl AdmissionConfiguration {
         read(path, &[CURRENT, DEPRECATED])
     }
 
-    /// What should be written differently.
+    /// Returns advice about forms that should be written differently.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }

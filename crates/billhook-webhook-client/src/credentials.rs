@@ -1,4 +1,4 @@
-//! The headers that a chosen user adds to every call, and the files behind them
+//! The headers that a chosen user adds to every call, and the files they come from
 //! (CL-30 to CL-34).
 
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ use billhook_apimachinery::base64;
 /// How long the token of a file counts (CL-31).
 const TOKEN_AGE: Duration = Duration::from_secs(60);
 
-/// What a client knows of its user.
+/// A client's knowledge of its user.
 #[derive(Debug, Default)]
 pub(super) struct Credentials {
     authorization: Option<String>,

@@ -27,7 +27,7 @@ const MAX_REPETITIONS: usize = 10;
 /// How much of the body of a refusal is shown (CL-56).
 const MAX_SHOWN: usize = 2048;
 
-/// What all calls of a webhook have in common.
+/// The state that all calls of a webhook share.
 pub(super) struct Endpoint<'e> {
     /// The name of the webhook.
     pub(super) hook: &'e str,
@@ -204,7 +204,7 @@ fn wait_before_repetition(status: StatusCode, headers: &HeaderMap) -> Option<Dur
     Some(Duration::from_secs(u64::try_from(seconds).unwrap_or(0)))
 }
 
-/// What a response means (CL-55).
+/// Interprets a response (CL-55).
 fn interpret(
     status: StatusCode,
     headers: &HeaderMap,
@@ -274,8 +274,8 @@ fn refusal(code: u16, body: &str) -> String {
 mod tests {
     use super::*;
 
-    /// What is left is told in whole seconds, rounded up (DI-51), and a call that the client
-    /// itself ends says so (CL-57).
+    /// The time that is left is sent in whole seconds, rounded up (DI-51), and a call that the
+    /// client itself ends says so (CL-57).
     #[test]
     fn time_is_told() {
         for (millis, expected) in [(0, 0), (1, 1), (999, 1), (1_000, 1), (1_001, 2), (10_000, 10)] {

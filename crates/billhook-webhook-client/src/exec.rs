@@ -1,5 +1,5 @@
-//! Credentials that a program gives (CL-30): it is run when a client is made, and again when what
-//! it gave has expired.
+//! Credentials from a program (CL-30): it is run when a client is made, and again when they have
+//! expired.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 /// The longest answer of a program.
 const MAX_OUTPUT: u64 = 1024 * 1024;
 
-/// A program that gives credentials, as the kubeconfig describes it.
+/// A program that prints credentials, as the kubeconfig describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
     api_version: String,
@@ -27,7 +27,7 @@ pub(super) struct Program {
     env: BTreeMap<String, String>,
 }
 
-/// What a program gave.
+/// The credentials that a program printed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Given {
     pub(super) token: Option<String>,

@@ -102,7 +102,7 @@ impl Clients {
     }
 }
 
-/// What is kept for a webhook.
+/// The client that is kept for a webhook.
 struct Client {
     pool: Pool,
     credentials: Credentials,

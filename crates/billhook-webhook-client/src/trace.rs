@@ -41,7 +41,7 @@ impl TraceContext {
         format!("00-{}-{}-{flags:02x}", hex(&self.trace_id), hex(&self.span_id))
     }
 
-    /// Adds the headers. A trace or span of zeros is none, and what is no text for a header is
+    /// Adds the headers. A trace or span of zeros counts as none, and text that no header can hold is
     /// left out.
     pub(super) fn add_to(&self, headers: &mut HeaderMap) {
         if self.trace_id == [0; 16] || self.span_id == [0; 8] {

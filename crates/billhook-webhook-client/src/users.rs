@@ -50,7 +50,7 @@ pub(super) struct User {
     pub(super) certificate: Option<Source>,
     pub(super) key: Option<Source>,
     pub(super) impersonate: Option<Impersonate>,
-    /// A program that gives token and certificate.
+    /// A program that prints token and certificate.
     pub(super) program: Option<Program>,
     /// Why the entry cannot be used.
     pub(super) unusable: Option<&'static str>,

@@ -77,7 +77,7 @@ impl AuditAnnotations {
         }
     }
 
-    /// Adds what another stage of the same request left behind (OB-39).
+    /// Adds the annotations of another stage of the same request (OB-39).
     pub(crate) fn merge(&mut self, other: AuditAnnotations) {
         for (key, annotation) in other.by_key {
             self.by_key.entry(key).or_insert(annotation);
@@ -95,7 +95,7 @@ impl AuditAnnotations {
         self.by_key.iter().map(|(key, annotation)| (key.as_str(), annotation))
     }
 
-    /// What was not added, as the server logs it.
+    /// Returns the annotations that were refused, as the server logs them.
     pub fn refused(&self) -> &[String] {
         &self.refused
     }

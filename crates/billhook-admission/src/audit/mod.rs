@@ -1,4 +1,4 @@
-//! What a request leaves for others to read: annotations of the audit log and warnings for the
+//! Texts that a request leaves for others: annotations of the audit log and warnings for the
 //! client.
 
 mod annotations;

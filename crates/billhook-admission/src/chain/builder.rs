@@ -19,8 +19,8 @@ use billhook::webhook::{
 
 /// An admission chain: plugins of the same process and webhooks, through which requests go.
 ///
-/// It knows nothing of the objects themselves but what its [`ObjectModel`] tells; the
-/// [`Admission`](crate::Admission) of a definition puts decoding before it and storage behind it.
+/// It knows of the objects only what its [`ObjectModel`] tells; the
+/// [`Admission`](crate::Admission) of a definition puts decoding before it and storage after it.
 ///
 /// A chain does not change; where configurations come and go, a clone gets the new ones, and shares
 /// the caller with its connections, plugins and everything else (DI-08):
@@ -147,7 +147,7 @@ impl Chain {
         self
     }
 
-    /// The chain with one more plugin behind the webhooks, such as a quota.
+    /// The chain with one more plugin after the webhooks, such as a quota.
     #[must_use]
     pub fn late_plugin(mut self, plugin: impl Plugin + 'static) -> Self {
         self.late_plugins.push(Arc::new(plugin));
@@ -175,14 +175,14 @@ impl Chain {
         self
     }
 
-    /// The chain with another evaluator of match conditions than one without an authorizer.
+    /// The chain with another evaluator of match conditions; the default one has no authorizer.
     #[must_use]
     pub fn conditions(mut self, conditions: impl MatchConditions + Send + Sync + 'static) -> Self {
         self.conditions = Arc::new(conditions);
         self
     }
 
-    /// The chain with somebody who watches.
+    /// Registers an observer.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.observer = observer;

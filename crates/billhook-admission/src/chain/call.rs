@@ -46,7 +46,7 @@ impl HookError {
     }
 }
 
-/// What is asked of whom.
+/// One call of a webhook.
 pub(super) struct Call<'c> {
     pub(super) stage: Stage,
     pub(super) hook: &'c CompiledWebhook,
@@ -56,7 +56,7 @@ pub(super) struct Call<'c> {
     /// The objects in the matched kind.
     pub(super) objects: Objects,
     pub(super) options: Option<SharedObject>,
-    /// What is left of the request's time.
+    /// The time that is left for the request.
     pub(super) remaining: Option<Duration>,
     pub(super) cancellation: &'c Cancellation,
 }

@@ -1,4 +1,4 @@
-//! What a failed call means for the request (DI-13, DI-67, DI-70, OB-17).
+//! The consequences of a failed call for the request (DI-13, DI-67, DI-70, OB-17).
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use billhook_apimachinery::Status;
 pub(super) struct Failure {
     pub(super) outcome: CallOutcome,
     code: i32,
-    /// What the request fails with; none if it goes on.
+    /// The status that the request fails with; none if it goes on.
     pub(super) status: Option<Status>,
     pub(super) result: HookResult,
     /// Whether that is because the client went away (OB-20).

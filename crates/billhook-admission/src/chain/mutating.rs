@@ -76,7 +76,7 @@ struct Round<'r, 'c> {
     options: Option<SharedObject>,
 }
 
-/// What a webhook did to the object.
+/// The effect of a webhook on the object.
 #[derive(Debug, Default)]
 struct Applied {
     /// Whether the object differs from before (DI-32).

@@ -9,7 +9,7 @@ use crate::stage::Stage;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 
-/// A step of admission that is no webhook. It may change objects, refuse requests, or both.
+/// A step of admission in the same process. It may change objects, refuse requests, or both.
 ///
 /// Mutating plugins run again, unasked, when a webhook has changed the object: they must be
 /// idempotent (DI-40, DI-47). New methods will have defaults.
@@ -63,13 +63,13 @@ pub trait Plugin: Send + Sync {
         true
     }
 
-    /// Looks at a request before validation and may change its object.
+    /// Inspects a request in the mutating stage and may change its object.
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let _ = request;
         Ok(())
     }
 
-    /// Looks at a request behind validation.
+    /// Inspects a request in the validating stage.
     fn validate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let _ = request;
         Ok(())

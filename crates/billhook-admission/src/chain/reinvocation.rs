@@ -1,4 +1,4 @@
-//! What the first round of mutating webhooks tells the second (DI-40 to DI-46).
+//! The state that the first round of mutating webhooks leaves for the second (DI-40 to DI-46).
 
 use std::collections::BTreeSet;
 

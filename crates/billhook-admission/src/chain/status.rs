@@ -13,7 +13,7 @@ pub(crate) fn dry_run_unsupported(hook: &str) -> Status {
     Status::bad_request(format!("admission webhook \"{hook}\" does not support dry run"))
 }
 
-/// What becomes of the status in an answer that denies the request (AR-71).
+/// The status of a request that a webhook denies, made from the one in its answer (AR-71).
 pub(crate) fn denied(hook: &str, answer: Option<Status>) -> Status {
     let mut status = answer.unwrap_or_default();
     if status.code < 400 {

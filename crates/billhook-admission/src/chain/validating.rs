@@ -160,7 +160,7 @@ fn take_result(
 }
 
 impl End {
-    /// What the end of a call means for the request (DI-67).
+    /// The consequences of the end of a call (DI-67).
     fn of(hook: &CompiledWebhook, result: Result<Verified, HookError>, took: Duration) -> Self {
         let (answer, error) = match result {
             Ok(answer) if answer.allowed => (Some(answer), None),

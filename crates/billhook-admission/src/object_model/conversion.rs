@@ -1,4 +1,4 @@
-//! What a server makes of the answer of a conversion webhook (RP-81): it must be the same object,
+//! The check of a conversion webhook's answer (RP-81): it must be the same object,
 //! of whose metadata only labels and annotations count.
 
 use billhook_apimachinery::aggregate;
@@ -68,7 +68,7 @@ fn check(original: &Value, converted: &Value, expected: &str) -> Result<(), Stri
     Ok(())
 }
 
-/// Gives the converted object the metadata of the original one, with its own labels and
+/// Restores the metadata of the original object in the converted one, except labels and
 /// annotations.
 fn restore_metadata(original: &Value, converted: &mut Value) -> Result<(), String> {
     let Value::Object(found) = converted.get("metadata").unwrap_or(&Value::Null) else {

@@ -1,4 +1,4 @@
-//! What the chain knows of the objects it carries: their versions, conversion and defaults.
+//! The chain's knowledge of the objects it carries: their versions, conversion and defaults.
 
 mod conversion;
 mod custom_resources;

@@ -1,4 +1,4 @@
-//! What can be watched while a request goes through the chain: the events behind the metrics
+//! The events of a request on its way through the chain, from which metrics are made
 //! (OB-02 to OB-23).
 
 use crate::stage::Stage;
@@ -75,7 +75,7 @@ pub struct CallStart<'c> {
     pub configuration: &'c str,
     /// The stage.
     pub stage: Stage,
-    /// What the request does.
+    /// The operation of the request.
     pub operation: Operation,
 }
 
@@ -89,7 +89,7 @@ impl<'c> CallStart<'c> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct CallEnd<'c> {
-    /// What was called.
+    /// The call.
     pub call: CallStart<'c>,
     /// How long it took, from building the review to the applied patch.
     pub took: Duration,
@@ -133,7 +133,7 @@ pub struct ConditionsEnd<'c> {
     pub call: CallStart<'c>,
     /// How long the evaluation took.
     pub took: Duration,
-    /// What each of them came to, or the error of the whole.
+    /// The result of each of them, or the error that ended the evaluation.
     pub results: Result<&'c [ConditionResult], &'c str>,
 }
 
@@ -143,7 +143,7 @@ pub struct ConditionsEnd<'c> {
 pub struct StepEnd {
     /// The stage.
     pub stage: Stage,
-    /// What the request does.
+    /// The operation of the request.
     pub operation: Operation,
     /// How long it took.
     pub took: Duration,

@@ -8,7 +8,7 @@ const MAX_COPIED: usize = 3 * 1024 * 1024;
 /// that takes is otherwise the product of the sizes of patch and list.
 const MAX_MOVED: usize = 1 << 28;
 
-/// What the operations of one patch have done so far, as far as it is limited.
+/// The limited work that the operations of one patch have done so far.
 #[derive(Debug, Default)]
 pub(super) struct Work {
     /// The bytes that were copied.

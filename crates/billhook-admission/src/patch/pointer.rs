@@ -114,7 +114,7 @@ fn position(key: &str, len: usize) -> Result<usize, PatchError> {
 }
 
 impl<'d> Place<'_, &'d Value> {
-    /// What is there; nothing for an absent member, an error for an absent item.
+    /// Returns the value there; none for an absent member, an error for an absent item.
     pub(crate) fn get(&self) -> Result<Option<&'d Value>, PatchError> {
         match self.container {
             Value::Array(items) => Ok(items.get(position(&self.key, items.len())?)),

@@ -106,15 +106,15 @@ pub struct AdmissionReview {
     /// `AdmissionReview`.
     #[serde(deserialize_with = "null_is_default")]
     pub kind: String,
-    /// What the webhook is asked.
+    /// The request, on the way to a webhook.
     #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub request: Option<AdmissionRequest>,
-    /// What it answers.
+    /// The response, on the way back.
     #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
     pub response: Option<AdmissionResponse>,
 }
 
-/// What a webhook is asked (AR-02).
+/// The request of a review (AR-02).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -146,7 +146,7 @@ pub struct AdmissionRequest {
     /// The namespace of the object; empty for none (AR-14).
     #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
     pub namespace: String,
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
     /// Who does it.
     #[serde(deserialize_with = "record_or_default")]
@@ -165,7 +165,7 @@ pub struct AdmissionRequest {
     pub options: Option<SharedObject>,
 }
 
-/// What a webhook answers (AR-03).
+/// The response of a review (AR-03).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
@@ -244,7 +244,7 @@ impl AdmissionReview {
 
     /// The review as JSON text.
     pub fn to_json(&self) -> Vec<u8> {
-        // Only a map with keys that are no strings could fail.
+        // Only a map with keys that are not strings could fail.
         serde_json::to_vec(self).unwrap_or_default()
     }
 }

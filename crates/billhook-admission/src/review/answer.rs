@@ -205,7 +205,7 @@ fn check_media_type(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What follows the closing quotation mark of a quoted text.
+/// Returns the text after the closing quotation mark of a quoted text.
 fn end_of_quoted(text: &str) -> Option<&str> {
     let mut chars = text.chars();
     loop {

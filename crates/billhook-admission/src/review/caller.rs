@@ -1,4 +1,4 @@
-//! What the chain needs of whoever carries a review to a webhook and brings the answer back.
+//! Callers: they carry a review to a webhook and bring the answer back.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,7 +25,7 @@ pub struct WebhookCall<'a> {
     pub timeout: Option<Duration>,
 }
 
-/// What came back with an HTTP status of 200 to 206.
+/// An answer with an HTTP status of 200 to 206.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WebhookAnswer {
@@ -50,7 +50,7 @@ impl WebhookAnswer {
     }
 }
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallerError {
@@ -71,7 +71,7 @@ pub struct CallFailure {
 }
 
 impl CallFailure {
-    /// A failure that is no API status.
+    /// A failure that is not an API status.
     pub fn new(message: impl Into<String>) -> Self {
         CallFailure { message: message.into(), code: None }
     }
@@ -109,7 +109,7 @@ impl WebhookCaller for Unreachable {
     }
 }
 
-/// Carries reviews to webhooks. The HTTPS client behind the feature `https` is one; tests and
+/// Carries reviews to webhooks. The HTTPS client of `billhook-webhook-client` is one; tests and
 /// embedders with webhooks in the same process bring their own.
 ///
 /// Calls of the validating stage run at the same time. The caller keeps to

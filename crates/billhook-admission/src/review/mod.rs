@@ -1,4 +1,4 @@
-//! What goes to a webhook and comes back: reviews, who carries them, and the check of answers.
+//! Reviews: their documents, the callers that carry them, and the check of answers.
 
 mod admission_review;
 mod answer;

@@ -1,4 +1,4 @@
-//! What differs between two states of an object.
+//! The differences between two states of an object.
 
 use std::fmt;
 
@@ -12,9 +12,9 @@ use serde_json::Value;
 pub struct Difference {
     /// Where.
     pub path: FieldPath,
-    /// What was there; nothing if it was added.
+    /// The value before; none if it was added.
     pub before: Option<DeepValue>,
-    /// What is there; nothing if it was removed.
+    /// The value after; none if it was removed.
     pub after: Option<DeepValue>,
 }
 
@@ -48,7 +48,7 @@ const MAX_DIFFERENCES: usize = 1_000;
 /// object is deep.
 const MAX_STEPS: usize = 100_000;
 
-/// What was found so far.
+/// The differences found so far.
 #[derive(Default)]
 struct Found {
     differences: Vec<Difference>,

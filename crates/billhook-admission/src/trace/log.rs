@@ -9,11 +9,11 @@ use super::difference::Difference;
 use super::step::{Action, Step};
 use crate::audit::{AuditAnnotations, Warnings};
 
-/// What became of a request, and everything it left on its way.
+/// The outcome of a request, and everything it left on its way.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct RequestOutcome<T> {
-    /// What the request came to, or the status that the client gets.
+    /// The result of the request, or the status that the client gets.
     pub result: Result<T, Status>,
     /// The warnings for the client.
     pub warnings: Warnings,

@@ -13,11 +13,11 @@ use billhook::webhook::{CompiledWebhook, DecisionReason};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Step {
-    /// What was done.
+    /// The action.
     pub action: Action,
     /// How long it took.
     pub took: Duration,
-    /// What it changed in the object, if a trace was asked for: the first thousand differences, or
+    /// The changes to the object, if a trace was asked for: the first thousand differences, or
     /// fewer if they are deep. For a webhook they are in the version that it was shown.
     pub changes: Vec<Difference>,
 }
@@ -35,7 +35,7 @@ impl Step {
     }
 }
 
-/// What was done in a step.
+/// The action of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Action {
@@ -64,7 +64,7 @@ pub enum Action {
         stage: Stage,
         /// 0, or 1 in the repetition.
         round: u8,
-        /// What came of it.
+        /// The result.
         result: HookResult,
     },
     /// A webhook was left out.
@@ -125,18 +125,18 @@ impl Action {
     }
 }
 
-/// What came of calling a webhook.
+/// The result of calling a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HookResult {
-    /// It lets the request go on.
+    /// It allows the request.
     Allowed,
-    /// It refuses the request; the message.
+    /// It denies the request; the message.
     Rejected(String),
-    /// It could not be asked, which is ignored; why.
+    /// The call failed, which is ignored; why.
     FailedOpen(String),
-    /// It could not be asked, which refuses the request; why.
+    /// The call failed, which refuses the request; why.
     FailedClosed(String),
-    /// What it answered cannot be used; why.
+    /// Its answer cannot be used; why.
     Unusable(String),
 }

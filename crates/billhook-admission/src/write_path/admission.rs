@@ -99,7 +99,7 @@ impl Admission {
         self
     }
 
-    /// The write path with another source of what the server gives new objects, for tests.
+    /// The write path with another source of the server's fields of new objects, for tests.
     #[must_use]
     pub fn server_fields(
         mut self,
@@ -117,7 +117,7 @@ impl Admission {
         self
     }
 
-    /// Takes a request all the way.
+    /// Takes a request through decoding, the chain, validation and storage.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut run = Run::new(&self.chain, &request.options);
         let result = self.take_through(request, &mut run).await;
@@ -173,7 +173,7 @@ impl Admission {
         is_served.then_some(version)
     }
 
-    /// What a `GET` of the `scale` subresource gives for a stored object (RP-76).
+    /// Returns the `scale` subresource of a stored object, as a `GET` does (RP-76).
     pub fn read_scale(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
         let request = ObjectRequest { version: version.to_owned(), ..ObjectRequest::default() };
         let version = self.served_version(&request.scale_update());

@@ -1,4 +1,4 @@
-//! What a request brings: the stored object and the body are decoded, and the request becomes what
+//! Decoding of a request: its stored object and its body, from which come the attributes that
 //! the chain carries (RP-10, RP-30, RP-50, RP-70, RP-77).
 
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -34,7 +34,7 @@ pub(super) struct Incoming<'i> {
 
 /// A request that was decoded.
 pub(super) struct Arrived {
-    /// The stored object, as a read gives it.
+    /// The stored object, as a read returns it.
     pub(super) old: Option<DeepValue>,
     /// Its resource version, if it is known.
     pub(super) revision: Option<String>,
@@ -245,7 +245,7 @@ impl<'i> Incoming<'i> {
         Ok((DeepValue::from(object), found))
     }
 
-    /// Gives metadata the namespace of the request, which is that of the object if it is empty.
+    /// Sets the namespace of the request in metadata; if it is empty, that of the object counts.
     pub(super) fn set_namespace(
         &self,
         metadata: &mut Map<String, Value>,

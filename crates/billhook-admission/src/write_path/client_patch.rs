@@ -22,18 +22,18 @@ const MAX_ENTRIES: usize = 100;
 /// The members of an operation of a JSON patch.
 const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
-/// What a patch makes of an object.
+/// An object after a patch.
 pub(crate) struct Patched {
     /// The body that takes the place of the patch.
     pub(crate) body: Vec<u8>,
     /// The unknown and duplicate fields of the patch itself (RP-31).
     pub(crate) entries: Vec<String>,
-    /// What it changes, if a trace is wanted.
+    /// The changes it makes, if a trace is wanted.
     pub(crate) changes: Vec<Difference>,
 }
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
-/// None if the body is no patch.
+/// None if the body is not a patch.
 pub(crate) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<Patched, Status>> {
     let patched = match request.form {
         UpdateForm::JsonPatch => apply_json_patch(request, current),
@@ -131,7 +131,7 @@ fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
     Ok((merged, entries))
 }
 
-/// 400: the patch is no patch.
+/// 400: the body is not a patch.
 fn unreadable(request: &ObjectRequest, error: &str) -> Status {
     match request.field_validation {
         FieldValidation::Ignore => Status::bad_request(error),

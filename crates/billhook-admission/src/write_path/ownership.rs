@@ -1,4 +1,4 @@
-//! What the server puts right in the metadata of an object that comes out of the mutating stage:
+//! Corrections of the metadata of an object after the mutating stage:
 //! ownership of fields, and owners (RP-63, DI-36).
 
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ impl ManagedFields {
     }
 }
 
-/// What is wrong with managed fields, if anything is.
+/// Returns the first error in managed fields.
 fn error_in(managed_fields: &Value) -> Option<String> {
     const NAME: &str = "managedFields";
     let mut metadata = Map::new();

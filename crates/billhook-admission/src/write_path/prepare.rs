@@ -1,4 +1,4 @@
-//! What the server does to the object of a request between the stages, and its validation (RP-41 to
+//! The preparation of a request's object between the stages, and its validation (RP-41 to
 //! RP-45, RP-63).
 
 use billhook::webhook::AdmissionAttributes;

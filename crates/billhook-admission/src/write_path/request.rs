@@ -31,7 +31,7 @@ impl Subresource {
     }
 }
 
-/// What the body of an update is.
+/// The form of an update's body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum UpdateForm {
@@ -48,7 +48,7 @@ pub enum UpdateForm {
     MergePatch,
 }
 
-/// What must hold for an object that is deleted.
+/// The preconditions of a deletion.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preconditions {
@@ -62,7 +62,7 @@ pub struct Preconditions {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct ObjectRequest {
-    /// What is done; custom resources know no `CONNECT`.
+    /// The operation; custom resources do not have `CONNECT`.
     pub operation: Operation,
     /// The version in the URL.
     pub version: String,
@@ -75,20 +75,20 @@ pub struct ObjectRequest {
     pub stored: StoredObject,
     /// The subresource that is updated.
     pub subresource: Option<Subresource>,
-    /// What the body of an update is.
+    /// The form of an update's body.
     pub form: UpdateForm,
-    /// What must hold for an object that is deleted.
+    /// The preconditions of a deletion.
     pub preconditions: Preconditions,
     /// Whether the object is deleted as part of its collection, so that webhooks are not told its
     /// name (AR-35).
     pub is_in_collection: bool,
-    /// What is done about unknown and duplicate fields.
+    /// The handling of unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// The name under which the client's fields are managed; webhooks see it among the options.
     pub field_manager: String,
-    /// Whether nothing is to be stored.
+    /// Whether the request is a dry run, which stores nothing.
     pub dry_run: bool,
-    /// Who makes the request.
+    /// The user who makes the request.
     pub user: UserInfo,
     /// The deadline and what is to be reported.
     pub options: RequestOptions,

@@ -1,8 +1,8 @@
-//! What the server gives a new object (RP-45, AR-30).
+//! The fields that the server sets in a new object (RP-45, AR-30).
 
 use crate::time::timestamp;
 
-/// The fields that the server gives a new object.
+/// The fields that the server sets in a new object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerFields {

@@ -9,7 +9,7 @@ use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeError, DecodeOptions};
 use billhook_apimachinery::Status;
 
-/// The object as it is written to storage.
+/// Encodes an object for storage.
 pub(crate) fn encode(
     model: &CustomResources,
     version: &CrdVersion,
@@ -22,7 +22,7 @@ pub(crate) fn encode(
     convert(model, &storage, object).map(|object| billhook::to_json(&object).into_bytes())
 }
 
-/// A stored object as a read in a version gives it.
+/// Decodes a stored object as a read in a version returns it.
 pub(crate) fn decode(
     model: &CustomResources,
     version: &CrdVersion,

@@ -46,9 +46,9 @@ pub struct StoreWrite<'w> {
     pub namespace: &'w str,
     /// Its name.
     pub name: &'w str,
-    /// What must be stored for the write to be made: nothing if the object is new.
+    /// The object that must be stored for the write to be made: none if the object is new.
     pub expected: Option<&'w StoredObject>,
-    /// What is to be stored; nothing if the object is deleted.
+    /// The text to store; none if the object is deleted.
     pub object: Option<&'w [u8]>,
     /// Whether the write is only checked, not made.
     pub dry_run: bool,
@@ -64,8 +64,8 @@ pub enum StoreError {
     Failed(Status),
 }
 
-/// Keeps objects. New methods will have defaults. An [`Admission`](crate::Admission) with a store makes its writes itself, and
-/// tries again as a server does: a new object with another name if a generated one is taken
+/// Keeps objects. New methods will have defaults. An [`Admission`](crate::Admission) with a store
+/// makes its writes itself, and tries again as a server does: a new object with another name if a generated one is taken
 /// (AR-31), a change from the start if the object is not the one that it was made for (AR-32).
 ///
 /// A function from a [`StoreWrite`] to its result is a store that never waits, for instance one in

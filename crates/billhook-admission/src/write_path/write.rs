@@ -18,11 +18,11 @@ use crate::trace::{Action, RequestLog, Step};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// What is written to storage (RP-53); nothing for a deletion.
+    /// The text written to storage (RP-53); none for a deletion.
     pub stored: Option<Vec<u8>>,
     /// Whether nothing is written because the same is stored already (RP-53).
     pub unchanged: bool,
-    /// What the client gets: for a deletion the object that is gone.
+    /// The object that the client gets: for a deletion the one that was deleted.
     pub returned: Option<DeepValue>,
 }
 

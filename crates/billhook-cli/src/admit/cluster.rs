@@ -1,4 +1,4 @@
-//! What the files say about the cluster: webhook configurations, namespaces and stored objects.
+//! The cluster, as the files describe it: webhook configurations, namespaces and stored objects.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -49,7 +49,7 @@ impl Patch {
     }
 }
 
-/// What is known of the cluster.
+/// The known parts of the cluster.
 pub(crate) struct Cluster {
     pub(crate) configurations: Vec<WebhookConfiguration>,
     pub(crate) namespaces: Arc<Namespaces>,

@@ -1,4 +1,4 @@
-//! What became of requests, for programs.
+//! The outcomes of requests as JSON.
 
 use std::io;
 

@@ -60,7 +60,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     Ok(status)
 }
 
-/// What the objects of a run have in common.
+/// The state that the objects of a run share.
 struct Run<'r> {
     command: &'r Admit,
     crds: &'r Crds,

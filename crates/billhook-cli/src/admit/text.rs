@@ -1,4 +1,4 @@
-//! What became of a request, for people: every step with what it changed, warnings, and the error
+//! The outcome of a request as text: every step with its changes, warnings, and the error
 //! as the server words it.
 
 use std::fmt::Write as _;

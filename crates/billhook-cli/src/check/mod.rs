@@ -24,7 +24,7 @@ use crate::identity::Identity;
 use crate::input::{Document, documents, readable_documents};
 use crate::problem::{Place, Problem, Status};
 
-/// What became of a document.
+/// The outcome of a document.
 #[derive(Debug)]
 struct Outcome {
     place: Place,
@@ -32,14 +32,14 @@ struct Outcome {
     result: Result<Findings, Box<Problem>>,
 }
 
-/// What a server says about a document.
+/// The findings of a server in a document.
 #[derive(Debug, Default)]
 struct Findings {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    /// What the server's answer says.
+    /// The message of the server's answer.
     message: Option<String>,
-    /// What a server accepts although it is likely to be wrong.
+    /// Advice: a server accepts this, although it is likely to be wrong.
     lints: Vec<Lint>,
 }
 
@@ -96,7 +96,7 @@ impl Subject {
         }
     }
 
-    /// What a server says when this takes the place of `old`.
+    /// The findings of a server when this replaces `old`.
     fn update(&self, old: &Subject) -> Findings {
         match (self, old) {
             (Subject::Definition(manifest), Subject::Definition(old)) => {
@@ -214,7 +214,7 @@ fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
     problem.help(format!("documents of other kinds were found: {}", list(others)))
 }
 
-/// What is stored already, by kind and name.
+/// The stored documents, by kind and name.
 type Stored = BTreeMap<String, Subject>;
 
 fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
@@ -236,7 +236,7 @@ fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
     (stored, problems)
 }
 
-/// What tells one document from another on a server.
+/// The key of a document: no other one on a server has it.
 fn key(document: &Document) -> String {
     let identity = Identity::of(&document.value);
     let (kind, name) = (identity.kind.unwrap_or_default(), identity.name.unwrap_or_default());

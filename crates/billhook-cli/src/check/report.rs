@@ -33,7 +33,7 @@ impl Printer {
     }
 
     pub(super) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
-        // That nothing could be found out is no verdict.
+        // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
         if let Some(problem) = no_verdict {
             report::problem(problem);
@@ -96,7 +96,7 @@ fn text(outcome: &Outcome) -> String {
     out
 }
 
-/// A line for each lint, with its help behind the first of its kind.
+/// A line for each lint, with its help after the first of its kind.
 fn advice(out: &mut String, lints: &[Lint], place: impl Fn(&Lint) -> String) {
     let mut explained = BTreeSet::new();
     for lint in lints {

@@ -24,7 +24,7 @@ pub(crate) struct Rule<'t> {
     pub(crate) chapter: &'t str,
     /// The heading within the file.
     pub(crate) section: &'t str,
-    /// What follows the title, in Markdown.
+    /// The text after the title, in Markdown.
     pub(crate) body: &'t str,
 }
 

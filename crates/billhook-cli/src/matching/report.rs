@@ -121,7 +121,7 @@ pub(super) fn is_refused(decision: &Decision) -> bool {
     matches!(decision, Decision::Rejected(..))
 }
 
-/// What a webhook that is called gets.
+/// Describes the call of a webhook.
 fn called(decided: &Decided<'_>) -> String {
     match decided.trace.decision().matched() {
         Some(matched) => format!("with {}", matched.kind),
@@ -144,7 +144,7 @@ fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
 fn webhook(decided: &Decided<'_>) -> Value {
     let Decided { hook, trace } = decided;
     let decision = trace.decision();
-    let serialised = |value: Result<Value, serde_json::Error>| value.unwrap_or_default();
+    let serialized = |value: Result<Value, serde_json::Error>| value.unwrap_or_default();
     let mut fields = Fields::default();
     fields.text("configurationKind", Some(hook.kind().name().to_owned()));
     fields.text("configuration", Some(hook.configuration().to_owned()));
@@ -160,13 +160,13 @@ fn webhook(decided: &Decided<'_>) -> Value {
     fields.text("reason", decision.reason().map(|reason| reason.code().to_owned()));
     fields.text("summary", trace.summary());
     if let Some(matched) = decision.matched() {
-        fields.value("matched", serialised(serde_json::to_value(matched)));
+        fields.value("matched", serialized(serde_json::to_value(matched)));
     }
     if let Decision::Rejected(_, status) = decision {
-        fields.value("status", serialised(serde_json::to_value(status)));
+        fields.value("status", serialized(serde_json::to_value(status)));
     }
     let steps = trace.steps().iter().map(|step| {
-        let mut value = serialised(serde_json::to_value(step));
+        let mut value = serialized(serde_json::to_value(step));
         if let Value::Object(members) = &mut value {
             members.insert("text".to_owned(), Value::from(step.to_string()));
         }

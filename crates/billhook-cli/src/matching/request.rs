@@ -14,7 +14,7 @@ use crate::identity::{Identity, type_meta};
 use crate::input::{Document, manifests};
 use crate::problem::{Place, Problem};
 
-/// What requests are made from.
+/// The sources of requests.
 pub(super) struct Requests<'r> {
     pub(super) command: &'r Match,
     pub(super) crds: Option<&'r Crds>,
@@ -138,7 +138,7 @@ fn failed(problem: Box<Problem>) -> Subject {
     Subject { place, identity: Identity::default(), request: Err(problem) }
 }
 
-/// What a request does, e.g. `CREATE v1 pods/exec `web` in namespace `shop``.
+/// Describes a request, e.g. `CREATE v1 pods/exec `web` in namespace `shop``.
 pub(super) fn describe(request: &AdmissionAttributes) -> String {
     let target = request.resource.with_subresource(&request.subresource);
     let mut text = format!("{} {target}", request.operation);

@@ -130,7 +130,7 @@ impl Run<'_> {
     }
 }
 
-/// Gives both objects what a server and a client that has read the old object have put there:
+/// Adds to both objects the fields that a server and a client with the old object have set:
 /// without it, nothing but an update without a resource version could be shown.
 fn complete(object: &mut Value, old: &mut Value, namespace: &str, version: &CrdVersion) {
     if let Some(metadata) = metadata(old) {

@@ -1,4 +1,4 @@
-//! What validation found, on standard output: for people grouped by object, for programs as one
+//! The findings of a validation on standard output: as text grouped by object, or as one JSON
 //! document.
 
 use std::collections::HashSet;

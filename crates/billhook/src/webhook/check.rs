@@ -8,14 +8,14 @@ use super::decode::ConfigurationError;
 use super::lints::Lint;
 use super::validation::ValidationOptions;
 
-/// What is to be said about a webhook configuration: why a server refuses it, what it warns of,
+/// The check of a webhook configuration: why a server refuses it, what it warns of,
 /// and what it accepts although it is likely to be wrong.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ConfigurationCheck {
     /// Why a server refuses it.
     pub errors: Vec<FieldError>,
-    /// What there is to be warned of: that an old version is served no longer.
+    /// Warnings, for example for an API version that is no longer served.
     pub warnings: Vec<String>,
     /// Advice.
     pub lints: Vec<Lint>,

@@ -20,7 +20,7 @@ use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
 
-/// What decisions need besides webhook and request.
+/// The context of decisions, besides webhook and request.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct MatchContext<'c> {
@@ -60,7 +60,7 @@ pub struct CompiledWebhook {
     rules: Vec<CompiledRule>,
 }
 
-/// What the rules say to a request.
+/// The verdict of the rules on a request.
 enum Selected {
     Yes(Match),
     No(DecisionReason),
@@ -112,7 +112,7 @@ impl CompiledWebhook {
         self.kind
     }
 
-    /// What tells it apart from all others of its kind: `<configuration>/<name>/<n>`, where n
+    /// The key that no other webhook of its kind has: `<configuration>/<name>/<n>`, where n
     /// counts the webhooks of that name in the configuration from 0 (DI-06).
     pub fn key(&self) -> &str {
         &self.key

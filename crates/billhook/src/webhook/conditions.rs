@@ -1,4 +1,4 @@
-//! Match conditions: who evaluates them, and what their results come to (WM-70 to WM-83).
+//! Match conditions: their evaluators, and the decision from their results (WM-70 to WM-83).
 
 use billhook_apimachinery::{aggregate, message_error};
 use serde_json::Value;
@@ -25,13 +25,13 @@ pub trait MatchConditions {
     ) -> Result<Vec<ConditionResult>, ConditionsError>;
 }
 
-/// What conditions are about.
+/// The input of match conditions.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct ConditionInput<'i> {
     /// The request.
     pub attributes: &'i AdmissionAttributes,
-    /// What the webhook's rules selected.
+    /// The selection of the webhook's rules.
     pub matched: &'i Match,
     /// The new object in the matched kind.
     pub object: Option<&'i Value>,
@@ -39,7 +39,7 @@ pub struct ConditionInput<'i> {
     pub old_object: Option<&'i Value>,
 }
 
-/// What a condition came to.
+/// The result of a match condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConditionResult {

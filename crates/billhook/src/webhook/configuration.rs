@@ -118,7 +118,7 @@ pub struct Webhook {
     pub client_config: ClientConfig,
     /// The requests it is for; any of the rules suffices.
     pub rules: Vec<Rule>,
-    /// What an error of a call does: `Fail` or `Ignore`.
+    /// The effect of an error of a call: `Fail` or `Ignore`.
     pub failure_policy: Option<String>,
     /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
     pub match_policy: Option<String>,
@@ -126,7 +126,7 @@ pub struct Webhook {
     pub namespace_selector: Option<LabelSelector>,
     /// Which objects; absent without defaulting, it selects nothing (WM-61).
     pub object_selector: Option<LabelSelector>,
-    /// What calls do besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
+    /// The effects of calls besides the answer: `None` or `NoneOnDryRun`, formerly also `Some` and
     /// `Unknown`.
     pub side_effects: Option<String>,
     /// How long to wait for an answer.
@@ -135,7 +135,7 @@ pub struct Webhook {
     pub admission_review_versions: Option<Vec<String>>,
     /// Conditions that must all hold.
     pub match_conditions: Vec<MatchCondition>,
-    /// Whether it is called again behind other mutating webhooks: `Never` or `IfNeeded`; only of
+    /// Whether it is called again after other mutating webhooks: `Never` or `IfNeeded`; only of
     /// mutating webhooks.
     pub reinvocation_policy: Option<String>,
 }

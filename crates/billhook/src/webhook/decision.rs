@@ -1,4 +1,4 @@
-//! What is decided for a webhook and a request (WM-09, WM-95).
+//! The decision for a webhook and a request (WM-09, WM-95).
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
-/// What a webhook's rules selected (WM-09): how the request is presented to the webhook.
+/// The selection of a webhook's rules (WM-09): how the request is presented to the webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Match {
@@ -38,7 +38,7 @@ impl Decision {
         matches!(self, Decision::Skipped(_))
     }
 
-    /// What the webhook's rules selected, if the decision depends on that.
+    /// The selection of the webhook's rules, if the decision depends on it.
     pub fn matched(&self) -> Option<&Match> {
         match self {
             Decision::Called(matched) | Decision::NotEvaluated(matched) => Some(matched),

@@ -19,10 +19,10 @@ use super::validation::{CelEnvironment, ExpressionChecker, ExpressionError};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
-/// What one evaluation may cost (WM-84).
+/// The cost limit of one evaluation (WM-84).
 const CALL_LIMIT: u64 = 1_000_000;
 
-/// What the evaluation of all conditions of a webhook may cost (WM-84).
+/// The cost limit of all conditions of a webhook (WM-84).
 const BUDGET: u64 = 2_500_000;
 
 /// How many compiled expressions are kept.

@@ -30,8 +30,8 @@ pub type NamespaceLabels = BTreeMap<String, String>;
 /// # Ok::<(), billhook::webhook::NamespaceError>(())
 /// ```
 pub trait Namespaces {
-    /// Returns the labels of a namespace; none if there is no such namespace, which refuses the request
-    /// with the server's 404. An error refuses it with a 500.
+    /// Returns the labels of a namespace; none if it does not exist, which refuses the request with
+    /// the server's 404. An error refuses it with a 500.
     fn labels<'n>(&'n self, name: &str)
     -> Result<Option<Cow<'n, NamespaceLabels>>, NamespaceError>;
 }

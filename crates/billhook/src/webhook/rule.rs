@@ -8,14 +8,14 @@ use super::attributes::{AdmissionAttributes, Operation};
 use super::configuration::Rule;
 use billhook_apimachinery::GroupVersionResource;
 
-/// What of a request a rule looks at, in the order in which a trace tries it (WM-95).
+/// The parts of a request that a rule looks at, in the order in which a trace tries them (WM-95).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Dimension {
     /// Whether the request is in a namespace.
     Scope,
-    /// What the request does.
+    /// The operation of the request.
     Operation,
     /// The API group of the resource.
     Group,
@@ -142,7 +142,7 @@ impl CompiledRule {
         &self.resources
     }
 
-    /// What keeps the rule from matching a request that is taken to be for `resource`; none if it
+    /// Returns the part that keeps the rule from matching a request for `resource`; none if it
     /// matches.
     pub(super) fn mismatch(
         &self,

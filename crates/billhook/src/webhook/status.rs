@@ -1,4 +1,4 @@
-//! What a server answers when matching makes it refuse a request, or when it refuses a
+//! The answers of a server when matching makes it refuse a request, or when it refuses a
 //! configuration.
 
 use billhook_apimachinery::FieldError;

@@ -1,4 +1,4 @@
-//! What admission knows of a request (WM-01).
+//! The attributes of a request (WM-01).
 
 mod review;
 
@@ -13,7 +13,7 @@ use crate::webhook::configuration::GROUP;
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
-/// What a request does (WM-02).
+/// The operation of a request (WM-02).
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -65,7 +65,7 @@ impl fmt::Display for Operation {
 
 /// A text that names no [`Operation`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no operation that webhooks are called for")]
+#[error("unknown operation `{0}`; expected CREATE, UPDATE, DELETE or CONNECT")]
 pub struct UnknownOperationError(String);
 
 impl FromStr for Operation {
@@ -98,7 +98,7 @@ impl FromStr for Operation {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AdmissionAttributes {
-    /// What the request does.
+    /// The operation of the request.
     pub operation: Operation,
     /// The kind of the object in the request.
     pub kind: GroupVersionKind,
@@ -118,7 +118,7 @@ pub struct AdmissionAttributes {
     pub options: Option<DeepValue>,
     /// Whether nothing will be stored.
     pub dry_run: bool,
-    /// Who makes the request.
+    /// The user who makes the request.
     pub user: UserInfo,
 }
 

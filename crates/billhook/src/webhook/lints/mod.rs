@@ -35,7 +35,7 @@ pub struct Lint {
 }
 
 impl Lint {
-    /// What it is about.
+    /// Its code.
     pub fn code(&self) -> LintCode {
         self.code
     }
@@ -55,7 +55,7 @@ impl Lint {
         &self.field
     }
 
-    /// What was found, in one line.
+    /// The finding, in one line.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Lint {
 
 macro_rules! lint_codes {
     ($($(#[$doc:meta])* $name:ident: $code:literal, $rule:literal, $severity:ident, $help:literal;)*) => {
-        /// What a [`Lint`] is about. The codes are stable.
+        /// The subject of a [`Lint`]. The codes are stable.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum LintCode {
@@ -97,7 +97,7 @@ macro_rules! lint_codes {
                 match self { $(LintCode::$name => $code,)* }
             }
 
-            /// The rule behind it, e.g. `WCF-L4`.
+            /// The number of its rule, e.g. `WCF-L4`.
             pub fn rule(self) -> &'static str {
                 match self { $(LintCode::$name => $rule,)* }
             }

@@ -1,4 +1,4 @@
-//! Advice that one configuration alone gives rise to.
+//! Advice about one configuration on its own.
 
 use billhook_apimachinery::FieldPath;
 
@@ -195,10 +195,10 @@ fn vital_resource(webhook: &Webhook, namespace: &str) -> Option<&'static str> {
 /// Whether an expression looks at `request.resource`, and not at `request.resourceX`.
 fn mentions_resource(expression: &str) -> bool {
     expression.match_indices("request.resource").any(|(at, found)| {
-        let behind = expression.get(at + found.len()..).and_then(|rest| rest.chars().next());
+        let after = expression.get(at + found.len()..).and_then(|rest| rest.chars().next());
         let before = expression.get(..at).and_then(|before| before.chars().next_back());
         let continues = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        !behind.is_some_and(continues) && !before.is_some_and(|c| continues(c) || c == '.')
+        !after.is_some_and(continues) && !before.is_some_and(|c| continues(c) || c == '.')
     })
 }
 

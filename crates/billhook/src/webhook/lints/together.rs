@@ -17,7 +17,7 @@ const REQUEST_SECONDS: i64 = 34;
 /// How many kinds of requests are looked at.
 const MAX_SAMPLES: usize = 200;
 
-/// Advice about configurations that are in use together, besides what each of them gives rise to
+/// Advice about configurations that are in use together, besides the advice about each of them
 /// by itself (see [`WebhookConfiguration::lints`]).
 pub fn lint_together(configurations: &[WebhookConfiguration]) -> Vec<Lint> {
     let mut lints = Vec::new();

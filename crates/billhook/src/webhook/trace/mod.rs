@@ -31,13 +31,13 @@ impl Trace {
         &self.steps
     }
 
-    /// What was decided; the same as without a trace.
+    /// The decision; the same as without a trace.
     pub fn decision(&self) -> &Decision {
         &self.decision
     }
 
-    /// What decided against the webhook, in one line; none if it is called. If no rule fits, the
-    /// one that fits best is named.
+    /// Returns the reason that the webhook is not called, in one line; none if it is called. If no
+    /// rule fits, the one that fits best is named.
     pub fn summary(&self) -> Option<String> {
         text::summary(self)
     }
@@ -59,7 +59,7 @@ pub enum TraceStep {
         selector: Option<String>,
         /// Whose labels it was compared with.
         seen: SeenNamespace,
-        /// What came of it.
+        /// The result.
         verdict: StepVerdict,
     },
     /// The objectSelector was looked at (WM-20 to WM-25).
@@ -70,7 +70,7 @@ pub enum TraceStep {
         object: SeenObject,
         /// The labels of the old object.
         old_object: SeenObject,
-        /// What came of it.
+        /// The result.
         verdict: StepVerdict,
     },
     /// A rule was tried (WM-30, WM-50).
@@ -136,9 +136,9 @@ impl TraceStep {
 pub struct RuleMismatch {
     /// Which part.
     pub dimension: Dimension,
-    /// What the rule has there.
+    /// The values in the rule.
     pub wanted: Vec<String>,
-    /// What the request has; for the scope, its namespace.
+    /// The value in the request; for the scope, its namespace.
     pub found: String,
 }
 
@@ -170,17 +170,17 @@ impl RuleMismatch {
     }
 }
 
-/// What a match condition came to.
+/// The result of a match condition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ConditionTrace {
     /// The name of the condition.
     pub name: String,
-    /// What it came to.
+    /// The result.
     pub verdict: StepVerdict,
 }
 
-/// What came of a step.
+/// The result of a step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum StepVerdict {
@@ -228,7 +228,7 @@ pub enum SeenNamespace {
     },
 }
 
-/// What an objectSelector saw of an object (WM-22, WM-23).
+/// The labels that an objectSelector saw in an object (WM-22, WM-23).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

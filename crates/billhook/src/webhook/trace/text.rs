@@ -165,7 +165,7 @@ fn namespace(
     }
 }
 
-/// What was seen of the objects that are there.
+/// Describes the objects that are present.
 fn objects(object: &SeenObject, old_object: &SeenObject) -> String {
     match (object, old_object) {
         (SeenObject::Absent, SeenObject::Absent) => "there is no object".to_owned(),

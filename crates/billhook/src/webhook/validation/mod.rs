@@ -30,8 +30,8 @@ const RECOGNIZED_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 const MAX_CONDITIONS: usize = 64;
 
 impl WebhookConfiguration {
-    /// What a server finds wrong when the configuration is created. Expressions are only checked
-    /// not to be empty; see [`ValidationOptions::expressions`].
+    /// Returns the errors of a server when the configuration is created. Expressions are only
+    /// checked not to be empty; see [`ValidationOptions::expressions`].
     pub fn validate(&self) -> Vec<FieldError> {
         self.validate_with(&ValidationOptions::default())
     }

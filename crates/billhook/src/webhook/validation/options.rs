@@ -1,4 +1,4 @@
-//! What validation takes into account besides the configuration itself: the stored one, which
+//! The options of validation: the stored configuration, which
 //! may be wrong already (WCF-90 to WCF-95), old versions (WCF-15), a checker of expressions.
 
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ pub enum CelEnvironment {
 }
 
 message_error! {
-    /// What is wrong with an expression, e.g. `compilation failed: …` or `must evaluate to bool but
+    /// The error in an expression, e.g. `compilation failed: …` or `must evaluate to bool but
     /// got int` (WCF-74).
     pub struct ExpressionError;
 }
@@ -79,7 +79,7 @@ impl fmt::Debug for ValidationOptions<'_> {
     }
 }
 
-/// What the options come to for one configuration.
+/// The effect of the options on one configuration.
 pub(super) struct Tolerance<'o> {
     pub(super) any_side_effects: bool,
     pub(super) repeated_names: bool,
@@ -98,7 +98,7 @@ impl<'o> Tolerance<'o> {
         Tolerance {
             any_side_effects: legacy || !stored.iter().all(has_strict_side_effects),
             repeated_names: legacy || has_repeated_names(stored),
-            unknown_review_versions: !stored.iter().all(has_recognised_version),
+            unknown_review_versions: !stored.iter().all(has_recognized_version),
             label_values: stored.iter().any(has_invalid_selector),
             all_conditions: options.stored.is_some() && same_conditions(stored, &new.webhooks),
             stored_expressions: conditions.map(|each| each.expression.as_str()).collect(),
@@ -123,8 +123,8 @@ fn has_strict_side_effects(webhook: &Webhook) -> bool {
     side_effects.is_some_and(|class| STRICT_SIDE_EFFECTS.contains(&class))
 }
 
-/// WCF-92; an empty list is no violation.
-fn has_recognised_version(webhook: &Webhook) -> bool {
+/// WCF-92; an empty list is not a violation.
+fn has_recognized_version(webhook: &Webhook) -> bool {
     let versions = webhook.admission_review_versions.as_deref().unwrap_or_default();
     versions.is_empty()
         || versions.iter().any(|version| RECOGNIZED_VERSIONS.contains(&version.as_str()))

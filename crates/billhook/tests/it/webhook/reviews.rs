@@ -57,12 +57,12 @@ fn reviews_that_are_none() {
         (
             "/request/operation",
             json!("GET"),
-            "request.operation: `GET` is no operation that webhooks are called for",
+            "request.operation: unknown operation `GET`; expected CREATE, UPDATE, DELETE or CONNECT",
         ),
         (
             "/request/operation",
             Value::Null,
-            "request.operation: `` is no operation that webhooks are called for",
+            "request.operation: unknown operation ``; expected CREATE, UPDATE, DELETE or CONNECT",
         ),
         ("/request/kind/kind", json!(1), "request.kind.kind: expected a string, found number"),
         ("/request/dryRun", json!("yes"), "request.dryRun: expected a boolean, found string"),
