@@ -6,6 +6,7 @@ mod logic;
 mod macros;
 mod nodes;
 mod operators;
+mod recovery;
 
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub(crate) fn parse(source: &Source) -> Result<Expr, CompileError> {
         next: 0,
         issues,
         nested: [0; 3],
+        recoveries: 0,
+        recovered_at: None,
         depth: 0,
         nodes: Nodes::default(),
     };
@@ -84,6 +87,9 @@ struct Parser<'s> {
     issues: Issues,
     /// The number of times each [`Rule`] is nested in itself.
     nested: [usize; 3],
+    /// The number of syntax errors that the parser recovered from, and the token it last did so at.
+    recoveries: usize,
+    recovered_at: Option<usize>,
     /// The nesting depth of the operations in the part that was parsed last.
     depth: usize,
     nodes: Nodes,
@@ -127,10 +133,7 @@ impl Parser<'_> {
             _ if expected == "<EOF>" => ("extraneous", self.text(token)),
             _ => ("mismatched", self.text(token)),
         };
-        self.issues.report(
-            token.at,
-            format!("Syntax error: {problem} input '{found}' expecting {expected}"),
-        );
+        self.syntax_error(&format!("{problem} input '{found}' expecting {expected}"));
         Stop
     }
 
@@ -188,7 +191,9 @@ impl Parser<'_> {
             } else {
                 format!("{{{}}}", START.replacen("'.'", &format!("{other}, '.'"), 1))
             };
-            return Err(self.unexpected(&expected));
+            if !self.skips_to_operand(&expected)? {
+                return Ok(nothing(self.peek().at));
+            }
         }
         let condition = self.or()?;
         let Some(at) = self.accept("?") else { return Ok(condition) };
@@ -257,6 +262,9 @@ impl Parser<'_> {
     }
 
     fn unary(&mut self) -> Parsed {
+        if !self.starts_operand() && !self.skips_to_operand(&format!("{{{START}}}"))? {
+            return Ok(nothing(self.peek().at));
+        }
         for (symbol, function) in [("!", "!_"), ("-", "-_")] {
             let Some(at) = self.peek_symbol(symbol) else { continue };
             if symbol == "-" && self.starts_number(1) {
@@ -286,11 +294,7 @@ impl Parser<'_> {
 
     /// Whether an operand can begin with the next token.
     fn starts_operand(&self) -> bool {
-        match self.peek().kind {
-            TokenKind::End => false,
-            TokenKind::Symbol(symbol) => matches!(symbol, "[" | "{" | "(" | "." | "-" | "!"),
-            _ => true,
-        }
+        self.peek().starts_operand()
     }
 
     fn member(&mut self) -> Parsed {
@@ -317,6 +321,10 @@ impl Parser<'_> {
     /// Parses the part after a dot: a field or a method.
     fn dotted(&mut self, dot: usize, operand: Expr, is_optional: bool) -> Parsed {
         let token = self.peek();
+        if !matches!(token.kind, TokenKind::Ident | TokenKind::Quoted) {
+            self.missing_field(is_optional)?;
+            return Ok(nothing(operand.at));
+        }
         let name = self.name()?;
         if is_optional {
             self.deepen(self.depth)?;
