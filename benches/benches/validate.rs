@@ -42,10 +42,10 @@ fn validate(criterion: &mut Criterion) {
         });
         let mut value = object.clone();
         group.bench_function("prune", |bencher| {
-            bencher.iter(|| version.prune(black_box(&mut value)));
+            bencher.iter(|| version.prune(black_box(&mut value), &mut ()));
         });
         group.bench_function("default", |bencher| {
-            bencher.iter(|| version.apply_defaults(black_box(&mut value)));
+            bencher.iter(|| version.apply_defaults(black_box(&mut value), &mut ()));
         });
         let peer = peer(&with_null_types(&schema(document)));
         assert!(peer.is_valid(object));

@@ -32,13 +32,17 @@ pub enum Contestant {
     InPlace,
     /// The three verbs one after the other over the parsed tree.
     Verbs,
+    /// Everything that decoding does, over the parsed tree.
+    Tree,
+    /// The same with warnings and all changes.
+    TreeReport,
     /// serde_json to a tree, the three verbs, and back to bytes.
     Steps,
 }
 
 impl Contestant {
     /// All contestants.
-    pub const ALL: [Contestant; 11] = [
+    pub const ALL: [Contestant; 13] = [
         Contestant::Scan,
         Contestant::IgnoredAny,
         Contestant::Parse,
@@ -49,6 +53,8 @@ impl Contestant {
         Contestant::Typed,
         Contestant::InPlace,
         Contestant::Verbs,
+        Contestant::Tree,
+        Contestant::TreeReport,
         Contestant::Steps,
     ];
 
@@ -65,6 +71,8 @@ impl Contestant {
             Contestant::Typed => "bytes to type",
             Contestant::InPlace => "in place, fused",
             Contestant::Verbs => "in place, three verbs",
+            Contestant::Tree => "decode in place",
+            Contestant::TreeReport => "decode in place, report",
             Contestant::Steps => "parse, verbs, print",
         }
     }
@@ -91,17 +99,22 @@ impl Contestant {
             Contestant::Typed => {
                 black_box(version.decode_into::<IgnoredAny>(text, &plain).unwrap());
             }
-            Contestant::InPlace => version.prune_and_default(black_box(scratch)).unwrap(),
+            Contestant::InPlace => version.prune_and_default(black_box(scratch), &mut ()).unwrap(),
             Contestant::Verbs => {
-                version.prune(black_box(scratch));
-                version.remove_nulls(scratch);
-                version.apply_defaults(scratch).unwrap();
+                version.prune(black_box(scratch), &mut ());
+                version.remove_nulls(scratch, &mut ());
+                version.apply_defaults(scratch, &mut ()).unwrap();
+            }
+            Contestant::Tree => drop(version.decode_value(black_box(scratch), &plain).unwrap()),
+            Contestant::TreeReport => {
+                let options = DecodeOptions::default().report(true);
+                drop(black_box(version.decode_value(black_box(scratch), &options).unwrap()));
             }
             Contestant::Steps => {
                 let mut value: Value = serde_json::from_slice(text).unwrap();
-                version.prune(&mut value);
-                version.remove_nulls(&mut value);
-                version.apply_defaults(&mut value).unwrap();
+                version.prune(&mut value, &mut ());
+                version.remove_nulls(&mut value, &mut ());
+                version.apply_defaults(&mut value, &mut ()).unwrap();
                 drop(black_box(serde_json::to_vec(&value).unwrap()));
             }
         }
@@ -110,7 +123,10 @@ impl Contestant {
     /// How long it takes to run over an input, so many times. Copies that are there only to be
     /// changed are made outside the measured time.
     pub fn time(self, input: &Input, iterations: u64) -> Duration {
-        let is_in_place = matches!(self, Contestant::InPlace | Contestant::Verbs);
+        let is_in_place = matches!(
+            self,
+            Contestant::InPlace | Contestant::Verbs | Contestant::Tree | Contestant::TreeReport
+        );
         if is_in_place {
             return input
                 .documents

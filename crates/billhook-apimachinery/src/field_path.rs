@@ -292,6 +292,15 @@ impl<'a> Location<'a> {
 
     /// Returns the place as a path.
     pub fn to_path(&self) -> FieldPath {
+        self.path(Segment::Key)
+    }
+
+    /// The place as a path that names map keys like other members, as unknown fields are (PR-30).
+    pub fn to_path_of_names(&self) -> FieldPath {
+        self.path(Segment::Name)
+    }
+
+    fn path(&self, key_segment: fn(&'a str) -> Segment<'a>) -> FieldPath {
         let mut base = None;
         let mut segments = Vec::new();
         let mut place = Some(self);
@@ -299,7 +308,7 @@ impl<'a> Location<'a> {
             match current.step {
                 Step::Base(path) => base = path,
                 Step::Name(name) => segments.push(Segment::Name(name)),
-                Step::Key(key) => segments.push(Segment::Key(key)),
+                Step::Key(key) => segments.push(key_segment(key)),
                 Step::Index(index) => segments.push(Segment::Index(index)),
             }
             place = current.parent;

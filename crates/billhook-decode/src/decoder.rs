@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use billhook_apimachinery::Dialect;
 use billhook_apimachinery::value::DeepValue;
 use billhook_schema::CompiledSchema;
+use billhook_schema::walk::Findings;
 use serde_json::{Map, Value};
 
 use crate::fields::Fields;
 use crate::normalize::rewrite;
 use crate::prepared::PreparedDefaults;
 use crate::reader::{read_checked, read_json};
-use crate::report::Findings;
 use crate::rewriter::{Done, Expected, Pass};
 use crate::scanner::{Step, Stop};
 
@@ -72,63 +72,80 @@ impl Decoder {
     }
 
     /// Decodes a text; returns it borrowed if nothing changes. Parts that are kept are spelled as
-    /// they came, except for metadata that was not normalized. `None` if the text is refused, or of
-    /// another kind or version, or so unusual that only the path over a tree supports it.
-    pub fn clean<'t>(&self, text: &'t [u8]) -> Option<Cow<'t, [u8]>> {
+    /// they came, except for metadata that was not normalized.
+    ///
+    /// # Errors
+    ///
+    /// When the text is refused, or of another kind or version, or so unusual that only the path
+    /// over a tree supports it.
+    pub fn clean<'t>(&self, text: &'t [u8]) -> Result<Cow<'t, [u8]>, Stop> {
         match self.pass(text, false, Vec::new(), false) {
-            Ok(done) => Some(done.cleaned(text)),
+            Ok(done) => Ok(done.cleaned(text)),
             Err(Stop::Duplicate) => self.clean_anew(text).map(Cow::Owned),
-            Err(Stop::Invalid | Stop::Tree) => None,
+            Err(stop) => Err(stop),
         }
     }
 
     /// Cleans a text that has to be written anew first.
-    fn clean_anew(&self, text: &[u8]) -> Option<Vec<u8>> {
-        let rewritten = rewrite(text).ok()?;
-        let done = self.pass(&rewritten, true, Vec::new(), false).ok()?;
-        Some(if done.changed { done.buffer } else { rewritten })
+    fn clean_anew(&self, text: &[u8]) -> Result<Vec<u8>, Stop> {
+        let rewritten = rewrite(text).map_err(|_| Stop::Invalid)?;
+        let done = self.pass(&rewritten, true, Vec::new(), false)?;
+        Ok(if done.changed { done.buffer } else { rewritten })
     }
 
-    /// Like [`Decoder::clean`], with findings and changes. `None` also for a text with repeated
-    /// keys, and where maps keep the order of their members (serde_json's `preserve_order`), which
-    /// the order of changes follows.
-    pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Option<(Cow<'t, [u8]>, Findings)> {
+    /// Like [`Decoder::clean`], with findings and changes.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Decoder::clean`]; also for a text with repeated keys.
+    pub fn clean_reporting<'t>(&self, text: &'t [u8]) -> Result<(Cow<'t, [u8]>, Findings), Stop> {
         let mut done = self.pass_reporting(text, Vec::new())?;
         let findings = std::mem::take(&mut done.findings);
-        Some((done.cleaned(text), findings))
+        Ok((done.cleaned(text), findings))
     }
 
     /// Like [`Decoder::clean`], to a value.
-    pub fn read(&self, text: &[u8]) -> Option<DeepValue> {
+    ///
+    /// # Errors
+    ///
+    /// As for [`Decoder::clean`].
+    pub fn read(&self, text: &[u8]) -> Result<DeepValue, Stop> {
         match self.pass(text, false, self.0.spare.take(), false) {
             Ok(done) => self.read_done(text, done),
-            Err(Stop::Duplicate) => Some(read_json(&self.clean_anew(text)?).ok()?.into_value()),
-            Err(Stop::Invalid | Stop::Tree) => None,
+            Err(Stop::Duplicate) => {
+                let read = read_json(&self.clean_anew(text)?).map_err(|_| Stop::Invalid)?;
+                Ok(read.into_value())
+            }
+            Err(stop) => Err(stop),
         }
     }
 
     /// [`Decoder::clean_reporting`] to a value.
-    pub fn read_reporting(&self, text: &[u8]) -> Option<(DeepValue, Findings)> {
+    ///
+    /// # Errors
+    ///
+    /// As for [`Decoder::clean_reporting`].
+    pub fn read_reporting(&self, text: &[u8]) -> Result<(DeepValue, Findings), Stop> {
         let mut done = self.pass_reporting(text, self.0.spare.take())?;
         let findings = std::mem::take(&mut done.findings);
-        Some((self.read_done(text, done)?, findings))
+        Ok((self.read_done(text, done)?, findings))
     }
 
-    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Option<Done> {
-        let done = self.pass(text, false, buffer, true).ok()?;
-        Some(done).filter(|done| !done.changed || self.0.maps_are_sorted)
+    fn pass_reporting(&self, text: &[u8], buffer: Vec<u8>) -> Step<Done> {
+        let done = self.pass(text, false, buffer, true)?;
+        if done.changed && !self.0.maps_are_sorted { Err(Stop::MapOrder) } else { Ok(done) }
     }
 
-    fn read_done(&self, text: &[u8], done: Done) -> Option<DeepValue> {
+    fn read_done(&self, text: &[u8], done: Done) -> Step<DeepValue> {
         let cleaned = if done.changed { &done.buffer } else { text };
         let value = std::str::from_utf8(cleaned).ok().and_then(read_checked);
         self.0.spare.put(done.buffer);
-        value
+        value.ok_or(Stop::Invalid)
     }
 
     fn pass(&self, text: &[u8], trusted: bool, buffer: Vec<u8>, report: bool) -> Step<Done> {
         if !self.0.is_supported {
-            return Err(Stop::Tree);
+            return Err(Stop::Schema);
         }
         if !trusted && std::str::from_utf8(text).is_err() {
             return Err(Stop::Duplicate);

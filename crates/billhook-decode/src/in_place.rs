@@ -1,196 +1,211 @@
-//! Pruning, null removal and defaulting of a value in one walk, in place.
+//! Decoding over a tree, in place: pruning, null removal, coercion of embedded resources and
+//! defaulting in one walk.
 
-use billhook_apimachinery::Dialect;
-use billhook_apimachinery::value::{count, deep_clone, dismantle, grow};
-use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES, apply_defaults_node};
-use billhook_schema::{CompiledSchema, Edge, NodeRef, PreviousProperty, Unlisted};
+use billhook_apimachinery::FieldError;
+use billhook_apimachinery::metadata::Invalid;
+use billhook_defaulting::{Defaulting, LimitError, NullRemoval};
+use billhook_pruning::{Coercion, Pruning};
+use billhook_schema::walk::{At, Cause, Located, Places, Report, Rules, walk};
+use billhook_schema::{CompiledSchema, Edge, Effects, NodeRef};
 use serde_json::{Map, Value};
 
-use crate::member_set::{NARROW, Narrow, Seen, Wide};
-use crate::scanner::LEVELS;
+use crate::report::sort_by_step;
 
 /// Removes unknown fields and nulls that are not allowed, and applies defaults. Equals the three
 /// steps one after the other, in one walk that touches nothing that stays and allocates nothing if
-/// nothing changes.
-///
-/// On an error the walk is incomplete.
+/// nothing changes. Changes are reported in the order of the steps.
 ///
 /// # Errors
 ///
-/// If the defaults exceed the limit of [`billhook_defaulting::MAX_DEFAULTED_VALUES`].
-pub fn prune_and_default(schema: &CompiledSchema, value: &mut Value) -> Result<(), LimitError> {
-    let keeps_null = schema.dialect() == Dialect::Kep;
-    let mut walk = Walk { keeps_null, left: MAX_DEFAULTED_VALUES };
-    walk.value(schema.root(), value, 0)
+/// If the defaults exceed the limit of [`billhook_defaulting::MAX_DEFAULTED_VALUES`]; the value then
+/// has some of its defaults.
+pub fn prune_and_default<R: Report>(
+    schema: &CompiledSchema,
+    value: &mut Value,
+    report: &mut R,
+) -> Result<(), LimitError> {
+    let mut cleaning = Cleaning::new(schema, Steps { cleans: true, defaults: true });
+    let root = schema.root();
+    let from = report.changes().len();
+    // Without coercion nothing is refused.
+    let _ = walk(&mut cleaning, root, value, R::Places::top(root), report);
+    cleaning.finish(from, report)
 }
 
-struct Walk {
-    keeps_null: bool,
-    /// The number of values that defaults may still add.
-    left: usize,
+/// The steps to take.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Pruning and null removal.
+    pub cleans: bool,
+    /// Defaulting.
+    pub defaults: bool,
 }
 
-/// The fate of a member.
-#[derive(PartialEq)]
-enum Fate {
-    Keep,
-    Remove,
+/// Some steps over one object of a kind.
+#[derive(Debug)]
+pub struct Cleaning<'s> {
+    schema: &'s CompiledSchema,
+    effects: Effects,
+    cleans: bool,
+    pruning: Pruning,
+    nulls: NullRemoval,
+    coercion: Option<Coercion>,
+    defaulting: Option<Defaulting>,
+    /// Whether some nulls were removed before their turn.
+    nulls_were_ahead: bool,
 }
 
-impl Walk {
+impl<'s> Cleaning<'s> {
+    /// Returns the steps over an object that a schema is for.
+    pub fn new(schema: &'s CompiledSchema, steps: Steps) -> Self {
+        let nulls = NullRemoval::of(schema.dialect());
+        let mut effects = Effects::NONE;
+        if steps.cleans {
+            effects = effects.and(Effects::PRUNE).and(nulls.effects());
+        }
+        if steps.defaults {
+            effects = effects.and(Effects::DEFAULT);
+        }
+        Cleaning {
+            schema,
+            effects,
+            cleans: steps.cleans,
+            pruning: Pruning::default(),
+            nulls,
+            coercion: None,
+            defaulting: steps.defaults.then(|| Defaulting::of(schema.dialect())),
+            nulls_were_ahead: false,
+        }
+    }
+
+    /// Takes the steps over an object whose metadata was taken out and normalized (RP-12, RP-13);
+    /// a scalar is in its place. Embedded resources are coerced.
+    ///
+    /// # Errors
+    ///
+    /// When a field of an embedded resource is invalid and that is refused.
+    pub fn run(
+        &mut self,
+        object: &mut Value,
+        invalid: Invalid,
+        report: &mut impl Report,
+    ) -> Result<(), FieldError> {
+        let root = self.schema.root();
+        if !root.has_embedded_resource() {
+            return self.walk(object, report);
+        }
+        self.coercion = Some(Coercion::new(invalid));
+        self.effects = self.effects.and(Effects::COERCE);
+        self.walk(object, &mut Located(report))
+    }
+
+    fn walk<R: Report>(&mut self, object: &mut Value, report: &mut R) -> Result<(), FieldError> {
+        let root = self.schema.root();
+        walk(self, root, object, R::Places::top(root), report).map_err(|error| *error)
+    }
+
+    /// Applies defaults to the metadata that was taken out.
+    pub fn default_metadata<R: Report>(&mut self, metadata: &mut Value, report: &mut R) {
+        let root = self.schema.root();
+        if let (Some(defaulting), Some(edge)) = (&mut self.defaulting, root.member(METADATA)) {
+            let top = R::Places::top(root);
+            let at = R::Places::member(&top, METADATA, true, edge.node());
+            let Ok(()) = walk(defaulting, edge.node(), metadata, at, report);
+        }
+    }
+
+    /// Puts the changes that were reported, from a position on, into the order of the steps.
+    ///
+    /// # Errors
+    ///
+    /// When the defaults were too many.
+    pub fn finish(self, from: usize, report: &mut impl Report) -> Result<(), LimitError> {
+        let changes = report.changes().get_mut(from..).unwrap_or_default();
+        sort_by_step(changes, self.nulls_were_ahead);
+        self.defaulting.map_or(Ok(()), Defaulting::finish)
+    }
+
+    /// Returns whether null removal takes the member of an embedded resource.
+    fn loses(&self, node: NodeRef<'s>, name: &str, member: &Value) -> bool {
+        member.is_null() && node.member(name).is_some_and(|edge| self.removes_null(edge))
+    }
+}
+
+const METADATA: &str = "metadata";
+
+impl<'s> Rules<'s> for Cleaning<'s> {
+    type Refusal = Box<FieldError>;
+    const INSERTS: bool = true;
+
     #[inline]
-    fn value(
-        &mut self,
-        node: NodeRef<'_>,
-        value: &mut Value,
-        depth: usize,
-    ) -> Result<(), LimitError> {
-        match value {
-            Value::Object(members) if !node.is_passive() => deeper(depth, |depth| {
-                if node.property_count() > NARROW {
-                    return self.object::<Wide>(node, members, depth);
-                }
-                self.object::<Narrow>(node, members, depth)
-            }),
-            Value::Array(items) if !node.is_passive() => {
-                deeper(depth, |depth| self.array(node, items, depth))
-            }
-            _ => Ok(()),
-        }
+    fn effects(&self) -> Effects {
+        self.effects
     }
 
-    fn array(
+    /// Nulls are removed before coercion: it does not see them, and those in metadata go first.
+    fn resource<R: Report>(
         &mut self,
-        node: NodeRef<'_>,
-        items: &mut [Value],
-        depth: usize,
-    ) -> Result<(), LimitError> {
-        let edge = node.items();
-        let node = edge.node();
-        for item in items {
-            if item.is_null() {
-                if !self.keeps_null && !edge.is_nullable() {
-                    self.replace(edge, item)?;
-                }
-            } else {
-                self.value(node, item, depth)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn object<S: Seen>(
-        &mut self,
-        node: NodeRef<'_>,
+        node: NodeRef<'s>,
         members: &mut Map<String, Value>,
-        depth: usize,
-    ) -> Result<(), LimitError> {
-        let mut seen = S::new(node.property_count());
-        let mut removes = false;
-        let mut previous = PreviousProperty::NONE;
-        let mut next = node.expected_first();
-        for (key, member) in members.iter_mut() {
-            let expected = node.expected(next);
-            let property = match expected.filter(|property| property.is_named(key)) {
-                Some(property) => Some(property),
-                None => {
-                    let found = node.property(key);
-                    if let Some(property) = found {
-                        node.learn(previous, property);
-                    }
-                    found
-                }
-            };
-            let fate = match property {
-                Some(property) => {
-                    previous = property.as_previous();
-                    next = property.expected_next();
-                    seen.insert(property.position());
-                    self.member(property.edge(), member, depth)?
-                }
-                None => match node.unlisted() {
-                    Unlisted::Descend(edge) => self.member(edge, member, depth)?,
-                    Unlisted::Keep => Fate::Keep,
-                    Unlisted::Remove => Fate::Remove,
-                },
-            };
-            removes |= fate == Fate::Remove;
+        at: At<'_, 's, R>,
+        report: &mut R,
+    ) -> Result<(), Self::Refusal> {
+        let (Some(coercion), Some(place)) = (self.coercion, R::Places::place(at)) else {
+            return Ok(());
+        };
+        for name in ["apiVersion", "kind"] {
+            if members.get(name).is_some_and(|member| !self.loses(node, name, member)) {
+                coercion.type_field(name, node, members, place, report)?;
+            }
         }
-        if removes {
-            self.remove(node, members);
+        let is_root = node.id() == self.schema.root().id();
+        let Some(metadata) = members.get_mut(METADATA).filter(|_| !is_root) else { return Ok(()) };
+        if self.loses(node, METADATA, metadata) {
+            return Ok(());
         }
-        if seen.lacks_defaulted(node) {
-            self.insert_missing(node, members, &seen)?;
+        let is_walked = |edge: &Edge<'_>| {
+            self.effects.include(Effects::REMOVE_NULL) && edge.node().can_remove_null()
+        };
+        if let Some(edge) = node.member(METADATA).filter(is_walked) {
+            let is_listed = node.property(METADATA).is_some_and(|property| property.is_listed());
+            let at = R::Places::member(&at, METADATA, is_listed, edge.node());
+            self.nulls_were_ahead = true;
+            let Ok(()) = walk(&mut self.nulls, edge.node(), metadata, at, report);
         }
-        Ok(())
+        coercion.metadata(node, metadata, place, report)
     }
 
     #[inline]
-    fn member(
+    fn prunes(&self) -> bool {
+        self.cleans
+    }
+
+    fn pruned<R: Report>(
         &mut self,
-        edge: Edge<'_>,
-        member: &mut Value,
-        depth: usize,
-    ) -> Result<Fate, LimitError> {
-        if !member.is_null() {
-            return self.value(edge.node(), member, depth).map(|()| Fate::Keep);
-        }
-        if self.keeps_null || edge.is_nullable() {
-            return Ok(Fate::Keep);
-        }
-        if edge.default().is_none() {
-            return Ok(Fate::Remove);
-        }
-        self.replace(edge, member).map(|()| Fate::Keep)
+        node: NodeRef<'s>,
+        value: Value,
+        at: At<'_, 's, R>,
+        report: &mut R,
+    ) {
+        self.pruning.pruned(node, value, at, report);
     }
 
-    fn remove(&self, node: NodeRef<'_>, members: &mut Map<String, Value>) {
-        members.retain(|key, member| {
-            let edge = match node.property(key) {
-                Some(property) => property.edge(),
-                None => match node.unlisted() {
-                    Unlisted::Descend(edge) => edge,
-                    Unlisted::Keep => return true,
-                    Unlisted::Remove => {
-                        dismantle(member.take());
-                        return false;
-                    }
-                },
-            };
-            // A null that is still there either has no default or is allowed.
-            !member.is_null() || self.keeps_null || edge.is_nullable()
-        });
+    #[inline]
+    fn removes_null(&self, edge: Edge<'s>) -> bool {
+        self.cleans && self.nulls.removes_null(edge)
     }
 
-    fn insert_missing(
+    fn null_removed<R: Report>(&mut self, edge: Edge<'s>, at: At<'_, 's, R>, report: &mut R) {
+        self.nulls.null_removed(edge, at, report);
+    }
+
+    fn default_value<R: Report>(
         &mut self,
-        node: NodeRef<'_>,
-        members: &mut Map<String, Value>,
-        seen: &impl Seen,
-    ) -> Result<(), LimitError> {
-        for property in seen.missing(node) {
-            if property.edge().default().is_some() {
-                let mut value = Value::Null;
-                self.replace(property.edge(), &mut value)?;
-                members.insert(property.name().to_owned(), value);
-            }
-        }
-        Ok(())
+        edge: Edge<'s>,
+        cause: Cause,
+        at: At<'_, 's, R>,
+        report: &mut R,
+    ) -> Option<Value> {
+        self.defaulting.as_mut()?.default_value(edge, cause, at, report)
     }
-
-    /// Puts the default, completed by the defaults below it, in place of a null.
-    fn replace(&mut self, edge: Edge<'_>, value: &mut Value) -> Result<(), LimitError> {
-        let Some(default) = edge.default() else { return Ok(()) };
-        *value = deep_clone(default);
-        apply_defaults_node(edge.node(), value)?;
-        // Counted after completion, which has the same limit of its own.
-        self.left = self.left.checked_sub(count(value)).ok_or_else(LimitError::new)?;
-        Ok(())
-    }
-}
-
-#[inline]
-fn deeper<R>(depth: usize, walk: impl FnOnce(usize) -> R) -> R {
-    let depth = depth + 1;
-    if depth.is_multiple_of(LEVELS) { grow(|| walk(depth)) } else { walk(depth) }
 }

@@ -5,7 +5,7 @@ use billhook_apimachinery::metadata::fields::Kind;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{DeepValue, deep_eq};
-use billhook_defaulting::{apply_defaults_node, remove_nulls_node};
+use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{NodeRef, PreviousProperty};
 
 use crate::duplicate_keys::OpenKeys;
@@ -47,14 +47,14 @@ pub(crate) fn normalize(
     }
     let written = document.into_value();
     if !(written.is_object() || is_root && written.is_null()) {
-        return Err(Stop::Tree);
+        return Err(Stop::Metadata);
     }
     let mut cleaned = DeepValue::clone(&written);
     if !is_root {
-        remove_nulls_node(node, &mut cleaned);
+        remove_nulls(node, &mut cleaned, &mut ());
     }
-    let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Tree)?;
-    apply_defaults_node(node, &mut decoded).map_err(|_| Stop::Tree)?;
+    let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Metadata)?;
+    apply_defaults(node, &mut decoded, &mut ()).map_err(|_| Stop::Defaults)?;
     let text = (!deep_eq(&written, &decoded)).then(|| plain_json(&decoded));
     Ok(Normal { written, decoded, text })
 }

@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{DeepValue, count, deep_clone};
-use billhook_defaulting::apply_defaults_node;
+use billhook_defaulting::apply_defaults;
 use billhook_schema::{CompiledSchema, DefaultStep, Edge};
 
 /// The maximum number of bytes of text prepared for one schema. Completed defaults can be much
@@ -47,7 +47,7 @@ impl PreparedDefaults {
                 break;
             }
             let mut value = DeepValue::from(deep_clone(default));
-            if apply_defaults_node(edge.node(), &mut value).is_err() {
+            if apply_defaults(edge.node(), &mut value, &mut ()).is_err() {
                 continue;
             }
             let mut text = String::new();

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use billhook_apimachinery::Location;
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
+use billhook_schema::walk::LEVELS;
 use serde_json::{Map, Value};
 
 use crate::error::JsonError;
 use crate::number;
-use crate::scanner::{LEVELS, end_of_plain};
+use crate::scanner::end_of_plain;
 use crate::string::{self, Failure, character, failure};
 
 /// The maximum nesting depth of lists and objects.

@@ -1,13 +1,14 @@
 //! The changes of a pass, with paths that are only put together for actual changes: a note begins
 //! at its place, and every object and list on the way back adds a step to it.
 
+use std::cmp::Ordering;
+
 use billhook_apimachinery::metadata::{metadata_changes, unknown_metadata_fields};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{Change, FieldPath, Location, Segment};
-use billhook_defaulting::{
-    Cause, apply_defaults_node_reporting, default_change, null_change, sort_default_changes,
-};
+use billhook_apimachinery::{Change, ChangeKind, FieldPath, Location, Segment};
+use billhook_defaulting::{apply_defaults, default_change, null_change, sort_default_changes};
 use billhook_pruning::{pruned_change, unknown_fields};
+use billhook_schema::walk::{Cause, Findings};
 use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
@@ -107,17 +108,6 @@ pub(crate) struct Notes<'s> {
     last_left: usize,
 }
 
-/// The findings about a text.
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Findings {
-    /// The changes, in the order in which the steps over a tree list them: root metadata, pruned
-    /// fields, removed nulls, metadata of embedded resources, defaults.
-    pub changes: Vec<Change>,
-    /// The paths of unknown fields, in the order in which field validation lists them (RP-20).
-    pub unknown: Vec<String>,
-}
-
 impl<'s> Notes<'s> {
     pub(crate) fn new(are_wanted: bool) -> Self {
         Notes { are_wanted, list: Vec::new(), last_left: usize::MAX }
@@ -163,7 +153,7 @@ impl<'s> Notes<'s> {
 
     /// A member was removed; `text` is its value.
     pub(crate) fn pruned(&mut self, text: &[u8], place: Place<'_, 's>) -> scanner::Step<()> {
-        let document = read_json(text).map_err(|_| Stop::Tree)?;
+        let document = read_json(text).map_err(|_| Stop::Invalid)?;
         if !document.duplicates().is_empty() {
             return Err(Stop::Duplicate);
         }
@@ -188,8 +178,7 @@ impl<'s> Notes<'s> {
         let mut completed = Vec::new();
         if edge.node().can_default() {
             let mut value = DeepValue::from(deep_clone(default));
-            let changes = apply_defaults_node_reporting(edge.node(), &mut value);
-            completed = changes.map_err(|_| Stop::Tree)?;
+            apply_defaults(edge.node(), &mut value, &mut completed).map_err(|_| Stop::Defaults)?;
         }
         self.push(What::Defaulted { edge, cause, completed }, place);
         Ok(())
@@ -208,7 +197,7 @@ impl<'s> Notes<'s> {
         }
         // Nulls and defaults of listed fields would be changes of their own.
         if node.can_default() || !is_root && node.can_remove_null() {
-            return Err(Stop::Tree);
+            return Err(Stop::Metadata);
         }
         let schema_path = place.node.schema_path();
         self.push(What::Metadata { is_root, schema_path, normal }, place);
@@ -222,7 +211,7 @@ impl<'s> Notes<'s> {
             return findings;
         }
         let mut paths = SchemaPaths::default();
-        let (mut pruned, mut nulls, mut defaults) = (Vec::new(), Vec::new(), Vec::new());
+        let mut changes = Vec::with_capacity(self.list.len());
         let mut embedded = Vec::new();
         for Note { steps, what, .. } in self.list {
             let path = || path(&steps, false);
@@ -231,14 +220,14 @@ impl<'s> Notes<'s> {
                     let written = written.unwrap_or(node);
                     let schema_path = paths.of(written);
                     let value = value.into_inner();
-                    pruned.push(pruned_change(path(), value, (node, written), schema_path));
+                    changes.push(pruned_change(path(), value, (node, written), schema_path));
                 }
-                What::NullRemoved(edge) => nulls.push(null_change(path(), edge.node())),
+                What::NullRemoved(edge) => changes.push(null_change(path(), edge.node())),
                 What::Defaulted { edge, cause, completed } => {
                     let place = path();
                     let schema_path = paths.of(edge.node());
-                    defaults.push(default_change(place.clone(), edge, cause, schema_path));
-                    defaults.extend(completed.into_iter().map(|change| change.below(&place)));
+                    changes.push(default_change(place.clone(), edge, cause, schema_path));
+                    changes.extend(completed.into_iter().map(|change| change.below(&place)));
                 }
                 What::Metadata { is_root: true, schema_path, normal } => {
                     let at = Location::TOP.name("metadata");
@@ -251,16 +240,33 @@ impl<'s> Notes<'s> {
                 }
             }
         }
-        pruned.sort_by(|one, other| one.path().cmp(other.path()));
-        nulls.sort_by(|one, other| one.path().cmp(other.path()));
-        sort_default_changes(&mut defaults);
-        append(&mut findings.unknown, unknown_fields(&pruned));
-        append(&mut findings.changes, pruned);
-        append(&mut findings.changes, nulls);
-        findings.add_embedded(embedded);
-        append(&mut findings.changes, defaults);
+        let unknown = add_embedded(&mut changes, embedded);
+        sort_by_step(&mut changes, true);
+        append(&mut findings.unknown, unknown_fields(&changes));
+        append(&mut findings.unknown, unknown);
+        append(&mut findings.changes, changes);
         findings
     }
+}
+
+/// Brings the changes of one object into the order of the steps that made them, and, within the
+/// steps that remove fields, of their paths if they are not in it. Other changes of the same step
+/// stay in their order, except defaults, which have one of their own.
+pub(crate) fn sort_by_step(changes: &mut [Change], by_path: bool) {
+    let step = |change: &Change| match change.kind() {
+        ChangeKind::Pruned => 0,
+        ChangeKind::NullRemoved => 1,
+        ChangeKind::Defaulted => 3,
+        _ => 2,
+    };
+    changes.sort_by(|one, other| {
+        step(one).cmp(&step(other)).then_with(|| {
+            let removes = by_path && step(one) < 2;
+            if removes { one.path().cmp(other.path()) } else { Ordering::Equal }
+        })
+    });
+    let defaults = changes.partition_point(|change| step(change) < 3);
+    sort_default_changes(changes.get_mut(defaults..).unwrap_or_default());
 }
 
 /// Most texts have changes of one kind only; their list need not be copied.
@@ -272,32 +278,29 @@ fn append<T>(list: &mut Vec<T>, mut more: Vec<T>) {
     }
 }
 
-impl Findings {
-    /// Adds the findings in the metadata of embedded resources; the steps lead to it.
-    fn add_embedded(&mut self, mut found: Vec<(Vec<Step<'_>>, FieldPath, Normal)>) {
-        // A resource comes before those in it.
-        found.sort_by(|(one, ..), (other, ..)| {
-            let resource = |steps: &[Step<'_>]| steps.len().saturating_sub(1);
-            let ours = one.iter().rev().take(resource(one));
-            let theirs = other.iter().rev().take(resource(other));
-            ours.map(Step::order).cmp(theirs.map(Step::order))
-        });
-        let mut all_unknown = Vec::new();
-        for (steps, schema_path, normal) in found {
-            let resource = path(steps.get(1..).unwrap_or_default(), true);
-            let at = Location::at(&resource);
-            let at = at.name("metadata");
-            all_unknown.extend(unknown_metadata_fields(&normal.written, &at));
-            self.changes.extend(metadata_changes(
-                &normal.written,
-                &normal.decoded,
-                &at,
-                &schema_path,
-            ));
-        }
-        all_unknown.sort_unstable();
-        self.unknown.extend(all_unknown);
+/// Adds what changed in the metadata of embedded resources, to which the steps lead; returns their
+/// unknown fields.
+fn add_embedded(
+    changes: &mut Vec<Change>,
+    mut found: Vec<(Vec<Step<'_>>, FieldPath, Normal)>,
+) -> Vec<String> {
+    // A resource comes before those in it.
+    found.sort_by(|(one, ..), (other, ..)| {
+        let resource = |steps: &[Step<'_>]| steps.len().saturating_sub(1);
+        let ours = one.iter().rev().take(resource(one));
+        let theirs = other.iter().rev().take(resource(other));
+        ours.map(Step::order).cmp(theirs.map(Step::order))
+    });
+    let mut unknown = Vec::new();
+    for (steps, schema_path, normal) in found {
+        let resource = path(steps.get(1..).unwrap_or_default(), true);
+        let at = Location::at(&resource);
+        let at = at.name("metadata");
+        unknown.extend(unknown_metadata_fields(&normal.written, &at));
+        changes.extend(metadata_changes(&normal.written, &normal.decoded, &at, &schema_path));
     }
+    unknown.sort_unstable();
+    unknown
 }
 
 /// The path of a place; `by_key` writes members that the schema doesn't list by name as keys.

@@ -10,18 +10,18 @@
 
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::grow;
-use billhook_defaulting::{Cause, MAX_DEFAULTED_VALUES};
+use billhook_defaulting::MAX_DEFAULTED_VALUES;
+use billhook_schema::walk::{Cause, Findings, LEVELS, NARROW, Narrow, Seen, Wide};
 use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
 
 use crate::duplicate_keys::OpenKeys;
 use crate::fields::Fields;
-use crate::member_set::{NARROW, Narrow, Seen, Wide};
 use crate::metadata::{self, Fast};
 use crate::output::Output;
 use crate::prepared::{Prepared, PreparedDefaults};
 use crate::reader::MAX_DEPTH;
-use crate::report::{Findings, Notes, Place, Within};
-use crate::scanner::{AnyKeys, Keys, LEVELS, Part, Scan, Step, Stop};
+use crate::report::{Notes, Place, Within};
+use crate::scanner::{AnyKeys, Keys, Part, Scan, Step, Stop};
 use crate::string;
 
 /// The API version and kind that the top object must have.
@@ -117,7 +117,7 @@ impl<'t, 's> Pass<'t, 's> {
     pub(crate) fn run(mut self, root: NodeRef<'s>) -> Step<Done> {
         let (start, byte) = self.scan.token(0);
         if byte != b'{' {
-            return Err(Stop::Tree);
+            return Err(Stop::NotAnObject);
         }
         let end = self.object(start, root, MAX_DEPTH)?;
         if self.scan.token(end).0 != self.scan.text.len() {
@@ -451,10 +451,14 @@ impl<'t, 's> Pass<'t, 's> {
         };
         if object.is_root() {
             let end = at + expected.len();
-            return if self.scan.slice(at, end) == expected { Ok(end) } else { Err(Stop::Tree) };
+            return if self.scan.slice(at, end) == expected {
+                Ok(end)
+            } else {
+                Err(Stop::OtherKind)
+            };
         }
         if self.scan.byte(at) != b'"' {
-            return Err(Stop::Tree);
+            return Err(Stop::EmbeddedResource);
         }
         self.scan.skip_string(at)
     }
@@ -467,7 +471,7 @@ impl<'t, 's> Pass<'t, 's> {
         place: Place<'_, 's>,
     ) -> Step {
         if node.has_embedded_resource() {
-            return Err(Stop::Tree);
+            return Err(Stop::Metadata);
         }
         if !node.can_default() {
             let (keys, out) = (self.keys.mark(), self.out.mark());
@@ -519,9 +523,9 @@ impl<'t, 's> Pass<'t, 's> {
     }
 
     fn prepared(&mut self, edge: Edge<'s>) -> Step<&'s Prepared> {
-        let prepared = self.defaults.get(edge).ok_or(Stop::Tree)?;
+        let prepared = self.defaults.get(edge).ok_or(Stop::Defaults)?;
         self.defaulted_values_left =
-            self.defaulted_values_left.checked_sub(prepared.size).ok_or(Stop::Tree)?;
+            self.defaulted_values_left.checked_sub(prepared.size).ok_or(Stop::Defaults)?;
         Ok(prepared)
     }
 
@@ -529,7 +533,7 @@ impl<'t, 's> Pass<'t, 's> {
     fn check_root(&self, seen: &impl Seen) -> Step<()> {
         match self.expected.positions {
             Some(positions) if positions.iter().all(|position| seen.contains(*position)) => Ok(()),
-            _ => Err(Stop::Tree),
+            _ => Err(Stop::OtherKind),
         }
     }
 }

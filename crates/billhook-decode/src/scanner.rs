@@ -2,19 +2,35 @@
 //! on it.
 
 use billhook_apimachinery::value::grow;
+use billhook_schema::walk::LEVELS;
 use billhook_schema::{ExpectedProperty, NodeRef, PropertyRef};
 
-/// The reason why a pass over text ended early. As wide as a position, so that a result with either
-/// stays in registers.
+/// The reason why a pass over text ended early: only the path over a tree supports the text, or can
+/// word the error. As wide as a position, so that a result with either stays in registers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 #[repr(usize)]
-pub(crate) enum Stop {
-    /// The text is not JSON, or a number is beyond float64.
+pub enum Stop {
+    /// The text is not JSON, is too deep, or a number is beyond float64.
     Invalid,
-    /// A key is repeated, or may be.
+    /// A key is repeated, or may be, or the text is not Unicode: findings are about the text as it
+    /// came, but it has to be written anew first.
     Duplicate,
-    /// Only the slower path over a tree supports the text, or can word the error.
-    Tree,
+    /// The text is not an object.
+    NotAnObject,
+    /// The object says that it is of another kind or version, or does not say it.
+    OtherKind,
+    /// `apiVersion` or `kind` of an embedded resource is not a string.
+    EmbeddedResource,
+    /// Metadata is refused, or the schema has more to say about it than a server does.
+    Metadata,
+    /// The defaults are too large to be prepared, or too many.
+    Defaults,
+    /// The schema is not that of a resource on a server.
+    Schema,
+    /// Something changes, and changes are listed in the order of maps that are not sorted
+    /// (serde_json's `preserve_order`).
+    MapOrder,
 }
 
 /// The result of passing a part of the text: the position after it.
@@ -56,9 +72,6 @@ pub(crate) struct Scan<'t> {
     pub(crate) text: &'t [u8],
     pub(crate) lone_surrogate: bool,
 }
-
-/// Levels that are walked between two looks at how much stack is left.
-pub(crate) const LEVELS: usize = 16;
 
 impl<'t> Scan<'t> {
     pub(crate) fn new(text: &'t [u8]) -> Self {

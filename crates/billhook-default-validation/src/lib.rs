@@ -11,7 +11,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow};
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location, aggregate};
 use billhook_cel::CheckedSchema;
 use billhook_cel::rules::BUDGET;
-use billhook_pruning::coerce_node;
+use billhook_pruning::{coerce, prune};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, RESOURCE_FIELDS};
 use billhook_validation::validate_embedded_node;
 use serde_json::{Map, Value};
@@ -150,9 +150,9 @@ fn is_pruned(place: &Place<'_>, default: &Value) -> bool {
         let mut options = CompileOptions::default();
         options.resource_root = place.is_resource;
         let alone = CompiledSchema::of_part(place.schema, options);
-        billhook_pruning::prune_node(alone.root(), &mut pruned);
+        prune(alone.root(), &mut pruned, &mut ());
     } else {
-        billhook_pruning::prune_node(place.node, &mut pruned);
+        prune(place.node, &mut pruned, &mut ());
     }
     deep_eq(&pruned, default)
 }
@@ -266,7 +266,7 @@ impl<'w> Walk<'w> {
     fn outside(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
         let node = place.node;
         let mut coerced = DeepValue::from(deep_clone(default));
-        let refused = coerce_node(node, place.is_resource, Invalid::Refuse, &mut coerced);
+        let refused = coerce(node, place.is_resource, Invalid::Refuse, &mut coerced, &mut ());
         if self.require_pruned && has_content(default) && !is_pruned(place, default) {
             // The server shows the default as it is after the coercion that follows.
             let detail = "must not have unknown fields";
@@ -298,7 +298,7 @@ impl<'w> Walk<'w> {
         path: &FieldPath,
     ) {
         let mut object = DeepValue::from(surround(default, around));
-        let problem = match coerce_node(resource, true, Invalid::Refuse, &mut object) {
+        let problem = match coerce(resource, true, Invalid::Refuse, &mut object, &mut ()) {
             Err(error) => Some(error.to_string()),
             Ok(()) => {
                 let errors = validate_embedded_node(resource, true, &object, &Location::TOP);

@@ -1,7 +1,7 @@
 //! Pruning of the defaults themselves, when a version is loaded for serving (DF-30 to DF-33).
 
 use billhook_apimachinery::metadata::Invalid;
-use billhook_pruning::{coerce_node, prune_node};
+use billhook_pruning::{coerce, prune};
 use billhook_schema::{
     CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS, Unlisted,
 };
@@ -33,8 +33,8 @@ pub fn prune_defaults(schema: &CompiledSchema) -> Result<CompiledSchema, Default
 /// Coerces, dropping what is invalid, and prunes a value that belongs to a node (DF-31, steps 2
 /// and 3).
 fn clean(node: NodeRef<'_>, is_resource: bool, value: &mut Value) -> Result<(), String> {
-    coerce_node(node, is_resource, Invalid::Drop, value).map_err(|error| error.to_string())?;
-    prune_node(node, value);
+    coerce(node, is_resource, Invalid::Drop, value, &mut ()).map_err(|error| error.to_string())?;
+    prune(node, value, &mut ());
     Ok(())
 }
 

@@ -1,160 +1,132 @@
 //! Coercion of embedded resources (OM-20 to OM-24).
 
-use billhook_apimachinery::value::{deep_clone, dismantle, grow};
+use billhook_apimachinery::metadata::{Invalid, normalize_metadata};
+use billhook_apimachinery::value::{deep_clone, dismantle};
 use billhook_apimachinery::{Change, ChangeKind, FieldError, Location, Reason};
-use billhook_schema::{CompiledSchema, NodeRef, Unlisted};
+use billhook_schema::walk::{AllPlaces, At, Located, Place, Places, Report, Rules, walk};
+use billhook_schema::{Effects, NodeRef};
 use serde_json::{Map, Value};
 
-use billhook_apimachinery::metadata::metadata_changes;
-use billhook_apimachinery::metadata::{Invalid, normalize_metadata, unknown_metadata_fields};
-
-/// The findings and changes of a reporting coercion.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct Coerced {
-    /// The printed paths of the unknown fields of all metadata objects, sorted (OM-23).
-    pub unknown: Vec<String>,
-    /// The changes, in the order of the walk.
-    pub changes: Vec<Change>,
-}
-
-/// Normalizes the resource fields of all embedded resources. With `resource_root` the top value
-/// itself is treated as one.
+/// Normalizes the resource fields of all embedded resources in a value that belongs to `node`. With
+/// `is_resource` the value itself is treated as one.
 ///
 /// # Errors
 ///
 /// Returns the first error; resources before it are coerced already.
-pub fn coerce(
-    schema: &CompiledSchema,
-    resource_root: bool,
-    invalid: Invalid,
-    value: &mut Value,
-) -> Result<(), FieldError> {
-    coerce_node(schema.root(), resource_root, invalid, value)
-}
-
-/// [`coerce`] for a value that belongs to some node of a schema, such as a default.
-///
-/// # Errors
-///
-/// As for [`coerce`].
-pub fn coerce_node(
+pub fn coerce<R: Report>(
     node: NodeRef<'_>,
     is_resource: bool,
     invalid: Invalid,
     value: &mut Value,
+    report: &mut R,
 ) -> Result<(), FieldError> {
-    let is_resource = is_resource || node.is_embedded_resource();
-    Walk { invalid, report: None }.node(node, is_resource, value, &Location::TOP)
+    let mut coercion = Coercion::new(invalid);
+    let (at, report) = (AllPlaces::top(node), &mut Located(report));
+    if is_resource
+        && !node.is_embedded_resource()
+        && let Value::Object(members) = value
+    {
+        coercion.resource(node, members, at, report).map_err(|error| *error)?;
+    }
+    walk(&mut coercion, node, value, at, report).map_err(|error| *error)
 }
 
-/// [`coerce`] with unknown fields and changes listed.
-///
-/// # Errors
-///
-/// As for [`coerce`].
-pub fn coerce_reporting(
-    schema: &CompiledSchema,
-    resource_root: bool,
+/// The rules of coercion, for walks that remember their place.
+#[derive(Clone, Copy, Debug)]
+pub struct Coercion {
     invalid: Invalid,
-    value: &mut Value,
-) -> Result<Coerced, FieldError> {
-    let mut coerced = Coerced::default();
-    let root = schema.root();
-    let is_resource = resource_root || root.is_embedded_resource();
-    let mut walk = Walk { invalid, report: Some(&mut coerced) };
-    walk.node(root, is_resource, value, &Location::TOP)?;
-    coerced.unknown.sort_unstable();
-    Ok(coerced)
 }
 
-struct Walk<'r> {
-    invalid: Invalid,
-    report: Option<&'r mut Coerced>,
-}
+impl<'s> Rules<'s> for Coercion {
+    type Refusal = Box<FieldError>;
 
-impl Walk<'_> {
-    fn node(
-        &mut self,
-        node: NodeRef<'_>,
-        is_resource: bool,
-        value: &mut Value,
-        at: &Location<'_>,
-    ) -> Result<(), FieldError> {
-        if !is_resource && !node.has_embedded_resource() {
-            return Ok(());
-        }
-        match value {
-            Value::Object(members) => grow(|| {
-                if is_resource {
-                    self.resource(node, members, at)?;
-                }
-                members.iter_mut().try_for_each(|(key, member)| match node.property(key) {
-                    Some(property) if property.is_listed() => {
-                        let node = property.edge().node();
-                        self.node(node, node.is_embedded_resource(), member, &at.name(key))
-                    }
-                    _ => match node.unlisted() {
-                        Unlisted::Descend(edge) => {
-                            let node = edge.node();
-                            self.node(node, node.is_embedded_resource(), member, &at.key(key))
-                        }
-                        _ => Ok(()),
-                    },
-                })
-            }),
-            Value::Array(items) => grow(|| {
-                let node = node.items().node();
-                items.iter_mut().enumerate().try_for_each(|(index, item)| {
-                    self.node(node, node.is_embedded_resource(), item, &at.index(index))
-                })
-            }),
-            _ => Ok(()),
-        }
+    #[inline]
+    fn effects(&self) -> Effects {
+        Effects::COERCE
     }
 
-    fn resource(
+    fn resource<R: Report>(
         &mut self,
+        node: NodeRef<'s>,
+        members: &mut Map<String, Value>,
+        at: At<'_, 's, R>,
+        report: &mut R,
+    ) -> Result<(), Self::Refusal> {
+        let Some(place) = R::Places::place(at) else { return Ok(()) };
+        self.type_field("apiVersion", node, members, place, report)?;
+        self.type_field("kind", node, members, place, report)?;
+        match members.get_mut("metadata") {
+            Some(metadata) => self.metadata(node, metadata, place, report),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Coercion {
+    /// Returns the rules that refuse or drop invalid fields.
+    pub fn new(invalid: Invalid) -> Self {
+        Coercion { invalid }
+    }
+
+    /// Checks `apiVersion` or `kind` of a resource at `place`.
+    ///
+    /// # Errors
+    ///
+    /// If it is not a string and that is refused (OM-21).
+    pub fn type_field<R: Report>(
+        &self,
+        name: &str,
         node: NodeRef<'_>,
         members: &mut Map<String, Value>,
-        at: &Location<'_>,
-    ) -> Result<(), FieldError> {
-        for name in ["apiVersion", "kind"] {
-            let Some(value) = members.get(name).filter(|value| !value.is_string()) else {
-                continue;
-            };
-            let path = at.name(name).to_path();
-            if self.invalid == Invalid::Refuse {
-                return Err(FieldError::invalid(path, deep_clone(value), "must be a string"));
-            }
-            if let Some(report) = &mut self.report {
-                let values = (Some(deep_clone(value)), None);
-                let reason = Reason::new("OM-20", "not a string");
-                let kind = ChangeKind::MetadataDropped;
-                report.changes.push(Change::new(kind, path, values, reason, node.schema_path()));
-            }
-            if let Some(value) = members.remove(name) {
-                dismantle(value);
-            }
+        place: Place<'_, '_>,
+        report: &mut R,
+    ) -> Result<(), Box<FieldError>> {
+        let Some(value) = members.get(name).filter(|value| !value.is_string()) else {
+            return Ok(());
+        };
+        let at = place.at.name(name);
+        if self.invalid == Invalid::Refuse {
+            return refuse(&at, value, "must be a string");
         }
-        let Some(metadata) = members.get_mut("metadata") else { return Ok(()) };
-        let at = at.name("metadata");
+        if R::IS_ON {
+            let values = (Some(deep_clone(value)), None);
+            let reason = Reason::new("OM-20", "not a string");
+            let kind = ChangeKind::MetadataDropped;
+            let schema_path = node.schema_path();
+            report.push(Change::new(kind, at.to_path(), values, reason, schema_path));
+        }
+        if let Some(value) = members.remove(name) {
+            dismantle(value);
+        }
+        Ok(())
+    }
+
+    /// Normalizes the metadata of a resource at `place`.
+    ///
+    /// # Errors
+    ///
+    /// If it does not decode and that is refused (OM-22).
+    pub fn metadata<R: Report>(
+        &self,
+        node: NodeRef<'_>,
+        metadata: &mut Value,
+        place: Place<'_, '_>,
+        report: &mut R,
+    ) -> Result<(), Box<FieldError>> {
+        let at = place.at.name("metadata");
         let decoded =
             match (normalize_metadata(metadata, self.invalid, node.dialect()), self.invalid) {
                 (Ok(decoded), _) => decoded,
-                // Metadata that is not an object at all stays as it is (OM-24).
+                // Metadata that is not an object stays as it is (OM-24).
                 (Err(_), Invalid::Drop) => return Ok(()),
-                (Err(error), Invalid::Refuse) => {
-                    let value = deep_clone(metadata);
-                    return Err(FieldError::invalid(at.to_path(), value, &error.to_string()));
-                }
+                (Err(error), Invalid::Refuse) => return refuse(&at, metadata, &error.to_string()),
             };
-        if let Some(report) = &mut self.report {
-            report.unknown.extend(unknown_metadata_fields(metadata, &at));
-            let schema = node.schema_path();
-            report.changes.extend(metadata_changes(metadata, &decoded, &at, &schema));
-        }
+        report.metadata(metadata, &decoded, &at, node);
         dismantle(std::mem::replace(metadata, decoded.into_inner()));
         Ok(())
     }
+}
+
+fn refuse(at: &Location<'_>, value: &Value, detail: &str) -> Result<(), Box<FieldError>> {
+    Err(Box::new(FieldError::invalid(at.to_path(), deep_clone(value), detail)))
 }

@@ -9,31 +9,58 @@
 mod coerce;
 mod types;
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use billhook_apimachinery::value::{dismantle, grow};
-use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason, Segment};
-use billhook_schema::{CompiledSchema, NodeRef, RESOURCE_FIELDS, SchemaPaths, Unlisted};
+use billhook_apimachinery::value::dismantle;
+use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Reason, Segment};
+use billhook_schema::walk::{At, Places, Report, Rules, walk};
+use billhook_schema::{Effects, NodeRef, RESOURCE_FIELDS, SchemaPaths, Unlisted};
 use serde_json::Value;
 
-pub use coerce::{Coerced, coerce, coerce_node, coerce_reporting};
+pub use coerce::{Coercion, coerce};
 pub use types::check_types;
 
-/// Removes all fields that the schema does not specify.
-pub fn prune(schema: &CompiledSchema, value: &mut Value) {
-    prune_node(schema.root(), value);
+/// Removes all fields that the schema does not specify, in a value that belongs to `node`. They
+/// are reported in the order of the walk.
+pub fn prune<R: Report>(node: NodeRef<'_>, value: &mut Value, report: &mut R) {
+    let Ok(()) = walk(&mut Pruning::default(), node, value, R::Places::top(node), report);
 }
 
-/// [`prune`] with the removed fields listed, in the order of the walk.
-pub fn prune_reporting(schema: &CompiledSchema, value: &mut Value) -> Vec<Change> {
-    let mut report = Changes { paths: SchemaPaths::default(), list: Vec::new() };
-    walk(schema.root(), schema.root(), value, &Location::TOP, &mut report);
-    report.list
+/// The rules of pruning.
+#[derive(Debug, Default)]
+pub struct Pruning {
+    paths: SchemaPaths,
 }
 
-/// [`prune`] for a value that belongs to some node of a schema, such as a default.
-pub fn prune_node(node: NodeRef<'_>, value: &mut Value) {
-    walk(node, node, value, &Location::TOP, &mut Silent);
+impl<'s> Rules<'s> for Pruning {
+    type Refusal = Infallible;
+
+    #[inline]
+    fn effects(&self) -> Effects {
+        Effects::PRUNE
+    }
+
+    #[inline]
+    fn prunes(&self) -> bool {
+        true
+    }
+
+    fn pruned<R: Report>(
+        &mut self,
+        node: NodeRef<'s>,
+        value: Value,
+        at: At<'_, 's, R>,
+        report: &mut R,
+    ) {
+        if !R::IS_ON {
+            return dismantle(value);
+        }
+        report.change(at, |place| {
+            let schema_path = self.paths.of(place.written);
+            pruned_change(place.path(), value, (node, place.written), schema_path)
+        });
+    }
 }
 
 /// Returns the removed fields as the server lists them: printed paths in byte order (PR-30 to
@@ -60,43 +87,8 @@ fn is_suppressed(change: &Change) -> bool {
     }
 }
 
-trait Report {
-    fn removed(&mut self, place: Removed<'_>, value: Value);
-}
-
-/// A field that is being removed.
-struct Removed<'a> {
-    at: Location<'a>,
-    /// The node that removes it.
-    node: NodeRef<'a>,
-    /// The last node on the way that is a part of the schema.
-    written: NodeRef<'a>,
-}
-
-struct Silent;
-
-impl Report for Silent {
-    #[inline]
-    fn removed(&mut self, _: Removed<'_>, value: Value) {
-        dismantle(value);
-    }
-}
-
-struct Changes {
-    paths: SchemaPaths,
-    list: Vec<Change>,
-}
-
-impl Report for Changes {
-    fn removed(&mut self, place: Removed<'_>, value: Value) {
-        let Removed { at, node, written } = place;
-        let schema_path = self.paths.of(written);
-        self.list.push(pruned_change(at.to_path(), value, (node, written), schema_path));
-    }
-}
-
-/// Returns the change for pruning a field, for other walks that prune: `node` removed it, `written`
-/// is the last node on the way to it that is a part of the schema, at `schema_path`.
+/// Returns the change that pruning a field is: `node` removed it, `written` is the last node on the
+/// way to it that is a part of the schema, at `schema_path`.
 pub fn pruned_change(
     path: FieldPath,
     value: Value,
@@ -150,48 +142,4 @@ fn mismatch(written: NodeRef<'_>, found: &str) -> Reason {
         written.types()
     );
     Reason::with_text("PR-15", text)
-}
-
-fn walk<'a, R: Report>(
-    node: NodeRef<'a>,
-    written: NodeRef<'a>,
-    value: &mut Value,
-    at: &Location<'_>,
-    report: &mut R,
-) {
-    if !node.can_prune() {
-        return;
-    }
-    let next = |node: NodeRef<'a>| if node.specifies_nothing() { written } else { node };
-    match value {
-        Value::Object(members) => grow(|| {
-            members.retain(|key, member| {
-                let edge = match node.property(key) {
-                    Some(property) => property.edge(),
-                    None => match node.unlisted() {
-                        Unlisted::Descend(edge) => edge,
-                        Unlisted::Keep => return true,
-                        Unlisted::Remove => {
-                            let place = Removed { at: at.name(key), node, written };
-                            report.removed(place, member.take());
-                            return false;
-                        }
-                    },
-                };
-                walk(edge.node(), next(edge.node()), member, &at.name(key), report);
-                true
-            });
-        }),
-        Value::Array(items) => {
-            let node = node.items().node();
-            if node.can_prune() {
-                grow(|| {
-                    for (index, item) in items.iter_mut().enumerate() {
-                        walk(node, next(node), item, &at.index(index), report);
-                    }
-                });
-            }
-        }
-        _ => {}
-    }
 }

@@ -14,10 +14,12 @@ mod read;
 mod schema_paths;
 mod structural;
 mod validate;
+pub mod walk;
 
 pub use compiled::{
-    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Edge, ExpectedProperty, NodeId,
-    NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types, Unlisted,
+    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Edge, Effects, ExpectedProperty,
+    NodeId, NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types,
+    Unlisted,
 };
 pub use props::JsonSchemaProps;
 pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};

@@ -1,6 +1,6 @@
 //! Schema paths for reports.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook_apimachinery::FieldPath;
@@ -10,7 +10,7 @@ use crate::compiled::{NodeId, NodeRef};
 /// The schema paths of the nodes of one schema, each made once, so that many changes at the same
 /// place of a schema share one.
 #[derive(Debug, Default)]
-pub struct SchemaPaths(HashMap<NodeId, Arc<FieldPath>>);
+pub struct SchemaPaths(BTreeMap<NodeId, Arc<FieldPath>>);
 
 impl SchemaPaths {
     /// Returns the path of a node.

@@ -2,12 +2,13 @@
 //! RP-14), and the defaults after them.
 
 use billhook_apimachinery::TypeMeta;
-use billhook_apimachinery::metadata::{
-    Invalid, metadata_changes, normalize_metadata, unknown_metadata_fields,
-};
+use billhook_apimachinery::metadata::{Invalid, normalize_metadata};
 use billhook_apimachinery::value::{DeepValue, dismantle, go_type, json_type};
 use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
+use billhook_decode::{Cleaning, Steps};
+use billhook_defaulting::LimitError;
 use billhook_schema::CompiledSchema;
+use billhook_schema::walk::{Findings, Report};
 use serde_json::{Map, Value};
 
 use crate::CustomResourceDefinition;
@@ -90,113 +91,103 @@ pub(crate) fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
 }
 
 /// The findings of decoding besides the object itself.
-#[derive(Debug, Default)]
-pub(crate) struct Findings {
+#[derive(Debug)]
+pub(crate) struct Cleaned {
     /// Entries 3 to 5 of RP-20.
     pub(crate) unknown: Vec<String>,
     pub(crate) changes: Vec<Change>,
+    /// Whether all defaults were applied.
+    pub(crate) defaults: Result<(), LimitError>,
 }
 
-#[derive(Clone, Copy)]
-pub(crate) struct Report {
-    pub(crate) unknown: bool,
-    pub(crate) changes: bool,
-}
-
-impl Report {
-    fn is_on(self) -> bool {
-        self.unknown || self.changes
-    }
-}
-
-/// RP-12 to RP-14.
+/// RP-12 to RP-14, and the defaults after that.
 pub(crate) struct Clean<'c> {
     pub(crate) crd: &'c CustomResourceDefinition,
     pub(crate) invalid: Invalid,
-    pub(crate) report: Report,
+    /// Whether defaults are applied.
+    pub(crate) defaults: bool,
+    /// Whether a missing generation is set (RP-51).
+    pub(crate) sets_generation: bool,
 }
 
 impl Clean<'_> {
-    pub(crate) fn run(&self, object: &mut Value, found: &TypeMeta) -> Result<Findings, String> {
-        let mut findings = Findings::default();
-        let belongs = crate::coerce_object::belongs_to(found, self.crd);
+    pub(crate) fn run(
+        &self,
+        object: &mut Value,
+        found: &TypeMeta,
+        reports: bool,
+    ) -> Result<Cleaned, String> {
         let schema = self.crd.schema(&found.version);
-        if belongs && schema.dialect() == Dialect::Kep {
+        let own = belongs_to(found, self.crd).then_some(schema);
+        if own.is_some() && schema.dialect() == Dialect::Kep {
             billhook_pruning::check_types(schema, object).map_err(|error| error.to_string())?;
         }
-        let metadata = self.save_metadata(object, schema, &mut findings)?;
-        if belongs {
-            self.clean_members(object, schema, &mut findings)?;
+        if !reports {
+            let metadata = self.take_metadata(object, schema, &mut ())?;
+            let defaults = self.steps(object, metadata, own, &mut ())?;
+            return Ok(Cleaned { unknown: Vec::new(), changes: Vec::new(), defaults });
+        }
+        let mut root = Findings::default();
+        let metadata = self.take_metadata(object, schema, &mut root)?;
+        let mut below = Findings::default();
+        let defaults = self.steps(object, metadata, own, &mut below)?;
+        let mut embedded = below.unknown;
+        // An embedded resource at the root lists its unknown metadata once more (RP-20).
+        if own.is_some_and(|schema| schema.root().is_embedded_resource()) {
+            embedded.extend_from_slice(&root.unknown);
+        }
+        embedded.sort_unstable();
+        let pruned = billhook_pruning::unknown_fields(&below.changes);
+        let unknown = root.unknown.iter().chain(&pruned).chain(&embedded);
+        let unknown = unknown.map(|path| unknown_field(path)).collect();
+        root.changes.extend(below.changes);
+        Ok(Cleaned { unknown, changes: root.changes, defaults })
+    }
+
+    /// The steps over an object whose metadata was taken out, with its own schema if it belongs to
+    /// the definition; then metadata is put back.
+    fn steps(
+        &self,
+        object: &mut Value,
+        mut metadata: Option<DeepValue>,
+        schema: Option<&CompiledSchema>,
+        report: &mut impl Report,
+    ) -> Result<Result<(), LimitError>, String> {
+        let mut defaults = Ok(());
+        if let Some(schema) = schema {
+            let cleans = !self.crd.preserves_unknown_fields();
+            let mut cleaning = Cleaning::new(schema, Steps { cleans, defaults: self.defaults });
+            cleaning.run(object, self.invalid, report).map_err(|error| error.to_string())?;
+            if let Some(metadata) = &mut metadata {
+                if self.sets_generation {
+                    set_generation(metadata, report);
+                }
+                cleaning.default_metadata(metadata, report);
+            }
+            defaults = cleaning.finish(0, report);
         }
         if let (Some(metadata), Value::Object(members)) = (metadata, object)
             && let Some(placeholder) = members.get_mut("metadata")
         {
             *placeholder = metadata.into_inner();
         }
-        Ok(findings)
+        Ok(defaults)
     }
 
-    /// Takes the metadata out and returns it normalized. An empty object holds its place: the
-    /// result of the steps between is overwritten afterwards (RP-14).
-    fn save_metadata(
+    /// Takes the metadata out and returns it normalized. A scalar holds its place, at which no step does
+    /// anything (RP-14).
+    fn take_metadata(
         &self,
         object: &mut Value,
         schema: &CompiledSchema,
-        findings: &mut Findings,
+        report: &mut impl Report,
     ) -> Result<Option<DeepValue>, String> {
         let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
         let decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
             .map_err(|error| error.to_string())?;
-        let at = Location::TOP.name("metadata");
-        if self.report.unknown {
-            let unknown = unknown_metadata_fields(metadata, &at);
-            findings.unknown.extend(unknown.iter().map(|path| unknown_field(path)));
-        }
-        if self.report.changes {
-            let path = schema.root().schema_path();
-            findings.changes.extend(metadata_changes(metadata, &decoded, &at, &path));
-        }
-        dismantle(std::mem::replace(metadata, Value::Object(Map::new())));
+        report.metadata(metadata, &decoded, &Location::TOP.name("metadata"), schema.root());
+        dismantle(std::mem::replace(metadata, Value::Bool(false)));
         Ok(Some(decoded))
-    }
-
-    /// RP-13.
-    fn clean_members(
-        &self,
-        object: &mut Value,
-        schema: &CompiledSchema,
-        findings: &mut Findings,
-    ) -> Result<(), String> {
-        let cleans = !self.crd.preserves_unknown_fields();
-        // An embedded resource at the root lists its unknown metadata once more (RP-20).
-        let root_unknown = if schema.root().is_embedded_resource() {
-            findings.unknown.clone()
-        } else {
-            Vec::new()
-        };
-        if !self.report.is_on() {
-            if cleans {
-                billhook_pruning::prune(schema, object);
-                billhook_defaulting::remove_nulls(schema, object);
-            }
-            return billhook_pruning::coerce(schema, false, self.invalid, object)
-                .map_err(|error| error.to_string());
-        }
-        if cleans {
-            let pruned = billhook_pruning::prune_reporting(schema, object);
-            let unknown = billhook_pruning::unknown_fields(&pruned);
-            findings.unknown.extend(unknown.iter().map(|path| unknown_field(path)));
-            findings.changes.extend(pruned);
-            findings.changes.extend(billhook_defaulting::remove_nulls_reporting(schema, object));
-        }
-        let coerced = billhook_pruning::coerce_reporting(schema, false, self.invalid, object)
-            .map_err(|error| error.to_string())?;
-        let embedded = coerced.unknown.iter().map(|path| unknown_field(path));
-        let mut embedded: Vec<String> = root_unknown.into_iter().chain(embedded).collect();
-        embedded.sort_unstable();
-        findings.unknown.extend(embedded);
-        findings.changes.extend(coerced.changes);
-        Ok(())
     }
 }
 
@@ -205,14 +196,14 @@ pub(crate) fn unknown_field(path: &str) -> String {
 }
 
 /// RP-51.
-pub(crate) fn set_generation(object: &mut Value, report: bool, changes: &mut Vec<Change>) {
-    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+fn set_generation<R: Report>(metadata: &mut Value, report: &mut R) {
+    let Value::Object(metadata) = metadata else { return };
     if metadata.contains_key("generation") {
         return;
     }
     metadata.insert("generation".to_owned(), Value::from(1));
-    if report {
-        changes.push(Change::new(
+    if R::IS_ON {
+        report.push(Change::new(
             ChangeKind::MetadataCoerced,
             FieldPath::default().name("metadata").name("generation"),
             (None, Some(Value::from(1))),
@@ -220,19 +211,4 @@ pub(crate) fn set_generation(object: &mut Value, report: bool, changes: &mut Vec
             FieldPath::default(),
         ));
     }
-}
-
-pub(crate) fn apply_defaults(
-    schema: &CompiledSchema,
-    object: &mut Value,
-    report: bool,
-    changes: &mut Vec<Change>,
-) -> Result<(), String> {
-    let applied = if report {
-        billhook_defaulting::apply_defaults_reporting(schema, object)
-            .map(|applied| changes.extend(applied))
-    } else {
-        billhook_defaulting::apply_defaults(schema, object)
-    };
-    applied.map_err(|error| error.to_string())
 }

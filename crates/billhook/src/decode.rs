@@ -6,16 +6,14 @@ use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
-use billhook_decode::{Decoder, Findings, JsonError, read_json};
+use billhook_decode::{Decoder, JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::coerce_object::{
-    Clean, Report, apply_defaults, set_generation, type_meta_of_body, type_meta_of_stored,
-    unknown_field,
-};
+use crate::coerce_object::{Clean, type_meta_of_body, type_meta_of_stored};
 use crate::crd::CrdVersion;
 use crate::error::DecodeError;
+use crate::one_pass::{NeedsTree, one_pass};
 use billhook_decode::is_json;
 
 /// The treatment of unknown and duplicate fields in a request (RP-20). Servers have exactly these
@@ -189,13 +187,11 @@ impl CrdVersion {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
-        if let Some(decoded) =
-            self.in_one_pass(body, options, Decoder::read, Decoder::read_reporting)
-        {
-            let (object, strict_errors, changes) = decoded;
-            return Ok(Decoded { object, strict_errors, changes });
-        }
-        self.decode_tree(body, options)
+        let passed = one_pass(self, body, options, Decoder::read, Decoder::read_reporting);
+        let Ok((object, strict_errors, changes)) = passed else {
+            return self.decode_tree(body, options);
+        };
+        Ok(Decoded { object, strict_errors, changes })
     }
 
     /// Decodes a request body to JSON text, without building a tree: parts that are kept are copied
@@ -210,7 +206,7 @@ impl CrdVersion {
         body: &'t [u8],
         options: &DecodeOptions,
     ) -> Result<DecodedText<'t>, DecodeError> {
-        if let Some(decoded) = self.clean_text(body, options) {
+        if let Ok(decoded) = self.clean_text(body, options) {
             return Ok(decoded);
         }
         let Decoded { object, strict_errors, changes } = self.decode_tree(body, options)?;
@@ -238,39 +234,10 @@ impl CrdVersion {
         &self,
         body: &'t [u8],
         options: &DecodeOptions,
-    ) -> Option<DecodedText<'t>> {
-        let decoded = self.in_one_pass(body, options, Decoder::clean, Decoder::clean_reporting)?;
-        let (text, strict_errors, changes) = decoded;
-        Some(DecodedText { text, strict_errors, changes })
-    }
-
-    /// Decodes a body in one pass over its text; `None` where only the path over a tree supports
-    /// it, or can word the refusal.
-    fn in_one_pass<'t, T>(
-        &self,
-        body: &'t [u8],
-        options: &DecodeOptions,
-        silently: impl FnOnce(&Decoder, &'t [u8]) -> Option<T>,
-        reporting: impl FnOnce(&Decoder, &'t [u8]) -> Option<(T, Findings)>,
-    ) -> Option<(T, Vec<String>, Vec<Change>)> {
-        if options.format == BodyFormat::Yaml {
-            return None;
-        }
-        let decoder = self.decoder();
-        let validates = options.field_validation != FieldValidation::Ignore;
-        if !options.report && !validates {
-            return Some((silently(decoder, body)?, Vec::new(), Vec::new()));
-        }
-        let (decoded, findings) = reporting(decoder, body)?;
-        let mut warnings = Vec::new();
-        if validates {
-            if options.field_validation == FieldValidation::Strict && !findings.unknown.is_empty() {
-                return None;
-            }
-            warnings.extend(findings.unknown.iter().map(|path| unknown_field(path)));
-        }
-        let changes = if options.report { findings.changes } else { Vec::new() };
-        Some((decoded, warnings, changes))
+    ) -> Result<DecodedText<'t>, NeedsTree> {
+        let passed = one_pass(self, body, options, Decoder::clean, Decoder::clean_reporting);
+        let (text, strict_errors, changes) = passed?;
+        Ok(DecodedText { text, strict_errors, changes })
     }
 
     pub(crate) fn decode_tree(
@@ -312,23 +279,18 @@ impl CrdVersion {
         let refuse = |error: String| DecodeError::known(&found, crd.kind(), error);
 
         let strict = options.field_validation != FieldValidation::Ignore;
-        let report = Report { unknown: strict, changes: options.report };
-        let clean = Clean { crd, invalid: Invalid::Refuse, report };
-        let findings = clean.run(object, &found).map_err(refuse)?;
+        let clean = Clean { crd, invalid: Invalid::Refuse, defaults: true, sets_generation: false };
+        let cleaned = clean.run(object, &found, strict || options.report).map_err(refuse)?;
         let mut entries: Vec<String> = Vec::new();
         if strict {
             entries = duplicates;
-            entries.extend(findings.unknown);
+            entries.extend(cleaned.unknown);
             if options.field_validation == FieldValidation::Strict && !entries.is_empty() {
                 let error = format!("strict decoding error: {}", entries.join(", "));
                 return Err(DecodeError::known(&found, crd.kind(), error).strict());
             }
         }
-        let mut changes = findings.changes;
-        if crate::coerce_object::belongs_to(&found, crd) {
-            apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
-                .map_err(|error| DecodeError::known(&found, crd.kind(), error))?;
-        }
+        cleaned.defaults.map_err(|error| refuse(error.to_string()))?;
         let expected = self.api_version();
         // No server serves a version without a name.
         if found.api_version != expected || found.version.is_empty() {
@@ -338,7 +300,7 @@ impl CrdVersion {
                  ({expected})"
             )));
         }
-        Ok((entries, changes))
+        Ok((entries, if options.report { cleaned.changes } else { Vec::new() }))
     }
 
     /// Decodes stored bytes to an object of this version, as every read does (RP-50): with the
@@ -372,14 +334,10 @@ impl CrdVersion {
     ) -> Result<Vec<Change>, DecodeError> {
         let crd = self.definition();
         let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
-        let report = Report { unknown: false, changes: options.report };
-        let clean = Clean { crd, invalid: Invalid::Drop, report };
-        let mut changes = clean.run(object, &found).map_err(DecodeError::storage)?.changes;
-        if crate::coerce_object::belongs_to(&found, crd) {
-            set_generation(object, options.report, &mut changes);
-            apply_defaults(crd.schema(&found.version), object, options.report, &mut changes)
-                .map_err(DecodeError::storage)?;
-        }
+        let clean = Clean { crd, invalid: Invalid::Drop, defaults: true, sets_generation: true };
+        let cleaned = clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
+        cleaned.defaults.map_err(|error| DecodeError::storage(error.to_string()))?;
+        let mut changes = cleaned.changes;
         changes.extend(self.convert_value(object, options)?);
         Ok(changes)
     }
@@ -413,9 +371,11 @@ impl CrdVersion {
             *api_version = expected;
         }
         let found = type_meta_of_stored(object).map_err(DecodeError::storage)?;
-        let report = Report { unknown: false, changes: options.report };
-        let clean = Clean { crd: self.definition(), invalid: Invalid::Refuse, report };
-        changes.extend(clean.run(object, &found).map_err(DecodeError::storage)?.changes);
+        let crd = self.definition();
+        let clean =
+            Clean { crd, invalid: Invalid::Refuse, defaults: false, sets_generation: false };
+        let cleaned = clean.run(object, &found, options.report).map_err(DecodeError::storage)?;
+        changes.extend(cleaned.changes);
         Ok(changes)
     }
 

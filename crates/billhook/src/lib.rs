@@ -46,8 +46,8 @@
 //! - [`CrdVersion::decode`]: a request body; [`CrdVersion::decode_storage`]: bytes from etcd;
 //!   [`CrdVersion::encode_storage`]: bytes to etcd.
 //! - [`CrdVersion::decode_lines`], [`CrdVersion::decode_list`]: many objects, from a reader to a writer.
-//! - [`CrdVersion::prune`], [`CrdVersion::remove_nulls`], [`CrdVersion::apply_defaults`]: the separate steps,
-//!   in place on a `serde_json::Value`; each `…_reporting` variant returns the changes.
+//! - [`CrdVersion::prune`], [`CrdVersion::remove_nulls`], [`CrdVersion::apply_defaults`]: the separate steps, in
+//!   place on a `serde_json::Value`, with a [`Report`]: `()`, or a vector for the changes.
 //! - [`CrdVersion::validate_create`], [`CrdVersion::validate_update`], [`CrdVersion::validate_status_update`]:
 //!   the server's validation of a decoded object; [`CrdVersion::prepare_create`] and the other
 //!   `prepare_*` apply what the server does before validation.
@@ -78,6 +78,7 @@ mod error;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
 mod manifest;
+mod one_pass;
 pub mod scale;
 mod stream;
 mod validate;
@@ -97,6 +98,7 @@ pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
 };
+pub use billhook_schema::walk::Report;
 pub use billhook_schema::{
     CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
 };

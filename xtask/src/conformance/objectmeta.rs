@@ -1,6 +1,8 @@
 //! The operation on the metadata of embedded resources: coercion and validation.
 
 use billhook_apimachinery::metadata::Invalid;
+use billhook_pruning::coerce;
+use billhook_schema::walk::Findings;
 use billhook_validation::validate_embedded;
 use serde_json::{Value, json};
 
@@ -17,27 +19,25 @@ pub(super) fn run(input: &Value) -> Run {
     let mut errors: Vec<_> =
         validated.iter().map(|error| field_error(error, Some("validate"))).collect();
     let count = ("validate_errors", Value::from(validated.len()));
-    let plain_result = billhook_pruning::coerce(&schema, is_root, invalid, &mut plain);
-    match billhook_pruning::coerce_reporting(&schema, is_root, invalid, &mut value) {
-        Ok(coerced) => {
+    let plain_result = coerce(schema.root(), is_root, invalid, &mut plain, &mut ());
+    let mut findings = Findings::default();
+    match coerce(schema.root(), is_root, invalid, &mut value, &mut findings) {
+        Ok(()) => {
             if plain_result.is_err() || plain != value {
                 return Err("the plain and the reporting form differ".to_owned());
             }
-            let unknown: Vec<String> = coerced.unknown.iter().map(ToString::to_string).collect();
-            let unknown = ("unknown_paths", Value::from(unknown));
+            findings.unknown.sort_unstable();
+            let unknown = ("unknown_paths", Value::from(findings.unknown));
             let members = [("object", value.into_inner()), unknown, count];
             Ok(Outcome { errors, ..ok(object(members)) })
         }
         Err(error) => {
             errors.push(field_error(&error, Some("coerce")));
             // Which of the unknown fields were met before the error is random.
-            let all = billhook_pruning::coerce_reporting(
-                &schema,
-                is_root,
-                Invalid::Drop,
-                &mut value_of_all,
-            );
-            let unknown = all.map_or_else(|_| json!([]), |coerced| Value::from(coerced.unknown));
+            let (root, mut all) = (schema.root(), Findings::default());
+            let coerced = coerce(root, is_root, Invalid::Drop, &mut value_of_all, &mut all);
+            all.unknown.sort_unstable();
+            let unknown = coerced.map_or_else(|_| json!([]), |()| Value::from(all.unknown));
             Ok(Outcome { errors, ..ok(object([("unknown_paths", unknown), count])) })
         }
     }

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use billhook::{
-    BodyFormat, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
-    FieldValidation, read_manifests,
+    BodyFormat, Change, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind,
+    DecodeOptions, FieldValidation, read_manifests,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
 use billhook_decode::read_json;
+use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value, json};
 
@@ -155,8 +156,9 @@ fn prune(input: &Value) -> Run {
     let schema = compile(input, flag(input, "isResourceRoot"))?;
     let mut value = object_of(input);
     let mut plain = value.clone();
-    let changes = billhook_pruning::prune_reporting(&schema, &mut value);
-    billhook_pruning::prune(&schema, &mut plain);
+    let mut changes = Vec::new();
+    billhook_pruning::prune(schema.root(), &mut value, &mut changes);
+    billhook_pruning::prune(schema.root(), &mut plain, &mut ());
     if plain != value {
         return Err("the plain and the reporting form differ".to_owned());
     }
@@ -168,13 +170,13 @@ fn default(input: &Value, removes_nulls: bool) -> Run {
     let schema = compile(input, true)?;
     let mut value = object_of(input);
     let mut plain = value.clone();
+    let mut changes: Vec<Change> = Vec::new();
     if removes_nulls {
-        billhook_defaulting::remove_nulls_reporting(&schema, &mut value);
-        billhook_defaulting::remove_nulls(&schema, &mut plain);
+        remove_nulls(schema.root(), &mut value, &mut changes);
+        remove_nulls(schema.root(), &mut plain, &mut ());
     }
-    billhook_defaulting::apply_defaults_reporting(&schema, &mut value)
-        .map_err(|error| error.to_string())?;
-    billhook_defaulting::apply_defaults(&schema, &mut plain).map_err(|error| error.to_string())?;
+    apply_defaults(schema.root(), &mut value, &mut changes).map_err(|error| error.to_string())?;
+    apply_defaults(schema.root(), &mut plain, &mut ()).map_err(|error| error.to_string())?;
     if plain != value {
         return Err("the plain and the reporting form differ".to_owned());
     }

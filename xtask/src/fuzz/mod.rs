@@ -159,10 +159,10 @@ fn decode_tree(version: &CrdVersion, read: Option<&Document>) -> Option<Tree> {
 fn check_in_place(version: &CrdVersion, value: DeepValue) -> Result<(), String> {
     let mut fused = value.clone();
     let mut separate = value;
-    version.prune_and_default(&mut fused).map_err(|error| error.to_string())?;
-    version.prune(&mut separate);
-    version.remove_nulls(&mut separate);
-    version.apply_defaults(&mut separate).map_err(|error| error.to_string())?;
+    version.prune_and_default(&mut fused, &mut ()).map_err(|error| error.to_string())?;
+    version.prune(&mut separate, &mut ());
+    version.remove_nulls(&mut separate, &mut ());
+    version.apply_defaults(&mut separate, &mut ()).map_err(|error| error.to_string())?;
     if fused != separate {
         let (separate, fused) = (to_json(&separate), to_json(&fused));
         return Err(format!("the steps differ\nseparate {separate}\nfused {fused}"));

@@ -72,7 +72,7 @@ impl ObjectModel for CustomResources {
         let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
         match self.definition.version(&kind.version).filter(|_| is_own) {
             Some(version) => {
-                version.apply_defaults(object).map_err(|error| error.to_string().into())
+                version.apply_defaults(object, &mut ()).map_err(|error| error.to_string().into())
             }
             None => Ok(()),
         }

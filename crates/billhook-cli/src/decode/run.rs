@@ -63,20 +63,19 @@ impl Run<'_> {
             }
             Command::Prune(_) => {
                 let mut object = document.value;
-                let changes = version.prune_reporting(&mut object);
+                let mut changes = Vec::new();
+                version.prune(&mut object, &mut changes);
                 Ok(Done { object, changes, warnings: Vec::new() })
             }
             Command::Default(default) => {
                 let mut object = document.value;
                 let mut changes = Vec::new();
                 if default.remove_nulls {
-                    changes = version.remove_nulls_reporting(&mut object);
+                    version.remove_nulls(&mut object, &mut changes);
                 }
-                let defaulted = version.apply_defaults_reporting(&mut object);
-                changes.extend(
-                    defaulted
-                        .map_err(|error| Problem::refused(document.place, error.to_string()))?,
-                );
+                version
+                    .apply_defaults(&mut object, &mut changes)
+                    .map_err(|error| Problem::refused(document.place, error.to_string()))?;
                 Ok(Done { object, changes, warnings: Vec::new() })
             }
         }

@@ -10,4 +10,5 @@
 )]
 
 mod acceptance;
+mod stops;
 mod table;

@@ -1,15 +1,15 @@
 //! The examples of KEP-575, and inputs on which a server differs from its text.
 
 use billhook_apimachinery::{Change, Dialect};
-use billhook_defaulting::{apply_defaults_reporting, remove_nulls_reporting};
+use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_testing::{fixtures, kep};
 use serde_json::Value;
 
 fn run(schema: &Value, dialect: Dialect, object: &mut Value) -> Result<Vec<Change>, String> {
     let schema = kep::compile(schema, dialect);
-    let mut changes = remove_nulls_reporting(&schema, object);
-    let applied = apply_defaults_reporting(&schema, object).map_err(|error| error.to_string())?;
-    changes.extend(applied);
+    let mut changes = Vec::new();
+    remove_nulls(schema.root(), object, &mut changes);
+    apply_defaults(schema.root(), object, &mut changes).map_err(|error| error.to_string())?;
     Ok(changes)
 }
 

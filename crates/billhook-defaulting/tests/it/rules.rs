@@ -1,9 +1,7 @@
 //! The examples of the rules DF-10 to DF-28, and what holds for every value.
 
 use billhook_apimachinery::Dialect;
-use billhook_defaulting::{
-    apply_defaults, apply_defaults_reporting, remove_nulls, remove_nulls_reporting,
-};
+use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::CompiledSchema;
 use billhook_testing::{kep, root_schema, value};
 use proptest::prelude::*;
@@ -17,9 +15,9 @@ fn compile(schema: &Value) -> CompiledSchema {
 fn check(rule: &str, properties: &Value, object: &Value, removed: &Value, defaulted: &Value) {
     let schema = compile(&json!({"type": "object", "properties": properties}));
     let mut object = object.clone();
-    remove_nulls(&schema, &mut object);
+    remove_nulls(schema.root(), &mut object, &mut ());
     assert_eq!(object, *removed, "{rule}: removal of nulls");
-    apply_defaults(&schema, &mut object).unwrap();
+    apply_defaults(schema.root(), &mut object, &mut ()).unwrap();
     assert_eq!(object, *defaulted, "{rule}: defaults");
 }
 
@@ -134,7 +132,7 @@ fn nulls_in_defaults() {
             },
         }}}));
         let mut object = json!({});
-        apply_defaults(&schema, &mut object).unwrap();
+        apply_defaults(schema.root(), &mut object, &mut ()).unwrap();
         object
     };
     assert_eq!(run(json!({"x": null})), json!({"a": {"x": null, "z": "Z"}}), "DF-26");
@@ -150,7 +148,7 @@ fn the_default_of_the_root() {
         "properties": {"x": {"type": "integer"}},
     }));
     let mut object = json!({});
-    apply_defaults(&schema, &mut object).unwrap();
+    apply_defaults(schema.root(), &mut object, &mut ()).unwrap();
     assert_eq!(object, json!({}));
 }
 
@@ -161,18 +159,20 @@ proptest! {
     fn laws((schema, object) in (root_schema(), value())) {
         let schema = compile(&schema);
         let (mut silent, mut reporting) = (object.clone(), object.clone());
-        remove_nulls(&schema, &mut silent);
-        let removed = remove_nulls_reporting(&schema, &mut reporting);
+        remove_nulls(schema.root(), &mut silent, &mut ());
+        let mut removed = Vec::new();
+        remove_nulls(schema.root(), &mut reporting, &mut removed);
         prop_assert_eq!(&silent, &reporting);
         prop_assert_eq!(removed.is_empty(), silent == object, "every removal is reported");
 
         let before = silent.clone();
-        apply_defaults(&schema, &mut silent).unwrap();
-        let applied = apply_defaults_reporting(&schema, &mut reporting).unwrap();
+        apply_defaults(schema.root(), &mut silent, &mut ()).unwrap();
+        let mut applied = Vec::new();
+        apply_defaults(schema.root(), &mut reporting, &mut applied).unwrap();
         prop_assert_eq!(&silent, &reporting);
         prop_assert_eq!(applied.is_empty(), silent == before, "every default is reported");
 
-        apply_defaults(&schema, &mut reporting).unwrap();
+        apply_defaults(schema.root(), &mut reporting, &mut ()).unwrap();
         prop_assert_eq!(silent, reporting, "a second time nothing is left to default");
     }
 }

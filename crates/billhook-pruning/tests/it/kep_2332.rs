@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::{Change, Dialect};
-use billhook_pruning::{check_types, coerce_reporting, prune_reporting};
+use billhook_pruning::{check_types, coerce, prune};
 use billhook_testing::{fixtures, kep};
 use serde_json::Value;
 
@@ -11,9 +11,10 @@ fn run(schema: &Value, dialect: Dialect, object: &mut Value) -> Result<Vec<Chang
     if dialect == Dialect::Kep {
         check_types(&schema, object).map_err(|error| error.to_string())?;
     }
-    let mut changes = prune_reporting(&schema, object);
-    let coerced = coerce_reporting(&schema, true, Invalid::Refuse, object);
-    changes.extend(coerced.map_err(|error| error.to_string())?.changes);
+    let mut changes = Vec::new();
+    prune(schema.root(), object, &mut changes);
+    coerce(schema.root(), true, Invalid::Refuse, object, &mut changes)
+        .map_err(|error| error.to_string())?;
     Ok(changes)
 }
 

@@ -81,7 +81,7 @@ struct Default {
 }
 
 /// Names a node of one compiled schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
 
 /// Nothing is specified: members are removed, elements visited (PR-11, PR-13).
@@ -148,6 +148,35 @@ impl Flags {
 
     fn has(self, flag: u8) -> bool {
         self.0 & flag != 0
+    }
+}
+
+/// A set of effects that a walk can have on a value at a node or below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effects(u8);
+
+impl Effects {
+    /// Nothing.
+    pub const NONE: Effects = Effects(0);
+    /// Pruning removes a field.
+    pub const PRUNE: Effects = Effects(Flags::CAN_PRUNE);
+    /// A null is removed.
+    pub const REMOVE_NULL: Effects = Effects(Flags::CAN_REMOVE_NULL);
+    /// A default is set.
+    pub const DEFAULT: Effects = Effects(Flags::CAN_DEFAULT);
+    /// The resource fields of an embedded resource are coerced.
+    pub const COERCE: Effects = Effects(Flags::HAS_EMBEDDED);
+
+    /// Returns the effects of both sets.
+    #[must_use]
+    pub const fn and(self, other: Effects) -> Effects {
+        Effects(self.0 | other.0)
+    }
+
+    /// Returns whether one of the others is among these.
+    #[inline(always)]
+    pub const fn include(self, other: Effects) -> bool {
+        self.0 & other.0 != 0
     }
 }
 
@@ -389,10 +418,10 @@ impl<'s> NodeRef<'s> {
         self.node.flags.has(Flags::PRESERVES)
     }
 
-    /// Returns whether pruning can remove anything at or below this node.
-    #[inline]
-    pub fn can_prune(self) -> bool {
-        self.node.flags.has(Flags::CAN_PRUNE)
+    /// Returns whether one of the effects is possible at or below this node.
+    #[inline(always)]
+    pub fn can(self, effects: Effects) -> bool {
+        self.node.flags.has(effects.0)
     }
 
     /// Returns whether null removal can remove anything at or below this node.
@@ -405,13 +434,6 @@ impl<'s> NodeRef<'s> {
     #[inline]
     pub fn can_default(self) -> bool {
         self.node.flags.has(Flags::CAN_DEFAULT)
-    }
-
-    /// Returns the listed members that were compiled with a default, in the order of their names.
-    #[inline]
-    pub fn defaulted_properties(self) -> impl Iterator<Item = PropertyRef<'s>> {
-        let words = self.defaulted_words().iter().copied();
-        words.enumerate().flat_map(move |(word, bits)| self.properties_in(word, bits))
     }
 
     /// Returns the members at the positions whose bits are set in a word.

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use billhook_apimachinery::{Change, FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
+use billhook_schema::walk::Report;
 use billhook_schema::{CompiledSchema, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
@@ -16,7 +17,7 @@ use super::{CustomResourceDefinition, VersionData};
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///
 /// The steps here follow the version's schema with the defaults that the server serves (DF-30),
-/// one at a time; [`CrdVersion::decode`] runs them as the server does.
+/// one at a time, and say what they change to a [`Report`]; [`CrdVersion::decode`] runs them as the server does.
 #[derive(Clone, Debug)]
 pub struct CrdVersion {
     crd: CustomResourceDefinition,
@@ -118,29 +119,48 @@ impl CrdVersion {
 
     /// Removes the fields that the schema does not specify, in an object of this version. Does
     /// nothing if the definition preserves unknown fields.
-    pub fn prune(&self, object: &mut Value) {
-        billhook_pruning::prune(self.schema(), object);
-    }
-
-    /// [`CrdVersion::prune`] with the removed fields listed.
-    pub fn prune_reporting(&self, object: &mut Value) -> Vec<Change> {
-        billhook_pruning::prune_reporting(self.schema(), object)
+    ///
+    /// ```
+    /// # use billhook::CustomResourceDefinition;
+    /// # let crd = CustomResourceDefinition::from_value(&serde_json::json!({
+    /// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    /// #   "spec": {"group": "example.com", "scope": "Namespaced",
+    /// #     "names": {"plural": "foos", "kind": "Foo"},
+    /// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+    /// #       {"openAPIV3Schema": {"type": "object"}}}]}}))?;
+    /// # let v1 = crd.version("v1").unwrap();
+    /// let mut object = serde_json::json!({"kind": "Foo", "extra": 1});
+    /// let mut changes = Vec::new();
+    /// v1.prune(&mut object, &mut changes);
+    /// assert_eq!(changes[0].path().to_string(), "extra");
+    ///
+    /// // Nobody listens.
+    /// v1.prune(&mut object, &mut ());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn prune(&self, object: &mut Value, report: &mut impl Report) {
+        billhook_pruning::prune(self.schema().root(), object, report);
     }
 
     /// Removes the nulls that the server removes before it applies defaults (DF-10). Does nothing
     /// if the definition preserves unknown fields (DF-16).
-    pub fn remove_nulls(&self, object: &mut Value) {
+    pub fn remove_nulls(&self, object: &mut Value, report: &mut impl Report) {
         if !self.crd.preserves_unknown_fields() {
-            billhook_defaulting::remove_nulls(self.schema(), object);
+            billhook_defaulting::remove_nulls(self.schema().root(), object, report);
         }
     }
 
-    /// [`CrdVersion::remove_nulls`] with the removed fields listed.
-    pub fn remove_nulls_reporting(&self, object: &mut Value) -> Vec<Change> {
-        if self.crd.preserves_unknown_fields() {
-            return Vec::new();
-        }
-        billhook_defaulting::remove_nulls_reporting(self.schema(), object)
+    /// Applies the defaults of the schema (DF-20).
+    ///
+    /// # Errors
+    ///
+    /// If the defaults are too large; the object then has some of them.
+    pub fn apply_defaults(
+        &self,
+        object: &mut Value,
+        report: &mut impl Report,
+    ) -> Result<(), LimitError> {
+        billhook_defaulting::apply_defaults(self.schema().root(), object, report)
     }
 
     /// Prunes, removes nulls and applies defaults in one walk. Equals [`CrdVersion::prune`],
@@ -150,28 +170,14 @@ impl CrdVersion {
     /// # Errors
     ///
     /// If the defaults are too large; the object is then partly changed.
-    pub fn prune_and_default(&self, object: &mut Value) -> Result<(), LimitError> {
+    pub fn prune_and_default(
+        &self,
+        object: &mut Value,
+        report: &mut impl Report,
+    ) -> Result<(), LimitError> {
         if self.crd.preserves_unknown_fields() {
-            return self.apply_defaults(object);
+            return self.apply_defaults(object, report);
         }
-        billhook_decode::prune_and_default(self.schema(), object)
-    }
-
-    /// Applies the defaults of the schema (DF-20).
-    ///
-    /// # Errors
-    ///
-    /// If the defaults are too large; the object then has some of them.
-    pub fn apply_defaults(&self, object: &mut Value) -> Result<(), LimitError> {
-        billhook_defaulting::apply_defaults(self.schema(), object)
-    }
-
-    /// Like [`CrdVersion::apply_defaults`], with the applied defaults listed.
-    ///
-    /// # Errors
-    ///
-    /// As for [`CrdVersion::apply_defaults`].
-    pub fn apply_defaults_reporting(&self, object: &mut Value) -> Result<Vec<Change>, LimitError> {
-        billhook_defaulting::apply_defaults_reporting(self.schema(), object)
+        billhook_decode::prune_and_default(self.schema(), object, report)
     }
 }

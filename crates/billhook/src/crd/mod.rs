@@ -76,8 +76,8 @@ pub struct Names {
 /// let mut object = serde_json::json!({
 ///     "apiVersion": "example.com/v1", "kind": "CronTab", "spec": {"cron": "* * * * *"},
 /// });
-/// v1.prune(&mut object);
-/// v1.apply_defaults(&mut object)?;
+/// v1.prune(&mut object, &mut ());
+/// v1.apply_defaults(&mut object, &mut ())?;
 /// assert_eq!(object["spec"], serde_json::json!({"replicas": 1}));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

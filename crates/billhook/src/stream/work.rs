@@ -55,7 +55,7 @@ impl<'v> Work<'v> {
 
     /// Decodes one object. The pass over the text does not take objects of other kinds.
     fn decode<'t>(&self, body: &'t [u8]) -> Result<Cow<'t, [u8]>, DecodeError> {
-        if let Some(text) = self.version.clean_text(body, &self.options) {
+        if let Ok(text) = self.version.clean_text(body, &self.options) {
             return Ok(text.into_text());
         }
         let decoded = self.version.decode_tree(body, &self.options)?;

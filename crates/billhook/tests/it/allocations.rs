@@ -33,7 +33,8 @@ fn clean_values_take_no_memory() {
     for source in fixture_sources() {
         let document = only_document(source.input(Variant::Clean));
         let mut value = document.value.clone();
-        let taken = measure(|| document.kind.version.prune_and_default(&mut value).unwrap());
+        let taken =
+            measure(|| document.kind.version.prune_and_default(&mut value, &mut ()).unwrap());
         assert_eq!(taken.count_total, 0, "{}", source.name);
     }
 }

@@ -34,13 +34,14 @@ proptest! {
     ) {
         let version = version_with(&schema, dialect, false);
         let mut once = input.clone();
-        version.prune(&mut once);
+        version.prune(&mut once, &mut ());
         let mut twice = once.clone();
-        version.prune(&mut twice);
+        version.prune(&mut twice, &mut ());
         prop_assert_eq!(&twice, &once);
 
         let mut reported = input.clone();
-        let changes = version.prune_reporting(&mut reported);
+        let mut changes = Vec::new();
+        version.prune(&mut reported, &mut changes);
         prop_assert_eq!(&reported, &once);
         prop_assert_eq!(changes.is_empty(), once == input);
         prop_assert_eq!(undo(&changes, reported), input);
@@ -52,13 +53,14 @@ proptest! {
     ) {
         let version = version_with(&schema, dialect, false);
         let mut once = input.clone();
-        version.remove_nulls(&mut once);
+        version.remove_nulls(&mut once, &mut ());
         let mut twice = once.clone();
-        version.remove_nulls(&mut twice);
+        version.remove_nulls(&mut twice, &mut ());
         prop_assert_eq!(&twice, &once);
 
         let mut reported = input.clone();
-        let changes = version.remove_nulls_reporting(&mut reported);
+        let mut changes = Vec::new();
+        version.remove_nulls(&mut reported, &mut changes);
         prop_assert_eq!(&reported, &once);
         prop_assert_eq!(undo(&changes, reported), input);
     }
@@ -69,13 +71,14 @@ proptest! {
     ) {
         let version = version_with(&schema, dialect, false);
         let mut once = input.clone();
-        version.apply_defaults(&mut once).unwrap();
+        version.apply_defaults(&mut once, &mut ()).unwrap();
         let mut twice = once.clone();
-        version.apply_defaults(&mut twice).unwrap();
+        version.apply_defaults(&mut twice, &mut ()).unwrap();
         prop_assert_eq!(&twice, &once);
 
         let mut reported = input.clone();
-        let changes = version.apply_defaults_reporting(&mut reported).unwrap();
+        let mut changes = Vec::new();
+        version.apply_defaults(&mut reported, &mut changes).unwrap();
         prop_assert_eq!(&reported, &once);
         prop_assert_eq!(undo(&changes, reported), input);
     }

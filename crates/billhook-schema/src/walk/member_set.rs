@@ -1,13 +1,14 @@
 //! Which members of an object were seen, a bit each.
 
-use billhook_schema::{NodeRef, PropertyRef};
+use crate::compiled::{NodeRef, PropertyRef};
 
 /// The members of one object that were seen.
-pub(crate) trait Seen {
+pub trait Seen {
     /// For an object that knows `count` members by name.
     fn new(count: usize) -> Self;
     /// Notes a member; false if it was there already.
     fn insert(&mut self, position: usize) -> bool;
+    /// Whether a member was seen.
     fn contains(&self, position: usize) -> bool;
     /// Whether a member that was compiled with a default was not seen.
     fn lacks_defaulted(&self, node: NodeRef<'_>) -> bool;
@@ -15,11 +16,11 @@ pub(crate) trait Seen {
     fn missing<'s>(&self, node: NodeRef<'s>) -> impl Iterator<Item = PropertyRef<'s>>;
 }
 
-/// The number of members that a [`Narrow`] set can distinguish.
-pub(crate) const NARROW: usize = 64;
+/// How many members a [`Narrow`] set can tell apart.
+pub const NARROW: usize = 64;
 
 /// For objects that know few members.
-pub(crate) struct Narrow(u64);
+pub struct Narrow(u64);
 
 impl Seen for Narrow {
     #[inline(always)]
@@ -52,7 +53,7 @@ impl Seen for Narrow {
 }
 
 /// For objects that know many.
-pub(crate) struct Wide {
+pub struct Wide {
     words: [u64; Wide::INLINE],
     /// Takes the place of `words` if those are too few.
     more: Vec<u64>,

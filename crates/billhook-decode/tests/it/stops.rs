@@ -1,0 +1,98 @@
+//! The reasons for which the pass over text leaves a text to the path over a tree.
+
+use billhook_apimachinery::Dialect;
+use billhook_decode::{Decoder, Stop};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
+use serde_json::{Value, json};
+
+fn decoder(properties: &Value, change: impl FnOnce(&mut CompileOptions)) -> Decoder {
+    let written = json!({"type": "object", "properties": properties});
+    let props = JsonSchemaProps::from_value(&written).unwrap();
+    let schema = StructuralSchema::new(props).unwrap();
+    let mut options = CompileOptions::default();
+    change(&mut options);
+    Decoder::new(CompiledSchema::new(Some(&schema), options), "example.com/v1", "Foo")
+}
+
+/// The text of an object of the right kind with some more members.
+fn object(more: &str) -> String {
+    format!(r#"{{"apiVersion": "example.com/v1", "kind": "Foo"{more}}}"#)
+}
+
+/// Each way to decode stops for the reason, or none does.
+#[track_caller]
+fn check(decoder: &Decoder, text: &str, reason: Option<Stop>) {
+    let text = text.as_bytes();
+    assert_eq!(decoder.clean(text).err(), reason);
+    assert_eq!(decoder.clean_reporting(text).err(), reason);
+    assert_eq!(decoder.read(text).err(), reason);
+    assert_eq!(decoder.read_reporting(text).err(), reason);
+}
+
+#[test]
+fn texts() {
+    let decoder =
+        decoder(&json!({"e": {"type": "object", "x-kubernetes-embedded-resource": true}}), |_| {});
+    check(&decoder, &object(""), None);
+    check(&decoder, &object(r#", "extra": 1"#), None);
+    check(&decoder, &object(r#", "e": {"kind": "K", "metadata": {"labels": {}}}"#), None);
+    for (text, reason) in [
+        ("{", Stop::Invalid),
+        (&*object(r#", "e": 1e999"#), Stop::Invalid),
+        (&*(object("") + "x"), Stop::Invalid),
+        ("[]", Stop::NotAnObject),
+        (r#"{"apiVersion": "example.com/v2", "kind": "Foo"}"#, Stop::OtherKind),
+        (r#"{"apiVersion": "example.com/v1", "kind": "Bar"}"#, Stop::OtherKind),
+        (r#"{"apiVersion": "example.com/v1", "kind": null}"#, Stop::OtherKind),
+        (r#"{"apiVersion": "example.com/v1"}"#, Stop::OtherKind),
+        (&*object(r#", "e": {"kind": 5}"#), Stop::EmbeddedResource),
+        (&*object(r#", "metadata": {"labels": {"a": 1}}"#), Stop::Metadata),
+        (&*object(r#", "e": {"metadata": "x"}"#), Stop::Metadata),
+    ] {
+        check(&decoder, text, Some(reason));
+    }
+}
+
+/// Texts that have to be written anew decode, but not with findings.
+#[test]
+fn texts_to_be_written_anew() {
+    let decoder = decoder(&json!({"a": {"type": "string"}}), |_| {});
+    for text in [object(r#", "a": "1", "a": "2""#), object(r#", "a": "\ud800""#)] {
+        let text = text.as_bytes();
+        assert!(decoder.clean(text).is_ok());
+        assert!(decoder.read(text).is_ok());
+        assert_eq!(decoder.clean_reporting(text).err(), Some(Stop::Duplicate));
+        assert_eq!(decoder.read_reporting(text).err(), Some(Stop::Duplicate));
+    }
+    let text = b"{\"apiVersion\": \"example.com/v1\", \"kind\": \"Foo\", \"a\": \"\xff\"}";
+    assert!(decoder.clean(text).is_ok());
+    assert_eq!(decoder.clean_reporting(text).err(), Some(Stop::Duplicate));
+}
+
+#[test]
+fn schemas() {
+    let nothing = json!({});
+    let kep = decoder(&nothing, |options| options.dialect = Dialect::Kep);
+    check(&kep, &object(""), Some(Stop::Schema));
+    let part = decoder(&nothing, |options| options.resource_root = false);
+    check(&part, &object(""), Some(Stop::Schema));
+    let whole = decoder(&nothing, |options| options.prune = false);
+    check(&whole, &object(""), Some(Stop::Schema));
+}
+
+#[test]
+fn defaults() {
+    let long = "x".repeat(5 << 20);
+    let large = json!({
+        "a": {"type": "string", "default": long},
+        "b": {"type": "string", "default": "y"},
+    });
+    check(&decoder(&large, |_| {}), &object(""), Some(Stop::Defaults));
+
+    let many: Vec<u8> = vec![0; 50_000];
+    let many = json!({"l": {"type": "array", "items": {"type": "object", "properties": {
+        "d": {"type": "array", "items": {"type": "integer"}, "default": many},
+    }}}});
+    let items = vec!["{}"; 201].join(",");
+    check(&decoder(&many, |_| {}), &object(&format!(r#", "l": [{items}]"#)), Some(Stop::Defaults));
+}

@@ -1,0 +1,92 @@
+//! Decoding in one pass over the text of a body, and the reasons for which a body is left to the
+//! path over a tree, which decodes everything and words all refusals.
+
+use billhook_apimachinery::Change;
+use billhook_decode::{Decoder, Stop};
+use billhook_schema::walk::Findings;
+
+use crate::coerce_object::unknown_field;
+use crate::{BodyFormat, CrdVersion, DecodeOptions, FieldValidation};
+
+/// The reason for which a body is left to the path over a tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NeedsTree {
+    /// The body is said to be YAML.
+    Yaml,
+    /// Strict field validation refuses the body.
+    Strict,
+    /// The pass stopped.
+    Stopped(Stop),
+}
+
+impl From<Stop> for NeedsTree {
+    fn from(stop: Stop) -> Self {
+        NeedsTree::Stopped(stop)
+    }
+}
+
+/// Returns what was decoded, the entries of field validation (RP-20) and the changes.
+pub(crate) fn one_pass<'t, T>(
+    version: &CrdVersion,
+    body: &'t [u8],
+    options: &DecodeOptions,
+    silently: impl FnOnce(&Decoder, &'t [u8]) -> Result<T, Stop>,
+    reporting: impl FnOnce(&Decoder, &'t [u8]) -> Result<(T, Findings), Stop>,
+) -> Result<(T, Vec<String>, Vec<Change>), NeedsTree> {
+    if options.format == BodyFormat::Yaml {
+        return Err(NeedsTree::Yaml);
+    }
+    let decoder = version.decoder();
+    let validates = options.field_validation != FieldValidation::Ignore;
+    if !options.report && !validates {
+        return Ok((silently(decoder, body)?, Vec::new(), Vec::new()));
+    }
+    let (decoded, Findings { unknown, changes, .. }) = reporting(decoder, body)?;
+    if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
+        return Err(NeedsTree::Strict);
+    }
+    let unknown = unknown.iter().filter(|_| validates).map(|path| unknown_field(path));
+    Ok((decoded, unknown.collect(), if options.report { changes } else { Vec::new() }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::CustomResourceDefinition;
+
+    /// The reason for which a body with an unknown field is left to the path over a tree.
+    fn reason(body: &str, options: &DecodeOptions) -> Option<NeedsTree> {
+        let crd = CustomResourceDefinition::from_value(&serde_json::json!({
+            "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+            "spec": {"group": "example.com", "scope": "Namespaced",
+                "names": {"plural": "foos", "kind": "Foo"},
+                "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+                    {"openAPIV3Schema": {"type": "object"}}}]},
+        }));
+        crd.ok()?.version("v1")?.clean_text(body.as_bytes(), options).err()
+    }
+
+    #[test]
+    fn reasons() {
+        let unknown = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "x": 1}"#;
+        let repeated = r#"{"apiVersion": "example.com/v1", "kind": "Foo", "kind": "Foo"}"#;
+        let other = r#"{"apiVersion": "example.com/v2", "kind": "Foo"}"#;
+        let options = DecodeOptions::default();
+        let with = |validation| options.clone().field_validation(validation);
+        let (ignore, strict) = (with(FieldValidation::Ignore), with(FieldValidation::Strict));
+        let yaml = options.clone().format(BodyFormat::Yaml);
+        for (body, options, expected) in [
+            (unknown, &ignore, None),
+            (unknown, &options, None),
+            (unknown, &strict, Some(NeedsTree::Strict)),
+            (unknown, &yaml, Some(NeedsTree::Yaml)),
+            (repeated, &ignore, None),
+            (repeated, &options, Some(NeedsTree::Stopped(Stop::Duplicate))),
+            (other, &ignore, Some(NeedsTree::Stopped(Stop::OtherKind))),
+            ("kind: Foo", &ignore, Some(NeedsTree::Stopped(Stop::NotAnObject))),
+            ("{", &ignore, Some(NeedsTree::Stopped(Stop::Invalid))),
+        ] {
+            assert_eq!(reason(body, options), expected, "{body}");
+        }
+    }
+}
