@@ -307,7 +307,7 @@ fn int(expr: &Expr) -> Option<i64> {
 
 /// The size of a text with parts of it replaced.
 fn replaced(text: Size, old: Size, new: Size) -> Size {
-    // The maximum number of replacements, and the rest of the text.
+    // The maximum number of replacements, and the size of the kept text.
     let (most, kept_at_most) = if old.min == 0 {
         // Something stands around each character.
         (text.max.saturating_add(1), text.max)
