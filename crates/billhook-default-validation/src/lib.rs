@@ -33,7 +33,7 @@ pub struct DefaultChecks {
 }
 
 impl Default for DefaultChecks {
-    /// What holds for the schema of a new definition.
+    /// The checks for the schema of a new definition.
     fn default() -> Self {
         DefaultChecks { base: FieldPath::default(), resource_root: true, require_pruned: true }
     }
@@ -62,11 +62,11 @@ impl DefaultChecks {
     }
 }
 
-/// What the validation of defaults found.
+/// The findings of the validation of defaults.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct DefaultFindings {
-    /// What is wrong, in the order of the walk: a node, its items, its properties by name.
+    /// The errors, in the order of the walk: a node, its items, its properties by name.
     pub errors: Vec<FieldError>,
     /// Defaults that the server stores in another form, since metadata in them has unknown fields;
     /// where they are and what becomes of them (DF-47).

@@ -10,7 +10,7 @@
 //!
 //! # Syntax
 //!
-//! What `regexp.Compile` accepts. Where it differs from the `regex` crate:
+//! The syntax is that of `regexp.Compile`. Where it differs from the `regex` crate:
 //!
 //! | in a pattern | means |
 //! | --- | --- |

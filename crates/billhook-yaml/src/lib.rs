@@ -30,7 +30,7 @@
 //!
 //! # Compared with `serde_yaml`
 //!
-//! What both accept is read as the same value (a property test, and all YAML files of the
+//! Text that both accept is read as the same value (a property test, and all YAML files of the
 //! repository), except for this:
 //!
 //! | text | here, as on a server | `serde_yaml` 0.9.34 into a `serde_json::Value` |

@@ -5,11 +5,11 @@ use super::{Files, Findings};
 
 /// The phrase, how often it may still occur, what to write instead.
 const PHRASES: [(&str, usize, &str); 7] = [
-    ("//! What ", 71, "a noun, or a sentence with a subject"),
-    ("/// What ", 395, "a noun, or a sentence with a subject"),
-    ("/// Gives ", 5, "Returns"),
-    (" behind ", 98, "after"),
-    (" is no ", 51, "is not a"),
+    ("//! What ", 45, "a noun, or a sentence with a subject"),
+    ("/// What ", 180, "a noun, or a sentence with a subject"),
+    ("/// Gives ", 4, "Returns"),
+    (" behind ", 30, "after"),
+    (" is no ", 38, "is not a"),
     ("complete but for", 8, "complete except"),
     ("normalis", 0, "normaliz"),
 ];

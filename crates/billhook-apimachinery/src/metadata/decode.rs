@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::fields::{Kind, OBJECT_META, Record, field_kind};
 use super::time::Time;
 
-/// What to do with parts of metadata that don't decode.
+/// The treatment of parts of metadata that do not decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Invalid {
     /// The whole metadata is refused; request bodies and conversions are read so.
