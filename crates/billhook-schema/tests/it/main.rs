@@ -10,3 +10,4 @@
 )]
 
 mod paths;
+mod structural;
