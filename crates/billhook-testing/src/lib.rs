@@ -2,11 +2,13 @@
 
 #![expect(
     clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
     clippy::panic,
     clippy::unwrap_used,
     reason = "helpers of tests may fail the test"
 )]
 
+pub mod definitions;
 pub mod fixtures;
 pub mod kep;
 pub mod keywords;

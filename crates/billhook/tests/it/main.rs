@@ -11,11 +11,6 @@
 )]
 
 mod allocations;
-mod crd_create;
-mod crd_hostile;
-mod crd_laws;
-mod crd_rules;
-mod crd_update;
 mod definitions;
 mod hostile;
 mod kep;

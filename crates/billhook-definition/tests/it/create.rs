@@ -1,8 +1,9 @@
 //! Validation of new definitions: the examples of the specification (CV-T…), and rules
 //! that have none.
 
-use crate::definitions::{base, create, errors, refusal, with_schema};
-use billhook::{Definition, DefinitionError};
+use crate::support::{create, errors, refusal};
+use billhook_definition::{Definition, DefinitionError};
+use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
 
 /// The definition of an example: the base with the parts replaced that it names.

@@ -1,8 +1,9 @@
 //! Rules in CEL in definitions: which are compiled, what they may cost, and whether defaults obey
 //! them.
 
-use crate::definitions::{create, errors, with_schema};
-use billhook::Definition;
+use crate::support::{create, errors};
+use billhook_definition::Definition;
+use billhook_testing::definitions::with_schema;
 use serde_json::{Value, json};
 
 /// CV-75: which rules are compiled.

@@ -1,8 +1,10 @@
 //! Definitions made to exhaust a server: nothing overflows a small stack, and nothing takes long.
 
-use crate::definitions::{base, create, errors, with_schema};
-use billhook::Definition;
+use crate::support::{create, errors};
 use billhook_apimachinery::value::DeepValue;
+use billhook_definition::Definition;
+use billhook_testing::definitions::{base, with_schema};
+use billhook_testing::on_small_stack;
 use serde_json::{Map, Value, json};
 
 /// A value wrapped in an object, however deep it is.
@@ -21,16 +23,12 @@ fn typed(type_: &str, keyword: &str, value: Value) -> Value {
     Value::Object(Map::from_iter([("type".to_owned(), json!(type_)), (keyword.to_owned(), value)]))
 }
 
-fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
-    std::thread::Builder::new().stack_size(2 * 1024 * 1024).spawn(work).unwrap().join().unwrap();
-}
-
 /// How deep schemas are nested in a body as deep as a server reads.
 const DEPTH: usize = 4_900;
 
 #[test]
 fn deep_properties() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         let mut schema = json!({"type": "string", "default": 5});
         for _ in 0..DEPTH {
             schema = typed("object", "properties", member("a", schema));
@@ -44,7 +42,7 @@ fn deep_properties() {
 
 #[test]
 fn deep_lists_maps_and_junctors() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         for keyword in ["items", "additionalProperties", "not", "allOf"] {
             let mut schema = match keyword {
                 "not" | "allOf" => json!({}),
@@ -72,7 +70,7 @@ fn deep_lists_maps_and_junctors() {
 /// Every level is wrong, and every path is as long as its level is deep.
 #[test]
 fn errors_at_every_level() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         let mut schema = json!({"type": "x"});
         for _ in 0..DEPTH {
             let Value::Object(mut members) = typed("x", "properties", member("a", schema)) else {
@@ -90,7 +88,7 @@ fn errors_at_every_level() {
 /// Rules at every level are compiled where nothing is wrong below them, and hide no error.
 #[test]
 fn rules_at_every_level() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         for leaf in ["string", "x"] {
             let mut schema = json!({"type": leaf});
             for _ in 0..DEPTH {
@@ -108,7 +106,7 @@ fn rules_at_every_level() {
 
 #[test]
 fn deep_internal_form() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         let mut schema = json!({"type": "string"});
         for _ in 0..DEPTH {
             schema = typed("array", "items", schema);
@@ -127,7 +125,7 @@ fn deep_internal_form() {
 
 #[test]
 fn values_deeper_than_a_server_reads() {
-    on_a_small_stack(|| {
+    on_small_stack(|| {
         let mut schema = json!({"type": "string"});
         for _ in 0..20_000 {
             schema = typed("array", "items", schema);

@@ -1,7 +1,8 @@
 //! Validation of updates of definitions (CV-80 to CV-95).
 
-use crate::definitions::{base, create, errors, manifest, update, with_schema};
-use billhook::DefinitionValidation;
+use crate::support::{create, errors, manifest, update};
+use billhook_definition::DefinitionValidation;
+use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
 
 fn with_property(schema: &Value) -> Value {

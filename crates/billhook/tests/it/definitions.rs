@@ -1,0 +1,44 @@
+//! Compiled definitions: a version with a schema, and that what is accepted can be served.
+
+use billhook::{
+    CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Definition, Dialect, Verdict,
+};
+use billhook_testing::definitions::definition;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+/// The version of a definition with the given schema.
+pub(crate) fn version_with(schema: &Value, dialect: Dialect, preserve: bool) -> CrdVersion {
+    let definition = billhook_testing::definition_with(schema, preserve);
+    let options = CrdOptions::default().dialect(dialect);
+    let crd = CustomResourceDefinition::with_options(&definition, &options).unwrap();
+    crd.version("v1").unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 500,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// What is accepted can be served.
+    #[test]
+    fn accepted_definitions_compile(definition in definition()) {
+        if Definition::from_value(&definition).unwrap().validate_create().verdict() == Verdict::Invalid {
+            return Ok(());
+        }
+        let crd = match CustomResourceDefinition::from_value(&definition) {
+            Ok(crd) => crd,
+            Err(error) => {
+                // A root without a type passes the checks, but its default is of no use (DF-31).
+                prop_assert!(error.to_string().contains("object root default value"), "{}", error);
+                return Ok(());
+            }
+        };
+        let version = crd.version("v1").unwrap();
+        prop_assert!(version.structural_errors().is_empty());
+        let body = json!({"apiVersion": "example.com/v1", "kind": "Foo"}).to_string();
+        prop_assert!(version.decode(body.as_bytes(), &DecodeOptions::default()).is_ok());
+    }
+}
