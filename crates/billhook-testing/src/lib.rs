@@ -2,7 +2,6 @@
 
 #![expect(
     clippy::indexing_slicing,
-    clippy::needless_pass_by_value,
     clippy::panic,
     clippy::unwrap_used,
     reason = "helpers of tests may fail the test"
