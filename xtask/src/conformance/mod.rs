@@ -97,6 +97,9 @@ pub struct Options {
     pub files: Vec<PathBuf>,
 }
 
+/// Vectors of `ahead` that pass.
+const DONE: [&str; 3] = ["cel_keywords.", "cel_spec.", "yaml_quoted."];
+
 /// The vectors beside the repository, if they are there.
 pub fn shared_files(root: &Path) -> Vec<PathBuf> {
     let list = |directory: &str, prefix: &str| {
@@ -110,6 +113,7 @@ pub fn shared_files(root: &Path) -> Vec<PathBuf> {
     };
     let mut files = list("conformance", "");
     files.extend(list("corpus", "expect_"));
+    files.extend(DONE.iter().flat_map(|name| list("ahead", name)));
     files.sort();
     files
 }
