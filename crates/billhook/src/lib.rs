@@ -74,6 +74,7 @@
 mod coerce_object;
 mod crd;
 mod decode;
+mod decode_options;
 mod error;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
@@ -107,9 +108,8 @@ pub use coerce_object::type_meta;
 pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,
 };
-pub use decode::{
-    BodyFormat, DecodeOptions, Decoded, DecodedText, FieldValidation, field_warnings, read_body,
-};
+pub use decode::{Decoded, DecodedText, field_warnings, read_body};
+pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};

@@ -6,7 +6,8 @@ use billhook_decode::{Decoder, Stop};
 use billhook_schema::walk::Findings;
 
 use crate::coerce_object::unknown_field;
-use crate::{BodyFormat, CrdVersion, DecodeOptions, FieldValidation};
+use crate::crd::CrdVersion;
+use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 
 /// The reason for which a body is left to the path over a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

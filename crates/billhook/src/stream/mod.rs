@@ -13,7 +13,7 @@ use std::io::{BufRead, Write};
 use std::num::NonZeroUsize;
 
 use crate::crd::CrdVersion;
-use crate::decode::DecodeOptions;
+use crate::decode_options::DecodeOptions;
 use crate::error::DecodeError;
 use list::List;
 use source::Lines;

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::error::StreamError;
 use super::source::{Item, Source};
 use crate::crd::CrdVersion;
-use crate::decode::{BodyFormat, DecodeOptions, FieldValidation};
+use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 
 /// The numbers of objects.
