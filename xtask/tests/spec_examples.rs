@@ -116,7 +116,6 @@ fn default_example(Example { name, head, lines }: &Example) -> bool {
     let schema = JsonSchemaProps::from_value(&json(head)).unwrap();
     let schema = StructuralSchema::new(schema).unwrap();
     let checks = DefaultChecks::default()
-        .resource_root(true)
         .require_pruned(require_pruned)
         .base(FieldPath::default().name("S"));
     let found = validate_defaults(&CheckedSchema::new(&schema), &checks);

@@ -3,7 +3,7 @@
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{DeepValue, count, deep_clone};
 use billhook_defaulting::apply_defaults;
-use billhook_schema::{CompiledSchema, DefaultStep, Edge};
+use billhook_schema::{CompiledSchema, Edge, SchemaStep};
 
 /// The maximum number of bytes of text prepared for one schema. Completed defaults can be much
 /// larger than the schema; the rest is left to the slower path.
@@ -51,7 +51,7 @@ impl PreparedDefaults {
                 continue;
             }
             let mut text = String::new();
-            if let Some((_, DefaultStep::Property(name))) = place.last_step() {
+            if let Some((_, SchemaStep::Property(name))) = place.last_step() {
                 text = format!(",{}:", plain_json(&name.into()));
             }
             let value_start = text.len();

@@ -16,8 +16,6 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, 
 use billhook_validation::validate_embedded_node;
 use serde_json::{Map, Value};
 
-use billhook_validation::Validator;
-
 pub use prune::{DefaultPruningError, prune_defaults};
 
 /// How the defaults of a schema are validated.
@@ -26,8 +24,6 @@ pub use prune::{DefaultPruningError, prune_defaults};
 pub struct DefaultChecks {
     /// Where the schema is; errors are at this path and below (DF-40).
     pub base: FieldPath,
-    /// Whether the schema is that of a whole resource.
-    pub resource_root: bool,
     /// Whether defaults must not have fields that the schema does not specify (DF-43).
     pub require_pruned: bool,
 }
@@ -35,7 +31,7 @@ pub struct DefaultChecks {
 impl Default for DefaultChecks {
     /// The checks for the schema of a new definition.
     fn default() -> Self {
-        DefaultChecks { base: FieldPath::default(), resource_root: true, require_pruned: true }
+        DefaultChecks { base: FieldPath::default(), require_pruned: true }
     }
 }
 
@@ -51,13 +47,6 @@ impl DefaultChecks {
     #[must_use]
     pub fn require_pruned(mut self, require_pruned: bool) -> Self {
         self.require_pruned = require_pruned;
-        self
-    }
-
-    /// The checks of the schema of a resource, or of something else.
-    #[must_use]
-    pub fn resource_root(mut self, resource_root: bool) -> Self {
-        self.resource_root = resource_root;
         self
     }
 }
@@ -109,27 +98,22 @@ pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> Defa
     if !has_default(schema.root()) {
         return DefaultFindings::default();
     }
-    let mut options = CompileOptions::default();
-    options.resource_root = checks.resource_root;
-    let compiled = CompiledSchema::of_part(schema.root(), options);
-    let validator = Validator::structural(schema.root());
+    let top = schema.compiled().root();
     let mut walk = Walk {
         require_pruned: checks.require_pruned,
         errors: FieldErrors::default(),
         rewritten: Vec::new(),
-        rules: schema,
+        schema,
         budget: BUDGET,
-        steps: Vec::new(),
         is_over: false,
     };
     let root = Place {
         schema: schema.root(),
-        node: compiled.root(),
-        validator,
-        is_resource: checks.resource_root || compiled.root().is_embedded_resource(),
+        node: top,
+        is_resource: schema.compiled().is_resource_root() || top.is_embedded_resource(),
         depends: false,
     };
-    walk.node(&root, compiled.root(), Around::Resource, false, &Location::at(&checks.base));
+    walk.node(&root, top, Around::Resource, false, &Location::at(&checks.base));
     let Walk { errors, rewritten, .. } = walk;
     DefaultFindings { errors: errors.into_vec(), rewritten }
 }
@@ -170,7 +154,6 @@ fn has_default(schema: &JsonSchemaProps) -> bool {
 struct Place<'s> {
     schema: &'s JsonSchemaProps,
     node: NodeRef<'s>,
-    validator: Validator,
     is_resource: bool,
     /// Whether what is above may decide how the compiled node is pruned, which does not hold for
     /// defaults: elements in a preserved list, and everything in the metadata of a resource.
@@ -189,11 +172,9 @@ struct Walk<'w> {
     require_pruned: bool,
     errors: FieldErrors,
     rewritten: Vec<(FieldPath, DeepValue)>,
-    rules: &'w CheckedSchema,
+    schema: &'w CheckedSchema,
     /// The cost that is left for the rules of all further defaults.
     budget: u64,
-    /// The steps from the top to the node.
-    steps: Vec<Option<&'w str>>,
     /// Whether no further rules are evaluated, which ends the walk.
     is_over: bool,
 }
@@ -225,39 +206,27 @@ impl<'w> Walk<'w> {
             }
         }
         grow(|| {
-            if let (Some(schema), Some(validator)) =
-                (place.schema.items_schema(), place.validator.items())
-            {
+            if let Some(schema) = place.schema.items_schema() {
                 let items = Place {
                     schema,
                     node: place.node.items().node(),
-                    validator,
                     is_resource: schema.extensions.embedded_resource,
                     depends: place.depends || place.schema.preserves_unknown_fields(),
                 };
-                self.steps.push(None);
                 self.node(&items, resource, Around::Items(&around), inside, &at.name("items"));
-                self.steps.pop();
             }
             let at = at.name("properties");
             for (name, schema) in place.schema.properties.iter().flatten() {
-                let (Some(property), Some(validator)) =
-                    (place.node.property(name), place.validator.property(name))
-                else {
-                    continue;
-                };
+                let Some(property) = place.node.property(name) else { continue };
                 let is_meta = place.is_resource && RESOURCE_FIELDS.contains(&name.as_str());
                 let member = Place {
                     schema,
                     node: property.edge().node(),
-                    validator,
                     is_resource: schema.extensions.embedded_resource,
                     depends: is_meta || place.depends,
                 };
                 let around = Around::Property(&around, name);
-                self.steps.push(Some(name));
                 self.node(&member, resource, around, inside || is_meta, &at.key(name));
-                self.steps.pop();
             }
         });
     }
@@ -316,10 +285,10 @@ impl<'w> Walk<'w> {
 
     /// The value validation of a default, and what rules in CEL there are for it (DF-44, DF-45).
     fn value(&mut self, place: &Place<'_>, default: &Value, path: &FieldPath) {
-        let mut errors = place.validator.check(default).at(path.clone()).errors();
-        if errors.is_empty() && place.validator.has_rules() {
-            let node = (self.steps.as_slice(), &place.validator);
-            let found = self.rules.check_default(node, default, path, self.budget);
+        let validator = self.schema.validator().at(place.node.id());
+        let mut errors = validator.check(default).at(path.clone()).errors();
+        if errors.is_empty() && validator.has_rules() {
+            let found = self.schema.check_default(place.node, default, path, self.budget);
             self.budget = self.budget.saturating_sub(found.cost);
             self.is_over = found.is_exhausted;
             errors = found.errors;

@@ -3,7 +3,7 @@
 use billhook_apimachinery::metadata::Invalid;
 use billhook_pruning::{coerce, prune};
 use billhook_schema::{
-    CompiledSchema, DefaultPlace, DefaultStep, NodeRef, RESOURCE_FIELDS, Unlisted,
+    CompiledSchema, DefaultPlace, NodeRef, RESOURCE_FIELDS, SchemaStep, Unlisted,
 };
 use serde_json::{Map, Value};
 
@@ -47,8 +47,7 @@ fn prune_default(
     let in_resource_field = steps.iter().position(|&(node, step)| {
         let is_root = node.id() == schema.root().id();
         let is_resource = node.is_embedded_resource() || is_root && schema.is_resource_root();
-        is_resource
-            && matches!(step, DefaultStep::Property(name) if RESOURCE_FIELDS.contains(&name))
+        is_resource && matches!(step, SchemaStep::Property(name) if RESOURCE_FIELDS.contains(&name))
     });
     let Some(outermost) = in_resource_field else {
         let is_root = place.edge().node().id() == schema.root().id();
@@ -69,15 +68,12 @@ fn prune_default(
 
 /// The node that members which are not listed lead to. `apiVersion`, `kind` and `metadata` of a
 /// resource have a node of their own for them, but there is one default for all.
-fn node_at<'s>(
-    schema: &'s CompiledSchema,
-    steps: &[(NodeRef<'s>, DefaultStep<'s>)],
-) -> NodeRef<'s> {
+fn node_at<'s>(schema: &'s CompiledSchema, steps: &[(NodeRef<'s>, SchemaStep<'s>)]) -> NodeRef<'s> {
     steps.iter().fold(schema.root(), |node, (_, step)| {
         let name = match step {
-            DefaultStep::Property(name) => name,
-            DefaultStep::AdditionalProperties => ANY_MEMBER,
-            DefaultStep::Items => return node.items().node(),
+            SchemaStep::Property(name) => name,
+            SchemaStep::AdditionalProperties => ANY_MEMBER,
+            SchemaStep::Items => return node.items().node(),
         };
         match (node.property(name), node.unlisted()) {
             (Some(member), _) => member.edge().node(),
@@ -91,7 +87,7 @@ fn node_at<'s>(
 /// as the member `*`, which may be listed.
 fn target(place: DefaultPlace<'_>) -> NodeRef<'_> {
     match place.last_step() {
-        Some((parent, DefaultStep::AdditionalProperties)) => {
+        Some((parent, SchemaStep::AdditionalProperties)) => {
             parent.property(ANY_MEMBER).map(|member| member.edge().node())
         }
         _ => None,
@@ -101,20 +97,20 @@ fn target(place: DefaultPlace<'_>) -> NodeRef<'_> {
 
 const ANY_MEMBER: &str = "*";
 
-fn wrap(step: &DefaultStep<'_>, value: Value) -> Value {
+fn wrap(step: &SchemaStep<'_>, value: Value) -> Value {
     let name = match step {
-        DefaultStep::Property(name) => name,
-        DefaultStep::AdditionalProperties => ANY_MEMBER,
-        DefaultStep::Items => return Value::Array(vec![value]),
+        SchemaStep::Property(name) => name,
+        SchemaStep::AdditionalProperties => ANY_MEMBER,
+        SchemaStep::Items => return Value::Array(vec![value]),
     };
     Value::Object(Map::from_iter([(name.to_owned(), value)]))
 }
 
-fn unwrap(step: &DefaultStep<'_>, value: Value) -> Result<Option<Value>, String> {
+fn unwrap(step: &SchemaStep<'_>, value: Value) -> Result<Option<Value>, String> {
     let name = match step {
-        DefaultStep::Property(name) => name,
-        DefaultStep::AdditionalProperties => ANY_MEMBER,
-        DefaultStep::Items => {
+        SchemaStep::Property(name) => name,
+        SchemaStep::AdditionalProperties => ANY_MEMBER,
+        SchemaStep::Items => {
             return match value {
                 Value::Array(items) => Ok(items.into_iter().next()),
                 _ => Err("[] must be of array type".to_owned()),

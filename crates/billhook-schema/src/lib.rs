@@ -17,8 +17,8 @@ mod validate;
 pub mod walk;
 
 pub use compiled::{
-    CompileOptions, CompiledSchema, DefaultPlace, DefaultStep, Edge, Effects, ExpectedProperty,
-    NodeId, NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, Types,
+    CompileOptions, CompiledSchema, DefaultPlace, Edge, Effects, ExpectedProperty, Members, NodeId,
+    NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, SchemaStep, Types,
     Unlisted,
 };
 pub use props::JsonSchemaProps;

@@ -1,18 +1,18 @@
-//! From a schema as written to the flat table of nodes that validation walks (VV-02, SS-91).
+//! From a schema as written to the demands of its nodes (VV-02, SS-91), one for each node of the
+//! compiled schema, which says how the nodes hang together.
 
 use std::collections::HashMap;
 use std::fmt;
-use std::ops::Range;
 
 use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_regex::Pattern;
-use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::{SchemaOrBool, ValueValidations};
+use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, NodeRef, SchemaStep};
 use serde_json::Value;
 
 use crate::formats::{Checker, Format};
 use crate::lists::ListType;
-use crate::members::{Member, Members, Seen};
+use crate::members::{self, Seen};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::types::{self, Kinds, TypeList};
 
@@ -25,23 +25,17 @@ pub(crate) enum SchemaForm {
     Structural,
 }
 
-/// Names a node of one table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct NodeId(u32);
-
-/// All nodes of a schema.
-#[derive(Debug, Default)]
+/// The demands of all nodes of a compiled schema.
+#[derive(Debug)]
 pub(crate) struct Arena {
+    schema: CompiledSchema,
     nodes: Vec<Node>,
-    /// Listed members, grouped by node and sorted by name.
-    properties: Vec<Member>,
-    /// The branches of junctors, grouped.
-    branches: Vec<NodeId>,
 }
 
 /// The demands of one node of a schema.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Node {
+    pub(crate) id: NodeId,
     pub(crate) types: TypeList,
     /// The kinds of which all values have the right type.
     pub(crate) accepted: Kinds,
@@ -62,7 +56,6 @@ pub(crate) struct Node {
     pub(crate) required_places: Option<Seen>,
     pub(crate) items: Option<NodeId>,
     pub(crate) additional: Additional,
-    properties: Range<u32>,
     /// Whether the written type is `array`.
     pub(crate) is_array: bool,
     pub(crate) list: ListType,
@@ -73,6 +66,11 @@ pub(crate) struct Node {
 }
 
 impl Node {
+    /// For nodes that no walk over values reaches: no value is valid.
+    fn unreachable() -> Node {
+        Node { types: TypeList::One("".into()), ..Node::default() }
+    }
+
     /// Whether null has the right type (VV-04).
     pub(crate) fn admits_null(&self) -> bool {
         self.types.is_empty() || self.nullable || self.types.names() == "null"
@@ -88,7 +86,7 @@ impl Node {
     }
 
     /// The kinds of which all values are valid.
-    fn find_plain(&self) -> Kinds {
+    fn find_plain(&self, has_properties: bool) -> Kinds {
         if !self.enum_.is_empty() {
             return Kinds::default();
         }
@@ -108,7 +106,7 @@ impl Node {
         if self.items.is_some() || self.counts.is_some() {
             plain = plain.without(Kinds::ARRAY);
         }
-        let has_members = !self.properties.is_empty() || self.additional != Additional::Anything;
+        let has_members = has_properties || self.additional != Additional::Anything;
         if has_members || !self.required.is_empty() || self.counts.is_some() {
             plain = plain.without(Kinds::OBJECT);
         }
@@ -117,18 +115,18 @@ impl Node {
 }
 
 /// `allOf`, `anyOf`, `oneOf` and `not`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Junctors {
-    any_of: Range<u32>,
-    one_of: Range<u32>,
-    all_of: Range<u32>,
-    pub(crate) not: Option<NodeId>,
+    pub(crate) any_of: Vec<NodeId>,
+    pub(crate) one_of: Vec<NodeId>,
+    pub(crate) all_of: Vec<NodeId>,
+    pub(crate) not: Vec<NodeId>,
     /// The kinds of which all values are valid here.
     pub(crate) admitted: Kinds,
 }
 
 /// The keywords of strings.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Strings {
     pub(crate) max_length: Option<i64>,
     pub(crate) min_length: Option<i64>,
@@ -172,7 +170,7 @@ fn is_shorter(text: &str, count: i64) -> bool {
 }
 
 /// A pattern, or why it cannot be used.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum TextPattern {
     Valid(Pattern),
     /// The pattern as written, and why it does not compile; no text matches it (VV-22).
@@ -202,7 +200,7 @@ impl fmt::Display for TextPattern {
 }
 
 /// The keywords that count elements and members.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) max_items: Option<i64>,
     pub(crate) min_items: Option<i64>,
@@ -221,82 +219,75 @@ pub(crate) enum Additional {
 }
 
 impl Arena {
-    pub(crate) fn new(schema: &JsonSchemaProps, form: SchemaForm) -> Self {
+    /// The demands of a schema that was compiled from one as it is written.
+    pub(crate) fn new(
+        compiled: &CompiledSchema,
+        schema: &JsonSchemaProps,
+        form: SchemaForm,
+    ) -> Self {
         let mut builder = Builder {
-            arena: Arena::default(),
+            compiled,
+            nodes: vec![Node::unreachable(); compiled.node_count()],
             form,
             patterns: HashMap::new(),
             checkers: HashMap::new(),
         };
-        builder.node(schema, false);
-        builder.arena
+        builder.node(schema, compiled.root_edge().node_id(), false);
+        Arena { schema: compiled.clone(), nodes: builder.nodes }
+    }
+
+    /// The schema that says how the nodes hang together.
+    pub(crate) fn schema(&self) -> &CompiledSchema {
+        &self.schema
     }
 
     /// The node of the top value.
-    pub(crate) const ROOT: NodeId = NodeId(0);
-
-    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0 as usize]
+    pub(crate) fn root(&self) -> NodeId {
+        self.schema.root_edge().node_id()
     }
 
-    pub(crate) fn node_count(&self) -> usize {
-        self.nodes.len()
+    #[inline]
+    #[expect(clippy::indexing_slicing, reason = "there are demands for each node of the schema")]
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
     }
 
     /// The node of a listed member.
     #[inline]
     pub(crate) fn property(&self, node: &Node, name: &str) -> Option<NodeId> {
-        self.properties(node).find(name, 0).map(Member::id)
+        members::listed(self.at(node).property(name))
     }
 
-    /// The listed members of a node.
+    /// The node in the compiled schema.
     #[inline]
-    #[expect(clippy::indexing_slicing, reason = "the range is only made together with the members")]
-    pub(crate) fn properties(&self, node: &Node) -> Members<'_> {
-        let Range { start, end } = node.properties;
-        Members(&self.properties[start as usize..end as usize])
-    }
-
-    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with the branches")]
-    fn branches(&self, range: &Range<u32>) -> &[NodeId] {
-        &self.branches[range.start as usize..range.end as usize]
-    }
-
-    pub(crate) fn any_of(&self, junctors: &Junctors) -> &[NodeId] {
-        self.branches(&junctors.any_of)
-    }
-
-    pub(crate) fn one_of(&self, junctors: &Junctors) -> &[NodeId] {
-        self.branches(&junctors.one_of)
-    }
-
-    pub(crate) fn all_of(&self, junctors: &Junctors) -> &[NodeId] {
-        self.branches(&junctors.all_of)
+    pub(crate) fn at(&self, node: &Node) -> NodeRef<'_> {
+        self.schema.node(node.id)
     }
 }
 
-struct Builder {
-    arena: Arena,
+struct Builder<'s> {
+    compiled: &'s CompiledSchema,
+    nodes: Vec<Node>,
     form: SchemaForm,
     /// Patterns and formats repeat; each is compiled once.
     patterns: HashMap<String, Result<Pattern, String>>,
     checkers: HashMap<Format, Checker>,
 }
 
-impl Builder {
-    /// Adds a node and all below it; `nested` tells that it is under a junctor.
-    fn node(&mut self, schema: &JsonSchemaProps, nested: bool) -> NodeId {
-        let id = NodeId(self.arena.nodes.len() as u32);
-        self.arena.nodes.push(Node::default());
-        let node = grow(|| self.build(schema, nested));
-        if let Some(slot) = self.arena.nodes.get_mut(id.0 as usize) {
-            *slot = node;
-        }
-        id
+impl Builder<'_> {
+    /// Finds the demands of a node and all below it; `nested` tells that it is under a junctor.
+    #[expect(clippy::indexing_slicing, reason = "there are demands for each node of the schema")]
+    fn node(&mut self, schema: &JsonSchemaProps, id: NodeId, nested: bool) {
+        self.nodes[id.index()] = grow(|| self.build(schema, id, nested));
     }
 
-    fn build(&mut self, schema: &JsonSchemaProps, nested: bool) -> Node {
+    #[expect(clippy::indexing_slicing, reason = "there are demands for each node of the schema")]
+    fn known(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    fn build(&mut self, schema: &JsonSchemaProps, id: NodeId, nested: bool) -> Node {
+        let at = self.compiled.node(id);
         let validations = schema.value_validations();
         let is_structural = self.form == SchemaForm::Structural;
         let types = match schema.type_.as_str() {
@@ -312,30 +303,34 @@ impl Builder {
             self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone()
         });
 
-        let items = schema.items_schema().map(|items| self.node(items, nested));
-        let additional = match &schema.additional_properties {
-            // The structural form of a schema under a junctor has none (SS-91).
-            Some(_) if nested && is_structural => Additional::Anything,
-            Some(SchemaOrBool::Schema(schema)) => Additional::Schema(self.node(schema, nested)),
-            Some(SchemaOrBool::Bool(false)) => Additional::Forbidden,
-            Some(SchemaOrBool::Bool(true)) | None => Additional::Anything,
+        // The structural form of a schema under a junctor has none (SS-91).
+        let has_additional = !(nested && is_structural);
+        let mut additional = match schema.additional_properties {
+            Some(SchemaOrBool::Bool(false) | SchemaOrBool::Schema(_)) if has_additional => {
+                Additional::Forbidden
+            }
+            _ => Additional::Anything,
         };
-        let mut properties = Vec::new();
-        for (name, property) in schema.properties.iter().flatten() {
-            properties.push(Member::new(name, properties.len(), self.node(property, nested)));
+        let mut items = None;
+        let mut below = Vec::new();
+        for (step, part, id) in at.children(schema) {
+            match step {
+                SchemaStep::AdditionalProperties if has_additional => {
+                    additional = Additional::Schema(id);
+                }
+                SchemaStep::AdditionalProperties => continue,
+                SchemaStep::Items => items = Some(id),
+                SchemaStep::Property(_) => {}
+            }
+            self.node(part, id, nested);
+            below.push(id);
         }
         let list = ListType::of(&schema.extensions);
         // Under junctors there are no rules (SS-50).
         let has_own_rules =
             !nested && schema.extensions.validations.iter().any(|own| !own.is_empty());
-        let additional_node = match additional {
-            Additional::Schema(id) => Some(id),
-            _ => None,
-        };
-        let below = items.into_iter().chain(additional_node);
-        let below = below.chain(properties.iter().map(Member::id));
         let (mut has_list_type, mut has_rules) = (list != ListType::None, has_own_rules);
-        for node in below.map(|id| self.arena.node(id)) {
+        for node in below.iter().map(|id| self.known(*id)) {
             has_list_type |= node.has_list_type;
             has_rules |= node.has_rules;
         }
@@ -344,54 +339,55 @@ impl Builder {
         let required: Box<[Box<str>]> =
             schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
         let mut node = Node {
+            id,
             accepted: Kinds::accepted(&types, written_format),
             plain: Kinds::default(),
             format: written_format.into(),
             checker,
             nullable: schema.nullable,
-            junctors: self.junctors(schema),
+            junctors: self.junctors(schema, at.branches()),
             strings: self.strings(validations),
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
             counts: Counts::new(validations),
             enum_: validations.enum_.as_slice().into(),
-            required_places: Members(&properties).places(&required),
+            required_places: Seen::of(at, &required),
             required,
             items,
             additional,
-            properties: append(&mut self.arena.properties, properties),
             is_array: schema.type_ == "array",
             list,
             has_list_type,
             has_rules,
             types,
         };
-        node.plain = node.find_plain();
+        node.plain = node.find_plain(at.property_count() > 0);
         node
     }
 
-    fn junctors(&mut self, schema: &JsonSchemaProps) -> Option<Box<Junctors>> {
-        schema.junctors().next()?;
-        let mut list = |schemas: &[JsonSchemaProps]| {
-            let ids = schemas.iter().map(|schema| self.node(schema, true)).collect();
-            append(&mut self.arena.branches, ids)
-        };
-        let any_of = list(&schema.any_of);
-        let one_of = list(&schema.one_of);
-        let all_of = list(&schema.all_of);
-        let not = schema.not.as_ref().map(|schema| self.node(schema, true));
-        let mut junctors = Junctors { any_of, one_of, all_of, not, admitted: Kinds::default() };
+    fn junctors(&mut self, schema: &JsonSchemaProps, ids: &[NodeId]) -> Option<Box<Junctors>> {
+        let mut junctors = Junctors::default();
+        for ((keyword, _, branch), id) in schema.junctors().zip(ids) {
+            let list = match keyword {
+                "not" => &mut junctors.not,
+                "allOf" => &mut junctors.all_of,
+                "anyOf" => &mut junctors.any_of,
+                _ => &mut junctors.one_of,
+            };
+            list.push(*id);
+            self.node(branch, *id, true);
+        }
         junctors.admitted = self.admitted(&junctors);
-        Some(Box::new(junctors))
+        (!ids.is_empty()).then(|| Box::new(junctors))
     }
 
     /// The kinds of which all values are surely valid for junctors.
     fn admitted(&self, junctors: &Junctors) -> Kinds {
-        if junctors.not.is_some() || !junctors.one_of.is_empty() {
+        if !junctors.not.is_empty() || !junctors.one_of.is_empty() {
             return Kinds::default();
         }
-        let plain = |id: &NodeId| self.arena.node(*id).plain;
-        let all_of = self.arena.all_of(junctors).iter().map(plain).fold(Kinds::ALL, Kinds::and);
-        match self.arena.any_of(junctors) {
+        let plain = |id: &NodeId| self.known(*id).plain;
+        let all_of = junctors.all_of.iter().map(plain).fold(Kinds::ALL, Kinds::and);
+        match junctors.any_of.as_slice() {
             [] => all_of,
             any_of => all_of.and(any_of.iter().map(plain).fold(Kinds::default(), Kinds::or)),
         }
@@ -418,13 +414,6 @@ impl Builder {
             None => TextPattern::Invalid(written.to_owned(), String::new()),
         }
     }
-}
-
-/// Appends entries to a table.
-fn append<T>(table: &mut Vec<T>, entries: Vec<T>) -> Range<u32> {
-    let start = table.len() as u32;
-    table.extend(entries);
-    start..table.len() as u32
 }
 
 impl Numbers {

@@ -4,9 +4,10 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use billhook_apimachinery::value::{deep_eq, grow};
+use billhook_schema::NodeId;
 use serde_json::Value;
 
-use crate::compile::{Additional, Arena, Node, NodeId};
+use crate::compile::{Additional, Arena, Node};
 use crate::identity::Identity;
 use crate::lists::ListType;
 

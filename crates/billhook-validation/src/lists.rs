@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location};
+use billhook_schema::NodeId;
 use billhook_schema::props::Extensions;
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Node, NodeId};
+use crate::compile::{Additional, Arena, Node};
 use crate::identity::Identity;
 use crate::report::Report;
 

@@ -4,11 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use billhook_apimachinery::FieldError;
-use billhook_schema::JsonSchemaProps;
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeId};
 use serde_json::Value;
 
 use crate::check::Check;
-use crate::compile::{Additional, Arena, NodeId, SchemaForm};
+use crate::compile::{Arena, SchemaForm};
 use crate::correlate::{Correlation, OldElements};
 use crate::lists::ListWalk;
 use crate::report::{Errors, Silent};
@@ -24,16 +24,32 @@ impl Validator {
     /// Compiles a schema as it is written, for the validation of objects (VV-02). An invalid
     /// pattern is not an error here; it matches nothing (VV-22).
     pub fn new(schema: &JsonSchemaProps) -> Self {
-        Self::with_form(schema, SchemaForm::Written)
+        let mut options = CompileOptions::default();
+        options.resource_root = false;
+        Self::of(&CompiledSchema::of_part(schema, options), schema)
+    }
+
+    /// [`Validator::new`] for a schema that is compiled already; `compiled` was made from `schema`.
+    #[doc(hidden)]
+    pub fn of(compiled: &CompiledSchema, schema: &JsonSchemaProps) -> Self {
+        Self::with_form(compiled, schema, SchemaForm::Written)
     }
 
     /// Compiles the structural form of a schema, which applies to its defaults (DF-44).
-    pub fn structural(schema: &JsonSchemaProps) -> Self {
-        Self::with_form(schema, SchemaForm::Structural)
+    #[doc(hidden)]
+    pub fn structural(compiled: &CompiledSchema, schema: &JsonSchemaProps) -> Self {
+        Self::with_form(compiled, schema, SchemaForm::Structural)
     }
 
-    pub(crate) fn with_form(schema: &JsonSchemaProps, form: SchemaForm) -> Self {
-        Validator { arena: Arc::new(Arena::new(schema, form)), root: Arena::ROOT }
+    fn with_form(compiled: &CompiledSchema, schema: &JsonSchemaProps, form: SchemaForm) -> Self {
+        let arena = Arena::new(compiled, schema, form);
+        Validator { root: arena.root(), arena: Arc::new(arena) }
+    }
+
+    /// Returns the compiled schema, on whose nodes the validator's own data hang.
+    #[doc(hidden)]
+    pub fn schema(&self) -> &CompiledSchema {
+        self.arena.schema()
     }
 
     /// Returns the validator of the listed member `name` on its own, as a status update uses it
@@ -42,32 +58,22 @@ impl Validator {
         self.arena.property(self.arena.node(self.root), name).map(|id| self.at(id))
     }
 
-    /// Returns the validator of the elements of a list taken for themselves.
-    pub fn items(&self) -> Option<Validator> {
-        self.arena.node(self.root).items.map(|id| self.at(id))
+    /// Returns whether a value at a node equals the old value that it replaces (VV-85).
+    #[doc(hidden)]
+    pub fn is_unchanged(&self, id: NodeId, value: &Value, old: &Value) -> bool {
+        Correlation::new(&self.arena).is_unchanged(id, value, old)
     }
 
-    /// Returns the validator of members that are not listed, if there is a schema for them.
-    pub fn additional_properties(&self) -> Option<Validator> {
-        match self.arena.node(self.root).additional {
-            Additional::Schema(id) => Some(self.at(id)),
-            _ => None,
-        }
-    }
-
-    /// Returns whether a value equals the old value that it replaces (VV-85).
-    pub fn is_unchanged(&self, value: &Value, old: &Value) -> bool {
-        Correlation::new(&self.arena).is_unchanged(self.root, value, old)
-    }
-
-    /// Returns the elements of an old list, to find those that new ones replace; `None` unless this
+    /// Returns the elements of an old list at a node, to find those that new ones replace; none unless it
     /// is a list map (VV-81).
-    pub fn old_elements<'v>(&'v self, old: &'v Value) -> Option<OldElements<'v>> {
-        OldElements::new(self.arena.node(self.root), old)
+    #[doc(hidden)]
+    pub fn old_elements<'v>(&'v self, id: NodeId, old: &'v Value) -> Option<OldElements<'v>> {
+        OldElements::new(self.arena.node(id), old)
     }
 
     /// Returns the validator of a node on its own.
-    pub(crate) fn at(&self, root: NodeId) -> Validator {
+    #[doc(hidden)]
+    pub fn at(&self, root: NodeId) -> Validator {
         Validator { arena: Arc::clone(&self.arena), root }
     }
 
@@ -120,7 +126,7 @@ impl Validator {
 
     /// Returns the number of nodes of the compiled schema.
     pub fn node_count(&self) -> usize {
-        self.arena.node_count()
+        self.schema().node_count()
     }
 }
 

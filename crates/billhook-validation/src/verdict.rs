@@ -4,13 +4,14 @@
 //! violation and needs neither places nor scores.
 
 use billhook_apimachinery::value::{Num, grow};
+use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Junctors, Node, NodeId};
+use crate::compile::{Additional, Arena, Junctors, Node};
 use crate::correlate::{Correlation, OldElements};
 use crate::enums;
 use crate::identity::has_duplicates;
-use crate::members::Seen;
+use crate::members::{self, Seen};
 
 /// Levels that are walked between two looks at how much stack is left.
 const LEVELS: usize = 8;
@@ -77,12 +78,11 @@ impl Verdict<'_> {
     #[inline(never)]
     fn junctors(&self, junctors: &Junctors, value: &Value, level: usize) -> bool {
         let admits = |id: &NodeId| self.admits(*id, value, None, level);
-        let any_of = self.arena.any_of(junctors);
-        let one_of = self.arena.one_of(junctors);
+        let Junctors { any_of, one_of, all_of, not, .. } = junctors;
         (any_of.is_empty() || any_of.iter().any(admits))
             && (one_of.is_empty() || one_of.iter().filter(|id| admits(id)).take(2).count() == 1)
-            && self.arena.all_of(junctors).iter().all(admits)
-            && !junctors.not.as_ref().is_some_and(admits)
+            && all_of.iter().all(admits)
+            && !not.iter().any(admits)
     }
 
     /// VV-30 to VV-33.
@@ -107,24 +107,25 @@ impl Verdict<'_> {
     fn object(
         &self,
         node: &Node,
-        members: &Map<String, Value>,
+        object: &Map<String, Value>,
         old: Option<&Value>,
         level: usize,
     ) -> bool {
         if let Some(counts) = &node.counts
-            && !is_within(members.len(), counts.min_properties, counts.max_properties)
+            && !is_within(object.len(), counts.min_properties, counts.max_properties)
         {
             return false;
         }
-        let listed = self.arena.properties(node);
+        let known = self.arena.at(node).members();
         let (mut seen, mut next) = (Seen::default(), 0);
-        for (key, member) in members {
-            let id = match (listed.find(key, next), node.additional) {
-                (Some(listed), _) => {
-                    seen.insert(listed.place());
-                    next = listed.place() + 1;
-                    listed.id()
-                }
+        for (key, member) in object {
+            let property = known.find(key, next);
+            if let Some(property) = property {
+                seen.insert(property.position());
+                next = property.position() + 1;
+            }
+            let id = match (members::listed(property), node.additional) {
+                (Some(id), _) => id,
                 (None, Additional::Schema(id)) => id,
                 (None, Additional::Anything) => continue,
                 (None, Additional::Forbidden) => return false,
@@ -135,7 +136,7 @@ impl Verdict<'_> {
             }
         }
         node.required_places.is_some_and(|required| seen.holds(required))
-            || node.required.iter().all(|name| members.contains_key(&**name))
+            || node.required.iter().all(|name| object.contains_key(&**name))
     }
 
     /// Returns the value with which a member of an object that replaces `old` is compared.

@@ -7,9 +7,10 @@
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{Num, deep_clone, sorted};
 use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
-use crate::compile::{Additional, Arena, Counts, Junctors, Node, NodeId, Strings, TextFault};
+use crate::compile::{Additional, Arena, Counts, Junctors, Node, Strings, TextFault};
 use crate::correlate::OldElements;
 use crate::enums;
 use crate::formats::Format;
@@ -148,12 +149,10 @@ impl<'w> Walk<'w> {
         level: usize,
         report: &mut Errors,
     ) -> Score {
-        let mut score = self.any_of(self.arena().any_of(junctors), value, at, level, report);
-        score += self.one_of(self.arena().one_of(junctors), value, at, level, report);
-        score += self.all_of(self.arena().all_of(junctors), value, at, level, report);
-        if let Some(id) = junctors.not
-            && self.verdict.admits(id, value, None, level)
-        {
+        let mut score = self.any_of(&junctors.any_of, value, at, level, report);
+        score += self.one_of(&junctors.one_of, value, at, level, report);
+        score += self.all_of(&junctors.all_of, value, at, level, report);
+        if junctors.not.iter().any(|id| self.verdict.admits(*id, value, None, level)) {
             report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
         }
         score

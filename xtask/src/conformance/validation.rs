@@ -65,10 +65,10 @@ pub(super) fn listtype(input: &Value) -> Run {
 
 pub(super) fn defaults_validate(input: &Value) -> Run {
     let schema = schema_of(input)?.ok_or("no schema")?;
-    let checks = DefaultChecks::default()
-        .resource_root(flag(input, "isResourceRoot"))
-        .require_pruned(flag(input, "requirePrunedDefaults"));
-    let findings = validate_defaults(&CheckedSchema::new(&schema), &checks);
+    let schema = CheckedSchema::new(&schema).resource_root(flag(input, "isResourceRoot"));
+    let require_pruned = flag(input, "requirePrunedDefaults");
+    let checks = DefaultChecks::default().require_pruned(require_pruned);
+    let findings = validate_defaults(&schema, &checks);
     Ok(Outcome {
         errors: findings.errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(json!({"valid": findings.errors.is_empty()}))

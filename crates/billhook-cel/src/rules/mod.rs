@@ -13,8 +13,8 @@ use billhook_validation::Validator;
 use serde_json::Value;
 
 pub(crate) use rule::Rule;
-use run::Run;
-pub(crate) use tree::{NodeId, RuleTree, Types};
+pub(crate) use run::Run;
+pub(crate) use tree::{Node, RuleTree, Types};
 
 /// The limit of cost for all rules of an object (CE-35).
 pub const BUDGET: u64 = 10_000_000;
@@ -49,44 +49,15 @@ impl Rules {
     /// Compiles the rules of a structural schema, of which `validator` is made too; none if it has
     /// no rules.
     pub fn new(schema: &JsonSchemaProps, validator: &Validator) -> Option<Self> {
-        let tree = RuleTree::new(schema, Types::FromTop)?.into();
+        let tree = RuleTree::new(validator.schema(), schema, Types::FromTop)?.into();
         Some(Rules { tree, validator: validator.clone() })
     }
 
     /// Evaluates the rules for an object, and for an update with the object it replaces.
     /// `budget` is what it may cost.
     pub fn check(&self, object: &Value, old: Option<&Value>, budget: u64) -> RuleFindings {
-        let root = (self.tree.root(), &self.validator);
-        Run::new(&self.tree, budget).top(root, object, old, &FieldPath::default())
-    }
-}
-
-impl RuleTree {
-    /// Evaluates the rules at and below a node for a default that stands there (DF-45): first as
-    /// one that has not changed, then as a new one. `steps` leads to the node from the top: names
-    /// of properties, or none for the elements of a list. There are no warnings; the cost is that
-    /// of the more expensive evaluation.
-    pub(crate) fn check_default(
-        &self,
-        (steps, validator): (&[Option<&str>], &Validator),
-        default: &Value,
-        at: &FieldPath,
-        budget: u64,
-    ) -> RuleFindings {
-        let step = |id, step: &Option<&str>| match step {
-            Some(name) => self.node(id).properties.get(*name).copied(),
-            None => self.node(id).items,
-        };
-        let Some(id) = steps.iter().try_fold(self.root(), step) else {
-            return RuleFindings::default();
-        };
-        let check = |old| Run::new(self, budget).strict().top((id, validator), default, old, at);
-        let unchanged = check(Some(default));
-        if !unchanged.errors.is_empty() {
-            return unchanged;
-        }
-        let new = check(None);
-        RuleFindings { cost: new.cost.max(unchanged.cost), ..new }
+        let root = self.tree.schema().root();
+        Run::new(&self.tree, &self.validator, budget).top(root, object, old, &FieldPath::default())
     }
 }
 

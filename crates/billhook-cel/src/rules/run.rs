@@ -5,11 +5,12 @@ use std::ops::ControlFlow;
 
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_schema::{NodeRef, Unlisted};
 use billhook_validation::Validator;
 use serde_json::Value as Json;
 
 use super::rule::Rule;
-use super::tree::{Node, NodeId, RuleTree};
+use super::tree::{Node, RuleTree};
 use super::{CALL_LIMIT, RuleFindings};
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
@@ -18,8 +19,9 @@ use crate::language::value::{EvaluationError, Value};
 const MAX_MESSAGE: usize = 5 * 1024;
 
 /// An evaluation of rules.
-pub(super) struct Run<'r> {
+pub(crate) struct Run<'r> {
     tree: &'r RuleTree,
+    validator: &'r Validator,
     budget: u64,
     /// Whether what was wrong before and has not changed is only warned of (CE-50).
     ratchets: bool,
@@ -28,15 +30,15 @@ pub(super) struct Run<'r> {
 
 /// The nearest value around that has an old counterpart (CE-50).
 struct Anchor<'v> {
-    validator: &'v Validator,
+    schema: NodeRef<'v>,
     value: &'v Json,
     old: &'v Json,
     is_unchanged: OnceCell<bool>,
 }
 
 impl Anchor<'_> {
-    fn is_unchanged(&self) -> bool {
-        let compare = || self.validator.is_unchanged(self.value, self.old);
+    fn is_unchanged(&self, validator: &Validator) -> bool {
+        let compare = || validator.is_unchanged(self.schema.id(), self.value, self.old);
         *self.is_unchanged.get_or_init(compare)
     }
 }
@@ -53,24 +55,24 @@ struct Place<'p> {
 }
 
 impl<'r> Run<'r> {
-    pub(super) fn new(tree: &'r RuleTree, budget: u64) -> Self {
-        Run { tree, budget, ratchets: true, found: RuleFindings::default() }
+    pub(crate) fn new(tree: &'r RuleTree, validator: &'r Validator, budget: u64) -> Self {
+        Run { tree, validator, budget, ratchets: true, found: RuleFindings::default() }
     }
 
     /// The same, but everything that is wrong is an error.
-    pub(super) fn strict(self) -> Self {
+    pub(crate) fn strict(self) -> Self {
         Run { ratchets: false, ..self }
     }
 
     /// Evaluates the rules of a value that is not part of another one.
-    pub(super) fn top(
+    pub(crate) fn top(
         mut self,
-        at_schema: (NodeId, &Validator),
+        schema: NodeRef<'_>,
         value: &Json,
         old: Option<&Json>,
         at: &FieldPath,
     ) -> RuleFindings {
-        let result = self.node(at_schema, value, old, None, &Location::at(at));
+        let result = self.node(schema, value, old, None, &Location::at(at));
         self.found.is_exhausted = result.is_break();
         self.found
     }
@@ -78,19 +80,18 @@ impl<'r> Run<'r> {
     /// The rules of a node and of those below it (CE-30).
     fn node(
         &mut self,
-        (id, validator): (NodeId, &Validator),
+        schema: NodeRef<'_>,
         value: &Json,
         old: Option<&Json>,
         outer: Option<&Anchor<'_>>,
         at: &Location<'_>,
     ) -> ControlFlow<()> {
         // Null has no rules (CE-03).
-        if value.is_null() {
+        let Some(node) = self.tree.node(schema.id()).filter(|_| !value.is_null()) else {
             return ControlFlow::Continue(());
-        }
-        let node = self.tree.node(id);
+        };
         let own = old.filter(|_| self.ratchets);
-        let own = own.map(|old| Anchor { validator, value, old, is_unchanged: OnceCell::new() });
+        let own = own.map(|old| Anchor { schema, value, old, is_unchanged: OnceCell::new() });
         let anchor = own.as_ref().or(outer);
         let old = old.filter(|old| !old.is_null());
         let place = Place { node, value, old, anchor, at };
@@ -100,31 +101,30 @@ impl<'r> Run<'r> {
         match value {
             Json::Object(members) => grow(|| {
                 for (key, member) in sorted(members) {
-                    let (child, at, validator) = match validator.property(key) {
-                        Some(below) => (node.properties.get(key.as_str()), at.name(key), below),
-                        None => match validator.additional_properties() {
-                            Some(below) => (node.additional.as_ref(), at.key(key), below),
-                            None => continue,
-                        },
+                    let listed = schema.property(key).filter(|property| property.is_listed());
+                    let (edge, at) = match (listed, schema.unlisted()) {
+                        (Some(property), _) => (property.edge(), at.name(key)),
+                        (None, Unlisted::Descend(edge)) => (edge, at.key(key)),
+                        _ => continue,
                     };
-                    let Some(child) = child else { continue };
                     let old = old.and_then(|old| old.get(key));
                     // The type of the object is none of its content (VV-84).
-                    let is_type =
-                        id == self.tree.root() && matches!(key.as_str(), "apiVersion" | "kind");
+                    let is_type = schema.id() == self.tree.root()
+                        && matches!(key.as_str(), "apiVersion" | "kind");
                     let anchor = anchor.filter(|_| !is_type);
-                    self.node((*child, &validator), member, old, anchor, &at)?;
+                    self.node(edge.node(), member, old, anchor, &at)?;
                 }
                 ControlFlow::Continue(())
             }),
             Json::Array(items) => grow(|| {
-                let (Some(child), Some(below)) = (node.items, validator.items()) else {
+                let below = schema.items().node();
+                if self.tree.node(below.id()).is_none() {
                     return ControlFlow::Continue(());
-                };
-                let old = old.and_then(|old| validator.old_elements(old));
+                }
+                let old = old.and_then(|old| self.validator.old_elements(schema.id(), old));
                 for (index, item) in items.iter().enumerate() {
                     let old = old.as_ref().and_then(|old| old.get(item));
-                    self.node((child, &below), item, old, anchor, &at.index(index))?;
+                    self.node(below, item, old, anchor, &at.index(index))?;
                 }
                 ControlFlow::Continue(())
             }),
@@ -238,7 +238,8 @@ impl<'r> Run<'r> {
             "object" | "array" => error.omit_value(),
             _ => error,
         };
-        if !rule.uses_old && place.anchor.is_some_and(Anchor::is_unchanged) {
+        if !rule.uses_old && place.anchor.is_some_and(|anchor| anchor.is_unchanged(self.validator))
+        {
             self.found.warnings.push(error.to_string());
         } else {
             self.found.errors.push(error);

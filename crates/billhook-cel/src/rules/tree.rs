@@ -1,27 +1,23 @@
 //! The rules of a schema, each compiled once, for the check of the definition as well as for
 //! evaluation (CE-04, CE-20).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
-use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::ValidationRule;
+use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, SchemaStep};
 
 use super::rule::Rule;
 use crate::language::schema::SchemaType;
 
-/// The nodes of a schema that have rules or stand above some.
+/// The rules at the nodes of a compiled schema.
 pub(crate) struct RuleTree {
-    nodes: Vec<Node>,
-    root: NodeId,
+    schema: CompiledSchema,
+    /// None for nodes at and below which there are no rules.
+    nodes: Vec<Option<Box<Node>>>,
 }
 
-/// Names a node of one tree.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NodeId(usize);
-
-/// A node with the nodes below it.
+/// A node that has rules or stands above some.
 #[derive(Default)]
 pub(crate) struct Node {
     /// The written type.
@@ -31,9 +27,6 @@ pub(crate) struct Node {
     /// Whether this node or one above it has no type where a rule needs one.
     pub(crate) is_untyped: bool,
     pub(crate) rules: Vec<Rule>,
-    pub(crate) properties: BTreeMap<Box<str>, NodeId>,
-    pub(crate) additional: Option<NodeId>,
-    pub(crate) items: Option<NodeId>,
 }
 
 /// Where the types of a schema begin: they are named after that node, and what a resource shows of
@@ -47,26 +40,91 @@ pub(crate) enum Types {
 }
 
 impl RuleTree {
-    /// Compiles the rules of a structural schema; none if there are none.
-    pub(crate) fn new(schema: &JsonSchemaProps, types: Types) -> Option<RuleTree> {
-        let mut builder = Builder { nodes: Vec::new(), schemas: Vec::new() };
-        let root = builder.add(schema)?;
+    /// Compiles the rules of a structural schema, of which `compiled` was made; none if there are
+    /// none.
+    pub(crate) fn new(
+        compiled: &CompiledSchema,
+        schema: &JsonSchemaProps,
+        types: Types,
+    ) -> Option<RuleTree> {
+        let mut nodes = Vec::new();
+        nodes.resize_with(compiled.node_count(), || None);
+        let mut tree = RuleTree { schema: compiled.clone(), nodes };
+        if !tree.add(schema, tree.root()) {
+            return None;
+        }
         let above = Above { is_typed: types == Types::FromTop, is_untyped: false };
-        builder.compile(root, None, true, above);
-        Some(RuleTree { nodes: builder.nodes, root })
+        tree.compile(schema, tree.root(), None, true, above);
+        Some(tree)
+    }
+
+    /// The schema on whose nodes the rules hang.
+    pub(crate) fn schema(&self) -> &CompiledSchema {
+        &self.schema
     }
 
     pub(crate) fn root(&self) -> NodeId {
-        self.root
+        self.schema.root_edge().node_id()
     }
 
-    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
-    pub(crate) fn node(&self, id: NodeId) -> &Node {
-        &self.nodes[id.0]
+    #[expect(clippy::indexing_slicing, reason = "there is an entry for each node of the schema")]
+    pub(crate) fn node(&self, id: NodeId) -> Option<&Node> {
+        self.nodes[id.index()].as_deref()
     }
 
     pub(crate) fn rule_count(&self) -> usize {
-        self.nodes.iter().map(|node| node.rules.len()).sum()
+        self.nodes.iter().flatten().map(|node| node.rules.len()).sum()
+    }
+
+    /// Adds a node if there is a rule at it or below; tells whether there is.
+    #[expect(clippy::indexing_slicing, reason = "there is an entry for each node of the schema")]
+    fn add(&mut self, schema: &JsonSchemaProps, id: NodeId) -> bool {
+        let compiled = self.schema.clone();
+        let mut has_rules = !written(schema).is_empty();
+        grow(|| {
+            for (_, part, id) in compiled.node(id).children(schema) {
+                has_rules |= self.add(part, id);
+            }
+        });
+        let type_ = schema.type_.as_str().into();
+        self.nodes[id.index()] = has_rules.then(|| Box::new(Node { type_, ..Node::default() }));
+        has_rules
+    }
+
+    /// Compiles the rules at a node and below, if there are any; `known` is the type it has in
+    /// that of the node above.
+    #[expect(clippy::indexing_slicing, reason = "there is an entry for each node of the schema")]
+    fn compile(
+        &mut self,
+        schema: &JsonSchemaProps,
+        id: NodeId,
+        known: Option<&Arc<SchemaType>>,
+        is_resource: bool,
+        above: Above,
+    ) {
+        let Some(node) = &mut self.nodes[id.index()] else { return };
+        let is_typed = above.is_typed || !written(schema).is_empty();
+        // What expressions can't see from outside has a type for its own rules.
+        let own = || SchemaType::of(schema, is_resource).filter(|_| is_typed).map(Arc::new);
+        let type_ = known.cloned().or_else(own);
+        let is_untyped = above.is_untyped || is_typed && type_.is_none();
+        let self_type = type_.as_ref().map(|type_| type_.to_type());
+        let rules = written(schema).iter();
+        node.rules = rules.map(|rule| Rule::new(rule, schema, self_type.as_ref())).collect();
+        node.is_untyped = is_untyped;
+        node.schema.clone_from(&type_);
+
+        let compiled = self.schema.clone();
+        grow(|| {
+            for (step, part, id) in compiled.node(id).children(schema) {
+                let known = type_.as_deref().and_then(|type_| match step {
+                    SchemaStep::Property(name) => type_.property(name),
+                    SchemaStep::AdditionalProperties | SchemaStep::Items => type_.elements(),
+                });
+                let is_resource = part.extensions.embedded_resource;
+                self.compile(part, id, known, is_resource, Above { is_typed, is_untyped });
+            }
+        });
     }
 }
 
@@ -78,72 +136,6 @@ struct Above {
     is_untyped: bool,
 }
 
-struct Builder<'s> {
-    nodes: Vec<Node>,
-    /// The schema of each node.
-    schemas: Vec<&'s JsonSchemaProps>,
-}
-
 fn written(schema: &JsonSchemaProps) -> &[ValidationRule] {
     schema.extensions.validations.as_deref().unwrap_or_default()
-}
-
-impl<'s> Builder<'s> {
-    /// Adds a node if there is a rule at it or below.
-    fn add(&mut self, schema: &'s JsonSchemaProps) -> Option<NodeId> {
-        let mut node = Node { type_: schema.type_.as_str().into(), ..Node::default() };
-        grow(|| {
-            for (name, property) in schema.properties.iter().flatten() {
-                node.properties.extend(self.add(property).map(|id| (name.as_str().into(), id)));
-            }
-            node.additional = schema.additional_schema().and_then(|schema| self.add(schema));
-            node.items = schema.items_schema().and_then(|schema| self.add(schema));
-        });
-        let has_rules = !written(schema).is_empty()
-            || !node.properties.is_empty()
-            || node.additional.is_some()
-            || node.items.is_some();
-        has_rules.then(|| {
-            self.nodes.push(node);
-            self.schemas.push(schema);
-            NodeId(self.nodes.len() - 1)
-        })
-    }
-
-    /// Compiles the rules at a node and below; `known` is the type it has in that of the node
-    /// above.
-    #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
-    fn compile(
-        &mut self,
-        id: NodeId,
-        known: Option<&Arc<SchemaType>>,
-        is_resource: bool,
-        above: Above,
-    ) {
-        let schema = self.schemas[id.0];
-        let is_typed = above.is_typed || !written(schema).is_empty();
-        // What expressions can't see from outside has a type for its own rules.
-        let own = || SchemaType::of(schema, is_resource).filter(|_| is_typed).map(Arc::new);
-        let type_ = known.cloned().or_else(own);
-        let is_untyped = above.is_untyped || is_typed && type_.is_none();
-        let self_type = type_.as_ref().map(|type_| type_.to_type());
-        let rules = written(schema).iter();
-        let rules = rules.map(|rule| Rule::new(rule, schema, self_type.as_ref())).collect();
-
-        let node = &mut self.nodes[id.0];
-        (node.rules, node.is_untyped) = (rules, is_untyped);
-        node.schema.clone_from(&type_);
-        let type_ = type_.as_deref();
-        let elements = type_.and_then(SchemaType::elements);
-        let below = node.properties.iter();
-        let below = below.map(|(name, id)| (*id, type_.and_then(|type_| type_.property(name))));
-        let below = below.chain(node.additional.map(|id| (id, elements)));
-        let below: Vec<_> = below.chain(node.items.map(|id| (id, elements))).collect();
-        grow(|| {
-            for (id, known) in below {
-                let is_resource = self.schemas[id.0].extensions.embedded_resource;
-                self.compile(id, known, is_resource, Above { is_typed, is_untyped });
-            }
-        });
-    }
 }

@@ -6,48 +6,83 @@ mod walk;
 use std::cell::OnceCell;
 
 use billhook_apimachinery::{FieldError, FieldPath, Location};
-use billhook_schema::{JsonSchemaProps, StructuralSchema};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
-use crate::rules::{RuleFindings, RuleTree, Types};
+use crate::rules::{RuleFindings, RuleTree, Run, Types};
 use walk::Walk;
 
-/// A structural schema whose definition is checked. Its rules are compiled once for all checks,
-/// when the first one needs them.
+/// A structural schema whose definition is checked. What several checks need of it is made once,
+/// when the first one needs it.
 pub struct CheckedSchema {
     schema: StructuralSchema,
+    resource_root: bool,
+    compiled: OnceCell<CompiledSchema>,
+    validator: OnceCell<Validator>,
     rules: OnceCell<Option<RuleTree>>,
 }
 
 impl CheckedSchema {
-    /// Prepares the checks of a schema.
+    /// Prepares the checks of the schema of a resource.
     pub fn new(schema: &StructuralSchema) -> Self {
-        CheckedSchema { schema: schema.clone(), rules: OnceCell::new() }
+        CheckedSchema {
+            schema: schema.clone(),
+            resource_root: true,
+            compiled: OnceCell::new(),
+            validator: OnceCell::new(),
+            rules: OnceCell::new(),
+        }
     }
 
-    /// The root node of the schema.
+    /// The schema of a resource, or of something else.
+    #[must_use]
+    pub fn resource_root(self, resource_root: bool) -> Self {
+        CheckedSchema { resource_root, ..CheckedSchema::new(&self.schema) }
+    }
+
+    /// The root node of the schema as it is written.
     pub fn root(&self) -> &JsonSchemaProps {
         self.schema.root()
     }
 
+    /// The schema in the form that objects are walked with.
+    pub fn compiled(&self) -> &CompiledSchema {
+        self.compiled.get_or_init(|| {
+            let mut options = CompileOptions::default();
+            options.resource_root = self.resource_root;
+            CompiledSchema::new(Some(&self.schema), options)
+        })
+    }
+
+    /// The validator of its defaults, which is that of its structural form (DF-44).
+    pub fn validator(&self) -> &Validator {
+        self.validator.get_or_init(|| Validator::structural(self.compiled(), self.root()))
+    }
+
     fn rules(&self) -> Option<&RuleTree> {
-        self.rules.get_or_init(|| RuleTree::new(self.root(), Types::FromRules)).as_ref()
+        let compile = || RuleTree::new(self.compiled(), self.root(), Types::FromRules);
+        self.rules.get_or_init(compile).as_ref()
     }
 
     /// Evaluates the rules at and below a node for a default that stands there (DF-45): first as
-    /// one that has not changed, then as a new one. `steps` leads to the node from the top: names
-    /// of properties, or none for the elements of a list; `validator` is that of the node. There
-    /// are no warnings; the cost is that of the more expensive evaluation.
+    /// one that has not changed, then as a new one. There are no warnings; the cost is that of the
+    /// more expensive evaluation.
     pub fn check_default(
         &self,
-        node: (&[Option<&str>], &Validator),
+        node: NodeRef<'_>,
         default: &Value,
         at: &FieldPath,
         budget: u64,
     ) -> RuleFindings {
-        let check = |rules: &RuleTree| rules.check_default(node, default, at, budget);
-        self.rules().map_or_else(RuleFindings::default, check)
+        let Some(rules) = self.rules() else { return RuleFindings::default() };
+        let run = || Run::new(rules, self.validator(), budget).strict();
+        let unchanged = run().top(node, default, Some(default), at);
+        if !unchanged.errors.is_empty() {
+            return unchanged;
+        }
+        let new = run().top(node, default, None, at);
+        RuleFindings { cost: new.cost.max(unchanged.cost), ..new }
     }
 }
 
@@ -90,7 +125,7 @@ impl RuleChecks {
 ///
 /// ```
 /// use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
-/// use billhook_schema::{JsonSchemaProps, StructuralSchema};
+/// use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, StructuralSchema};
 /// use serde_json::json;
 ///
 /// let written = json!({"type": "object", "properties": {

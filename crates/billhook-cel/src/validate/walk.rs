@@ -3,15 +3,15 @@
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::grow;
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
-use billhook_schema::JsonSchemaProps;
 use billhook_schema::props::ValidationRule;
+use billhook_schema::{JsonSchemaProps, NodeId, SchemaStep};
 use serde_json::{Value, json};
 
 use super::RuleChecks;
 use super::budget::{self, Total, excess};
 use crate::language::cost;
 use crate::language::schema::SchemaType;
-use crate::rules::{NodeId, Rule, RuleTree};
+use crate::rules::{Node, Rule, RuleTree};
 
 pub(super) struct Walk<'w> {
     checks: &'w RuleChecks,
@@ -57,41 +57,33 @@ impl<'w> Walk<'w> {
         context: &Context<'_>,
         at: &Location<'_>,
     ) {
-        if self.errors.is_full() {
-            return;
-        }
-        let node = self.tree.node(id);
+        let Some(node) = self.tree.node(id).filter(|_| !self.errors.is_full()) else { return };
         let most =
             context.most.zip(most_below(schema)).map(|(most, below)| most.saturating_mul(below));
-        let context_below = |is_correlatable: bool| Context {
-            most,
-            uncorrelatable: context.uncorrelatable.or((!is_correlatable).then_some(at)),
-        };
+        let extensions = &schema.extensions;
+        let is_known = |type_: &str| matches!(type_, "granular" | "atomic");
         grow(|| {
-            if let Some((id, values)) = node.additional.zip(schema.additional_schema()) {
-                self.node(id, values, &context_below(true), &at.name("additionalProperties"));
-            }
-            let is_known = |type_: &str| matches!(type_, "granular" | "atomic");
-            let map_type = schema.extensions.map_type.as_deref();
-            let below = context_below(map_type.is_none_or(is_known));
-            let properties_at = at.name("properties");
-            for (name, id) in &node.properties {
-                if let Some(property) = schema.property(name) {
-                    self.node(*id, property, &below, &properties_at.key(name));
-                }
-            }
-            if let Some((id, items)) = node.items.zip(schema.items_schema()) {
-                let is_map = schema.extensions.list_type.as_deref() == Some("map");
-                self.node(id, items, &context_below(is_map), &at.name("items"));
+            for (step, part, id) in self.tree.schema().node(id).children(schema) {
+                let properties = at.name("properties");
+                let (is_correlatable, at_part) = match step {
+                    SchemaStep::AdditionalProperties => (true, at.name("additionalProperties")),
+                    SchemaStep::Property(name) => {
+                        (extensions.map_type.as_deref().is_none_or(is_known), properties.key(name))
+                    }
+                    SchemaStep::Items => {
+                        (extensions.list_type.as_deref() == Some("map"), at.name("items"))
+                    }
+                };
+                let uncorrelatable = context.uncorrelatable.or((!is_correlatable).then_some(at));
+                self.node(id, part, &Context { most, uncorrelatable }, &at_part);
             }
         });
         if !node.rules.is_empty() && (self.is_clean)(at) {
-            self.rules(id, context, at);
+            self.rules(node, context, at);
         }
     }
 
-    fn rules(&mut self, id: NodeId, context: &Context<'_>, at: &Location<'_>) {
-        let node = self.tree.node(id);
+    fn rules(&mut self, node: &Node, context: &Context<'_>, at: &Location<'_>) {
         let at = at.name("x-kubernetes-validations");
         let Some(type_) = node.schema.as_deref().filter(|_| !node.is_untyped) else {
             let detail = "internal error: failed to construct type information for \

@@ -29,8 +29,8 @@ fn deep_defaults() {
         let schema = DeepValue::from(schema);
         let schema = JsonSchemaProps::from_value(&schema).unwrap();
         let schema = StructuralSchema::new(schema).unwrap();
-        let checks = DefaultChecks::default().resource_root(false);
-        let findings = validate_defaults(&CheckedSchema::new(&schema), &checks);
+        let schema = CheckedSchema::new(&schema).resource_root(false);
+        let findings = validate_defaults(&schema, &DefaultChecks::default());
         assert_eq!(findings.errors.len(), 2);
     });
 }

@@ -60,6 +60,7 @@ static NOTHING_NODE: Node = Node {
     flags: Flags(Flags::CAN_PRUNE),
     types: Types::ANY,
     properties: (0, 0),
+    branches: (0, 0),
     defaulted: (0, 0),
     defaulted_mask: 0,
     lookup: Lookup::Linear,
@@ -76,6 +77,7 @@ static ANYTHING_NODE: Node = Node {
     flags: Flags(0),
     types: Types::ANY,
     properties: (0, 0),
+    branches: (0, 0),
     defaulted: (0, 0),
     defaulted_mask: 0,
     lookup: Lookup::Linear,
@@ -103,6 +105,7 @@ impl CompiledSchema {
             arena: Arena {
                 nodes: vec![NOTHING_NODE.clone(), ANYTHING_NODE.clone()],
                 properties: Vec::new(),
+                branches: Vec::new(),
                 names: String::new(),
                 slots: Vec::new(),
                 defaults: Vec::new(),
@@ -113,6 +116,7 @@ impl CompiledSchema {
                 base: options.base,
             },
             whole: HashMap::new(),
+            is_branch: false,
         };
         let mode = if options.prune { Mode::Prune } else { Mode::Whole };
         let empty = JsonSchemaProps::default();
@@ -134,6 +138,8 @@ struct Lowering {
     /// has `additionalProperties` (SS-48) needs that schema in two modes, and a chain of them must
     /// not be lowered over and over.
     whole: HashMap<*const JsonSchemaProps, NodeId>,
+    /// Whether what is lowered stands under a junctor, where defaults mean nothing.
+    is_branch: bool,
 }
 
 impl Lowering {
@@ -148,13 +154,12 @@ impl Lowering {
         resource_root: bool,
     ) -> NodeId {
         let address = std::ptr::from_ref(schema);
-        if inherited == Mode::Whole
-            && let Some(&node) = self.whole.get(&address)
-        {
+        let is_shared = inherited == Mode::Whole && !self.is_branch;
+        if is_shared && let Some(&node) = self.whole.get(&address) {
             return node;
         }
         let id = NodeId(self.arena.nodes.len() as u32);
-        if inherited == Mode::Whole {
+        if is_shared {
             self.whole.insert(address, id);
         }
         self.arena.nodes.push(Node { id, parent, step, ..NOTHING_NODE.clone() });
@@ -183,6 +188,7 @@ impl Lowering {
             let implied =
                 if is_resource && mode != Mode::Whole { &RESOURCE_FIELDS[..] } else { &[] };
             let properties = self.properties(schema, mode, id, implied, &mut flags);
+            let branches = self.branches(schema, id);
             let (defaulted, defaulted_mask) = self.defaulted(properties);
             let lookup = self.lookup(properties);
 
@@ -192,6 +198,7 @@ impl Lowering {
             let preserved = inherited == Mode::Keep && mode == Mode::Keep;
             node.types = if preserved { Types::ANY } else { types(schema) };
             node.properties = properties;
+            node.branches = branches;
             node.defaulted = defaulted;
             node.defaulted_mask = defaulted_mask;
             node.lookup = lookup;
@@ -203,7 +210,7 @@ impl Lowering {
 
     #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
     fn node_mut(&mut self, id: NodeId) -> &mut Node {
-        &mut self.arena.nodes[id.0 as usize]
+        &mut self.arena.nodes[id.index()]
     }
 
     fn mode(&self, schema: &JsonSchemaProps, inherited: Mode) -> Mode {
@@ -319,6 +326,17 @@ impl Lowering {
         (start, start + count)
     }
 
+    /// Lowers the branches of junctors; nothing is removed there.
+    fn branches(&mut self, schema: &JsonSchemaProps, id: NodeId) -> (u32, u32) {
+        let outer = std::mem::replace(&mut self.is_branch, true);
+        let lower = |(_, _, branch)| self.node(branch, Mode::Whole, id, Step::Top, false);
+        let branches: Vec<NodeId> = schema.junctors().map(lower).collect();
+        self.is_branch = outer;
+        let start = self.arena.branches.len();
+        self.arena.branches.extend(branches);
+        (start as u32, self.arena.branches.len() as u32)
+    }
+
     fn defaulted(&mut self, properties: (u32, u32)) -> ((u32, u32), u64) {
         let has = |property: &Property| property.listed && property.target.has_default();
         let words = self.arena.properties(properties).chunks(64).map(|properties| {
@@ -341,7 +359,8 @@ impl Lowering {
     }
 
     fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
-        let default = schema.default.as_ref().map_or(NO_DEFAULT, |default| {
+        let default = schema.default.as_ref().filter(|_| !self.is_branch);
+        let default = default.map_or(NO_DEFAULT, |default| {
             let size = count(default);
             self.arena.defaults.push(Default { value: default.clone(), size });
             self.arena.defaults.len() as u32 - 1

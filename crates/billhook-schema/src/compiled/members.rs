@@ -47,7 +47,7 @@ impl Property {
     #[inline]
     pub(super) fn is_named(&self, name: &[u8], names: &str) -> bool {
         let start = self.name_start as usize;
-        name.len() == self.name_length()
+        name.len() + spelling::AROUND == self.spelled_length as usize
             && names.as_bytes().get(start..start + name.len()) == Some(name)
     }
 }
@@ -61,6 +61,36 @@ impl Target {
 
     pub(super) const fn has_default(self) -> bool {
         self.default != NO_DEFAULT
+    }
+}
+
+/// The members that a node knows by name, for finding those of one object after the other.
+#[derive(Clone, Copy)]
+pub struct Members<'s> {
+    node: NodeRef<'s>,
+    own: &'s [Property],
+}
+
+impl<'s> NodeRef<'s> {
+    /// Returns the members known by name.
+    #[inline]
+    pub fn members(self) -> Members<'s> {
+        Members { node: self, own: self.arena.properties(self.node.properties) }
+    }
+}
+
+impl<'s> Members<'s> {
+    /// Finds a member by its name. Objects mostly have their members in the order of their names, so the
+    /// search begins at `next`, one past the member that was found last.
+    #[inline]
+    pub fn find(self, name: &str, next: usize) -> Option<PropertyRef<'s>> {
+        let arena = self.node.arena;
+        match self.own.get(next) {
+            Some(property) if property.is_named(name.as_bytes(), &arena.names) => {
+                Some(PropertyRef { arena, property })
+            }
+            _ => self.node.property(name),
+        }
     }
 }
 
@@ -107,6 +137,12 @@ impl<'s> Edge<'s> {
     #[inline]
     pub fn node(self) -> NodeRef<'s> {
         self.arena.node(self.target.node)
+    }
+
+    /// Returns the id of the node of the value.
+    #[inline]
+    pub fn node_id(self) -> NodeId {
+        self.target.node
     }
 
     /// Returns whether null is allowed here: the schema has `nullable`, or there is no schema.

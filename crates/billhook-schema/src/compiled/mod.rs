@@ -21,8 +21,9 @@ use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
 pub use lower::CompileOptions;
+pub use members::Members;
 use members::{NO_DEFAULT, Property, Target};
-pub use places::{DefaultPlace, DefaultStep};
+pub use places::{DefaultPlace, SchemaStep};
 
 /// The fields that every resource has besides those of its schema.
 pub const RESOURCE_FIELDS: [&str; 3] = ["apiVersion", "kind", "metadata"];
@@ -61,6 +62,8 @@ pub struct CompiledSchema(Arc<Arena>);
 struct Arena {
     nodes: Vec<Node>,
     properties: Vec<Property>,
+    /// Returns the nodes of the branches of junctors, grouped by node.
+    branches: Vec<NodeId>,
     /// The names of the properties, each between quotation marks and with a colon.
     names: String,
     slots: Vec<u32>,
@@ -80,9 +83,22 @@ struct Default {
     size: usize,
 }
 
-/// Names a node of one compiled schema.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// Names a node of one compiled schema. The ids of a schema are the numbers from zero up, so that
+/// others can keep data of their own for each node in a list.
+///
+/// Each part of a schema as it is written has one node that is reached by listed properties, other
+/// members, elements and branches; further ones are reached only by the fields that resources have
+/// without listing them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NodeId(u32);
+
+impl NodeId {
+    /// Returns the id as a number below [`CompiledSchema::node_count`].
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Nothing is specified: members are removed, elements visited (PR-11, PR-13).
 const NOTHING: NodeId = NodeId(0);
@@ -102,6 +118,7 @@ struct Node {
     defaulted: (u32, u32),
     /// The first of those words.
     defaulted_mask: u64,
+    branches: (u32, u32),
     lookup: lookup::Lookup,
     unlisted: Unlisted<Target>,
     items: Target,
@@ -257,6 +274,12 @@ impl CompiledSchema {
         Edge { arena: &self.0, target: &self.0.root }
     }
 
+    /// Returns the node with an id that a node of this schema has or refers to.
+    #[inline]
+    pub fn node(&self, id: NodeId) -> NodeRef<'_> {
+        self.0.node(id)
+    }
+
     /// Returns the dialect that the schema was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
@@ -288,7 +311,7 @@ impl Arena {
     #[inline]
     #[expect(clippy::indexing_slicing, reason = "ids are only made together with their node")]
     fn node(&self, id: NodeId) -> NodeRef<'_> {
-        NodeRef { arena: self, node: &self.nodes[id.0 as usize] }
+        NodeRef { arena: self, node: &self.nodes[id.index()] }
     }
 
     /// The properties of a node.
@@ -400,6 +423,15 @@ impl<'s> NodeRef<'s> {
     #[inline]
     pub fn items(self) -> Edge<'s> {
         Edge { arena: self.arena, target: &self.node.items }
+    }
+
+    /// Returns the nodes of the branches of `not`, `allOf`, `anyOf` and `oneOf`, in the order of
+    /// [`JsonSchemaProps::junctors`](crate::JsonSchemaProps::junctors). Only validation looks at
+    /// them.
+    #[expect(clippy::indexing_slicing, reason = "ranges are only made together with the branches")]
+    pub fn branches(self) -> &'s [NodeId] {
+        let (start, end) = self.node.branches;
+        &self.arena.branches[start as usize..end as usize]
     }
 
     /// Returns whether nothing is specified here, so that every member is removed.

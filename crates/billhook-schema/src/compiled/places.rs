@@ -1,19 +1,20 @@
-//! The places of a compiled schema that have defaults, and replacing those defaults.
+//! The parts of a schema below others, and the places that have defaults, which can be replaced.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::{
-    Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NO_DEFAULT, NodeRef, Step,
-    Target, Unlisted,
+    Arena, CompiledSchema, Default, Edge, FIRST_REAL_NODE, Flags, NO_DEFAULT, NodeId, NodeRef,
+    Step, Target, Unlisted,
 };
+use crate::props::JsonSchemaProps;
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{DeepValue, count};
 
-/// One step from the top of a schema to a default.
+/// One step down in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DefaultStep<'s> {
+pub enum SchemaStep<'s> {
     /// Into the listed member of this name.
     Property(&'s str),
     /// Into a member that is not listed.
@@ -41,24 +42,24 @@ impl<'s> DefaultPlace<'s> {
     }
 
     /// Returns the step to the place, and the node it starts from.
-    pub fn last_step(self) -> Option<(NodeRef<'s>, DefaultStep<'s>)> {
+    pub fn last_step(self) -> Option<(NodeRef<'s>, SchemaStep<'s>)> {
         Self::step_to(self.edge.node())
     }
 
-    fn step_to(node: NodeRef<'s>) -> Option<(NodeRef<'s>, DefaultStep<'s>)> {
+    fn step_to(node: NodeRef<'s>) -> Option<(NodeRef<'s>, SchemaStep<'s>)> {
         let arena = node.arena;
         let step = match node.node.step {
             Step::Top => return None,
-            Step::Property(property) => DefaultStep::Property(arena.name(arena.property(property))),
-            Step::AdditionalProperties => DefaultStep::AdditionalProperties,
-            Step::Items => DefaultStep::Items,
+            Step::Property(property) => SchemaStep::Property(arena.name(arena.property(property))),
+            Step::AdditionalProperties => SchemaStep::AdditionalProperties,
+            Step::Items => SchemaStep::Items,
         };
         Some((arena.node(node.node.parent), step))
     }
 
     /// Returns the steps that lead to the place, outermost first, each with the node it starts
     /// from.
-    pub fn steps(self) -> Vec<(NodeRef<'s>, DefaultStep<'s>)> {
+    pub fn steps(self) -> Vec<(NodeRef<'s>, SchemaStep<'s>)> {
         let mut steps = Vec::new();
         let mut node = self.edge.node();
         while let Some((parent, step)) = Self::step_to(node) {
@@ -72,6 +73,29 @@ impl<'s> DefaultPlace<'s> {
     /// Returns the schema path of the default.
     pub fn schema_path(self) -> FieldPath {
         self.edge.node().schema_path()
+    }
+}
+
+impl<'s> NodeRef<'s> {
+    /// Returns the parts of a schema directly below the one that this node was compiled from, with the ids
+    /// of their nodes; those under junctors are the [`NodeRef::branches`].
+    pub fn children(
+        self,
+        schema: &JsonSchemaProps,
+    ) -> impl Iterator<Item = (SchemaStep<'_>, &JsonSchemaProps, NodeId)> {
+        let additional = match self.unlisted() {
+            Unlisted::Descend(edge) => schema.additional_schema().zip(Some(edge)),
+            _ => None,
+        };
+        let additional =
+            additional.map(|(part, edge)| (SchemaStep::AdditionalProperties, part, edge));
+        let properties = schema.properties.iter().flatten().filter_map(move |(name, part)| {
+            let property = self.property(name).filter(|property| property.is_listed())?;
+            Some((SchemaStep::Property(name), part, property.edge()))
+        });
+        let items = schema.items_schema().map(|part| (SchemaStep::Items, part, self.items()));
+        let all = additional.into_iter().chain(properties).chain(items);
+        all.map(|(step, part, edge)| (step, part, edge.node_id()))
     }
 }
 

@@ -84,7 +84,11 @@ impl CrdVersion {
 
     /// Returns the validator of its schema, compiled at the first use.
     pub fn validator(&self) -> &Validator {
-        self.data.validator.get_or_init(|| Validator::new(&self.data.written))
+        let VersionData { structural, compiled, written, .. } = &*self.data;
+        self.data.validator.get_or_init(|| match structural {
+            Some(_) => Validator::of(compiled, written),
+            None => Validator::new(written),
+        })
     }
 
     /// Returns its rules in CEL, compiled at the first use; none without rules.
