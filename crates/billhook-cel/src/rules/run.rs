@@ -98,6 +98,9 @@ impl<'r> Run<'r> {
         for rule in &node.rules {
             self.rule(rule, place)?;
         }
+        if !node.has_rules_below {
+            return ControlFlow::Continue(());
+        }
         match value {
             Json::Object(members) => grow(|| {
                 for (key, member) in sorted(members) {
@@ -118,9 +121,6 @@ impl<'r> Run<'r> {
             }),
             Json::Array(items) => grow(|| {
                 let below = schema.items().node();
-                if self.tree.node(below.id()).is_none() {
-                    return ControlFlow::Continue(());
-                }
                 let old = old.and_then(|old| self.validator.old_elements(schema.id(), old));
                 for (index, item) in items.iter().enumerate() {
                     let old = old.as_ref().and_then(|old| old.get(item));

@@ -27,6 +27,8 @@ pub(crate) struct Node {
     /// Whether this node or one above it has no type where a rule needs one.
     pub(crate) is_untyped: bool,
     pub(crate) rules: Vec<Rule>,
+    /// Whether there are rules below this node.
+    pub(crate) has_rules_below: bool,
 }
 
 /// Where the types of a schema begin: they are named after that node, and what a resource shows of
@@ -80,14 +82,16 @@ impl RuleTree {
     #[expect(clippy::indexing_slicing, reason = "there is an entry for each node of the schema")]
     fn add(&mut self, schema: &JsonSchemaProps, id: NodeId) -> bool {
         let compiled = self.schema.clone();
-        let mut has_rules = !written(schema).is_empty();
+        let mut has_rules_below = false;
         grow(|| {
             for (_, part, id) in compiled.node(id).children(schema) {
-                has_rules |= self.add(part, id);
+                has_rules_below |= self.add(part, id);
             }
         });
+        let has_rules = has_rules_below || !written(schema).is_empty();
         let type_ = schema.type_.as_str().into();
-        self.nodes[id.index()] = has_rules.then(|| Box::new(Node { type_, ..Node::default() }));
+        self.nodes[id.index()] =
+            has_rules.then(|| Box::new(Node { type_, has_rules_below, ..Node::default() }));
         has_rules
     }
 
