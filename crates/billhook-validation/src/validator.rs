@@ -30,13 +30,11 @@ impl Validator {
     }
 
     /// [`Validator::new`] for a schema that is compiled already; `compiled` was made from `schema`.
-    #[doc(hidden)]
     pub fn of(compiled: &CompiledSchema, schema: &JsonSchemaProps) -> Self {
         Self::with_form(compiled, schema, SchemaForm::Written)
     }
 
     /// Compiles the structural form of a schema, which applies to its defaults (DF-44).
-    #[doc(hidden)]
     pub fn structural(compiled: &CompiledSchema, schema: &JsonSchemaProps) -> Self {
         Self::with_form(compiled, schema, SchemaForm::Structural)
     }
@@ -47,7 +45,6 @@ impl Validator {
     }
 
     /// Returns the compiled schema, on whose nodes the validator's own data hang.
-    #[doc(hidden)]
     pub fn schema(&self) -> &CompiledSchema {
         self.arena.schema()
     }
@@ -59,20 +56,17 @@ impl Validator {
     }
 
     /// Returns whether a value at a node equals the old value that it replaces (VV-85).
-    #[doc(hidden)]
     pub fn is_unchanged(&self, id: NodeId, value: &Value, old: &Value) -> bool {
         Correlation::new(&self.arena).is_unchanged(id, value, old)
     }
 
     /// Returns the elements of an old list at a node, to find those that new ones replace; none unless it
     /// is a list map (VV-81).
-    #[doc(hidden)]
     pub fn old_elements<'v>(&'v self, id: NodeId, old: &'v Value) -> Option<OldElements<'v>> {
         OldElements::new(self.arena.node(id), old)
     }
 
     /// Returns the validator of a node on its own.
-    #[doc(hidden)]
     pub fn at(&self, root: NodeId) -> Validator {
         Validator { arena: Arc::clone(&self.arena), root }
     }
