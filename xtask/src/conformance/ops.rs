@@ -266,14 +266,27 @@ pub(super) fn subject(input: Input<'_>) -> Result<(CrdVersion, Vec<u8>), String>
             let crd = crd.first().ok_or("an empty definition")?;
             let crd =
                 CustomResourceDefinition::from_value(crd.value()).map_err(|e| e.to_string())?;
-            let manifests = read_manifests(&read("object")?).map_err(|error| error.to_string())?;
-            let manifest = manifests.first().ok_or("an empty object")?;
-            let body = billhook::to_json(manifest.value()).into_bytes();
-            let api_version = manifest.value().get("apiVersion").and_then(Value::as_str);
+            let manifest = manifest(&read("object")?)?;
+            let body = billhook::to_json(&manifest).into_bytes();
+            let api_version = manifest.get("apiVersion").and_then(Value::as_str);
             let name = api_version.and_then(|text| text.split('/').nth(1)).unwrap_or_default();
             let version = crd.version(name).ok_or_else(|| format!("no version {name}"))?;
             Ok((version, body))
         }
+    }
+}
+
+/// The object of a manifest. What the vectors' server got is JSON that another reader of YAML made
+/// of it, one that takes escapes which the server's own reader refuses.
+fn manifest(text: &[u8]) -> Result<DeepValue, String> {
+    match read_manifests(text) {
+        Ok(manifests) => {
+            let first = manifests.into_iter().next().ok_or("an empty object")?;
+            Ok(first.into_value())
+        }
+        Err(error) => serde_yaml::from_slice::<Value>(text)
+            .map(DeepValue::from)
+            .map_err(|_| error.to_string()),
     }
 }
 
