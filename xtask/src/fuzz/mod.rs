@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use billhook::{
     Change, CrdVersion, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation,
-    read_manifests, to_json,
+    field_warnings, read_manifests, to_json,
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow};
@@ -152,7 +152,8 @@ fn decode_tree(version: &CrdVersion, read: Option<&Document>) -> Option<Tree> {
     let options = DecodeOptions::default().report(true);
     let (unknown, changes) = version.decode_value(&mut object, &options).ok()?;
     let duplicate = |path: &String| format!("duplicate field {}", quote(path));
-    let warnings = read.duplicates().iter().map(duplicate).chain(unknown).collect();
+    let entries: Vec<String> = read.duplicates().iter().map(duplicate).chain(unknown).collect();
+    let warnings = field_warnings(&entries).map(str::to_owned).collect();
     Some(Tree { object, changes, warnings })
 }
 
