@@ -4,5 +4,6 @@ pub mod bench;
 pub mod ci;
 pub mod conformance;
 pub mod fuzz;
+pub mod public_api;
 mod source;
 pub mod tidy;

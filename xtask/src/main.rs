@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::{bench, ci, conformance, fuzz, tidy};
+use xtask::{bench, ci, conformance, fuzz, public_api, tidy};
 
 /// The project's own tools
 #[derive(Parser)]
@@ -32,6 +32,12 @@ enum Tool {
         #[arg(long, value_name = "N", default_value_t = 0)]
         seed: u64,
     },
+    /// Write the public items of the crates to docs/public-api
+    PublicApi {
+        /// Only say whether they are as written
+        #[arg(long)]
+        check: bool,
+    },
     /// Print ratios of the hot path by the clock
     BenchReport(bench::Options),
     /// Print ratios of the hot path in instructions, counted by valgrind
@@ -45,6 +51,7 @@ fn main() -> ExitCode {
         Tool::Tidy => tidy::main(),
         Tool::Conformance(options) => conformance::main(&options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
+        Tool::PublicApi { check } => public_api::main(&root, check),
         Tool::BenchReport(options) => bench::report_main(&options),
         Tool::BenchCount => bench::count_main(),
     }

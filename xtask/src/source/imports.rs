@@ -2,7 +2,7 @@
 
 use syn::{Item, UseTree, Visibility};
 
-use super::is_test;
+use super::{is_public, is_test};
 
 /// One name that a `use` line brings in.
 #[derive(Debug, Clone)]
@@ -13,6 +13,7 @@ pub(crate) struct Import {
     pub(crate) path: Vec<String>,
     /// Whether it is visible outside of the module at all.
     pub(crate) is_reexport: bool,
+    pub(crate) is_public: bool,
 }
 
 /// All imports of these items.
@@ -26,6 +27,7 @@ pub(crate) fn imports(items: &[Item]) -> Vec<Import> {
                 name: None,
                 path: Vec::new(),
                 is_reexport: !matches!(used.vis, Visibility::Inherited),
+                is_public: is_public(&used.vis),
             };
             leaves(&used.tree, &visibility, &mut imports);
         }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use syn::Item;
 
 pub(crate) use imports::{Import, imports};
+pub(crate) use resolve::name_of;
 
 /// A crate.
 pub(crate) struct Source {
@@ -23,6 +24,7 @@ pub(crate) struct Module {
     pub(crate) parent: usize,
     /// Relative to the root of the workspace.
     pub(crate) file: PathBuf,
+    pub(crate) is_public: bool,
     pub(crate) items: Vec<Item>,
     pub(crate) imports: Vec<Import>,
 }
@@ -36,7 +38,7 @@ impl Source {
             .find(|file| workspace.join(file).is_file())
             .ok_or_else(|| format!("{directory}: neither a library nor a command"))?;
         let mut source = Source { modules: Vec::new() };
-        source.read_file(workspace, Vec::new(), 0, root)?;
+        source.read_file(workspace, Vec::new(), 0, root, true)?;
         Ok(source)
     }
 
@@ -46,12 +48,13 @@ impl Source {
         path: Vec<String>,
         parent: usize,
         file: PathBuf,
+        is_public: bool,
     ) -> Result<(), String> {
         let shown = file.display();
         let text = std::fs::read_to_string(workspace.join(&file))
             .map_err(|error| format!("{shown}: {error}"))?;
         let parsed = syn::parse_file(&text).map_err(|error| format!("{shown}: {error}"))?;
-        let module = Module { path, parent, file, items: parsed.items, imports: vec![] };
+        let module = Module { path, parent, file, is_public, items: parsed.items, imports: vec![] };
         self.add(workspace, module)
     }
 
@@ -69,15 +72,17 @@ impl Source {
                 Item::Mod(declared) => {
                     let mut path = path.clone();
                     path.push(declared.ident.to_string());
+                    let is_public = is_public(&declared.vis);
                     match declared.content {
                         Some((_, items)) => {
                             let (file, imports) = (file.clone(), Vec::new());
-                            let module = Module { path, parent: index, file, items, imports };
+                            let module =
+                                Module { path, parent: index, file, is_public, items, imports };
                             self.add(workspace, module)?;
                         }
                         None => {
                             let file = file_of(workspace, &file, &path)?;
-                            self.read_file(workspace, path, index, file)?;
+                            self.read_file(workspace, path, index, file, is_public)?;
                         }
                     }
                 }
@@ -128,6 +133,11 @@ pub(crate) fn is_test(item: &Item) -> bool {
     })
 }
 
+/// Whether a visibility is plain `pub`.
+pub(crate) fn is_public(visibility: &syn::Visibility) -> bool {
+    matches!(visibility, syn::Visibility::Public(_))
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
@@ -137,7 +147,8 @@ pub(crate) mod tests {
         let items = syn::parse_file(text).unwrap().items;
         let mut source = Source { modules: Vec::new() };
         let file = PathBuf::from("lib.rs");
-        let module = Module { path: vec![], parent: 0, file, items, imports: vec![] };
+        let module =
+            Module { path: vec![], parent: 0, file, is_public: true, items, imports: vec![] };
         source.add(Path::new("."), module).unwrap();
         source
     }
