@@ -105,7 +105,8 @@ fn conformance(root: &Path) -> Result<(), String> {
         println!("no ../shared: the full conformance run is left out");
         return Ok(());
     }
-    failed(crate::conformance::main(&crate::conformance::Options { files, ..Default::default() }))
+    let options = crate::conformance::Options { files, ..Default::default() };
+    failed(crate::conformance::main(root, &options))
 }
 
 fn cargo(root: &Path, arguments: &str) -> Result<(), String> {

@@ -5,5 +5,6 @@ pub mod ci;
 pub mod conformance;
 pub mod fuzz;
 pub mod public_api;
+pub mod readme;
 mod source;
 pub mod tidy;

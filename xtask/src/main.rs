@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::{bench, ci, conformance, fuzz, public_api, tidy};
+use xtask::{bench, ci, conformance, fuzz, public_api, readme, tidy};
 
 /// The project's own tools
 #[derive(Parser)]
@@ -38,6 +38,12 @@ enum Tool {
         #[arg(long)]
         check: bool,
     },
+    /// Write the tables of README.md: docs/parity.md and docs/speed.md with what was measured
+    Readme {
+        /// Only say whether they are up to date
+        #[arg(long)]
+        check: bool,
+    },
     /// Print ratios of the hot path by the clock
     BenchReport(bench::Options),
     /// Print ratios of the hot path in instructions, counted by valgrind
@@ -49,10 +55,11 @@ fn main() -> ExitCode {
     match Tool::parse() {
         Tool::Ci { steps } => ci::main(&root, &steps),
         Tool::Tidy => tidy::main(),
-        Tool::Conformance(options) => conformance::main(&options),
+        Tool::Conformance(options) => conformance::main(&root, &options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
         Tool::PublicApi { check } => public_api::main(&root, check),
-        Tool::BenchReport(options) => bench::report_main(&options),
+        Tool::Readme { check } => readme::main(&root, check),
+        Tool::BenchReport(options) => bench::report_main(&root, &options),
         Tool::BenchCount => bench::count_main(),
     }
 }

@@ -6,10 +6,13 @@ mod report;
 mod rows;
 mod table;
 
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use billhook_benches::{Input, Variant, shapes, sources};
+
+use crate::readme::record;
 
 /// All inputs in all variants.
 fn inputs() -> Vec<Input> {
@@ -35,18 +38,26 @@ pub struct Options {
     /// Print the times themselves, too
     #[arg(long)]
     times: bool,
+    /// Write the medians that have a limit to docs/measured/speed.json
+    #[arg(long)]
+    record: bool,
 }
 
 /// `cargo xtask bench-report`.
-pub fn report_main(options: &Options) -> ExitCode {
+pub fn report_main(root: &Path, options: &Options) -> ExitCode {
     let budget = Duration::from_secs(if options.quick { 15 } else { 100 });
-    print!("{}", report::run(budget, options.times));
-    ExitCode::SUCCESS
+    let (report, medians) = report::run(budget, options.times);
+    let result = if options.record { record(root, "speed", medians) } else { Ok(()) };
+    print(result.map(|()| report))
 }
 
 /// `cargo xtask bench-count`.
 pub fn count_main() -> ExitCode {
-    match count::run() {
+    print(count::run())
+}
+
+fn print(report: Result<String, String>) -> ExitCode {
+    match report {
         Ok(report) => {
             print!("{report}");
             ExitCode::SUCCESS

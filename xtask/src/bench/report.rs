@@ -9,6 +9,7 @@ use billhook_benches::{Contestant, Input, Rng};
 
 use super::rows::OF_WIDTH;
 use super::table::Costs;
+use crate::readme::Measured;
 
 /// How long a contestant runs at a time, unless once takes longer.
 const TURN: Duration = Duration::from_micros(100);
@@ -41,8 +42,8 @@ impl Lane<'_> {
     }
 }
 
-/// Measures for about so long; gives the tables.
-pub(super) fn run(budget: Duration, with_times: bool) -> String {
+/// Measures for about so long; returns the tables, and the medians that have a limit.
+pub(super) fn run(budget: Duration, with_times: bool) -> (String, Measured) {
     let start = Instant::now();
     let (inputs, widths) = (super::inputs(), super::widths());
     let mut blocks = blocks(&inputs, &widths);
@@ -65,7 +66,7 @@ pub(super) fn run(budget: Duration, with_times: bool) -> String {
     if with_times {
         out.push_str(&times(&lanes));
     }
-    out
+    (out, costs.medians())
 }
 
 /// Every block gets three turns, then about the same time as the others, in random order; what

@@ -14,6 +14,13 @@ pub(super) struct Row {
     pub(super) limit: Option<f64>,
 }
 
+impl Row {
+    /// Returns the names of both contestants.
+    pub(super) fn title(&self) -> String {
+        format!("{} / {}", self.contestant.name(), self.unit.name())
+    }
+}
+
 const fn row(
     contestant: Contestant,
     unit: Contestant,

@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use billhook_benches::{Contestant, Input, Variant};
+use serde_json::json;
 
 use super::rows::{OF_WIDTH, ROWS, Row};
+use crate::readme::Measured;
 
 /// What each contestant costs on each input.
 pub(super) struct Costs<'i> {
@@ -24,12 +26,7 @@ impl Costs<'_> {
 
     /// All ratios, a line for each comparison and variant, with the median over the inputs.
     pub(super) fn ratios(&self) -> String {
-        let mut names: Vec<&str> = Vec::new();
-        for input in self.inputs {
-            if !names.contains(&input.name.as_str()) {
-                names.push(&input.name);
-            }
-        }
+        let names = self.names();
         let mut out = format!("| | variant | {} | median | limit | met |\n", names.join(" | "));
         let _ = writeln!(out, "|---|---|{}---|---|---|", "---|".repeat(names.len()));
         for row in &ROWS {
@@ -39,12 +36,41 @@ impl Costs<'_> {
         out
     }
 
+    /// The names of the inputs, each once.
+    fn names(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        for input in self.inputs {
+            if !names.contains(&input.name.as_str()) {
+                names.push(&input.name);
+            }
+        }
+        names
+    }
+
+    /// The medians that have a limit, by comparison and variant.
+    pub(super) fn medians(&self) -> Measured {
+        let names = self.names();
+        let of_row = |row: &Row| {
+            let ratios =
+                row.variants.iter().flat_map(|variant| self.row_ratios(row, &names, *variant));
+            let variant = match row.variants {
+                [variant] => variant.name(),
+                _ => "all",
+            };
+            (format!("{}, {variant}", row.title()), median(ratios.collect()), row.limit)
+        };
+        let medians = ROWS.iter().map(of_row).chain(self.width_ratios());
+        let with_limit = |(title, median, limit): (String, f64, Option<f64>)| {
+            Some((title, json!({"median": (median * 1e3).round() / 1e3, "limit": limit?})))
+        };
+        medians.filter_map(with_limit).collect()
+    }
+
     fn row(&self, row: &Row, names: &[&str], out: &mut String) {
-        let title = format!("{} / {}", row.contestant.name(), row.unit.name());
+        let title = row.title();
         let mut all = Vec::new();
         for variant in row.variants {
-            let ratios: Vec<f64> =
-                names.iter().map(|name| self.row_ratio(row, name, *variant)).collect();
+            let ratios = self.row_ratios(row, names, *variant);
             all.extend(&ratios);
             let cells: Vec<String> = ratios.iter().map(|ratio| number(*ratio)).collect();
             let end = if row.variants.len() == 1 {
@@ -62,24 +88,35 @@ impl Costs<'_> {
         }
     }
 
-    fn row_ratio(&self, row: &Row, name: &str, variant: Variant) -> f64 {
-        let is_meant = |input: &Input| input.name == name && input.variant == variant;
-        let input = self.inputs.iter().position(is_meant).unwrap_or(usize::MAX);
-        self.ratio((input, row.contestant), (input, row.unit))
+    fn row_ratios(&self, row: &Row, names: &[&str], variant: Variant) -> Vec<f64> {
+        let ratio = |name: &&str| {
+            let is_meant = |input: &Input| input.name == *name && input.variant == variant;
+            let input = self.inputs.iter().position(is_meant).unwrap_or(usize::MAX);
+            self.ratio((input, row.contestant), (input, row.unit))
+        };
+        names.iter().map(ratio).collect()
     }
 
-    fn widths(&self, columns: usize, out: &mut String) {
-        let [narrow, wide @ ..] = self.widths else { return };
+    /// What wide schemas cost in units of the narrow one, with the limits.
+    fn width_ratios(&self) -> Vec<(String, f64, Option<f64>)> {
+        let [narrow, wide @ ..] = self.widths else { return Vec::new() };
+        let first = self.inputs.len();
+        let mut ratios = Vec::new();
         for (position, wide) in wide.iter().enumerate() {
             for (contestant, limit) in OF_WIDTH {
-                let first = self.inputs.len();
                 let ratio = self.ratio((first + 1 + position, contestant), (first, contestant));
                 let title =
                     format!("{}, by member: {} / {}", contestant.name(), wide.name, narrow.name);
-                let empty = " |".repeat(columns);
-                let end = verdict(ratio, limit);
-                let _ = writeln!(out, "| {title} | clean |{empty} {end} |");
+                ratios.push((title, ratio, limit));
             }
+        }
+        ratios
+    }
+
+    fn widths(&self, columns: usize, out: &mut String) {
+        let empty = " |".repeat(columns);
+        for (title, ratio, limit) in self.width_ratios() {
+            let _ = writeln!(out, "| {title} | clean |{empty} {} |", verdict(ratio, limit));
         }
     }
 }

@@ -17,7 +17,9 @@ use std::process::ExitCode;
 use billhook_apimachinery::print::pretty_json;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
-use serde_json::Value;
+use serde_json::{Value, json};
+
+use crate::readme::{Measured, record};
 
 /// Vectors wrap objects that are themselves as deep as a server allows.
 const VECTOR_DEPTH: usize = billhook_decode::MAX_DEPTH + 10;
@@ -92,6 +94,9 @@ pub struct Options {
     /// Show so many vectors that fail
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub failures: usize,
+    /// Write the counts to docs/measured/conformance.json
+    #[arg(long, conflicts_with = "show")]
+    pub record: bool,
     /// Vectors, one a line
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -118,19 +123,28 @@ pub fn shared_files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Count {
     passed: usize,
     failed: usize,
     skipped: usize,
 }
 
-/// A run over files: the counts by operation.
+impl Count {
+    fn add(&mut self, other: Count) {
+        self.passed += other.passed;
+        self.failed += other.failed;
+        self.skipped += other.skipped;
+    }
+}
+
+/// A run over files: the counts by operation and by file.
 struct Run<'o> {
     options: &'o Options,
     /// How many failures are still to be shown.
     failures: usize,
     counts: BTreeMap<String, Count>,
+    files: Measured,
 }
 
 impl Run<'_> {
@@ -138,48 +152,56 @@ impl Run<'_> {
         let shown = file.display();
         let text = std::fs::read_to_string(file).map_err(|error| format!("{shown}: {error}"))?;
         let directory = file.parent().unwrap_or(Path::new("."));
+        let mut total = Count::default();
         for (index, line) in text.lines().enumerate() {
             let vector =
                 Vector::parse(line).map_err(|error| format!("{shown}:{}: {error}", index + 1))?;
             if self.options.show.as_ref().is_none_or(|id| *id == vector.id) {
-                self.vector(&vector, directory);
+                total.add(self.vector(&vector, directory));
             }
         }
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let Count { passed, failed, skipped } = total;
+        self.files.insert(name, json!({"passed": passed, "failed": failed + skipped}));
         Ok(())
     }
 
-    fn vector(&mut self, vector: &Vector, directory: &Path) {
+    fn vector(&mut self, vector: &Vector, directory: &Path) -> Count {
         let verdict = vector.run(directory);
-        let count = self.counts.entry(vector.op.clone()).or_default();
+        let mut count = Count::default();
         match &verdict {
-            Verdict::Passed => count.passed += 1,
-            Verdict::Failed { .. } => count.failed += 1,
-            Verdict::Skipped => count.skipped += 1,
+            Verdict::Passed => count.passed = 1,
+            Verdict::Failed { .. } => count.failed = 1,
+            Verdict::Skipped => count.skipped = 1,
         }
+        self.counts.entry(vector.op.clone()).or_default().add(count);
         if self.options.show.is_some() {
             print_case(vector, &verdict, true);
         } else if self.failures > 0 && matches!(verdict, Verdict::Failed { .. }) {
             self.failures -= 1;
             print_case(vector, &verdict, false);
         }
+        count
     }
 }
 
 /// `cargo xtask conformance`.
-pub fn main(options: &Options) -> ExitCode {
-    let mut run = Run { options, failures: options.failures, counts: BTreeMap::new() };
-    for file in &options.files {
-        if let Err(error) = run.file(file) {
-            eprintln!("error: {error}");
-            return ExitCode::from(2);
-        }
+pub fn main(root: &Path, options: &Options) -> ExitCode {
+    let (counts, files) = Default::default();
+    let mut run = Run { options, failures: options.failures, counts, files };
+    let mut result = options.files.iter().try_for_each(|file| run.file(file));
+    if options.record {
+        result = result.and_then(|()| record(root, "conformance", run.files));
+    }
+    if let Err(error) = result {
+        eprintln!("error: {error}");
+        return ExitCode::from(2);
     }
     let mut total = Count::default();
-    for (op, Count { passed, failed, skipped }) in &run.counts {
+    for (op, count) in run.counts {
+        let Count { passed, failed, skipped } = count;
         println!("{op}: {passed} passed, {failed} failed, {skipped} not implemented");
-        total.passed += passed;
-        total.failed += failed;
-        total.skipped += skipped;
+        total.add(count);
     }
     println!("{} passed, {} failed, {} skipped", total.passed, total.failed, total.skipped);
     if total.failed > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }

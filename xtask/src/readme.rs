@@ -1,0 +1,171 @@
+//! The tables of README.md: templates (`docs/parity.md`, `docs/speed.md`) with the numbers of
+//! `docs/measured`, which `cargo xtask conformance --record` and `bench-report --record` write.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use billhook_apimachinery::print::pretty_json;
+use serde_json::Value;
+
+/// The tables: the name of the markers in README.md and of the template.
+const TABLES: [&str; 2] = ["parity", "speed"];
+
+/// What was measured, by name.
+pub(crate) type Measured = BTreeMap<String, Value>;
+
+/// A file of `docs/measured`.
+fn file(root: &Path, name: &str) -> PathBuf {
+    root.join("docs/measured").join(name).with_extension("json")
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+fn measured(root: &Path, name: &str) -> Result<Measured, String> {
+    let file = file(root, name);
+    serde_json::from_str(&read(&file)?).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Adds to a file of `docs/measured`; entries of the same names are replaced.
+pub(crate) fn record(root: &Path, name: &str, new: Measured) -> Result<(), String> {
+    let mut all = measured(root, name)?;
+    all.extend(new);
+    let file = file(root, name);
+    let text = pretty_json(&Value::Object(all.into_iter().collect())) + "\n";
+    std::fs::write(&file, text).map_err(|error| format!("{}: {error}", file.display()))
+}
+
+/// Where the numbers of placeholders come from.
+struct Numbers {
+    conformance: Measured,
+    speed: Measured,
+}
+
+impl Numbers {
+    /// Expands `vectors FILE…`, `ratio COMPARISON` or `limit COMPARISON`.
+    fn expand(&self, placeholder: &str) -> Result<String, String> {
+        let (verb, name) = placeholder.split_once(' ').unwrap_or((placeholder, ""));
+        match verb {
+            "vectors" => self.vectors(name),
+            "ratio" => Ok(format!("{:.2}", number(&self.speed, name, "median")?)),
+            "limit" => Ok(format!("{:?}", number(&self.speed, name, "limit")?)),
+            _ => Err(format!("unknown placeholder `{placeholder}`")),
+        }
+    }
+
+    fn vectors(&self, files: &str) -> Result<String, String> {
+        let (mut passed, mut failed) = (0.0, 0.0);
+        for file in files.split(' ') {
+            passed += number(&self.conformance, file, "passed")?;
+            failed += number(&self.conformance, file, "failed")?;
+        }
+        let all = thousands(passed + failed);
+        Ok(if failed == 0.0 { all } else { format!("{} of {all}", thousands(passed)) })
+    }
+}
+
+fn number(measured: &Measured, name: &str, field: &str) -> Result<f64, String> {
+    let number = measured.get(name).and_then(|entry| entry.get(field)).and_then(Value::as_f64);
+    number.ok_or_else(|| format!("`{name}` has no measured `{field}`"))
+}
+
+/// Prints a whole number with a comma between groups of three digits.
+fn thousands(number: f64) -> String {
+    let digits = number.to_string();
+    let groups = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy);
+    groups.collect::<Vec<_>>().join(",")
+}
+
+/// Replaces the placeholders, which stand in braces.
+fn expanded(template: &str, numbers: &Numbers) -> Result<String, String> {
+    let mut parts = template.split('{');
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (placeholder, rest) = part.split_once('}').ok_or("a brace is not closed")?;
+        out += &numbers.expand(placeholder)?;
+        out += rest;
+    }
+    Ok(out)
+}
+
+/// Replaces what is between two markers.
+fn replaced(text: &str, name: &str, table: &str) -> Result<String, String> {
+    let (start, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->\n"));
+    let parts = text.split_once(&start).and_then(|(before, rest)| {
+        let (_, after) = rest.split_once(&end)?;
+        Some(format!("{before}{start}\n{table}\n{end}{after}"))
+    });
+    parts.ok_or_else(|| format!("README.md has no table between <!-- {name} --> markers"))
+}
+
+/// Returns README.md as it is, and as its tables should be.
+pub fn texts(root: &Path) -> Result<(String, String), String> {
+    let numbers =
+        Numbers { conformance: measured(root, "conformance")?, speed: measured(root, "speed")? };
+    let text = read(&root.join("README.md"))?;
+    let mut updated = text.clone();
+    for name in TABLES {
+        let template = read(&root.join("docs").join(name).with_extension("md"))?;
+        let (_, table) = template.split_once("\n\n").unwrap_or_default();
+        let table =
+            expanded(table, &numbers).map_err(|error| format!("docs/{name}.md: {error}"))?;
+        updated = replaced(&updated, name, &table)?;
+    }
+    Ok((text, updated))
+}
+
+fn run(root: &Path, check: bool) -> Result<(), String> {
+    let (text, updated) = texts(root)?;
+    if text == updated {
+        return Ok(());
+    }
+    if check {
+        return Err("README.md has other tables: run `cargo xtask readme`".to_owned());
+    }
+    std::fs::write(root.join("README.md"), updated).map_err(|error| error.to_string())
+}
+
+/// `cargo xtask readme`.
+pub fn main(root: &Path, check: bool) -> ExitCode {
+    match run(root, check) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(template: &str, expected: Result<&str, &str>) {
+        let of = |entries: Value| serde_json::from_value::<Measured>(entries).unwrap();
+        let numbers = Numbers {
+            conformance: of(json!({
+                "many": {"passed": 1_234_000, "failed": 0},
+                "few": {"passed": 7, "failed": 0},
+                "bad": {"passed": 999, "failed": 2},
+            })),
+            speed: of(json!({"a / b, all": {"median": 0.126, "limit": 1.0}})),
+        };
+        let result = expanded(template, &numbers);
+        assert_eq!(result.as_deref().map_err(String::as_str), expected);
+    }
+
+    #[test]
+    fn placeholders() {
+        check("no numbers", Ok("no numbers"));
+        check("| {vectors few} | {vectors many few} |", Ok("| 7 | 1,234,007 |"));
+        check("{vectors few bad}", Ok("1,006 of 1,008"));
+        check("{ratio a / b, all} {limit a / b, all}", Ok("0.13 1.0"));
+        check("{vectors none}", Err("`none` has no measured `passed`"));
+        check("{other few}", Err("unknown placeholder `other few`"));
+        check("{vectors", Err("a brace is not closed"));
+    }
+}
