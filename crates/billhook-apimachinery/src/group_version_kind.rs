@@ -2,24 +2,31 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use crate::record;
 
-use crate::serde_null::null_is_default;
+record! {
+    /// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
+    /// empty.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct GroupVersionResource = "GroupVersionResource" {
+        /// The API group.
+        pub group: String = "group" @required,
+        /// The version.
+        pub version: String = "version" @required,
+        /// The name in URLs, without subresource.
+        pub resource: String = "resource" @required,
+    }
 
-/// Group, version and name of a resource, e.g. `apps`, `v1`, `deployments`. The core group is
-/// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupVersionResource {
-    /// The API group.
-    #[serde(deserialize_with = "null_is_default")]
-    pub group: String,
-    /// The version.
-    #[serde(deserialize_with = "null_is_default")]
-    pub version: String,
-    /// The name in URLs, without subresource.
-    #[serde(deserialize_with = "null_is_default")]
-    pub resource: String,
+    /// Group, version and name of a kind, e.g. `apps`, `v1`, `Deployment`. The core group is empty.
+    #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub struct GroupVersionKind = "GroupVersionKind" {
+        /// The API group.
+        pub group: String = "group" @required,
+        /// The version.
+        pub version: String = "version" @required,
+        /// The kind.
+        pub kind: String = "kind" @required,
+    }
 }
 
 impl GroupVersionResource {
@@ -58,21 +65,6 @@ impl fmt::Display for GroupVersionResource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", api_version(&self.group, &self.version), self.resource)
     }
-}
-
-/// Group, version and name of a kind, e.g. `apps`, `v1`, `Deployment`. The core group is empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(default)]
-pub struct GroupVersionKind {
-    /// The API group.
-    #[serde(deserialize_with = "null_is_default")]
-    pub group: String,
-    /// The version.
-    #[serde(deserialize_with = "null_is_default")]
-    pub version: String,
-    /// The kind.
-    #[serde(deserialize_with = "null_is_default")]
-    pub kind: String,
 }
 
 impl GroupVersionKind {

@@ -33,8 +33,6 @@ pub mod metadata;
 pub mod names;
 pub mod print;
 pub mod record;
-pub mod record_reader;
-pub mod serde_null;
 mod status;
 mod type_meta;
 mod user_info;

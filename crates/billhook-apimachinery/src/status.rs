@@ -5,75 +5,60 @@ use std::fmt;
 
 use crate::print::quote;
 use crate::{FieldError, aggregate};
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::GroupVersionResource;
-use crate::serde_null::{null_is_default, record, records};
+use crate::record;
+use crate::record::TypedRecord;
 
-/// An API error: the `Status` object of API version `v1`.
-///
-/// It prints as its message.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Status {
-    /// `Failure` or `Success`; a webhook may send anything.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub status: String,
-    /// A message for humans.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// The cause in one word for clients, such as `Forbidden`.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// More information for clients.
-    #[serde(deserialize_with = "record", skip_serializing_if = "Option::is_none")]
-    pub details: Option<Box<StatusDetails>>,
-    /// The HTTP status code.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
-    pub code: i32,
-}
+record! {
+    /// An API error: the `Status` object of API version `v1`.
+    ///
+    /// It prints as its message.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Status = "Status" {
+        /// `Failure` or `Success`; a webhook may send anything.
+        pub status: String = "status",
+        /// What happened, for people.
+        pub message: String = "message",
+        /// What happened, for programs: one word such as `Forbidden`.
+        pub reason: String = "reason" of "v1.StatusReason",
+        /// More for programs.
+        pub details: Option<Box<StatusDetails>> = "details",
+        /// The HTTP status code.
+        pub code: i32 = "code",
+    }
 
-/// The details of a [`Status`] for clients.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct StatusDetails {
-    /// The name of the object.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// The group of the object.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub group: String,
-    /// The kind or resource of the object.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub kind: String,
-    /// The UID of the object.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub uid: String,
-    /// The single things that are wrong.
-    #[serde(deserialize_with = "records", skip_serializing_if = "Vec::is_empty")]
-    pub causes: Vec<StatusCause>,
-    /// After how many seconds a client may try again.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "is_zero")]
-    pub retry_after_seconds: i32,
-}
+    /// What a [`Status`] says for programs.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct StatusDetails = "StatusDetails" {
+        /// The name of the object.
+        pub name: String = "name",
+        /// The group of the object.
+        pub group: String = "group",
+        /// The kind or resource of the object.
+        pub kind: String = "kind",
+        /// The UID of the object.
+        pub uid: String = "uid" as "UID" of "types.UID",
+        /// The single things that are wrong.
+        pub causes: Vec<StatusCause> = "causes",
+        /// After how many seconds a client may try again.
+        pub retry_after_seconds: i32 = "retryAfterSeconds",
+    }
 
-/// One thing that is wrong.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default, rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct StatusCause {
-    /// The cause in one word for clients.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub reason: String,
-    /// A message for humans.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub message: String,
-    /// The field of the object.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub field: String,
+    /// One thing that is wrong.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct StatusCause = "StatusCause" {
+        /// What is wrong, for programs.
+        pub reason: String = "reason" of "v1.CauseType",
+        /// What is wrong, for people.
+        pub message: String = "message",
+        /// Where in the object.
+        pub field: String = "field",
+    }
 }
 
 impl StatusCause {
@@ -82,10 +67,6 @@ impl StatusCause {
         let message = text.strip_prefix(&format!("{field}: ")).unwrap_or(&text).to_owned();
         StatusCause { reason: error.error_type().reason().to_owned(), message, field }
     }
-}
-
-fn is_zero(number: &i32) -> bool {
-    *number == 0
 }
 
 impl fmt::Display for Status {
@@ -113,7 +94,7 @@ impl Status {
         if text("kind") != "Status" || text("apiVersion") != "v1" {
             return None;
         }
-        let status: Status = serde::Deserialize::deserialize(value).ok()?;
+        let (status, _) = Status::read(value).ok()?;
         (status.status != "Success").then_some(status)
     }
 

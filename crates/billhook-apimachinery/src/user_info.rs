@@ -2,27 +2,22 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use crate::record;
 
-use crate::serde_null::null_is_default;
-
-/// Who makes a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(default)]
-#[non_exhaustive]
-pub struct UserInfo {
-    /// The name.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub username: String,
-    /// Distinguishes users of the same name at different times.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "String::is_empty")]
-    pub uid: String,
-    /// The groups that the user is in.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "Vec::is_empty")]
-    pub groups: Vec<String>,
-    /// Further attributes found by authentication.
-    #[serde(deserialize_with = "null_is_default", skip_serializing_if = "BTreeMap::is_empty")]
-    pub extra: BTreeMap<String, Vec<String>>,
+record! {
+    /// Who makes a request.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct UserInfo = "UserInfo" {
+        /// The name.
+        pub username: String = "username",
+        /// What tells apart users of the same name at different times.
+        pub uid: String = "uid" as "UID",
+        /// The groups that the user is in.
+        pub groups: Vec<String> = "groups",
+        /// What else authentication found out.
+        pub extra: BTreeMap<String, Vec<String>> = "extra" of "map[string]v1.ExtraValue",
+    }
 }
 
 impl UserInfo {

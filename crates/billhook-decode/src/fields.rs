@@ -1,6 +1,7 @@
 //! The known fields of metadata, with their names prepared for comparing them with text.
 
-use billhook_apimachinery::metadata::fields::{Kind, OBJECT_META, Record};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record::{Field, Record, Type, TypedRecord};
 use billhook_schema::props::JsonSchemaProps;
 use billhook_schema::{CompileOptions, CompiledSchema, NodeRef, PropertyRef};
 
@@ -17,7 +18,8 @@ pub(crate) struct Fields {
 
 #[derive(Debug)]
 pub(crate) enum FieldKind {
-    Plain(Kind),
+    /// The type of its values, and whether it is written even if it is empty.
+    Plain(Type, bool),
     /// A list of records with these fields.
     Records(Fields),
 }
@@ -25,23 +27,23 @@ pub(crate) enum FieldKind {
 impl Fields {
     /// The fields of metadata.
     pub(crate) fn object_meta() -> Self {
-        Fields::new(OBJECT_META)
+        Fields::new(ObjectMeta::record())
     }
 
-    fn new(record: Record) -> Self {
-        let mut record = record.to_vec();
-        record.sort_by_key(|(name, _)| *name);
+    fn new(record: &'static Record) -> Self {
+        let mut fields = record.fields.to_vec();
+        fields.sort_by_key(|field| field.name);
         let mut schema = JsonSchemaProps::default();
-        let named = |(name, _): &(&str, Kind)| ((*name).to_owned(), JsonSchemaProps::default());
-        schema.properties = Some(record.iter().map(named).collect());
+        let named = |field: &Field| (field.name.to_owned(), JsonSchemaProps::default());
+        schema.properties = Some(fields.iter().map(named).collect());
         let mut options = CompileOptions::default();
         options.resource_root = false;
         let names = CompiledSchema::of_part(&schema, options);
-        let is_required = |kind: Kind| matches!(kind, Kind::RequiredString(_));
-        let required = record.iter().enumerate().fold(0, |bits, (position, (_, kind))| {
-            bits | u32::from(is_required(*kind)) << position
-        });
-        let kinds = record.iter().map(|(_, kind)| FieldKind::new(*kind)).collect();
+        let required = fields
+            .iter()
+            .enumerate()
+            .fold(0, |bits, (position, field)| bits | u32::from(field.is_required) << position);
+        let kinds = fields.iter().map(FieldKind::new).collect();
         Fields { names, kinds, required }
     }
 
@@ -63,10 +65,10 @@ impl Fields {
 }
 
 impl FieldKind {
-    fn new(kind: Kind) -> Self {
-        match kind {
-            Kind::Records { fields, .. } => FieldKind::Records(Fields::new(fields)),
-            _ => FieldKind::Plain(kind),
+    fn new(field: &Field) -> Self {
+        match field.type_.unnamed() {
+            Type::List(Type::Record(table)) => FieldKind::Records(Fields::new(table())),
+            type_ => FieldKind::Plain(type_, field.is_required),
         }
     }
 }

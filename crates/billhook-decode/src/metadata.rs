@@ -1,9 +1,9 @@
 //! Metadata in text: whether it is normalized already (OM-02 to OM-04), and the slower path when it
 //! is not.
 
-use billhook_apimachinery::metadata::fields::Kind;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
 use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::{DeepValue, deep_eq};
 use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{NodeRef, PreviousProperty};
@@ -130,8 +130,8 @@ impl<'t> Fast<'_, 't> {
     }
 
     fn field(&mut self, kind: Option<&FieldKind>, at: usize, byte: u8, left: usize) -> NormalEnd {
-        let kind = match kind {
-            Some(FieldKind::Plain(kind)) => kind,
+        let (type_, is_required) = match kind {
+            Some(FieldKind::Plain(type_, is_required)) => (type_, *is_required),
             Some(FieldKind::Records(fields)) => {
                 return self.list(at, left, |fast, at, left| {
                     let Some(left) = left.checked_sub(1) else { return Err(Stop::Invalid) };
@@ -140,23 +140,24 @@ impl<'t> Fast<'_, 't> {
             }
             None => return Ok(None),
         };
-        match kind {
-            Kind::String(_) => self.string(at, byte, |text| !text.is_empty()),
-            Kind::RequiredString(_) => self.string(at, byte, |_| true),
-            Kind::Integer => self.integer(at, |literal| literal != b"0"),
-            Kind::OptionalInteger => self.integer(at, |_| true),
-            Kind::OptionalBool => match byte {
+        match type_ {
+            Type::Text => self.string(at, byte, |text| is_required || !text.is_empty()),
+            Type::Int64 => self.integer(at, |literal| literal != b"0"),
+            Type::Optional(Type::Int64) => self.integer(at, |_| true),
+            Type::Optional(Type::Flag) => match byte {
                 b't' => self.scan.skip_literal(at, b"true").map(Some),
                 b'f' => self.scan.skip_literal(at, b"false").map(Some),
                 _ => Ok(None),
             },
-            Kind::Time => self.string(at, byte, is_normal_time),
-            Kind::StringMap => self.string_map(at, left),
-            Kind::StringList => self.list(at, left, |fast, at, _| {
+            Type::Time => self.string(at, byte, is_normal_time),
+            Type::Map(_) => self.string_map(at, left),
+            Type::List(_) => self.list(at, left, |fast, at, _| {
                 let byte = fast.scan.byte(at);
                 fast.string(at, byte, |_| true)
             }),
-            Kind::Any if byte != b'n' => self.scan.skip_value(at, byte, self.keys, left).map(Some),
+            Type::Optional(Type::Any) if byte != b'n' => {
+                self.scan.skip_value(at, byte, self.keys, left).map(Some)
+            }
             _ => Ok(None),
         }
     }

@@ -210,7 +210,7 @@ impl<'w> Walk<'w> {
                 let items = Place {
                     schema,
                     node: place.node.items().node(),
-                    is_resource: schema.extensions.embedded_resource,
+                    is_resource: schema.embedded_resource,
                     depends: place.depends || place.schema.preserves_unknown_fields(),
                 };
                 self.node(&items, resource, Around::Items(&around), inside, &at.name("items"));
@@ -222,7 +222,7 @@ impl<'w> Walk<'w> {
                 let member = Place {
                     schema,
                     node: property.edge().node(),
-                    is_resource: schema.extensions.embedded_resource,
+                    is_resource: schema.embedded_resource,
                     depends: is_meta || place.depends,
                 };
                 let around = Around::Property(&around, name);

@@ -19,7 +19,7 @@ enum Approval {
 /// Checks the approval; on update only if its class has changed.
 pub(crate) fn check(model: &Model<'_>, old: Option<&Model<'_>>, errors: &mut Vec<FieldError>) {
     let is_protected = ["k8s.io", "kubernetes.io"].iter().any(|group| {
-        model.group.strip_suffix(group).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'))
+        model.spec.group.strip_suffix(group).is_some_and(|sub| sub.is_empty() || sub.ends_with('.'))
     });
     if !is_protected {
         return;

@@ -1,26 +1,30 @@
 //! The address of a webhook, for conversion or admission (WCF-60, CV-105).
 
-/// The address of a webhook: a URL or a service.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ClientConfig {
-    /// The URL.
-    pub url: Option<String>,
-    /// The service in the cluster.
-    pub service: Option<ServiceReference>,
-    /// The certificates that the server's one is checked against, in PEM (WCF-05).
-    pub ca_bundle: Vec<u8>,
-}
+use billhook_apimachinery::record;
 
-/// A service in the cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ServiceReference {
-    /// The namespace of the service.
-    pub namespace: String,
-    /// Its name.
-    pub name: String,
-    /// The path of the URL.
-    pub path: Option<String>,
-    /// The port, 443 by default.
-    pub port: Option<i32>,
+record! {
+    /// Where a webhook is: a URL or a service.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ClientConfig = "WebhookClientConfig" {
+        /// The URL.
+        pub url: Option<String> = "url" as "URL",
+        /// The service in the cluster.
+        pub service: Option<ServiceReference> = "service",
+        /// The certificates that the server's one is checked against, in PEM (WCF-05).
+        pub ca_bundle: Vec<u8> = "caBundle" as "CABundle",
+    }
+
+    /// A service in the cluster.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct ServiceReference = "ServiceReference" {
+        /// The namespace of the service.
+        pub namespace: String = "namespace" @required,
+        /// Its name.
+        pub name: String = "name" @required,
+        /// The path of the URL.
+        pub path: Option<String> = "path",
+        /// The port, 443 by default.
+        pub port: Option<i32> = "port",
+    }
 }

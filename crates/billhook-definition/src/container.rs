@@ -8,8 +8,6 @@ use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
 use billhook_schema::{JsonSchemaProps, StructuralSchema};
 
-use serde_json::Value;
-
 use crate::model::Container;
 use crate::node;
 use crate::options::Options;
@@ -36,7 +34,7 @@ pub(crate) fn check(
     let mut rules_of = None;
     let (mut rewritten, mut structural_errors) = (Vec::new(), Vec::new());
     if is_structural {
-        match structural(container.schema) {
+        match structural(container.read) {
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
@@ -82,7 +80,6 @@ pub(crate) fn check(
 }
 
 /// The structural form of a schema; the error is the server's text (SS-30).
-pub(crate) fn structural(schema: &Value) -> Result<StructuralSchema, String> {
-    let props = JsonSchemaProps::from_value(schema).map_err(|error| error.to_string())?;
-    StructuralSchema::new(Arc::new(props)).map_err(|error| error.to_string())
+pub(crate) fn structural(schema: &Arc<JsonSchemaProps>) -> Result<StructuralSchema, String> {
+    StructuralSchema::new(Arc::clone(schema)).map_err(|error| error.to_string())
 }

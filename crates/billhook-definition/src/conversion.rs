@@ -4,32 +4,31 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::names::dns1035_label;
 use billhook_apimachinery::{FieldError, FieldPath};
-use serde_json::Value;
 
 use crate::ca_bundle::certificates;
-use crate::client_config::{ClientConfig, ServiceReference};
+use crate::client_config::ClientConfig;
 use crate::client_config_check::validate_client_config;
 use crate::model::Model;
 use crate::options::Options;
 use crate::spec::{one_of, spec};
+use crate::types::ConversionWebhook;
 use billhook_apimachinery::base64;
-use billhook_apimachinery::record::{list, member, text, texts};
 
 const KNOWN_REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 
 pub(crate) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<FieldError>) {
-    // A missing conversion counts as `None` (CV-01).
-    let Some(conversion) = model.conversion else { return };
+    // A missing conversion is none (CV-01).
+    let Some(conversion) = &model.spec.conversion else { return };
     let path = spec("conversion");
-    let strategy = text(conversion, "strategy");
-    if strategy != "None" && model.preserve_unknown_fields {
+    let strategy = conversion.strategy.as_str();
+    if strategy != "None" && model.spec.preserve_unknown_fields {
         let detail = "must be None if spec.preserveUnknownFields is true";
         errors.push(FieldError::invalid(path.clone().name("strategy"), strategy, detail));
     }
     one_of(path.clone().name("strategy"), strategy, &["None", "Webhook"], errors);
-    let webhook = member(conversion, "webhook");
-    let config = webhook.and_then(|webhook| member(webhook, "clientConfig"));
-    let review = webhook.map_or(&[][..], |webhook| list(webhook, "conversionReviewVersions"));
+    let webhook = conversion.webhook.as_ref();
+    let config = webhook.and_then(|webhook| webhook.client_config.as_ref());
+    let review = review_versions(webhook);
     let (config_path, review_path) =
         (path.clone().name("webhookClientConfig"), path.name("conversionReviewVersions"));
     if strategy != "Webhook" {
@@ -49,26 +48,25 @@ pub(crate) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<F
             errors.push(FieldError::required(config_path, detail));
         }
         Some(config) => {
-            validate_client_config(&client_config(config), &config_path, errors);
-            let bundle = text(config, "caBundle");
+            validate_client_config(config, &config_path, errors);
             if options.ca_bundle
-                && !bundle.is_empty()
-                && let Err(detail) = check_bundle(bundle)
+                && !config.ca_bundle.is_empty()
+                && let Err(detail) = certificates(&config.ca_bundle)
             {
+                let bundle = base64::encode(&config.ca_bundle);
                 errors.push(FieldError::invalid(config_path.name("caBundle"), bundle, &detail));
             }
         }
     }
-    let review = webhook.map_or(Vec::new(), review_versions);
-    check_review_versions(&review, &review_path, options.known_review_version, errors);
+    check_review_versions(review, &review_path, options.known_review_version, errors);
 }
 
-fn review_versions(webhook: &Value) -> Vec<&str> {
-    texts(webhook, "conversionReviewVersions")
+fn review_versions(webhook: Option<&ConversionWebhook>) -> &[String] {
+    webhook.map_or(&[], |webhook| &webhook.conversion_review_versions)
 }
 
 fn check_review_versions(
-    versions: &[&str],
+    versions: &[String],
     path: &FieldPath,
     known_required: bool,
     errors: &mut Vec<FieldError>,
@@ -80,12 +78,12 @@ fn check_review_versions(
     let mut seen = BTreeSet::new();
     for (index, version) in versions.iter().enumerate() {
         let path = path.clone().index(index);
-        if !seen.insert(*version) {
-            errors.push(FieldError::invalid(path, *version, "duplicate version"));
+        if !seen.insert(version) {
+            errors.push(FieldError::invalid(path, version.as_str(), "duplicate version"));
             continue;
         }
         for message in dns1035_label(version) {
-            errors.push(FieldError::invalid(path.clone(), *version, &message));
+            errors.push(FieldError::invalid(path.clone(), version.as_str(), &message));
         }
     }
     if known_required && !has_known_version(versions) {
@@ -95,42 +93,25 @@ fn check_review_versions(
     }
 }
 
-fn has_known_version(versions: &[&str]) -> bool {
-    versions.iter().any(|version| KNOWN_REVIEW_VERSIONS.contains(version))
-}
-
-fn client_config(config: &Value) -> ClientConfig {
-    let optional =
-        |value: &Value, name: &str| member(value, name).and_then(Value::as_str).map(str::to_owned);
-    let service = member(config, "service").map(|service| {
-        let port = member(service, "port").and_then(Value::as_f64);
-        ServiceReference {
-            name: text(service, "name").to_owned(),
-            namespace: text(service, "namespace").to_owned(),
-            path: optional(service, "path"),
-            // CV-01.
-            port: Some(port.map_or(443, |port| port as i32)),
-        }
-    });
-    ClientConfig { url: optional(config, "url"), service, ..ClientConfig::default() }
+fn has_known_version(versions: &[String]) -> bool {
+    versions.iter().any(|version| KNOWN_REVIEW_VERSIONS.contains(&version.as_str()))
 }
 
 /// Whether an update of this definition checks the certificates (CV-89).
 pub(crate) fn checks_ca_bundle(old: &Model<'_>) -> bool {
-    let config = old.conversion.and_then(|conversion| member(conversion, "webhook"));
-    let config = config.and_then(|webhook| member(webhook, "clientConfig"));
-    let bundle = config.map_or("", |config| text(config, "caBundle"));
-    old.is_established && (bundle.is_empty() || check_bundle(bundle).is_ok())
+    let config = webhook(old).and_then(|webhook| webhook.client_config.as_ref());
+    let is_usable = |config: &ClientConfig| {
+        config.ca_bundle.is_empty() || certificates(&config.ca_bundle).is_ok()
+    };
+    old.is_established && config.is_none_or(is_usable)
 }
 
 /// Whether an update of this definition must name a known review version (CV-107).
 pub(crate) fn has_no_unknown_review_versions(old: &Model<'_>) -> bool {
-    let webhook = old.conversion.and_then(|conversion| member(conversion, "webhook"));
-    let versions = webhook.map_or(Vec::new(), review_versions);
-    versions.is_empty() || has_known_version(&versions)
+    let versions = review_versions(webhook(old));
+    versions.is_empty() || has_known_version(versions)
 }
 
-/// Whether there are certificates in a bundle, which is base64 text.
-fn check_bundle(bundle: &str) -> Result<(), String> {
-    certificates(&base64::decode(bundle).unwrap_or_default()).map(|_| ())
+fn webhook<'v>(model: &Model<'v>) -> Option<&'v ConversionWebhook> {
+    model.spec.conversion.as_ref()?.webhook.as_ref()
 }

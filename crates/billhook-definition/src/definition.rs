@@ -17,20 +17,22 @@ pub(crate) fn check_spec(
     validation: &mut DefinitionValidation,
 ) {
     let errors = &mut validation.errors;
-    spec::group(model.group, errors);
-    spec::one_of(spec::spec("scope"), model.scope, &["Cluster", "Namespaced"], errors);
+    spec::group(&model.spec.group, errors);
+    spec::one_of(spec::spec("scope"), &model.spec.scope, &["Cluster", "Namespaced"], errors);
     schema_presence(model, options, errors);
     let schemas = || model.versions.iter().filter_map(|version| version.schema);
     let has = |test: fn(&Value) -> bool| schemas().flat_map(node::nodes).any(test);
     let has_default = has(|schema| record::member(schema, "default").is_some());
     // CV-26.
-    if has_default && model.preserve_unknown_fields {
+    if has_default && model.spec.preserve_unknown_fields {
         let detail = "must be false in order to use defaults in the schema";
         errors.push(FieldError::invalid(spec::spec("preserveUnknownFields"), true, detail));
     }
     // CV-22.
-    let is_structural =
-        options.structural || !model.preserve_unknown_fields || has_default || has(uses_extensions);
+    let is_structural = options.structural
+        || !model.spec.preserve_unknown_fields
+        || has_default
+        || has(uses_extensions);
     let mut containers = model.containers().into_iter();
     let mut rewritten = Vec::new();
     let mut check_schema = |validation: &mut DefinitionValidation| {
@@ -48,10 +50,14 @@ pub(crate) fn check_spec(
         let path = |name: &str| version_path(index).name(name);
         let errors = &mut validation.errors;
         if !model.hoisted.subresources {
-            spec::subresources(version.subresources, &path("subresources"), errors);
+            spec::subresources(version.read.subresources.as_ref(), &path("subresources"), errors);
         }
         if !model.hoisted.columns {
-            spec::columns(version.columns, &path("additionalPrinterColumns"), errors);
+            spec::columns(
+                &version.read.additional_printer_columns,
+                &path("additionalPrinterColumns"),
+                errors,
+            );
         }
         if !model.hoisted.selectable_fields {
             selectable_fields(model, options, Some(index), &path("selectableFields"), errors);
@@ -67,11 +73,11 @@ pub(crate) fn check_spec(
     let errors = &mut validation.errors;
     let first = model.versions.first();
     if model.hoisted.subresources {
-        let subresources = first.and_then(|version| version.subresources);
+        let subresources = first.and_then(|version| version.read.subresources.as_ref());
         spec::subresources(subresources, &spec::spec("subresources"), errors);
     }
     if model.hoisted.columns {
-        let columns = first.map_or(&[][..], |version| version.columns);
+        let columns = first.map_or(&[][..], |version| &version.read.additional_printer_columns);
         spec::columns(columns, &spec::spec("additionalPrinterColumns"), errors);
     }
     if model.hoisted.selectable_fields {
@@ -92,11 +98,11 @@ fn versions_and_names(
 
 /// CV-23, CV-24.
 fn schema_presence(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<FieldError>) {
-    if !options.schemas && model.preserve_unknown_fields {
+    if !options.schemas && model.spec.preserve_unknown_fields {
         return;
     }
     for (index, version) in model.versions.iter().enumerate() {
-        if version.schema.is_none() && (options.schemas || version.served) {
+        if version.schema.is_none() && (options.schemas || version.read.served) {
             let detail =
                 if options.schemas { "" } else { "because otherwise all fields are pruned" };
             let path = version_path(index).name("schema").name("openAPIV3Schema");
@@ -125,14 +131,14 @@ fn selectable_fields(
     errors: &mut Vec<FieldError>,
 ) {
     let Some(version) = model.versions.get(index.unwrap_or(0)) else { return };
-    let fields = version.selectable_fields;
+    let fields = &version.read.selectable_fields;
     if fields.is_empty() {
         return;
     }
     // A schema that has been moved to the top is not the version's any more, and the other way
     // round.
     let is_near = model.hoisted.schema == index.is_none();
-    match version.schema.filter(|_| is_near) {
+    match version.both().filter(|_| is_near) {
         None => {
             let detail = match index {
                 Some(_) => "may only be set when `version.schema.openAPIV3Schema` is not included",
@@ -140,9 +146,9 @@ fn selectable_fields(
             };
             errors.push(FieldError::invalid(path.clone(), "", detail));
         }
-        Some(schema) => {
-            let name = index.map(|_| version.name);
-            if let Err(error) = container::structural(schema) {
+        Some((schema, read)) => {
+            let name = index.map(|_| version.name());
+            if let Err(error) = container::structural(read) {
                 let path = index.map_or_else(|| FieldPath::default().name("spec"), version_path);
                 let path = path.name("schema").name("openAPIV3Schema");
                 errors.push(FieldError::invalid(path, "", &error));
@@ -161,21 +167,21 @@ pub(crate) fn immutable(model: &Model<'_>, old: &Model<'_>, errors: &mut Vec<Fie
         }
     };
     if old.is_established {
-        check(spec::spec("scope"), model.scope, old.scope);
-        check(spec::spec("names").name("kind"), model.names.kind, old.names.kind);
+        check(spec::spec("scope"), &model.spec.scope, &old.spec.scope);
+        check(spec::spec("names").name("kind"), &model.names.kind, &old.names.kind);
     }
-    check(spec::spec("group"), model.group, old.group);
-    check(spec::spec("names").name("plural"), model.names.plural, old.names.plural);
+    check(spec::spec("group"), &model.spec.group, &old.spec.group);
+    check(spec::spec("names").name("plural"), &model.names.plural, &old.names.plural);
 }
 
 pub(crate) fn accepted_names(model: &Model<'_>, errors: &mut Vec<FieldError>) {
     let path = FieldPath::default().name("status").name("acceptedNames");
-    spec::names(&model.accepted_names, &path, errors);
+    spec::names(&model.status.accepted_names, &path, errors);
 }
 
 /// CV-14.
 pub(crate) fn check_preserve(model: &Model<'_>, errors: &mut Vec<FieldError>) {
-    if model.preserve_unknown_fields {
+    if model.spec.preserve_unknown_fields {
         let detail = "cannot set to true, set x-kubernetes-preserve-unknown-fields to true in \
                       spec.versions[*].schema instead";
         errors.push(FieldError::invalid(spec::spec("preserveUnknownFields"), true, detail));

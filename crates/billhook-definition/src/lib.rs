@@ -24,15 +24,14 @@ mod selectable;
 mod shown;
 mod spec;
 mod steps;
-mod types;
+pub mod types;
 pub mod url;
 mod validation;
 mod warnings;
 
 use billhook_apimachinery::FieldError;
-use billhook_apimachinery::metadata::{
-    Invalid, decode_metadata, subdomain_name, validate_create_with,
-};
+use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
+use billhook_apimachinery::record::{RecordError, TypedRecord, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
 use billhook_decode::MAX_DEPTH;
 use serde_json::Value;
@@ -43,6 +42,7 @@ pub use client_config_check::validate_client_config;
 use definition::{accepted_names, check_preserve, check_spec, immutable};
 use model::Model;
 use options::Options;
+use types::DefinitionDocument;
 pub use validation::DefinitionValidation;
 
 /// A CustomResourceDefinition as it is written, with fields of the right types but otherwise
@@ -50,6 +50,7 @@ pub use validation::DefinitionValidation;
 #[derive(Clone, Debug)]
 pub struct Definition {
     value: DeepValue,
+    document: DefinitionDocument,
     unknown_fields: Vec<String>,
 }
 
@@ -61,8 +62,8 @@ pub enum DefinitionError {
     #[error("not a CustomResourceDefinition of apiextensions.k8s.io/v1")]
     Kind,
     /// A value has the wrong type; the server's text.
-    #[error("{0}")]
-    Decode(String),
+    #[error(transparent)]
+    Decode(#[from] RecordError),
 }
 
 /// Returns whether a document claims to be a definition.
@@ -85,22 +86,20 @@ impl Definition {
             return Err(DefinitionError::Kind);
         }
         if depth(value) > MAX_DEPTH {
-            return Err(DefinitionError::Decode("exceeded max depth".to_owned()));
+            return Err(too_deep().into());
         }
-        let unknown_fields = billhook_apimachinery::record::typed::read(value, &types::DEFINITION)
-            .map_err(DefinitionError::Decode)?;
-        // Only the times in it are left to check.
-        if let Some(metadata) = value.get("metadata") {
-            decode_metadata(metadata, Invalid::Refuse)
-                .map_err(|error| DefinitionError::Decode(error.to_string()))?;
-        }
-        Ok(Definition { value: deep_clone(value).into(), unknown_fields })
+        let (document, unknown_fields) = DefinitionDocument::read(value)?;
+        Ok(Definition { value: deep_clone(value).into(), document, unknown_fields })
+    }
+
+    /// The fields as they were read.
+    pub fn document(&self) -> &DefinitionDocument {
+        &self.document
     }
 
     /// `metadata.name`.
     pub fn name(&self) -> &str {
-        let name = self.value.pointer("/metadata/name");
-        name.and_then(Value::as_str).unwrap_or_default()
+        &self.document.metadata.name
     }
 
     /// Returns the fields that are not known, as field validation reports them: `unknown field
@@ -110,7 +109,7 @@ impl Definition {
     }
 
     fn model(&self) -> Model<'_> {
-        Model::new(&self.value)
+        Model::new(&self.value, &self.document)
     }
 
     fn begin(&self, errors: Vec<FieldError>) -> DefinitionValidation {
@@ -124,7 +123,7 @@ impl Definition {
     /// Validates the creation of the definition (CV-10). Its status is ignored (CV-02).
     pub fn validate_create(&self) -> DefinitionValidation {
         let model = self.model();
-        let required = format!("{}.{}", model.names.plural, model.group);
+        let required = format!("{}.{}", model.names.plural, model.spec.group);
         // CV-11.
         let errors = validate_create_with(&model.metadata, false, |name, is_prefix| {
             let mut messages = subdomain_name(name, is_prefix);
@@ -158,7 +157,7 @@ impl Definition {
         stored.extend(model.storage_version().filter(|name| !stored.contains(name)));
         spec::stored_versions(&stored, &model, errors);
         approval::check(&model, Some(&old), errors);
-        if !old.preserve_unknown_fields {
+        if !old.spec.preserve_unknown_fields {
             check_preserve(&model, errors);
         }
         let (found, known) = (warnings::unknown_formats(&model), warnings::unknown_formats(&old));

@@ -8,9 +8,9 @@ use serde_json::Value;
 
 use crate::options::NodeOptions;
 use crate::shown::{invalid, repeats};
-use crate::types::SCHEMA;
 use billhook_apimachinery::record::show;
-use billhook_apimachinery::record::{Type, flag, list, member, text, texts};
+use billhook_apimachinery::record::{FieldValue, flag, list, member, text, texts};
+use billhook_schema::props::Items;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const LIST_MAP_KEYS: &str = "x-kubernetes-list-map-keys";
@@ -116,7 +116,7 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
         return;
     };
     let Some(items) = items(schema) else {
-        let shown = show::show(Some(written), Type::RecordOrList(&SCHEMA));
+        let shown = show::show(Some(written), Items::TYPE);
         let detail = "must only have a single schema if x-kubernetes-list-type is map";
         errors.push(invalid(items_at.to_path(), shown, detail));
         return;

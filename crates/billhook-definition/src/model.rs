@@ -1,55 +1,39 @@
 //! A definition as the checks see it: with the server's defaults (CV-01), and with the parts that
 //! are equal in all versions moved to the top (CV-05).
 
+use std::sync::Arc;
+
 use billhook_apimachinery::FieldPath;
-use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::names::lower_case;
+use billhook_apimachinery::record::{Type, TypedRecord, member, same};
 use billhook_apimachinery::value::DeepValue;
+use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
-use crate::types::{COLUMNS, SCHEMA_CONTAINER, SELECTABLE_FIELDS, SUBRESOURCES};
-use billhook_apimachinery::record::same;
-use billhook_apimachinery::record::{Type, flag, list, member, text, texts};
+use crate::types::{
+    COLUMNS, DefinitionDocument, DefinitionSpec, DefinitionStatus, Names, SCHEMA_CONTAINER,
+    SELECTABLE_FIELDS, SUBRESOURCES, Version,
+};
 
 /// A definition; borrows from the document.
 pub(crate) struct Model<'v> {
     pub(crate) metadata: DeepValue,
-    pub(crate) group: &'v str,
-    pub(crate) scope: &'v str,
-    pub(crate) names: NamesModel<'v>,
-    pub(crate) accepted_names: NamesModel<'v>,
+    pub(crate) spec: &'v DefinitionSpec,
+    pub(crate) status: &'v DefinitionStatus,
+    /// `spec.names` with the defaults.
+    pub(crate) names: Names,
     pub(crate) versions: Vec<VersionModel<'v>>,
     /// `spec.versions` as written; none if it is missing.
     pub(crate) written_versions: Option<&'v Value>,
     pub(crate) hoisted: Hoisted,
-    pub(crate) conversion: Option<&'v Value>,
-    pub(crate) preserve_unknown_fields: bool,
-    pub(crate) stored_versions: Vec<&'v str>,
     pub(crate) is_established: bool,
-}
-
-/// `spec.names` or `status.acceptedNames`.
-pub(crate) struct NamesModel<'v> {
-    pub(crate) plural: &'v str,
-    pub(crate) singular: String,
-    pub(crate) kind: &'v str,
-    pub(crate) list_kind: String,
-    pub(crate) short_names: Vec<&'v str>,
-    pub(crate) categories: Vec<&'v str>,
 }
 
 /// One version.
 pub(crate) struct VersionModel<'v> {
-    pub(crate) name: &'v str,
-    pub(crate) served: bool,
-    pub(crate) storage: bool,
-    pub(crate) deprecated: bool,
-    pub(crate) deprecation_warning: Option<&'v str>,
+    pub(crate) read: &'v Version,
     /// The value of `openAPIV3Schema`.
     pub(crate) schema: Option<&'v Value>,
-    pub(crate) subresources: Option<&'v Value>,
-    pub(crate) columns: &'v [Value],
-    pub(crate) selectable_fields: &'v [Value],
     /// The whole version.
     pub(crate) written: &'v Value,
 }
@@ -64,43 +48,41 @@ pub(crate) struct Hoisted {
 }
 
 impl<'v> Model<'v> {
-    /// The model of a document whose types have been checked.
-    pub(crate) fn new(definition: &'v Value) -> Self {
-        let absent = &Value::Null;
-        let spec = definition.get("spec").unwrap_or(absent);
-        let status = definition.get("status").unwrap_or(absent);
-        let metadata = definition.get("metadata").unwrap_or(absent);
-        let metadata = decode_metadata(metadata, Invalid::Refuse).unwrap_or_default();
-        let versions: Vec<_> = list(spec, "versions").iter().map(VersionModel::new).collect();
+    /// The model of a document and what was read from it.
+    pub(crate) fn new(written: &'v Value, read: &'v DefinitionDocument) -> Self {
+        let (spec, status) = (&read.spec, &read.status);
+        let written_versions = written.get("spec").and_then(|spec| member(spec, "versions"));
+        let written = written_versions.and_then(Value::as_array).into_iter().flatten();
+        let version = |(read, written)| VersionModel::new(read, written);
+        let versions: Vec<_> = spec.versions.iter().zip(written).map(version).collect();
         Model {
-            metadata,
-            group: text(spec, "group"),
-            scope: text(spec, "scope"),
-            names: NamesModel::new(spec.get("names").unwrap_or(absent), true),
-            accepted_names: NamesModel::new(status.get("acceptedNames").unwrap_or(absent), false),
+            metadata: read.metadata.to_document(),
+            spec,
+            status,
+            names: with_defaults(&spec.names),
             hoisted: Hoisted::of(&versions),
             versions,
-            written_versions: member(spec, "versions"),
-            conversion: member(spec, "conversion"),
-            preserve_unknown_fields: flag(spec, "preserveUnknownFields"),
-            stored_versions: texts(status, "storedVersions"),
-            is_established: list(status, "conditions").iter().any(|condition| {
-                text(condition, "type") == "Established" && text(condition, "status") == "True"
-            }),
+            written_versions,
+            is_established: status
+                .conditions
+                .iter()
+                .any(|condition| condition.is_true("Established")),
         }
     }
 
     /// The name of the first version that objects are stored in.
     pub(crate) fn storage_version(&self) -> Option<&'v str> {
-        self.versions.iter().find(|version| version.storage).map(|version| version.name)
+        let mut versions = self.spec.versions.iter();
+        versions.find(|version| version.storage).map(|version| version.name.as_str())
     }
 
     /// The versions that are listed in the status of a stored definition (CV-01).
     pub(crate) fn stored_versions_or_first(&self) -> Vec<&'v str> {
-        if self.stored_versions.is_empty() {
+        let stored = &self.status.stored_versions;
+        if stored.is_empty() {
             return self.storage_version().into_iter().collect();
         }
-        self.stored_versions.clone()
+        stored.iter().map(String::as_str).collect()
     }
 
     /// The schemas, each once, with the path of their container and whether the status
@@ -109,10 +91,10 @@ impl<'v> Model<'v> {
         if self.hoisted.schema {
             let path = FieldPath::default().name("spec").name("validation");
             let has_status = self.versions.iter().any(VersionModel::has_status);
-            let schema = self.versions.first().and_then(|version| version.schema);
-            let versions = self.versions.iter().map(|version| version.name).collect();
-            return schema
-                .map(|schema| Container { schema, path, has_status, versions })
+            let versions = self.versions.iter().map(|version| version.name()).collect();
+            let first = self.versions.first().and_then(VersionModel::both);
+            return first
+                .map(|(schema, read)| Container { schema, read, path, has_status, versions })
                 .into_iter()
                 .collect();
         }
@@ -120,10 +102,11 @@ impl<'v> Model<'v> {
             let path = version_path(index).name("schema");
             // Subresources are found by the name of the version (CV-41).
             let mut named = self.versions.iter();
-            let has_status = named.find(|other| other.name == version.name);
+            let has_status = named.find(|other| other.name() == version.name());
             let has_status = has_status.is_some_and(VersionModel::has_status);
-            let versions = vec![version.name];
-            version.schema.map(|schema| Container { schema, path, has_status, versions })
+            let versions = vec![version.name()];
+            let (schema, read) = version.both()?;
+            Some(Container { schema, read, path, has_status, versions })
         };
         self.versions.iter().enumerate().filter_map(container).collect()
     }
@@ -131,7 +114,9 @@ impl<'v> Model<'v> {
 
 /// A schema and where it is.
 pub(crate) struct Container<'v> {
+    /// As it is written.
     pub(crate) schema: &'v Value,
+    pub(crate) read: &'v Arc<JsonSchemaProps>,
     pub(crate) path: FieldPath,
     pub(crate) has_status: bool,
     /// The versions that it is the schema of.
@@ -143,46 +128,36 @@ pub(crate) fn version_path(index: usize) -> FieldPath {
     FieldPath::default().name("spec").name("versions").index(index)
 }
 
-impl<'v> NamesModel<'v> {
-    fn new(names: &'v Value, with_defaults: bool) -> Self {
-        let kind = text(names, "kind");
-        let mut singular = text(names, "singular").to_owned();
-        let mut list_kind = text(names, "listKind").to_owned();
-        if with_defaults && singular.is_empty() {
-            singular = lower_case(kind);
-        }
-        if with_defaults && list_kind.is_empty() && !kind.is_empty() {
-            list_kind = format!("{kind}List");
-        }
-        NamesModel {
-            plural: text(names, "plural"),
-            singular,
-            kind,
-            list_kind,
-            short_names: texts(names, "shortNames"),
-            categories: texts(names, "categories"),
-        }
+/// CV-01.
+fn with_defaults(names: &Names) -> Names {
+    let mut names = names.clone();
+    if names.singular.is_empty() {
+        names.singular = lower_case(&names.kind);
     }
+    if names.list_kind.is_empty() && !names.kind.is_empty() {
+        names.list_kind = format!("{}List", names.kind);
+    }
+    names
 }
 
 impl<'v> VersionModel<'v> {
-    fn new(version: &'v Value) -> Self {
-        VersionModel {
-            name: text(version, "name"),
-            served: flag(version, "served"),
-            storage: flag(version, "storage"),
-            deprecated: flag(version, "deprecated"),
-            deprecation_warning: member(version, "deprecationWarning").and_then(Value::as_str),
-            schema: member(version, "schema").and_then(|schema| member(schema, "openAPIV3Schema")),
-            subresources: member(version, "subresources"),
-            columns: list(version, "additionalPrinterColumns"),
-            selectable_fields: list(version, "selectableFields"),
-            written: version,
-        }
+    fn new(read: &'v Version, written: &'v Value) -> Self {
+        let schema = member(written, "schema");
+        let schema = schema.and_then(|schema| member(schema, "openAPIV3Schema"));
+        VersionModel { read, schema, written }
+    }
+
+    pub(crate) fn name(&self) -> &'v str {
+        &self.read.name
+    }
+
+    /// The schema as it is written and as it was read.
+    pub(crate) fn both(&self) -> Option<(&'v Value, &'v Arc<JsonSchemaProps>)> {
+        Some((self.schema?, self.read.schema.as_ref()?.open_api_v3_schema.as_ref()?))
     }
 
     pub(crate) fn has_status(&self) -> bool {
-        self.subresources.is_some_and(|subresources| member(subresources, "status").is_some())
+        self.read.subresources.as_ref().is_some_and(|all| all.status.is_some())
     }
 }
 

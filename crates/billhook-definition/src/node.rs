@@ -10,10 +10,10 @@ use crate::lists;
 use crate::options::NodeOptions;
 use crate::rules;
 use crate::shown;
-use crate::types::SCHEMA;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::show;
-use billhook_apimachinery::record::{flag, list, map, member, text};
+use billhook_apimachinery::record::{FieldValue, TypedRecord, flag, list, map, member, text};
+use billhook_schema::JsonSchemaProps;
 
 /// The findings in a schema.
 #[derive(Debug, Default)]
@@ -293,24 +293,24 @@ pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
         "XPreserveUnknownFields",
         "XValidations",
     ];
-    for record::Field(name, shown, type_) in SCHEMA.fields {
-        if record::is_unset(schema.get(name), *type_) {
+    for field in JsonSchemaProps::record().fields {
+        if record::is_unset(schema.get(field.name), field.type_) {
             continue;
         }
-        if *name == "type" && text(schema, "type") != "object" {
+        if field.name == "type" && text(schema, "type") != "object" {
             let detail = "only \"object\" is allowed as the type at the root of the schema if the \
                           status subresource is enabled";
             let path = base.clone().name("type");
             errors.push(FieldError::invalid(path, text(schema, "type"), detail));
             return;
         }
-        if !ALLOWED.contains(shown) {
+        if !ALLOWED.contains(&&*field.go_name()) {
             let detail = format!(
                 "only [{}] fields are allowed at the root of the schema if the status subresource \
                  is enabled",
                 ALLOWED.join(" ")
             );
-            let shown = show::show(Some(schema), record::Type::Record(&SCHEMA));
+            let shown = show::show(Some(schema), JsonSchemaProps::TYPE);
             errors.push(shown::invalid(base.clone(), shown, &detail));
             return;
         }

@@ -1,12 +1,11 @@
 //! Which checks a definition goes through.
 
-use serde_json::Value;
-
 use crate::model::{Container, Model};
 use crate::selectable;
-use crate::types::SCHEMA;
+use crate::types::SelectableField;
+use billhook_apimachinery::record::FieldValue;
 use billhook_apimachinery::record::same;
-use billhook_apimachinery::record::{Type, text};
+use billhook_schema::JsonSchemaProps;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
 #[derive(Clone, Copy, Debug)]
@@ -50,27 +49,27 @@ impl<'m> Options<'m> {
     pub(crate) fn is_unchanged(&self, container: &Container<'_>) -> bool {
         let Some(old) = self.old else { return false };
         container.versions.iter().all(|name| {
-            let before = old.versions.iter().find(|version| version.name == *name);
+            let before = old.versions.iter().find(|version| version.name() == *name);
             let before = before.and_then(|version| version.schema);
-            same(before, Some(container.schema), Type::OptionalRecord(&SCHEMA))
+            same(before, Some(container.schema), <Option<JsonSchemaProps>>::TYPE)
         })
     }
 
     /// CV-88, for the hoisted fields or those of a version.
-    pub(crate) fn limits_selectable_fields(&self, fields: &[Value], version: Option<&str>) -> bool {
+    pub(crate) fn limits_selectable_fields(
+        &self,
+        fields: &[SelectableField],
+        version: Option<&str>,
+    ) -> bool {
         let Some(old) = self.old else { return true };
         let mut before = old.versions.iter();
         let before = match version {
-            Some(name) => before.find(|version| version.name == name),
+            Some(name) => before.find(|version| version.name() == name),
             None => before.next().filter(|_| old.hoisted.selectable_fields),
         };
         let is_unchanged = before.is_some_and(|version| {
-            selectable::are_too_many(version.selectable_fields)
-                && version
-                    .selectable_fields
-                    .iter()
-                    .map(|field| text(field, "jsonPath"))
-                    .eq(fields.iter().map(|field| text(field, "jsonPath")))
+            let before = &version.read.selectable_fields;
+            selectable::are_too_many(before) && before == fields
         });
         !is_unchanged
     }

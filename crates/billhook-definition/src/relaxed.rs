@@ -47,7 +47,7 @@ fn all_structural(old: &Model<'_>) -> bool {
 
 /// The structural form of a schema that obeys the structural rules.
 fn valid_structural(container: &Container<'_>) -> Option<StructuralSchema> {
-    let schema = structural(container.schema).ok();
+    let schema = structural(container.read).ok();
     schema.filter(|schema| schema.validate(&container.path).is_empty())
 }
 

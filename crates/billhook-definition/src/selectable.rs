@@ -7,6 +7,7 @@ use billhook_schema::json_path::{ArrayNotation, JsonPath};
 use serde_json::Value;
 
 use crate::steps::Written;
+use crate::types::SelectableField;
 use billhook_apimachinery::record::text;
 
 const MAX_FIELDS: usize = 8;
@@ -14,7 +15,7 @@ const MAX_FIELDS: usize = 8;
 /// Checks the selectable fields of a version that has a schema. `is_limited` tells that there must
 /// not be too many of them (CV-88).
 pub(crate) fn check(
-    fields: &[Value],
+    fields: &[SelectableField],
     schema: &Value,
     path: &FieldPath,
     is_limited: bool,
@@ -23,7 +24,7 @@ pub(crate) fn check(
     let mut distinct = BTreeSet::new();
     for (index, field) in fields.iter().enumerate() {
         let path = path.clone().index(index).name("jsonPath");
-        let written = text(field, "jsonPath");
+        let written = field.json_path.as_str();
         if written.is_empty() {
             errors.push(FieldError::required(path, ""));
             continue;
@@ -56,6 +57,6 @@ pub(crate) fn check(
 }
 
 /// Whether there are so many fields that an update must leave them as they are (CV-88).
-pub(crate) fn are_too_many(fields: &[Value]) -> bool {
+pub(crate) fn are_too_many(fields: &[SelectableField]) -> bool {
     fields.len() > MAX_FIELDS
 }

@@ -9,12 +9,11 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
-use crate::model::{Model, NamesModel, VersionModel, version_path};
+use crate::model::{Model, VersionModel, version_path};
 use crate::shown::{invalid, repeats, with_rewritten};
-use crate::types::VERSION;
-use billhook_apimachinery::record::Field;
+use crate::types::{Column, Names, Subresources, Version};
+use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::record::show::show;
-use billhook_apimachinery::record::{member, text};
 
 type Errors = Vec<FieldError>;
 
@@ -47,14 +46,14 @@ pub(crate) fn one_of(path: FieldPath, value: &str, supported: &[&str], errors: &
 
 /// CV-30, without the parts that may be moved to the top.
 pub(crate) fn version_name(index: usize, version: &VersionModel<'_>, errors: &mut Errors) {
-    label(version_path(index).name("name"), version.name, errors);
-    let Some(warning) = version.deprecation_warning else { return };
+    label(version_path(index).name("name"), version.name(), errors);
+    let Some(warning) = version.read.deprecation_warning.as_deref() else { return };
     let path = version_path(index).name("deprecationWarning");
     let mut refuse = |detail: &str| {
         errors.push(FieldError::invalid(path.clone(), warning, detail));
     };
     // CV-31.
-    if !version.deprecated {
+    if !version.read.deprecated {
         return refuse("can only be set for deprecated versions");
     }
     if warning.len() > 256 {
@@ -83,8 +82,8 @@ pub(crate) fn all_versions(
     rewritten: &[(FieldPath, DeepValue)],
     errors: &mut Errors,
 ) {
-    let names: BTreeSet<&str> = model.versions.iter().map(|version| version.name).collect();
-    let storage = model.versions.iter().filter(|version| version.storage).count();
+    let names: BTreeSet<&str> = model.versions.iter().map(VersionModel::name).collect();
+    let storage = model.versions.iter().filter(|version| version.read.storage).count();
     let mut refuse = |detail: &str| {
         errors.push(invalid(spec("versions"), show_versions(model, rewritten), detail));
     };
@@ -104,25 +103,22 @@ fn show_versions(model: &Model<'_>, rewritten: &[(FieldPath, DeepValue)]) -> Str
     let mut versions: Vec<String> = Vec::new();
     for (index, version) in model.versions.iter().enumerate() {
         let version = with_rewritten(version.written, &version_path(index), rewritten);
-        let fields: Vec<String> = VERSION
-            .fields
-            .iter()
-            .map(|Field(name, shown, type_)| {
-                let part = version.get(name).filter(|_| !model.hoisted.has(name));
-                format!("\"{shown}\":{}", show(part, *type_))
-            })
-            .collect();
+        let fields = Version::record().fields.iter().map(|field| {
+            let part = version.get(field.name).filter(|_| !model.hoisted.has(field.name));
+            format!("\"{}\":{}", field.go_name(), show(part, field.type_))
+        });
+        let fields: Vec<String> = fields.collect();
         versions.push(format!("{{{}}}", fields.join(",")));
     }
     format!("[{}]", versions.join(","))
 }
 
 /// CV-100.
-pub(crate) fn required_names(names: &NamesModel<'_>, errors: &mut Errors) {
+pub(crate) fn required_names(names: &Names, errors: &mut Errors) {
     for (name, value) in [
-        ("plural", names.plural),
+        ("plural", &names.plural),
         ("singular", &names.singular),
-        ("kind", names.kind),
+        ("kind", &names.kind),
         ("listKind", &names.list_kind),
     ] {
         if value.is_empty() {
@@ -132,15 +128,15 @@ pub(crate) fn required_names(names: &NamesModel<'_>, errors: &mut Errors) {
 }
 
 /// CV-101, for `spec.names` and `status.acceptedNames`.
-pub(crate) fn names(names: &NamesModel<'_>, path: &FieldPath, errors: &mut Errors) {
-    for (name, value) in [("plural", names.plural), ("singular", &names.singular)] {
+pub(crate) fn names(names: &Names, path: &FieldPath, errors: &mut Errors) {
+    for (name, value) in [("plural", &names.plural), ("singular", &names.singular)] {
         if !value.is_empty() {
             label(path.clone().name(name), value, errors);
         }
     }
-    for (name, value) in [("kind", names.kind), ("listKind", &names.list_kind)] {
+    for (name, value) in [("kind", &names.kind), ("listKind", &names.list_kind)] {
         if let Some(detail) = kind(value).filter(|_| !value.is_empty()) {
-            errors.push(FieldError::invalid(path.clone().name(name), value, &detail));
+            errors.push(FieldError::invalid(path.clone().name(name), value.as_str(), &detail));
         }
     }
     let short_names = path.clone().name("shortNames");
@@ -159,29 +155,35 @@ pub(crate) fn names(names: &NamesModel<'_>, path: &FieldPath, errors: &mut Error
 }
 
 /// CV-102.
-pub(crate) fn subresources(subresources: Option<&Value>, path: &FieldPath, errors: &mut Errors) {
-    let Some(scale) = subresources.and_then(|value| member(value, "scale")) else { return };
+pub(crate) fn subresources(all: Option<&Subresources>, path: &FieldPath, errors: &mut Errors) {
+    let Some(scale) = all.and_then(|all| all.scale.as_ref()) else { return };
     let path = path.clone().name("scale");
-    for (name, prefix, under) in
-        [("specReplicasPath", ".spec.", ".spec"), ("statusReplicasPath", ".status.", ".status")]
-    {
-        let (path, value) = (path.clone().name(name), text(scale, name));
+    for (name, value, under) in [
+        ("specReplicasPath", &scale.spec_replicas_path, ".spec"),
+        ("statusReplicasPath", &scale.status_replicas_path, ".status"),
+    ] {
+        let path = path.clone().name(name);
         if value.is_empty() {
             errors.push(FieldError::required(path, ""));
-        } else if is_simple_path(&path, value, errors) && !value.starts_with(prefix) {
+        } else if is_simple_path(&path, value, errors) && !is_under(value, under) {
             let detail = format!("should be a json path under {under}");
-            errors.push(FieldError::invalid(path, value, &detail));
+            errors.push(FieldError::invalid(path, value.as_str(), &detail));
         }
     }
-    let (path, value) = (path.name("labelSelectorPath"), text(scale, "labelSelectorPath"));
+    let path = path.name("labelSelectorPath");
+    let value = scale.label_selector_path.as_deref().unwrap_or_default();
     if !value.is_empty()
         && is_simple_path(&path, value, errors)
-        && !value.starts_with(".spec.")
-        && !value.starts_with(".status.")
+        && !is_under(value, ".spec")
+        && !is_under(value, ".status")
     {
         let detail = "should be a json path under either .spec or .status";
         errors.push(FieldError::invalid(path, value, detail));
     }
+}
+
+fn is_under(path: &str, field: &str) -> bool {
+    path.strip_prefix(field).is_some_and(|rest| rest.starts_with('.'))
 }
 
 fn is_simple_path(path: &FieldPath, value: &str, errors: &mut Errors) -> bool {
@@ -198,25 +200,25 @@ const COLUMN_FORMATS: &[&str] =
     &["byte", "date", "date-time", "double", "float", "int32", "int64", "password"];
 
 /// CV-103.
-pub(crate) fn columns(columns: &[Value], path: &FieldPath, errors: &mut Errors) {
+pub(crate) fn columns(columns: &[Column], path: &FieldPath, errors: &mut Errors) {
     for (index, column) in columns.iter().enumerate() {
         let path = |name: &str| path.clone().index(index).name(name);
-        if text(column, "name").is_empty() {
+        if column.name.is_empty() {
             errors.push(FieldError::required(path("name"), ""));
         }
         let one_of = |known: &[&str]| format!("must be one of {}", known.join(","));
-        match text(column, "type") {
+        match column.type_.as_str() {
             "" => errors.push(FieldError::required(path("type"), &one_of(COLUMN_TYPES))),
             value if !COLUMN_TYPES.contains(&value) => {
                 errors.push(FieldError::invalid(path("type"), value, &one_of(COLUMN_TYPES)));
             }
             _ => {}
         }
-        let format = text(column, "format");
+        let format = column.format.as_str();
         if !format.is_empty() && !COLUMN_FORMATS.contains(&format) {
             errors.push(FieldError::invalid(path("format"), format, &one_of(COLUMN_FORMATS)));
         }
-        match text(column, "jsonPath") {
+        match column.json_path.as_str() {
             "" => errors.push(FieldError::required(path("JSONPath"), "")),
             value => {
                 is_simple_path(&path("JSONPath"), value, errors);
@@ -237,13 +239,13 @@ pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut E
     let mut left = repeats(stored.len());
     for version in &model.versions {
         // A listed name stands for the first version of that name.
-        if !listed.remove(version.name) && version.storage && left > 0 {
+        if !listed.remove(version.name()) && version.read.storage && left > 0 {
             left -= 1;
-            let detail = format!("must have the storage version {}", version.name);
+            let detail = format!("must have the storage version {}", version.name());
             errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail));
         }
     }
-    let present: BTreeSet<&str> = model.versions.iter().map(|version| version.name).collect();
+    let present: BTreeSet<&str> = model.versions.iter().map(VersionModel::name).collect();
     for (index, name) in stored.iter().enumerate() {
         if !present.contains(name) {
             let detail = format!(

@@ -1,238 +1,216 @@
 //! The fields of a CustomResourceDefinition and of everything in it (SS-10, CV-06).
 
-use billhook_apimachinery::record::{Field, OBJECT_META, Record, Type};
+use std::sync::Arc;
 
-const STRING: Type = Type::Text("string");
-const OPTIONAL_STRING: Type = Type::OptionalText("string");
-const STRINGS: Type = Type::Texts("string");
-const SCHEMAS: &str = "map[string]v1.JSONSchemaProps";
+use billhook_apimachinery::metadata::{ObjectMeta, Time};
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{FieldValue, Type};
+use billhook_schema::JsonSchemaProps;
 
-/// The whole document.
-pub(crate) static DEFINITION: Record = Record {
-    name: "CustomResourceDefinition",
-    fields: &[
-        Field("apiVersion", "APIVersion", STRING),
-        Field("kind", "Kind", STRING),
-        Field("metadata", "ObjectMeta", Type::Record(&OBJECT_META)),
-        Field("spec", "Spec", Type::Record(&SPEC)),
-        Field("status", "Status", Type::Record(&STATUS)),
-    ],
-};
+use crate::client_config::ClientConfig;
 
-static SPEC: Record = Record {
-    name: "CustomResourceDefinitionSpec",
-    fields: &[
-        Field("group", "Group", STRING),
-        Field("names", "Names", Type::Record(&NAMES)),
-        Field("scope", "Scope", Type::Text("v1.ResourceScope")),
-        Field("versions", "Versions", Type::Records(&VERSION)),
-        Field("conversion", "Conversion", Type::OptionalRecord(&CONVERSION)),
-        Field("preserveUnknownFields", "PreserveUnknownFields", Type::Flag),
-    ],
-};
+record! {
+    /// A CustomResourceDefinition as documents have it.
+    #[derive(Clone, Debug, Default)]
+    #[non_exhaustive]
+    pub struct DefinitionDocument = "CustomResourceDefinition" {
+        /// `apiextensions.k8s.io/v1`.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// `CustomResourceDefinition`.
+        pub kind: String = "kind",
+        /// The metadata.
+        pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        /// The resource that is wanted.
+        pub spec: DefinitionSpec = "spec",
+        /// What the server observed.
+        pub status: DefinitionStatus = "status",
+    }
 
-static NAMES: Record = Record {
-    name: "CustomResourceDefinitionNames",
-    fields: &[
-        Field("plural", "Plural", STRING),
-        Field("singular", "Singular", STRING),
-        Field("shortNames", "ShortNames", STRINGS),
-        Field("kind", "Kind", STRING),
-        Field("listKind", "ListKind", STRING),
-        Field("categories", "Categories", STRINGS),
-    ],
-};
+    /// `spec`.
+    #[derive(Clone, Debug, Default)]
+    #[non_exhaustive]
+    pub struct DefinitionSpec = "CustomResourceDefinitionSpec" {
+        /// The API group.
+        pub group: String = "group" @required,
+        /// The names.
+        pub names: Names = "names",
+        /// `Namespaced` or `Cluster`.
+        pub scope: String = "scope" of "v1.ResourceScope" @required,
+        /// The versions.
+        pub versions: Vec<Version> = "versions" @required,
+        /// How objects are converted between versions.
+        pub conversion: Option<Conversion> = "conversion",
+        /// Whether fields that no schema has are kept.
+        pub preserve_unknown_fields: bool = "preserveUnknownFields",
+    }
+
+    /// The names of a resource.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Names = "CustomResourceDefinitionNames" {
+        /// The name in URLs.
+        pub plural: String = "plural" @required,
+        /// The name for a single object on command lines.
+        pub singular: String = "singular",
+        /// Abbreviations for command lines.
+        pub short_names: Vec<String> = "shortNames",
+        /// The value of `kind` in objects.
+        pub kind: String = "kind" @required,
+        /// The value of `kind` in lists.
+        pub list_kind: String = "listKind",
+        /// Groups of resources this one belongs to.
+        pub categories: Vec<String> = "categories",
+    }
+
+    /// One version.
+    #[derive(Clone, Debug, Default)]
+    #[non_exhaustive]
+    pub struct Version = "CustomResourceDefinitionVersion" {
+        /// The name, e.g. `v1`.
+        pub name: String = "name" @required,
+        /// Whether there are requests for it.
+        pub served: bool = "served" @required,
+        /// Whether objects are stored in it.
+        pub storage: bool = "storage" @required,
+        /// Whether requests for it are answered with a warning.
+        pub deprecated: bool = "deprecated",
+        /// The text of the warning.
+        pub deprecation_warning: Option<String> = "deprecationWarning",
+        /// The schema of its objects.
+        pub schema: Option<SchemaContainer> = "schema",
+        /// Its subresources.
+        pub subresources: Option<Subresources> = "subresources",
+        /// The columns of tables.
+        pub additional_printer_columns: Vec<Column> = "additionalPrinterColumns",
+        /// The fields that lists can be selected by.
+        pub selectable_fields: Vec<SelectableField> = "selectableFields",
+    }
+
+    /// What holds a schema.
+    #[derive(Clone, Debug, Default)]
+    #[non_exhaustive]
+    pub struct SchemaContainer = "CustomResourceValidation" {
+        /// The schema.
+        pub open_api_v3_schema: Option<Arc<JsonSchemaProps>> = "openAPIV3Schema" as "OpenAPIV3Schema",
+    }
+
+    /// The subresources of a version.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Subresources = "CustomResourceSubresources" {
+        /// `status`.
+        pub status: Option<StatusSubresource> = "status",
+        /// `scale`.
+        pub scale: Option<ScaleSubresource> = "scale",
+    }
+
+    /// The status subresource; it has no fields.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    pub struct StatusSubresource = "CustomResourceSubresourceStatus" {}
+
+    /// The scale subresource.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ScaleSubresource = "CustomResourceSubresourceScale" {
+        /// Where the wanted number is.
+        pub spec_replicas_path: String = "specReplicasPath" @required,
+        /// Where the observed number is.
+        pub status_replicas_path: String = "statusReplicasPath" @required,
+        /// Where the selector is.
+        pub label_selector_path: Option<String> = "labelSelectorPath",
+    }
+
+    /// A column of tables.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Column = "CustomResourceColumnDefinition" {
+        /// The heading.
+        pub name: String = "name" @required,
+        /// The type of the values.
+        pub type_: String = "type" @required,
+        /// The format of the values.
+        pub format: String = "format",
+        /// What the values mean.
+        pub description: String = "description",
+        /// 0 for columns that are always shown.
+        pub priority: i32 = "priority",
+        /// Where the values are.
+        pub json_path: String = "jsonPath" as "JSONPath" @required,
+    }
+
+    /// A field that lists can be selected by.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct SelectableField = "SelectableField" {
+        /// Where it is.
+        pub json_path: String = "jsonPath" as "JSONPath" @required,
+    }
+
+    /// How objects are converted between versions.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Conversion = "CustomResourceConversion" {
+        /// `None` or `Webhook`.
+        pub strategy: String = "strategy" of "v1.ConversionStrategyType" @required,
+        /// The webhook.
+        pub webhook: Option<ConversionWebhook> = "webhook",
+    }
+
+    /// The webhook that converts objects.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ConversionWebhook = "WebhookConversion" {
+        /// Where it is.
+        pub client_config: Option<ClientConfig> = "clientConfig",
+        /// The versions of ConversionReview that it understands.
+        pub conversion_review_versions: Vec<String> = "conversionReviewVersions" @required,
+    }
+
+    /// What the server observed.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct DefinitionStatus = "CustomResourceDefinitionStatus" {
+        /// Whether names are accepted, and so on.
+        pub conditions: Vec<Condition> = "conditions",
+        /// The names that are served.
+        pub accepted_names: Names = "acceptedNames",
+        /// All versions that objects may be stored in.
+        pub stored_versions: Vec<String> = "storedVersions",
+        /// The generation of the definition that this is about.
+        pub observed_generation: i64 = "observedGeneration",
+    }
+
+    /// A condition of a definition.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct Condition = "CustomResourceDefinitionCondition" {
+        /// The type, e.g. `Established`.
+        pub type_: String = "type" of "v1.CustomResourceDefinitionConditionType" @required,
+        /// `True`, `False` or `Unknown`.
+        pub status: String = "status" of "v1.ConditionStatus" @required,
+        /// When the status changed.
+        pub last_transition_time: Time = "lastTransitionTime",
+        /// Why, for programs.
+        pub reason: String = "reason",
+        /// Why, for people.
+        pub message: String = "message",
+        /// The generation of the definition that this is about.
+        pub observed_generation: i64 = "observedGeneration",
+    }
+}
+
+impl Condition {
+    /// Whether the condition of a type is true.
+    pub fn is_true(&self, type_: &str) -> bool {
+        self.type_ == type_ && self.status == "True"
+    }
+}
 
 /// The type of `spec.versions[i].schema`.
-pub(crate) const SCHEMA_CONTAINER: Type = Type::OptionalRecord(&VALIDATION);
+pub(crate) const SCHEMA_CONTAINER: Type = <Option<SchemaContainer>>::TYPE;
 /// The type of `spec.versions[i].subresources`.
-pub(crate) const SUBRESOURCES: Type = Type::OptionalRecord(&VERSION_SUBRESOURCES);
+pub(crate) const SUBRESOURCES: Type = <Option<Subresources>>::TYPE;
 /// The type of `spec.versions[i].additionalPrinterColumns`.
-pub(crate) const COLUMNS: Type = Type::Records(&COLUMN);
+pub(crate) const COLUMNS: Type = <Vec<Column>>::TYPE;
 /// The type of `spec.versions[i].selectableFields`.
-pub(crate) const SELECTABLE_FIELDS: Type = Type::Records(&SELECTABLE_FIELD);
-
-/// One version.
-pub(crate) static VERSION: Record = Record {
-    name: "CustomResourceDefinitionVersion",
-    fields: &[
-        Field("name", "Name", STRING),
-        Field("served", "Served", Type::Flag),
-        Field("storage", "Storage", Type::Flag),
-        Field("deprecated", "Deprecated", Type::Flag),
-        Field("deprecationWarning", "DeprecationWarning", OPTIONAL_STRING),
-        Field("schema", "Schema", SCHEMA_CONTAINER),
-        Field("subresources", "Subresources", SUBRESOURCES),
-        Field("additionalPrinterColumns", "AdditionalPrinterColumns", COLUMNS),
-        Field("selectableFields", "SelectableFields", SELECTABLE_FIELDS),
-    ],
-};
-
-static VALIDATION: Record = Record {
-    name: "CustomResourceValidation",
-    fields: &[Field("openAPIV3Schema", "OpenAPIV3Schema", Type::OptionalRecord(&SCHEMA))],
-};
-
-static VERSION_SUBRESOURCES: Record = Record {
-    name: "CustomResourceSubresources",
-    fields: &[
-        Field("status", "Status", Type::OptionalRecord(&STATUS_SUBRESOURCE)),
-        Field("scale", "Scale", Type::OptionalRecord(&SCALE_SUBRESOURCE)),
-    ],
-};
-
-static STATUS_SUBRESOURCE: Record = Record { name: "CustomResourceSubresourceStatus", fields: &[] };
-
-static SCALE_SUBRESOURCE: Record = Record {
-    name: "CustomResourceSubresourceScale",
-    fields: &[
-        Field("specReplicasPath", "SpecReplicasPath", STRING),
-        Field("statusReplicasPath", "StatusReplicasPath", STRING),
-        Field("labelSelectorPath", "LabelSelectorPath", OPTIONAL_STRING),
-    ],
-};
-
-static COLUMN: Record = Record {
-    name: "CustomResourceColumnDefinition",
-    fields: &[
-        Field("name", "Name", STRING),
-        Field("type", "Type", STRING),
-        Field("format", "Format", STRING),
-        Field("description", "Description", STRING),
-        Field("priority", "Priority", Type::Int("int32")),
-        Field("jsonPath", "JSONPath", STRING),
-    ],
-};
-
-static SELECTABLE_FIELD: Record =
-    Record { name: "SelectableField", fields: &[Field("jsonPath", "JSONPath", STRING)] };
-
-static CONVERSION: Record = Record {
-    name: "CustomResourceConversion",
-    fields: &[
-        Field("strategy", "Strategy", Type::Text("v1.ConversionStrategyType")),
-        Field("webhook", "Webhook", Type::OptionalRecord(&WEBHOOK_CONVERSION)),
-    ],
-};
-
-static WEBHOOK_CONVERSION: Record = Record {
-    name: "WebhookConversion",
-    fields: &[
-        Field("clientConfig", "ClientConfig", Type::OptionalRecord(&CLIENT_CONFIG)),
-        Field("conversionReviewVersions", "ConversionReviewVersions", STRINGS),
-    ],
-};
-
-static CLIENT_CONFIG: Record = Record {
-    name: "WebhookClientConfig",
-    fields: &[
-        Field("url", "URL", OPTIONAL_STRING),
-        Field("service", "Service", Type::OptionalRecord(&SERVICE_REFERENCE)),
-        Field("caBundle", "CABundle", Type::Bytes),
-    ],
-};
-
-static SERVICE_REFERENCE: Record = Record {
-    name: "ServiceReference",
-    fields: &[
-        Field("namespace", "Namespace", STRING),
-        Field("name", "Name", STRING),
-        Field("path", "Path", OPTIONAL_STRING),
-        Field("port", "Port", Type::OptionalInt("int32")),
-    ],
-};
-
-static STATUS: Record = Record {
-    name: "CustomResourceDefinitionStatus",
-    fields: &[
-        Field("conditions", "Conditions", Type::Records(&CONDITION)),
-        Field("acceptedNames", "AcceptedNames", Type::Record(&NAMES)),
-        Field("storedVersions", "StoredVersions", STRINGS),
-        Field("observedGeneration", "ObservedGeneration", Type::Int("int64")),
-    ],
-};
-
-static CONDITION: Record = Record {
-    name: "CustomResourceDefinitionCondition",
-    fields: &[
-        Field("type", "Type", Type::Text("v1.CustomResourceDefinitionConditionType")),
-        Field("status", "Status", Type::Text("v1.ConditionStatus")),
-        Field("lastTransitionTime", "LastTransitionTime", Type::Time),
-        Field("reason", "Reason", STRING),
-        Field("message", "Message", STRING),
-        Field("observedGeneration", "ObservedGeneration", Type::Int("int64")),
-    ],
-};
-
-/// A schema.
-pub(crate) static SCHEMA: Record = Record {
-    name: "JSONSchemaProps",
-    fields: &[
-        Field("id", "ID", STRING),
-        Field("$schema", "Schema", Type::Text("v1.JSONSchemaURL")),
-        Field("$ref", "Ref", OPTIONAL_STRING),
-        Field("description", "Description", STRING),
-        Field("type", "Type", STRING),
-        Field("nullable", "Nullable", Type::Flag),
-        Field("format", "Format", STRING),
-        Field("title", "Title", STRING),
-        Field("default", "Default", Type::Any),
-        Field("maximum", "Maximum", Type::OptionalFloat),
-        Field("exclusiveMaximum", "ExclusiveMaximum", Type::Flag),
-        Field("minimum", "Minimum", Type::OptionalFloat),
-        Field("exclusiveMinimum", "ExclusiveMinimum", Type::Flag),
-        Field("maxLength", "MaxLength", Type::OptionalInt("int64")),
-        Field("minLength", "MinLength", Type::OptionalInt("int64")),
-        Field("pattern", "Pattern", STRING),
-        Field("maxItems", "MaxItems", Type::OptionalInt("int64")),
-        Field("minItems", "MinItems", Type::OptionalInt("int64")),
-        Field("uniqueItems", "UniqueItems", Type::Flag),
-        Field("multipleOf", "MultipleOf", Type::OptionalFloat),
-        Field("enum", "Enum", Type::Anys),
-        Field("maxProperties", "MaxProperties", Type::OptionalInt("int64")),
-        Field("minProperties", "MinProperties", Type::OptionalInt("int64")),
-        Field("required", "Required", STRINGS),
-        Field("items", "Items", Type::RecordOrList(&SCHEMA)),
-        Field("allOf", "AllOf", Type::Records(&SCHEMA)),
-        Field("oneOf", "OneOf", Type::Records(&SCHEMA)),
-        Field("anyOf", "AnyOf", Type::Records(&SCHEMA)),
-        Field("not", "Not", Type::OptionalRecord(&SCHEMA)),
-        Field("properties", "Properties", Type::RecordMap(&SCHEMA, SCHEMAS)),
-        Field("additionalProperties", "AdditionalProperties", Type::RecordOrFlag(&SCHEMA)),
-        Field("patternProperties", "PatternProperties", Type::RecordMap(&SCHEMA, SCHEMAS)),
-        Field(
-            "dependencies",
-            "Dependencies",
-            Type::RecordsOrTexts(&SCHEMA, "v1.JSONSchemaDependencies"),
-        ),
-        Field("additionalItems", "AdditionalItems", Type::RecordOrFlag(&SCHEMA)),
-        Field("definitions", "Definitions", Type::RecordMap(&SCHEMA, "v1.JSONSchemaDefinitions")),
-        Field("externalDocs", "ExternalDocs", Type::OptionalRecord(&EXTERNAL_DOCUMENTATION)),
-        Field("example", "Example", Type::Any),
-        Field("x-kubernetes-preserve-unknown-fields", "XPreserveUnknownFields", Type::OptionalFlag),
-        Field("x-kubernetes-embedded-resource", "XEmbeddedResource", Type::Flag),
-        Field("x-kubernetes-int-or-string", "XIntOrString", Type::Flag),
-        Field("x-kubernetes-list-map-keys", "XListMapKeys", STRINGS),
-        Field("x-kubernetes-list-type", "XListType", OPTIONAL_STRING),
-        Field("x-kubernetes-map-type", "XMapType", OPTIONAL_STRING),
-        Field("x-kubernetes-validations", "XValidations", Type::Records(&VALIDATION_RULE)),
-    ],
-};
-
-static EXTERNAL_DOCUMENTATION: Record = Record {
-    name: "ExternalDocumentation",
-    fields: &[Field("description", "Description", STRING), Field("url", "URL", STRING)],
-};
-
-/// A CEL rule.
-static VALIDATION_RULE: Record = Record {
-    name: "ValidationRule",
-    fields: &[
-        Field("rule", "Rule", STRING),
-        Field("message", "Message", STRING),
-        Field("messageExpression", "MessageExpression", STRING),
-        Field("reason", "Reason", Type::OptionalText("v1.FieldValueErrorReason")),
-        Field("fieldPath", "FieldPath", STRING),
-        Field("optionalOldSelf", "OptionalOldSelf", Type::OptionalFlag),
-    ],
-};
+pub(crate) const SELECTABLE_FIELDS: Type = <Vec<SelectableField>>::TYPE;

@@ -10,7 +10,6 @@
 mod compiled;
 pub mod json_path;
 pub mod props;
-mod read;
 mod schema_paths;
 mod structural;
 mod validate;
@@ -21,7 +20,6 @@ pub use compiled::{
     NodeRef, PreviousProperty, PropertyRef, RESOURCE_FIELDS, ResourceField, SchemaStep, Types,
     Unlisted,
 };
-pub use props::JsonSchemaProps;
-pub use read::{MAX_SCHEMA_DEPTH, SchemaReadError};
+pub use props::{JsonSchemaProps, MAX_SCHEMA_DEPTH};
 pub use schema_paths::SchemaPaths;
 pub use structural::{ConversionError, StructuralSchema};

@@ -1,146 +1,146 @@
-//! The schema as it is written in a CRD: JSONSchemaProps of `apiextensions.k8s.io/v1` (SS-10, SS-11).
+//! The schema as it is written in a CRD: JSONSchemaProps of `apiextensions.k8s.io/v1` (SS-10 to
+//! SS-12).
 
 use std::collections::BTreeMap;
 
+use serde::Serializer;
 use serde_json::Value;
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord, too_deep};
+use billhook_apimachinery::value::{DeepValue, depth};
 
-/// A schema node as written. Absent strings are empty and absent flags false (SS-04); where an
-/// empty list or map differs from a missing one, an `Option` tells them apart.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct JsonSchemaProps {
-    /// `type`.
-    pub type_: String,
-    /// `title`.
-    pub title: String,
-    /// `description`.
-    pub description: String,
-    /// `nullable`.
-    pub nullable: bool,
-    /// `default`; never null (SS-11).
-    pub default: Option<DeepValue>,
-    /// `items`.
-    pub items: Option<Items>,
-    /// `properties`.
-    pub properties: Option<BTreeMap<String, JsonSchemaProps>>,
-    /// `additionalProperties`.
-    pub additional_properties: Option<SchemaOrBool>,
-    /// `allOf`.
-    pub all_of: Vec<JsonSchemaProps>,
-    /// `anyOf`.
-    pub any_of: Vec<JsonSchemaProps>,
-    /// `oneOf`.
-    pub one_of: Vec<JsonSchemaProps>,
-    /// `not`.
-    pub not: Option<Box<JsonSchemaProps>>,
-    /// `required`.
-    pub required: Option<Vec<String>>,
-    /// The keywords that look at a single value; see [`JsonSchemaProps::value_validations`].
-    pub(crate) value_validations: Option<Box<ValueValidations>>,
-    /// The `x-kubernetes-…` keywords.
-    pub extensions: Extensions,
-    /// The rest; see [`JsonSchemaProps::other`].
-    pub(crate) other: Option<Box<OtherKeywords>>,
-}
+/// How deep lists and objects may be nested in a schema; in one that was read from text they never
+/// are.
+pub const MAX_SCHEMA_DEPTH: usize = 40_000;
 
-/// Keywords that constrain a value without giving it structure.
-#[derive(Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct ValueValidations {
-    /// `format`.
-    pub format: String,
-    /// `maximum`.
-    pub maximum: Option<f64>,
-    /// `exclusiveMaximum`.
-    pub exclusive_maximum: bool,
-    /// `minimum`.
-    pub minimum: Option<f64>,
-    /// `exclusiveMinimum`.
-    pub exclusive_minimum: bool,
-    /// `maxLength`, in code points.
-    pub max_length: Option<i64>,
-    /// `minLength`, in code points.
-    pub min_length: Option<i64>,
-    /// `pattern`, in Go syntax.
-    pub pattern: String,
-    /// `maxItems`.
-    pub max_items: Option<i64>,
-    /// `minItems`.
-    pub min_items: Option<i64>,
-    /// `uniqueItems`.
-    pub unique_items: bool,
-    /// `multipleOf`.
-    pub multiple_of: Option<f64>,
-    /// `enum`; empty and missing are the same (SS-31).
-    pub enum_: Vec<DeepValue>,
-    /// `maxProperties`.
-    pub max_properties: Option<i64>,
-    /// `minProperties`.
-    pub min_properties: Option<i64>,
-}
+record! {
+    /// A schema node as written. Absent strings are empty and absent flags false (SS-04); where an
+    /// empty list or map differs from a missing one, an `Option` tells them apart. The fields are
+    /// in the order in which the server prints them (CV-06).
+    #[derive(Debug, Default)]
+    #[non_exhaustive]
+    pub struct JsonSchemaProps = "JSONSchemaProps" {
+        /// `id`.
+        pub id: String = "id" as "ID",
+        /// `$schema`.
+        pub schema: String = "$schema" as "Schema" of "v1.JSONSchemaURL",
+        /// `$ref`.
+        pub reference: Option<String> = "$ref" as "Ref",
+        /// `description`.
+        pub description: String = "description",
+        /// `type`.
+        pub type_: String = "type",
+        /// `nullable`.
+        pub nullable: bool = "nullable",
+        /// `format`.
+        pub format: String = "format",
+        /// `title`.
+        pub title: String = "title",
+        /// `default`; never null (SS-11).
+        pub default: Option<DeepValue> = "default",
+        /// `maximum`.
+        pub maximum: Option<f64> = "maximum",
+        /// `exclusiveMaximum`.
+        pub exclusive_maximum: bool = "exclusiveMaximum",
+        /// `minimum`.
+        pub minimum: Option<f64> = "minimum",
+        /// `exclusiveMinimum`.
+        pub exclusive_minimum: bool = "exclusiveMinimum",
+        /// `maxLength`, in code points.
+        pub max_length: Option<i64> = "maxLength",
+        /// `minLength`, in code points.
+        pub min_length: Option<i64> = "minLength",
+        /// `pattern`, in Go syntax.
+        pub pattern: String = "pattern",
+        /// `maxItems`.
+        pub max_items: Option<i64> = "maxItems",
+        /// `minItems`.
+        pub min_items: Option<i64> = "minItems",
+        /// `uniqueItems`.
+        pub unique_items: bool = "uniqueItems",
+        /// `multipleOf`.
+        pub multiple_of: Option<f64> = "multipleOf",
+        /// `enum`; empty and missing are the same (SS-31).
+        pub enum_: Vec<DeepValue> = "enum",
+        /// `maxProperties`.
+        pub max_properties: Option<i64> = "maxProperties",
+        /// `minProperties`.
+        pub min_properties: Option<i64> = "minProperties",
+        /// `required`.
+        pub required: Option<Vec<String>> = "required",
+        /// `items`.
+        pub items: Option<Items> = "items",
+        /// `allOf`.
+        pub all_of: Vec<JsonSchemaProps> = "allOf",
+        /// `oneOf`.
+        pub one_of: Vec<JsonSchemaProps> = "oneOf",
+        /// `anyOf`.
+        pub any_of: Vec<JsonSchemaProps> = "anyOf",
+        /// `not`.
+        pub not: Option<Box<JsonSchemaProps>> = "not",
+        /// `properties`.
+        pub properties: Option<BTreeMap<String, JsonSchemaProps>> = "properties",
+        /// `additionalProperties`.
+        pub additional_properties: Option<SchemaOrBool> = "additionalProperties",
+        /// `patternProperties`.
+        pub pattern_properties: BTreeMap<String, JsonSchemaProps> = "patternProperties",
+        /// `dependencies`.
+        pub dependencies: BTreeMap<String, Dependency> =
+            "dependencies" of "v1.JSONSchemaDependencies",
+        /// `additionalItems`.
+        pub additional_items: Option<SchemaOrBool> = "additionalItems",
+        /// `definitions`.
+        pub definitions: BTreeMap<String, JsonSchemaProps> =
+            "definitions" of "v1.JSONSchemaDefinitions",
+        /// `externalDocs`.
+        pub external_docs: Option<ExternalDocumentation> = "externalDocs",
+        /// `example`; never null (SS-11).
+        pub example: Option<DeepValue> = "example",
+        /// `x-kubernetes-preserve-unknown-fields`; only `true` is legal (SS-30).
+        pub preserve_unknown_fields: Option<bool> =
+            "x-kubernetes-preserve-unknown-fields" as "XPreserveUnknownFields",
+        /// `x-kubernetes-embedded-resource`.
+        pub embedded_resource: bool = "x-kubernetes-embedded-resource" as "XEmbeddedResource",
+        /// `x-kubernetes-int-or-string`.
+        pub int_or_string: bool = "x-kubernetes-int-or-string" as "XIntOrString",
+        /// `x-kubernetes-list-map-keys`.
+        pub list_map_keys: Option<Vec<String>> = "x-kubernetes-list-map-keys" as "XListMapKeys",
+        /// `x-kubernetes-list-type`.
+        pub list_type: Option<String> = "x-kubernetes-list-type" as "XListType",
+        /// `x-kubernetes-map-type`.
+        pub map_type: Option<String> = "x-kubernetes-map-type" as "XMapType",
+        /// `x-kubernetes-validations`.
+        pub validations: Option<Vec<ValidationRule>> = "x-kubernetes-validations" as "XValidations",
+    }
 
-/// The `x-kubernetes-…` keywords.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct Extensions {
-    /// `x-kubernetes-preserve-unknown-fields`; only `true` is legal (SS-30).
-    pub preserve_unknown_fields: Option<bool>,
-    /// `x-kubernetes-embedded-resource`.
-    pub embedded_resource: bool,
-    /// `x-kubernetes-int-or-string`.
-    pub int_or_string: bool,
-    /// `x-kubernetes-list-map-keys`.
-    pub list_map_keys: Option<Vec<String>>,
-    /// `x-kubernetes-list-type`.
-    pub list_type: Option<String>,
-    /// `x-kubernetes-map-type`.
-    pub map_type: Option<String>,
-    /// `x-kubernetes-validations`.
-    pub validations: Option<Vec<ValidationRule>>,
-}
+    /// A link to documentation.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ExternalDocumentation = "ExternalDocumentation" {
+        /// `description`.
+        pub description: String = "description",
+        /// `url`.
+        pub url: String = "url" as "URL",
+    }
 
-/// One CEL rule of `x-kubernetes-validations`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct ValidationRule {
-    /// `rule`.
-    pub rule: String,
-    /// `message`.
-    pub message: String,
-    /// `messageExpression`.
-    pub message_expression: String,
-    /// `reason`.
-    pub reason: Option<String>,
-    /// `fieldPath`.
-    pub field_path: String,
-    /// `optionalOldSelf`.
-    pub optional_old_self: Option<bool>,
-}
-
-/// Keywords without an effect on values, or without a place in a structural schema.
-#[derive(Debug, Default)]
-#[non_exhaustive]
-pub struct OtherKeywords {
-    /// `id`.
-    pub id: String,
-    /// `$schema`.
-    pub schema: String,
-    /// `$ref`.
-    pub reference: Option<String>,
-    /// `patternProperties`.
-    pub pattern_properties: BTreeMap<String, JsonSchemaProps>,
-    /// `dependencies`.
-    pub dependencies: BTreeMap<String, Dependency>,
-    /// `additionalItems`.
-    pub additional_items: Option<SchemaOrBool>,
-    /// `definitions`.
-    pub definitions: BTreeMap<String, JsonSchemaProps>,
-    /// `externalDocs`, as `description` and `url`.
-    pub external_docs: Option<(String, String)>,
-    /// `example`; never null (SS-11).
-    pub example: Option<DeepValue>,
+    /// One CEL rule of `x-kubernetes-validations`.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ValidationRule = "ValidationRule" {
+        /// `rule`.
+        pub rule: String = "rule" @required,
+        /// `message`.
+        pub message: String = "message",
+        /// `messageExpression`.
+        pub message_expression: String = "messageExpression",
+        /// `reason`.
+        pub reason: Option<String> = "reason" of "v1.FieldValueErrorReason",
+        /// `fieldPath`.
+        pub field_path: String = "fieldPath",
+        /// `optionalOldSelf`.
+        pub optional_old_self: Option<bool> = "optionalOldSelf",
+    }
 }
 
 /// The value of `items` (SS-11).
@@ -172,45 +172,74 @@ pub enum Dependency {
     Properties(Vec<String>),
 }
 
-static NO_VALUE_VALIDATIONS: ValueValidations = ValueValidations {
-    format: String::new(),
-    maximum: None,
-    exclusive_maximum: false,
-    minimum: None,
-    exclusive_minimum: false,
-    max_length: None,
-    min_length: None,
-    pattern: String::new(),
-    max_items: None,
-    min_items: None,
-    unique_items: false,
-    multiple_of: None,
-    enum_: Vec::new(),
-    max_properties: None,
-    min_properties: None,
-};
+impl FieldValue for Items {
+    const TYPE: Type = Type::RecordOrList(JsonSchemaProps::record);
 
-static NO_OTHER_KEYWORDS: OtherKeywords = OtherKeywords {
-    id: String::new(),
-    schema: String::new(),
-    reference: None,
-    pattern_properties: BTreeMap::new(),
-    dependencies: BTreeMap::new(),
-    additional_items: None,
-    definitions: BTreeMap::new(),
-    external_docs: None,
-    example: None,
-};
-
-impl JsonSchemaProps {
-    /// Returns the keywords that look at a single value.
-    pub fn value_validations(&self) -> &ValueValidations {
-        self.value_validations.as_deref().unwrap_or(&NO_VALUE_VALIDATIONS)
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Object(_) => Items::Schema(FieldValue::of(value)),
+            Value::Array(_) => Items::List(FieldValue::of(value)),
+            _ => Items::Empty,
+        }
     }
 
-    /// Keywords that describe, or that a structural schema does not allow.
-    pub fn other(&self) -> &OtherKeywords {
-        self.other.as_deref().unwrap_or(&NO_OTHER_KEYWORDS)
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Items::Schema(schema) => schema.write(to),
+            Items::List(list) => list.write(to),
+            Items::Empty => to.serialize_none(),
+        }
+    }
+}
+
+impl FieldValue for SchemaOrBool {
+    const TYPE: Type = Type::RecordOrFlag(JsonSchemaProps::record);
+
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Bool(allowed) => SchemaOrBool::Bool(*allowed),
+            _ => SchemaOrBool::Schema(FieldValue::of(value)),
+        }
+    }
+
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            SchemaOrBool::Schema(schema) => schema.write(to),
+            SchemaOrBool::Bool(allowed) => allowed.write(to),
+        }
+    }
+}
+
+impl FieldValue for Dependency {
+    const TYPE: Type = Type::RecordOrTexts(JsonSchemaProps::record);
+
+    fn of(value: &Value) -> Self {
+        match value {
+            Value::Object(_) => Dependency::Schema(FieldValue::of(value)),
+            _ => Dependency::Properties(FieldValue::of(value)),
+        }
+    }
+
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Dependency::Schema(schema) => schema.write(to),
+            Dependency::Properties(names) => names.write(to),
+        }
+    }
+}
+
+impl JsonSchemaProps {
+    /// Reads a schema. Keywords that JSONSchemaProps doesn't know are dropped, as the server drops
+    /// them; null is the same as absent (SS-10, SS-11).
+    ///
+    /// # Errors
+    ///
+    /// The server's text when a keyword has the wrong type.
+    pub fn from_value(value: &Value) -> Result<Self, RecordError> {
+        if depth(value) > MAX_SCHEMA_DEPTH {
+            return Err(too_deep());
+        }
+        Self::read(value).map(|(schema, _)| schema)
     }
 
     /// Returns the schema of the list elements, if there is a single one.
@@ -236,7 +265,7 @@ impl JsonSchemaProps {
 
     /// Returns whether members that are not listed are preserved.
     pub fn preserves_unknown_fields(&self) -> bool {
-        self.extensions.preserve_unknown_fields == Some(true)
+        self.preserve_unknown_fields == Some(true)
     }
 
     /// Returns the default, if there is one.
@@ -263,11 +292,10 @@ impl JsonSchemaProps {
             }
         };
         push_schema(self.additional_properties.take());
-        let Some(other) = self.other.take() else { return };
-        push_schema(other.additional_items);
-        into.extend(other.pattern_properties.into_values());
-        into.extend(other.definitions.into_values());
-        for dependency in other.dependencies.into_values() {
+        push_schema(self.additional_items.take());
+        into.extend(std::mem::take(&mut self.pattern_properties).into_values());
+        into.extend(std::mem::take(&mut self.definitions).into_values());
+        for dependency in std::mem::take(&mut self.dependencies).into_values() {
             if let Dependency::Schema(schema) = dependency {
                 into.push(*schema);
             }

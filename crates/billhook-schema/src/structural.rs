@@ -3,7 +3,8 @@
 
 use std::sync::Arc;
 
-use crate::props::{Items, JsonSchemaProps, SchemaOrBool, ValueValidations};
+use crate::props::{Items, JsonSchemaProps, SchemaOrBool};
+use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::grow;
 
 /// A schema whose keywords a structural schema may hold (SS-30). [`StructuralSchema::validate`]
@@ -37,15 +38,14 @@ impl StructuralSchema {
 }
 
 fn check_node(schema: &JsonSchemaProps) -> Result<(), ConversionError> {
-    let other = schema.other();
     let unsupported = [
-        ("id", !other.id.is_empty()),
-        ("schema", !other.schema.is_empty()),
-        ("$ref", other.reference.as_ref().is_some_and(|reference| !reference.is_empty())),
-        ("patternProperties", !other.pattern_properties.is_empty()),
-        ("dependencies", !other.dependencies.is_empty()),
-        ("additionalItems", other.additional_items.is_some()),
-        ("definitions", !other.definitions.is_empty()),
+        ("id", !schema.id.is_empty()),
+        ("schema", !schema.schema.is_empty()),
+        ("$ref", schema.reference.as_ref().is_some_and(|reference| !reference.is_empty())),
+        ("patternProperties", !schema.pattern_properties.is_empty()),
+        ("dependencies", !schema.dependencies.is_empty()),
+        ("additionalItems", schema.additional_items.is_some()),
+        ("definitions", !schema.definitions.is_empty()),
     ];
     for (keyword, present) in unsupported {
         if present {
@@ -54,7 +54,7 @@ fn check_node(schema: &JsonSchemaProps) -> Result<(), ConversionError> {
     }
     grow(|| {
         schema.junctors().try_for_each(|(_, _, nested)| check_node(nested))?;
-        if schema.extensions.preserve_unknown_fields == Some(false) {
+        if schema.preserve_unknown_fields == Some(false) {
             return Err(ConversionError(
                 "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
                     .to_owned(),
@@ -94,23 +94,11 @@ impl JsonSchemaProps {
     /// Whether no keyword is written but `type`, `default`, `properties` and
     /// `additionalProperties`. Empty lists that differ from missing ones count as written (SS-31).
     fn is_otherwise_bare(&self) -> bool {
-        let extensions = &self.extensions;
-        self.title.is_empty()
-            && self.description.is_empty()
-            && !self.nullable
-            && self.items_schema().is_none()
-            && self.junctors().next().is_none()
-            && self.required.is_none()
-            && *self.value_validations() == ValueValidations::default()
-            && extensions.preserve_unknown_fields.is_none()
-            && !extensions.embedded_resource
-            && !extensions.int_or_string
-            && extensions.list_map_keys.is_none()
-            && extensions.list_type.is_none()
-            && extensions.map_type.is_none()
-            && extensions.validations.is_none()
-            && self.other().external_docs.is_none()
-            && self.other().example.is_none()
+        self.set_fields().iter().all(|keyword| match *keyword {
+            "type" | "default" | "properties" | "additionalProperties" | "$ref" => true,
+            "items" => self.items_schema().is_none(),
+            _ => false,
+        })
     }
 
     /// Whether root metadata constrains nothing but `name` and `generateName` (SS-63).

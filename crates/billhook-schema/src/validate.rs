@@ -62,7 +62,7 @@ fn check_structure(
     }
     grow(|| {
         check_invariants(schema, level, at, errors);
-        if level == Level::Root || schema.extensions.embedded_resource {
+        if level == Level::Root || schema.embedded_resource {
             check_resource(schema, level, at, errors);
         }
         check_pattern(schema, at, errors);
@@ -87,8 +87,7 @@ fn check_invariants(
     at: &Location<'_>,
     errors: &mut FieldErrors,
 ) {
-    let extensions = &schema.extensions;
-    let embedded = extensions.embedded_resource;
+    let embedded = schema.embedded_resource;
     let preserves = schema.preserves_unknown_fields();
     let path = |name| at.name(name).to_path();
 
@@ -101,7 +100,7 @@ fn check_invariants(
             "must not be used at the root",
         ));
     }
-    if extensions.int_or_string {
+    if schema.int_or_string {
         let detail = "must be false if x-kubernetes-int-or-string is true";
         if preserves {
             let path = path("x-kubernetes-preserve-unknown-fields");
@@ -119,7 +118,7 @@ fn check_invariants(
         } else {
             FieldError::invalid(path("type"), type_, detail)
         });
-    } else if type_.is_empty() && !extensions.int_or_string && !preserves {
+    } else if type_.is_empty() && !schema.int_or_string && !preserves {
         errors.push(FieldError::required(path("type"), level.missing_type()));
     }
     if level == Level::Root && !type_.is_empty() && type_ != "object" {
@@ -175,7 +174,7 @@ fn check_resource(
 
 /// SS-51.
 fn check_pattern(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldErrors) {
-    let pattern = &schema.value_validations().pattern;
+    let pattern = &schema.pattern;
     if pattern.is_empty() {
         return;
     }
@@ -212,7 +211,6 @@ fn check_nested(
     if errors.is_full() {
         return;
     }
-    let extensions = &schema.extensions;
     let forbidden = [
         ("type", !schema.type_.is_empty(), "must be empty to be structural"),
         (
@@ -234,28 +232,24 @@ fn check_nested(
         ),
         (
             "x-kubernetes-embedded-resource",
-            extensions.embedded_resource,
+            schema.embedded_resource,
             "must be false to be structural",
         ),
-        ("x-kubernetes-int-or-string", extensions.int_or_string, "must be false to be structural"),
+        ("x-kubernetes-int-or-string", schema.int_or_string, "must be false to be structural"),
         (
             "x-kubernetes-list-map-keys",
-            extensions.list_map_keys.as_ref().is_some_and(|keys| !keys.is_empty()),
+            schema.list_map_keys.as_ref().is_some_and(|keys| !keys.is_empty()),
             "must be empty to be structural",
         ),
         (
             "x-kubernetes-list-type",
-            extensions.list_type.is_some(),
+            schema.list_type.is_some(),
             "must be undefined to be structural",
         ),
-        (
-            "x-kubernetes-map-type",
-            extensions.map_type.is_some(),
-            "must be undefined to be structural",
-        ),
+        ("x-kubernetes-map-type", schema.map_type.is_some(), "must be undefined to be structural"),
         (
             "x-kubernetes-validations",
-            extensions.validations.as_ref().is_some_and(|rules| !rules.is_empty()),
+            schema.validations.as_ref().is_some_and(|rules| !rules.is_empty()),
             "must be empty to be structural",
         ),
     ];

@@ -25,7 +25,7 @@ use crate::walk::Walk;
 /// let (old, new) = (json!({"a": "long", "b": "y"}), json!({"a": "long", "b": "yy"}));
 /// assert!(!validator.is_valid(&new));
 /// assert!(validator.check(&new).update_of(&old).is_valid());
-/// # Ok::<(), billhook_schema::SchemaReadError>(())
+/// # Ok::<(), billhook_apimachinery::record::RecordError>(())
 /// ```
 #[derive(Clone, Debug)]
 #[must_use]

@@ -6,7 +6,7 @@ use std::fmt;
 
 use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_regex::Pattern;
-use billhook_schema::props::{SchemaOrBool, ValueValidations};
+use billhook_schema::props::SchemaOrBool;
 use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, NodeRef, SchemaStep};
 use serde_json::Value;
 
@@ -288,17 +288,17 @@ impl Builder<'_> {
 
     fn build(&mut self, schema: &JsonSchemaProps, id: NodeId, nested: bool) -> Node {
         let at = self.compiled.node(id);
-        let validations = schema.value_validations();
+        let validations = schema;
         let is_structural = self.form == SchemaForm::Structural;
         let types = match schema.type_.as_str() {
-            _ if schema.extensions.int_or_string && !is_structural => TypeList::IntegerOrString,
+            _ if schema.int_or_string && !is_structural => TypeList::IntegerOrString,
             "" => TypeList::Empty,
             name => TypeList::One(name.into()),
         };
-        let format = Format::named(&validations.format);
-        let keeps_format = is_structural
-            || Format::has_effect(types.single().unwrap_or_default(), &validations.format);
-        let written_format = if keeps_format { validations.format.as_str() } else { "" };
+        let format = Format::named(&schema.format);
+        let keeps_format =
+            is_structural || Format::has_effect(types.single().unwrap_or_default(), &schema.format);
+        let written_format = if keeps_format { schema.format.as_str() } else { "" };
         let checker = format.filter(|_| keeps_format).map(|format| {
             self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone()
         });
@@ -325,17 +325,17 @@ impl Builder<'_> {
             self.node(part, id, nested);
             below.push(id);
         }
-        let list = ListType::of(&schema.extensions);
+        let list = ListType::of(schema);
         // Under junctors there are no rules (SS-50).
         let has_own_rules =
-            !nested && schema.extensions.validations.iter().any(|own| !own.is_empty());
+            !nested && schema.validations.iter().any(|own| !own.is_empty());
         let (mut has_list_type, mut has_rules) = (list != ListType::None, has_own_rules);
         for node in below.iter().map(|id| self.known(*id)) {
             has_list_type |= node.has_list_type;
             has_rules |= node.has_rules;
         }
 
-        let numbers = Numbers::new(validations, Context::new(&types, written_format));
+        let numbers = Numbers::new(schema, Context::new(&types, written_format));
         let required: Box<[Box<str>]> =
             schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
         let mut node = Node {
@@ -393,9 +393,9 @@ impl Builder<'_> {
         }
     }
 
-    fn strings(&mut self, validations: &ValueValidations) -> Option<Box<Strings>> {
-        let (max_length, min_length) = (validations.max_length, validations.min_length);
-        let pattern = validations.pattern.as_str();
+    fn strings(&mut self, schema: &JsonSchemaProps) -> Option<Box<Strings>> {
+        let (max_length, min_length) = (schema.max_length, schema.min_length);
+        let pattern = schema.pattern.as_str();
         if max_length.is_none() && min_length.is_none() && pattern.is_empty() {
             return None;
         }
@@ -417,13 +417,13 @@ impl Builder<'_> {
 }
 
 impl Numbers {
-    fn new(validations: &ValueValidations, context: Context) -> Self {
+    fn new(schema: &JsonSchemaProps, context: Context) -> Self {
         let bound = |value: Option<f64>, exclusive| value.map(|value| Bound { value, exclusive });
         let mut numbers = Numbers {
             context,
-            multiple_of: validations.multiple_of,
-            minimum: bound(validations.minimum, validations.exclusive_minimum),
-            maximum: bound(validations.maximum, validations.exclusive_maximum),
+            multiple_of: schema.multiple_of,
+            minimum: bound(schema.minimum, schema.exclusive_minimum),
+            maximum: bound(schema.maximum, schema.exclusive_maximum),
             ints: None,
         };
         numbers.ints = numbers.valid_ints();
@@ -432,13 +432,13 @@ impl Numbers {
 }
 
 impl Counts {
-    fn new(validations: &ValueValidations) -> Option<Box<Self>> {
+    fn new(schema: &JsonSchemaProps) -> Option<Box<Self>> {
         let counts = Counts {
-            max_items: validations.max_items,
-            min_items: validations.min_items,
-            unique_items: validations.unique_items,
-            max_properties: validations.max_properties,
-            min_properties: validations.min_properties,
+            max_items: schema.max_items,
+            min_items: schema.min_items,
+            unique_items: schema.unique_items,
+            max_properties: schema.max_properties,
+            min_properties: schema.min_properties,
         };
         let any = counts.unique_items
             || [counts.max_items, counts.min_items].iter().any(Option::is_some)

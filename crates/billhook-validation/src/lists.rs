@@ -6,7 +6,7 @@ use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location};
 use billhook_schema::NodeId;
-use billhook_schema::props::Extensions;
+use billhook_schema::JsonSchemaProps;
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Node};
@@ -25,12 +25,10 @@ pub(crate) enum ListType {
 }
 
 impl ListType {
-    pub(crate) fn of(extensions: &Extensions) -> Self {
-        match extensions.list_type.as_deref() {
+    pub(crate) fn of(schema: &JsonSchemaProps) -> Self {
+        match schema.list_type.as_deref() {
             Some("set") => ListType::Set,
-            Some("map") => {
-                ListType::Map(extensions.list_map_keys.iter().flatten().cloned().collect())
-            }
+            Some("map") => ListType::Map(schema.list_map_keys.iter().flatten().cloned().collect()),
             _ => ListType::None,
         }
     }

@@ -87,7 +87,7 @@ pub mod webhook;
 mod yaml;
 
 pub use billhook_apimachinery::label_selector;
-pub use billhook_apimachinery::record_reader::ReadError;
+pub use billhook_apimachinery::record::RecordError;
 pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
     Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
@@ -100,9 +100,7 @@ pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
 };
 pub use billhook_schema::walk::Report;
-pub use billhook_schema::{
-    CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
-};
+pub use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 pub use billhook_validation::Validator;
 pub use coerce_object::type_meta;
 pub use crd::{

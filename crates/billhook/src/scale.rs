@@ -1,8 +1,8 @@
 //! The scale subresource: the `Scale` object that clients and webhooks see in place of the
 //! resource, and the effect of an update of it on the resource (RP-76, RP-77, AR-37).
 
-use billhook_apimachinery::metadata::{Invalid, decode_metadata};
-use billhook_apimachinery::value::{DeepValue, Num, deep_clone};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value, json};
 
 use crate::coerce_object::type_meta_of_body;
@@ -11,33 +11,34 @@ use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::record::{Field, OBJECT_META, Record, Type, typed};
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::TypedRecord;
 
 const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";
 const API_VERSION: &str = "autoscaling/v1";
 
-static SCALE: Record = Record {
-    name: KIND,
-    fields: &[
-        Field("apiVersion", "APIVersion", Type::Text("string")),
-        Field("kind", "Kind", Type::Text("string")),
-        Field("metadata", "ObjectMeta", Type::Record(&OBJECT_META)),
-        Field("spec", "Spec", Type::Record(&SPEC)),
-        Field("status", "Status", Type::Record(&STATUS)),
-    ],
-};
+record! {
+    #[derive(Default)]
+    struct Scale = "Scale" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        spec: ScaleSpec = "spec",
+        status: ScaleStatus = "status",
+    }
 
-static SPEC: Record =
-    Record { name: "ScaleSpec", fields: &[Field("replicas", "Replicas", Type::Int("int32"))] };
+    #[derive(Default)]
+    struct ScaleSpec = "ScaleSpec" {
+        replicas: Option<i32> = "replicas",
+    }
 
-static STATUS: Record = Record {
-    name: "ScaleStatus",
-    fields: &[
-        Field("replicas", "Replicas", Type::Int("int32")),
-        Field("selector", "Selector", Type::Text("string")),
-    ],
-};
+    #[derive(Default)]
+    struct ScaleStatus = "ScaleStatus" {
+        replicas: i32 = "replicas" @required,
+        selector: Option<String> = "selector",
+    }
+}
 
 /// The fields that a `Scale` takes from the metadata of its resource.
 const METADATA: [&str; 5] = ["name", "namespace", "uid", "resourceVersion", "creationTimestamp"];
@@ -100,46 +101,12 @@ pub fn returned(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Statu
 ///
 /// If the server refuses the `Scale`.
 pub fn apply(scale: &ScalePaths, object: &Value, resource: &mut Value) -> Result<(), Status> {
-    typed::read(object, &SCALE).map_err(|error| Status::internal_error(&error))?;
-    let replicas = integer(object, "/spec/replicas").ok_or_else(|| {
+    let (read, _) = Scale::read(object).map_err(|e| Status::internal_error(&e.to_string()))?;
+    let replicas = read.spec.replicas.ok_or_else(|| {
         let path = &scale.spec_replicas;
         Status::bad_request(format!("the spec replicas field \"{path}\" cannot be empty"))
     })?;
-    scale.set_wanted(resource, replicas).map_err(|error| Status::internal_error(&error))
-}
-
-fn integer(object: &Value, pointer: &str) -> Option<i64> {
-    match object.pointer(pointer) {
-        Some(Value::Number(number)) => match Num::of(number) {
-            Num::Int(int) => Some(int),
-            // Whole, and not out of range: reading saw to that.
-            Num::Float(float) => Some(float as i64),
-        },
-        _ => None,
-    }
-}
-
-/// Returns a `Scale` with its known fields only.
-fn normal(object: &Value) -> Result<DeepValue, String> {
-    let metadata = object.get("metadata").unwrap_or(&Value::Null);
-    let metadata = decode_metadata(metadata, Invalid::Refuse).map_err(|error| error.to_string())?;
-    let mut spec = Map::new();
-    if let Some(replicas) = integer(object, "/spec/replicas") {
-        spec.insert("replicas".to_owned(), replicas.into());
-    }
-    let mut status = Map::new();
-    let observed = integer(object, "/status/replicas").unwrap_or(0);
-    status.insert("replicas".to_owned(), observed.into());
-    if let Some(selector) = object.pointer("/status/selector").and_then(Value::as_str) {
-        status.insert("selector".to_owned(), selector.into());
-    }
-    let mut scale = Map::new();
-    scale.insert("apiVersion".to_owned(), API_VERSION.into());
-    scale.insert("kind".to_owned(), KIND.into());
-    scale.insert("metadata".to_owned(), metadata.into_inner());
-    scale.insert("spec".to_owned(), spec.into());
-    scale.insert("status".to_owned(), status.into());
-    Ok(DeepValue::from(Value::Object(scale)))
+    scale.set_wanted(resource, i64::from(replicas)).map_err(|error| Status::internal_error(&error))
 }
 
 /// Decodes a body that must be a `Scale`; returns the warnings too (RP-10, RP-24).
@@ -167,8 +134,8 @@ pub fn decode(
             format!("no kind \"{}\" is registered for version \"{API_VERSION}\"", found.kind);
         return Err(refused(error));
     }
-    let unknown = typed::read(&object, &SCALE).map_err(refused)?;
-    let object = normal(&object).map_err(refused)?;
+    let (scale, unknown) = Scale::read(&object).map_err(|error| refused(error.to_string()))?;
+    let object = scale.to_document();
     entries.extend(unknown);
     match field_validation {
         FieldValidation::Ignore => entries.clear(),

@@ -109,23 +109,23 @@ impl Call<'_> {
     /// AR-10 to AR-20.
     fn review_request(&self, uid: &str) -> AdmissionRequest {
         let request = self.request;
-        AdmissionRequest {
-            uid: uid.to_owned(),
-            kind: self.matched.kind.clone(),
-            resource: self.matched.resource.clone(),
-            sub_resource: self.matched.subresource.clone(),
-            request_kind: Some(request.kind.clone()),
-            request_resource: Some(request.resource.clone()),
-            request_sub_resource: request.subresource.clone(),
-            name: request.name.clone(),
-            namespace: request.namespace.clone(),
-            operation: request.operation,
-            user_info: request.user.clone(),
-            object: self.objects.object.clone(),
-            old_object: self.objects.old_object.clone(),
-            dry_run: request.dry_run,
-            options: self.options.clone(),
-        }
+        let mut review = AdmissionRequest::default();
+        review.uid = uid.to_owned();
+        review.kind = self.matched.kind.clone();
+        review.resource = self.matched.resource.clone();
+        review.sub_resource = self.matched.subresource.clone();
+        review.request_kind = Some(request.kind.clone());
+        review.request_resource = Some(request.resource.clone());
+        review.request_sub_resource = request.subresource.clone();
+        review.name = request.name.clone();
+        review.namespace = request.namespace.clone();
+        review.operation = request.operation;
+        review.user_info = request.user.clone();
+        review.object = self.objects.object.clone();
+        review.old_object = self.objects.old_object.clone();
+        review.dry_run = request.dry_run;
+        review.options = self.options.clone();
+        review
     }
 }
 

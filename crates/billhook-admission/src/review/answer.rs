@@ -6,9 +6,9 @@ use billhook_apimachinery::value::json_type;
 use billhook_decode::read_json_to_depth;
 use serde_json::Value;
 
-use super::admission_review::{AdmissionReview, ReviewVersion};
 use super::caller::{CallFailure, WebhookAnswer};
 use crate::stage::Stage;
+use billhook::webhook::{AdmissionReview, ReviewVersion};
 use billhook_apimachinery::Status;
 use billhook_decode::is_json;
 
@@ -67,7 +67,7 @@ pub(crate) fn read(
     };
     let (api_version, kind) = (text("apiVersion")?, text("kind")?);
     check_type(&value, api_version, kind, version)?;
-    AdmissionReview::of_value(&value).map_err(|error| CallFailure::new(error.to_string()))
+    AdmissionReview::from_value(&value).map_err(|error| CallFailure::new(error.to_string()))
 }
 
 /// AR-53, AR-54. An API status in place of a review stands for itself.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::admission_review::AdmissionReview;
 use crate::futures::BoxFuture;
 use crate::stage::Stage;
 use billhook::ClientConfig;
+use billhook::webhook::AdmissionReview;
 use billhook_apimachinery::Status;
 
 /// One call of one webhook.

@@ -4,79 +4,46 @@ use std::collections::BTreeMap;
 
 use crate::names::{label_value, qualified_name};
 use crate::print::quote;
-use crate::{FieldError, FieldPath, Location};
-use serde_json::{Map, Value};
+use crate::record;
+use crate::record::{RecordError, TypedRecord};
+use crate::{FieldError, FieldPath};
+use serde_json::Value;
 
 use super::{Operator, Requirement, Selector, SelectorError};
-use crate::record_reader::{ReadError, Reader};
 
-/// A label selector as documents have it (`LabelSelector`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LabelSelector {
-    /// Labels that must be there with exactly these values.
-    pub match_labels: BTreeMap<String, String>,
-    /// Further conditions.
-    pub match_expressions: Vec<LabelSelectorRequirement>,
-}
+record! {
+    /// A label selector as documents have it (`LabelSelector`).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct LabelSelector = "LabelSelector" {
+        /// Labels that must be there with exactly these values.
+        pub match_labels: BTreeMap<String, String> = "matchLabels",
+        /// Further conditions.
+        pub match_expressions: Vec<LabelSelectorRequirement> = "matchExpressions",
+    }
 
-/// An element of `matchExpressions`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LabelSelectorRequirement {
-    /// The label.
-    pub key: String,
-    /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
-    pub operator: String,
-    /// The values for `In` and `NotIn`.
-    pub values: Vec<String>,
+    /// An element of `matchExpressions`.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct LabelSelectorRequirement = "LabelSelectorRequirement" {
+        /// The label.
+        pub key: String = "key" @required,
+        /// `In`, `NotIn`, `Exists` or `DoesNotExist`.
+        pub operator: String = "operator" of "v1.LabelSelectorOperator" @required,
+        /// The values for `In` and `NotIn`.
+        pub values: Vec<String> = "values",
+    }
 }
 
 impl LabelSelector {
-    /// Reads a selector; null is an empty one, unknown fields are ignored.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not an object, or a field has the wrong type.
-    pub fn from_value(value: &Value) -> Result<Self, ReadError> {
-        Self::read(value, &Location::TOP, &mut Reader::default())
-    }
-
-    /// Reads the selector at a place of a larger document.
-    ///
-    /// # Errors
-    ///
-    /// If the value is not an object, or a field has the wrong type.
-    pub fn read(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Self, ReadError> {
-        let mut selector = LabelSelector::default();
-        reader.record(value, at, |reader, name, value, at| {
-            match name {
-                "matchLabels" => selector.match_labels = reader.texts_by_key(value, at)?,
-                "matchExpressions" => {
-                    selector.match_expressions =
-                        reader.list(value, at, LabelSelectorRequirement::read)?;
-                }
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        Ok(selector)
+    /// Reads a selector; null is an empty one, fields that are not known are ignored.
+    pub fn from_value(value: &Value) -> Result<Self, RecordError> {
+        Self::read(value).map(|(selector, _)| selector)
     }
 
     /// Returns the selector as a document has it; empty parts are left out.
     pub fn to_value(&self) -> Value {
-        let mut members = Map::new();
-        if !self.match_labels.is_empty() {
-            let text =
-                |(key, value): (&String, &String)| (key.clone(), Value::from(value.as_str()));
-            let labels = self.match_labels.iter().map(text).collect();
-            members.insert("matchLabels".to_owned(), Value::Object(labels));
-        }
-        if !self.match_expressions.is_empty() {
-            let list = self.match_expressions.iter().map(LabelSelectorRequirement::to_value);
-            members.insert("matchExpressions".to_owned(), list.collect());
-        }
-        Value::Object(members)
+        self.to_document().into_inner()
     }
 
     /// Returns whether it has no conditions.
@@ -141,31 +108,7 @@ pub fn push_invalid(
 }
 
 impl LabelSelectorRequirement {
-    fn read(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Self, ReadError> {
-        let mut requirement = LabelSelectorRequirement::default();
-        reader.record(value, at, |reader, name, value, at| {
-            match name {
-                "key" => requirement.key = reader.text(value, at)?,
-                "operator" => requirement.operator = reader.text(value, at)?,
-                "values" => requirement.values = reader.texts(value, at)?,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        Ok(requirement)
-    }
-
-    fn to_value(&self) -> Value {
-        let mut members = Map::new();
-        members.insert("key".to_owned(), Value::from(self.key.as_str()));
-        members.insert("operator".to_owned(), Value::from(self.operator.as_str()));
-        if !self.values.is_empty() {
-            members.insert("values".to_owned(), Value::from(self.values.as_slice()));
-        }
-        Value::Object(members)
-    }
-
-    /// Returns the operator that the text names; case counts (WCF-55).
+    /// What the text of the operator means; case counts (WCF-55).
     fn operator(&self) -> Option<Operator> {
         Some(match self.operator.as_str() {
             "In" => Operator::In,

@@ -5,7 +5,8 @@ use crate::{Change, ChangeKind, FieldPath, Location, Reason};
 use serde_json::{Map, Value};
 
 use super::decode::field_error;
-use super::fields::{Kind, OBJECT_META, field_kind};
+use super::object_meta::ObjectMeta;
+use crate::record::{Record, Type, TypedRecord};
 
 const UNKNOWN: Reason = Reason::new("OM-12", "not a field of metadata");
 const EMPTY: Reason = Reason::new("OM-02", "empty, which is the same as absent");
@@ -25,7 +26,7 @@ pub fn metadata_changes(
     let mut diff = Diff { schema, changes: Vec::new() };
     match (written, normal) {
         (Value::Object(written), Value::Object(normal)) => {
-            diff.record(Some(OBJECT_META), written, normal, at);
+            diff.record(Some(ObjectMeta::record()), written, normal, at);
         }
         (Value::Null, normal) => {
             let reason = Reason::new("OM-03", "null metadata is empty metadata");
@@ -35,8 +36,6 @@ pub fn metadata_changes(
     }
     diff.changes
 }
-
-type Record = Option<&'static [(&'static str, Kind)]>;
 
 struct Diff<'a> {
     schema: &'a FieldPath,
@@ -59,19 +58,19 @@ impl Diff<'_> {
     /// `record` names the known fields; a map of strings has none.
     fn record(
         &mut self,
-        record: Record,
+        record: Option<&'static Record>,
         written: &Map<String, Value>,
         normal: &Map<String, Value>,
         at: &Location<'_>,
     ) {
         for (name, before) in sorted(written) {
             let at = at.name(name);
-            let kind = record.and_then(|record| field_kind(record, name));
+            let type_ = record.and_then(|record| record.field(name)).map(|field| field.type_);
             if let Some(after) = normal.get(name) {
-                self.field(kind, before, after, &at);
+                self.field(type_, before, after, &at);
                 continue;
             }
-            let reason = if kind.is_none() {
+            let reason = if type_.is_none() {
                 UNKNOWN
             } else {
                 match field_error(name, before) {
@@ -89,26 +88,26 @@ impl Diff<'_> {
         }
     }
 
-    fn field(&mut self, kind: Option<Kind>, before: &Value, after: &Value, at: &Location<'_>) {
+    fn field(&mut self, type_: Option<Type>, before: &Value, after: &Value, at: &Location<'_>) {
         if deep_eq(before, after) {
             return;
         }
-        match (kind, before, after) {
-            (Some(Kind::StringMap), Value::Object(before), Value::Object(after)) => {
+        match (type_, before, after) {
+            (Some(Type::Map(_)), Value::Object(before), Value::Object(after)) => {
                 self.record(None, before, after, at);
             }
-            (Some(Kind::Records { fields, .. }), Value::Array(before), Value::Array(after)) => {
+            (Some(Type::List(Type::Record(table))), Value::Array(before), Value::Array(after)) => {
                 for (index, (before, after)) in before.iter().zip(after).enumerate() {
                     let at = at.index(index);
                     match (before, after) {
                         (Value::Object(before), Value::Object(after)) => {
-                            self.record(Some(fields), before, after, &at);
+                            self.record(Some(table()), before, after, &at);
                         }
                         _ => self.entry(before, after, &at),
                     }
                 }
             }
-            (Some(Kind::StringList), Value::Array(before), Value::Array(after)) => {
+            (Some(Type::List(_)), Value::Array(before), Value::Array(after)) => {
                 for (index, (before, after)) in before.iter().zip(after).enumerate() {
                     self.entry(before, after, &at.index(index));
                 }

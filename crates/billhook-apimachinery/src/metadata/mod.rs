@@ -10,23 +10,23 @@
 //! let written = json!({"name": "x", "labels": {}, "creationTimestamp": "2020-01-01T02:00:00+02:00"});
 //! let decoded = decode_metadata(&written, Invalid::Refuse)?;
 //! assert_eq!(*decoded, json!({"name": "x", "creationTimestamp": "2020-01-01T00:00:00Z"}));
-//! # Ok::<(), billhook_apimachinery::metadata::MetadataError>(())
+//! # Ok::<(), billhook_apimachinery::record::RecordError>(())
 //! ```
 
 mod applied;
 mod changes;
 mod decode;
-pub mod fields;
+mod object_meta;
 mod time;
 mod validate;
 
 pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
-    Invalid, MetadataError, decode_metadata, normalize_metadata, prune_metadata,
-    unknown_metadata_fields,
+    Invalid, decode_metadata, normalize_metadata, prune_metadata, unknown_metadata_fields,
 };
-pub use time::is_normal_time;
+pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+pub use time::{Time, is_normal_time};
 pub use validate::{
     finalizer_warnings, subdomain_name, validate_create, validate_create_with,
     validate_embedded_metadata, validate_generic, validate_update,

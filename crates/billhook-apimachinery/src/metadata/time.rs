@@ -6,20 +6,20 @@ const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 
 /// A time, as seconds from 0001-01-01T00:00:00Z and a fraction that is only kept to tell the zero
 /// time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Time {
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Time {
     seconds: i64,
     has_fraction: bool,
 }
 
 impl Time {
     /// The zero time is written back as if it were absent.
-    pub(crate) fn is_zero(self) -> bool {
+    pub fn is_zero(self) -> bool {
         self.seconds == 0 && !self.has_fraction
     }
 
     /// The time in UTC with second precision.
-    pub(crate) fn to_rfc3339(self) -> String {
+    pub fn to_rfc3339(self) -> String {
         let days = self.seconds.div_euclid(86_400);
         let second = self.seconds.rem_euclid(86_400);
         let (year, month, day) = civil(days);
@@ -30,7 +30,7 @@ impl Time {
     }
 
     /// Parses a time; the error is the server's text.
-    pub(crate) fn parse(text: &str) -> Result<Time, String> {
+    pub fn parse(text: &str) -> Result<Time, String> {
         Parser { text, rest: text.as_bytes() }.time()
     }
 }

@@ -12,8 +12,9 @@ use crate::value::deep_clone;
 use crate::{FieldError, FieldPath, Location};
 use serde_json::Value;
 
-use super::fields::OWNER_REFERENCE;
+use super::object_meta::OwnerReference;
 use crate::names;
+use crate::record::TypedRecord;
 
 /// The maximum number of bytes in the keys and values of all annotations.
 const MAX_ANNOTATIONS: i64 = 256 * 1024;
@@ -295,7 +296,7 @@ fn show_reference(reference: &Value) -> String {
         Some(format!("\"{name}\":{value}"))
     };
     let members: Vec<String> =
-        OWNER_REFERENCE.iter().filter_map(|(name, _)| member(name)).collect();
+        OwnerReference::record().fields.iter().filter_map(|field| member(field.name)).collect();
     format!("{{{}}}", members.join(","))
 }
 

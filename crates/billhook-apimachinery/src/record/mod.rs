@@ -1,70 +1,113 @@
-//! Documents of a fixed type, described by tables of their fields, and access to their members.
+//! Documents of a fixed type. [`record!`](crate::record!) describes the fields of a type once and
+//! makes of the description a struct, a table of the fields, a reader and a writer.
 
+mod check;
+mod define;
 mod equal;
-mod object_meta;
+mod field_value;
 pub mod show;
-pub mod typed;
+
+use std::borrow::Cow;
 
 use crate::value::sorted;
 use serde_json::Value;
 
+pub(crate) use check::check_field;
+pub use check::{RecordError, check_types, too_deep, unknown_fields};
+pub use define::{TypedRecord, Written};
 pub use equal::same;
-pub use object_meta::OBJECT_META;
+pub use field_value::FieldValue;
 
-/// A record and its fields, in the order in which they are printed (CV-06).
+/// What [`record!`](crate::record!) needs in other crates.
+#[doc(hidden)]
+pub mod private {
+    pub use super::define::deserialize;
+    pub use serde::ser::SerializeMap;
+    pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    pub use serde_json::Value;
+}
+
+/// The table of a type's fields.
+#[derive(Debug)]
 pub struct Record {
     /// The name of the type in errors.
     pub name: &'static str,
-    /// The fields.
+    /// The fields, in the order in which they are printed (CV-06).
     pub fields: &'static [Field],
 }
 
-/// A field: its name in documents, its name in printed values, its type.
-pub struct Field(pub &'static str, pub &'static str, pub Type);
+/// A field.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its name in documents.
+    pub name: &'static str,
+    /// Its name in Go, where it is not the other one with a capital letter; else empty.
+    pub go_name: &'static str,
+    /// Its type.
+    pub type_: Type,
+    /// Whether it is written even if it is empty.
+    pub is_required: bool,
+}
 
-/// The type of a field. The texts are names of types in errors.
-#[derive(Clone, Copy)]
+impl Record {
+    /// The field of a name.
+    pub fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+}
+
+impl Field {
+    /// Its name in printed values (CV-06).
+    pub fn go_name(&self) -> Cow<'static, str> {
+        if !self.go_name.is_empty() {
+            return Cow::Borrowed(self.go_name);
+        }
+        let mut letters = self.name.chars();
+        let first = letters.next().unwrap_or_default().to_ascii_uppercase();
+        Cow::Owned(std::iter::once(first).chain(letters).collect())
+    }
+}
+
+/// Returns the table of a record; tables of records that hold themselves refer to it so.
+pub type Table = fn() -> &'static Record;
+
+/// The type of a field. Lists and maps that are absent are empty.
+#[derive(Clone, Copy, Debug)]
 pub enum Type {
-    /// A string that is empty when absent.
-    Text(&'static str),
-    /// A string that may be absent.
-    OptionalText(&'static str),
-    /// A boolean that is false when absent.
+    /// A string; empty when absent.
+    Text,
+    /// A boolean; false when absent.
     Flag,
-    /// A boolean that may be absent.
-    OptionalFlag,
-    /// An integer that is 0 when absent.
-    Int(&'static str),
-    /// An integer that may be absent.
-    OptionalInt(&'static str),
-    /// A number that may be absent.
-    OptionalFloat,
+    /// A 32-bit integer; 0 when absent.
+    Int32,
+    /// A 64-bit integer; 0 when absent.
+    Int64,
+    /// A number; 0 when absent.
+    Float,
     /// Base64 text.
     Bytes,
     /// A time.
     Time,
+    /// A string that a function accepts or refuses.
+    Parsed(fn(&str) -> Result<(), String>),
     /// Any value; null is absent.
     Any,
-    /// A list of any values.
-    Anys,
-    /// A list of strings.
-    Texts(&'static str),
-    /// A map of strings.
-    TextMap,
-    /// A record that is there even when absent.
-    Record(&'static Record),
-    /// A record that may be absent.
-    OptionalRecord(&'static Record),
-    /// A list of records.
-    Records(&'static Record),
-    /// A map of records.
-    RecordMap(&'static Record, &'static str),
+    /// A record; all its fields are absent when it is.
+    Record(Table),
+    /// A value that may be absent.
+    Optional(&'static Type),
+    /// A list.
+    List(&'static Type),
+    /// A map.
+    Map(&'static Type),
+    /// A type with a name of its own in errors.
+    Named(&'static str, &'static Type),
     /// A record, or a list of them (SS-11).
-    RecordOrList(&'static Record),
+    RecordOrList(Table),
     /// A record, or a yes or no (SS-11).
-    RecordOrFlag(&'static Record),
-    /// Members that are records or lists of texts (SS-11).
-    RecordsOrTexts(&'static Record, &'static str),
+    RecordOrFlag(Table),
+    /// A record, or a list of strings (SS-11).
+    RecordOrTexts(Table),
 }
 
 /// A member that is there and not null.
@@ -99,9 +142,9 @@ pub fn texts<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
 
 /// Whether a field counts as not set (CV-41).
 pub fn is_unset(value: Option<&Value>, type_: Type) -> bool {
-    match (type_, value) {
+    match (type_.unnamed(), value) {
         (_, None | Some(Value::Null)) => true,
-        (Type::Text(_), Some(value)) => value.as_str() == Some(""),
+        (Type::Text, Some(value)) => value.as_str() == Some(""),
         (Type::Flag, Some(value)) => value.as_bool() == Some(false),
         _ => false,
     }

@@ -125,7 +125,7 @@ impl RuleTree {
                     SchemaStep::Property(name) => type_.property(name),
                     SchemaStep::AdditionalProperties | SchemaStep::Items => type_.elements(),
                 });
-                let is_resource = part.extensions.embedded_resource;
+                let is_resource = part.embedded_resource;
                 self.compile(part, id, known, is_resource, Above { is_typed, is_untyped });
             }
         });
@@ -141,5 +141,5 @@ struct Above {
 }
 
 fn written(schema: &JsonSchemaProps) -> &[ValidationRule] {
-    schema.extensions.validations.as_deref().unwrap_or_default()
+    schema.validations.as_deref().unwrap_or_default()
 }

@@ -60,7 +60,7 @@ impl<'w> Walk<'w> {
         let Some(node) = self.tree.node(id).filter(|_| !self.errors.is_full()) else { return };
         let most =
             context.most.zip(most_below(schema)).map(|(most, below)| most.saturating_mul(below));
-        let extensions = &schema.extensions;
+        let extensions = schema;
         let is_known = |type_: &str| matches!(type_, "granular" | "atomic");
         grow(|| {
             for (step, part, id) in self.tree.schema().node(id).children(schema) {
@@ -168,10 +168,9 @@ impl RuleAt<'_> {
 
 /// How often what is directly below a node may occur in it; none if there is no limit.
 fn most_below(schema: &JsonSchemaProps) -> Option<u64> {
-    let validations = schema.value_validations();
     let limit = match schema.type_.as_str() {
-        "object" if schema.additional_properties.is_some() => validations.max_properties,
-        "array" => validations.max_items,
+        "object" if schema.additional_properties.is_some() => schema.max_properties,
+        "array" => schema.max_items,
         _ => return Some(1),
     };
     limit.map(|limit| u64::try_from(limit).unwrap_or_default())

@@ -166,7 +166,7 @@ impl Lowering {
         grow(|| {
             let mode = self.mode(schema, inherited);
             let mut flags = Flags(0);
-            if schema.extensions.embedded_resource {
+            if schema.embedded_resource {
                 flags.0 |= Flags::EMBEDDED | Flags::HAS_EMBEDDED;
             }
             if schema.preserves_unknown_fields() {
@@ -184,7 +184,7 @@ impl Lowering {
             }
             let items = self.items(schema, mode, id);
             self.inherit(&mut flags, items, false);
-            let is_resource = resource_root || schema.extensions.embedded_resource;
+            let is_resource = resource_root || schema.embedded_resource;
             let implied =
                 if is_resource && mode != Mode::Whole { &RESOURCE_FIELDS[..] } else { &[] };
             let properties = self.properties(schema, mode, id, implied, &mut flags);
@@ -382,7 +382,7 @@ impl Lowering {
 }
 
 fn types(schema: &JsonSchemaProps) -> Types {
-    if schema.extensions.int_or_string {
+    if schema.int_or_string {
         return Types(Types::INTEGER | Types::STRING);
     }
     match schema.type_.as_str() {

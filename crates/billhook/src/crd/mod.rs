@@ -6,16 +6,16 @@ mod scale_paths;
 
 use std::sync::{Arc, OnceLock};
 
-use billhook_apimachinery::Dialect;
+use billhook_apimachinery::record::RecordError;
+use billhook_apimachinery::{Dialect, FieldError};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_default_validation::DefaultPruningError;
-use billhook_schema::{
-    CompiledSchema, ConversionError, JsonSchemaProps, SchemaReadError, StructuralSchema,
-};
+use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
+pub use billhook_definition::types::Names;
 pub use crd_version::CrdVersion;
 pub use scale_paths::ScalePaths;
 
@@ -26,24 +26,6 @@ pub enum Scope {
     Namespaced,
     /// They belong to the cluster.
     Cluster,
-}
-
-/// The names of a definition (`spec.names`).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Names {
-    /// The name in URLs.
-    pub plural: String,
-    /// The name for a single object on command lines.
-    pub singular: String,
-    /// The value of `kind` in objects.
-    pub kind: String,
-    /// The value of `kind` in lists.
-    pub list_kind: String,
-    /// Abbreviations for command lines.
-    pub short_names: Vec<String>,
-    /// Groups of resources this one belongs to.
-    pub categories: Vec<String>,
 }
 
 /// A CustomResourceDefinition (`apiextensions.k8s.io/v1`), read and compiled once. Cheap to clone
@@ -148,17 +130,12 @@ pub enum CrdError {
     /// The object is something else.
     #[error("not a CustomResourceDefinition of apiextensions.k8s.io/v1: {0}")]
     Kind(String),
-    /// A field is missing or has the wrong type.
-    #[error("{path}: {message}")]
-    Field {
-        /// The path in the definition.
-        path: String,
-        /// The message.
-        message: String,
-    },
-    /// A schema cannot be read.
+    /// A value has the wrong type; the server's text.
     #[error(transparent)]
-    Schema(#[from] SchemaReadError),
+    Decode(#[from] RecordError),
+    /// A field that nothing can be served without is missing or wrong; the server's text.
+    #[error(transparent)]
+    Field(#[from] FieldError),
     /// A schema has keywords that no structural schema can hold (SS-30).
     #[error("{path}: {error}")]
     Conversion {

@@ -1,102 +1,95 @@
-//! Reading the parts of a CustomResourceDefinition that decoding needs.
+//! Compiling the parts of a CustomResourceDefinition that decide how objects are cleaned.
 
 use std::sync::{Arc, OnceLock};
 
-use billhook_apimachinery::value::{Num, grow, json_type};
-use billhook_apimachinery::{Dialect, FieldPath};
-use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
+use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::{Num, grow};
+use billhook_apimachinery::{Dialect, FieldError, FieldPath};
+use billhook_definition::types::{ScaleSubresource, Version};
+use billhook_definition::{Definition, DefinitionError};
+use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
 use super::scale_paths::ScalePaths;
-use super::{CompiledDefinition, CrdError, CrdOptions, Names, Scope, VersionData};
+use super::{CompiledDefinition, CrdError, CrdOptions, Scope, VersionData};
 
 pub(super) fn definition(
     value: &Value,
     options: &CrdOptions,
 ) -> Result<CompiledDefinition, CrdError> {
-    let root = Reader { value, path: FieldPath::default() };
-    let (api_version, kind) = (root.text("apiVersion")?, root.text("kind")?);
-    if kind != "CustomResourceDefinition" || api_version != "apiextensions.k8s.io/v1" {
-        return Err(CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`")));
-    }
-    let spec = root.required("spec")?;
-    let names = spec.required("names")?;
-    let names = Names {
-        plural: names.required_text("plural")?,
-        singular: names.text("singular")?,
-        kind: names.required_text("kind")?,
-        list_kind: names.text("listKind")?,
-        short_names: names.texts("shortNames")?,
-        categories: names.texts("categories")?,
+    let definition = Definition::from_value(value).map_err(|error| match error {
+        DefinitionError::Decode(error) => CrdError::Decode(error),
+        _ => {
+            let (api_version, kind) = (text(value, "apiVersion"), text(value, "kind"));
+            CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`"))
+        }
+    })?;
+    let document = definition.document();
+    let (spec, status) = (&document.spec, &document.status);
+    let path = |name: &str| FieldPath::default().name("spec").name(name);
+    let required = |path: FieldPath, text: &str| match text {
+        "" => Err(CrdError::Field(FieldError::required(path, ""))),
+        _ => Ok(()),
     };
-    let preserve_unknown_fields = spec.flag("preserveUnknownFields")?;
-    let strategy = match spec.optional("conversion") {
-        Some(conversion) => conversion.text("strategy")?,
-        None => String::new(),
-    };
-    let scope = match spec.text("scope")?.as_str() {
+    required(path("group"), &spec.group)?;
+    required(path("names").name("plural"), &spec.names.plural)?;
+    required(path("names").name("kind"), &spec.names.kind)?;
+    let scope = match spec.scope.as_str() {
         "Namespaced" => Scope::Namespaced,
         "Cluster" => Scope::Cluster,
+        "" => return Err(FieldError::required(path("scope"), "").into()),
         other => {
-            let message = format!("expected `Namespaced` or `Cluster`, found `{other}`");
-            return Err(spec.field_error("scope", message));
+            let known = ["Cluster", "Namespaced"];
+            return Err(FieldError::not_supported(path("scope"), other, known).into());
         }
     };
-    let compile = Compile { dialect: options.dialect, prune: !preserve_unknown_fields };
+    if spec.versions.is_empty() {
+        let detail = "must have exactly one version marked as storage version";
+        return Err(FieldError::invalid(path("versions"), Value::Null, detail).into());
+    }
+    let compile = Compile { dialect: options.dialect, prune: !spec.preserve_unknown_fields };
     let mut versions = Vec::new();
-    for version in spec.list("versions")? {
-        versions.push(Arc::new(read_version(&version, &compile)?));
+    for (index, version) in spec.versions.iter().enumerate() {
+        let path = path("versions").index(index);
+        required(path.clone().name("name"), &version.name)?;
+        versions.push(Arc::new(read_version(version, &path, &compile)?));
     }
-    if versions.is_empty() {
-        return Err(spec.field_error("versions", "there is no version".to_owned()));
-    }
+    let is_true = |type_| status.conditions.iter().any(|condition| condition.is_true(type_));
     Ok(CompiledDefinition {
-        name: root.optional("metadata").map_or(Ok(String::new()), |meta| meta.text("name"))?,
-        group: spec.required_text("group")?,
-        names,
+        name: definition.name().to_owned(),
+        group: spec.group.clone(),
+        names: spec.names.clone(),
         scope,
-        preserve_unknown_fields,
-        is_converted_by_webhook: strategy == "Webhook",
-        is_established: conditions(value).next().is_none()
-            || is_true(value, "Established")
-            || is_true(value, "NamesAccepted"),
-        is_terminating: is_true(value, "Terminating"),
+        preserve_unknown_fields: spec.preserve_unknown_fields,
+        is_converted_by_webhook: spec
+            .conversion
+            .as_ref()
+            .is_some_and(|conversion| conversion.strategy == "Webhook"),
+        // No manifest needs to have a status.
+        is_established: status.conditions.is_empty()
+            || is_true("Established")
+            || is_true("NamesAccepted"),
+        is_terminating: is_true("Terminating"),
         dialect: options.dialect,
         versions,
         empty: compile.schema(None, FieldPath::default()),
     })
 }
 
-/// Type and status of the conditions in the status, which no manifest needs to have.
-fn conditions(definition: &Value) -> impl Iterator<Item = (&str, &str)> {
-    let found = definition.pointer("/status/conditions").and_then(Value::as_array);
-    found.into_iter().flatten().filter_map(|condition| {
-        let text = |name| condition.get(name).and_then(Value::as_str);
-        Some((text("type")?, text("status")?))
-    })
-}
-
-fn is_true(definition: &Value, condition: &str) -> bool {
-    conditions(definition).any(|found| found == (condition, "True"))
-}
-
-fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, CrdError> {
-    let schema = version.optional("schema").and_then(|schema| schema.optional("openAPIV3Schema"));
-    let path = match &schema {
-        Some(schema) => schema.path.clone(),
-        None => version.path.clone().name("schema").name("openAPIV3Schema"),
-    };
-    let mut written = Arc::new(JsonSchemaProps::default());
-    let structural = match schema {
+fn read_version(
+    version: &Version,
+    path: &FieldPath,
+    compile: &Compile,
+) -> Result<VersionData, CrdError> {
+    let path = path.clone().name("schema").name("openAPIV3Schema");
+    let written = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.clone());
+    let structural = match written.clone().map(StructuralSchema::new) {
         None => None,
-        Some(schema) => {
-            written = Arc::new(JsonSchemaProps::from_value_at(schema.value, &path)?);
-            match StructuralSchema::new(Arc::clone(&written)) {
-                Ok(structural) => Some(structural),
-                // Old definitions that preserve unknown fields need no structural schema.
-                Err(_) if !compile.prune => None,
-                Err(error) => return Err(CrdError::Conversion { path: path.to_string(), error }),
-            }
+        Some(Ok(structural)) => Some(structural),
+        // Old definitions that preserve unknown fields need no structural schema.
+        Some(Err(_)) if !compile.prune => None,
+        Some(Err(error)) => {
+            return Err(CrdError::Conversion { path: path.to_string(), error });
         }
     };
     let compiled = compile.schema(structural.as_ref(), path.clone());
@@ -106,36 +99,30 @@ fn read_version(version: &Reader<'_>, compile: &Compile) -> Result<VersionData, 
     } else {
         compiled
     };
-    let compiled = with_stored_defaults(&compiled);
-    let subresources = version.optional("subresources");
-    let subresource = |name| subresources.as_ref().and_then(|all| all.optional(name));
-    let has_status = subresource("status").is_some();
-    let scale = subresource("scale").map(|scale| read_scale(&scale)).transpose()?;
-    let name = version.required_text("name")?;
-    let warning = version.text("deprecationWarning")?;
-    let deprecated = version.flag("deprecated")?;
+    let subresources = version.subresources.as_ref();
+    let warning = version.deprecation_warning.clone().unwrap_or_default();
     Ok(VersionData {
-        served: version.flag("served")?,
-        storage: version.flag("storage")?,
-        deprecation_warning: deprecated.then_some(warning),
-        has_status_subresource: has_status,
-        scale,
-        written,
+        name: version.name.clone(),
+        served: version.served,
+        storage: version.storage,
+        deprecation_warning: version.deprecated.then_some(warning),
+        has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
+        scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
+        written: written.unwrap_or_default(),
         structural,
-        compiled,
+        compiled: with_stored_defaults(&compiled),
         decoder: OnceLock::new(),
         validator: OnceLock::new(),
         rules: OnceLock::new(),
-        name,
     })
 }
 
-fn read_scale(scale: &Reader<'_>) -> Result<ScalePaths, CrdError> {
-    Ok(ScalePaths {
-        spec_replicas: scale.text("specReplicasPath")?,
-        status_replicas: scale.text("statusReplicasPath")?,
-        label_selector: scale.text("labelSelectorPath")?,
-    })
+fn scale_paths(scale: &ScaleSubresource) -> ScalePaths {
+    ScalePaths {
+        spec_replicas: scale.spec_replicas_path.clone(),
+        status_replicas: scale.status_replicas_path.clone(),
+        label_selector: scale.label_selector_path.clone().unwrap_or_default(),
+    }
 }
 
 struct Compile {
@@ -175,73 +162,5 @@ fn whole_floats_to_integers(value: &mut Value) {
             grow(|| members.values_mut().for_each(whole_floats_to_integers));
         }
         _ => {}
-    }
-}
-
-/// A part of the definition and where it is.
-struct Reader<'v> {
-    value: &'v Value,
-    path: FieldPath,
-}
-
-impl<'v> Reader<'v> {
-    fn optional(&self, name: &str) -> Option<Reader<'v>> {
-        let value = self.value.get(name).filter(|value| !value.is_null())?;
-        Some(Reader { value, path: self.path.clone().name(name) })
-    }
-
-    fn required(&self, name: &str) -> Result<Reader<'v>, CrdError> {
-        self.optional(name).ok_or_else(|| self.field_error(name, "required value".to_owned()))
-    }
-
-    fn text(&self, name: &str) -> Result<String, CrdError> {
-        match self.optional(name) {
-            None => Ok(String::new()),
-            Some(field) => field.as_text(),
-        }
-    }
-
-    fn required_text(&self, name: &str) -> Result<String, CrdError> {
-        self.required(name)?.as_text()
-    }
-
-    fn as_text(&self) -> Result<String, CrdError> {
-        match self.value {
-            Value::String(text) => Ok(text.clone()),
-            other => Err(self.type_error("a string", other)),
-        }
-    }
-
-    fn flag(&self, name: &str) -> Result<bool, CrdError> {
-        match self.optional(name) {
-            None => Ok(false),
-            Some(field) => {
-                field.value.as_bool().ok_or_else(|| field.type_error("a boolean", field.value))
-            }
-        }
-    }
-
-    fn texts(&self, name: &str) -> Result<Vec<String>, CrdError> {
-        self.list(name)?.iter().map(Reader::as_text).collect()
-    }
-
-    fn list(&self, name: &str) -> Result<Vec<Reader<'v>>, CrdError> {
-        let Some(field) = self.optional(name) else { return Ok(Vec::new()) };
-        let Value::Array(items) = field.value else {
-            return Err(field.type_error("a list", field.value));
-        };
-        let item = |(index, value)| Reader { value, path: field.path.clone().index(index) };
-        Ok(items.iter().enumerate().map(item).collect())
-    }
-
-    fn type_error(&self, expected: &str, found: &Value) -> CrdError {
-        CrdError::Field {
-            path: self.path.to_string(),
-            message: format!("expected {expected}, found {}", json_type(found)),
-        }
-    }
-
-    fn field_error(&self, name: &str, message: String) -> CrdError {
-        CrdError::Field { path: self.path.clone().name(name).to_string(), message }
     }
 }

@@ -7,6 +7,7 @@ use billhook_definition::ClientConfig;
 use serde_json::Value;
 
 use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::record;
 
 /// The API group of webhook configurations.
 pub(crate) const GROUP: &str = "admissionregistration.k8s.io";
@@ -107,63 +108,66 @@ impl WebhookConfiguration {
     }
 }
 
-/// One webhook of a configuration. What may be absent in a document is optional; after defaulting
-/// only `side_effects` and `admission_review_versions` of v1 can be (WCF-13).
-#[derive(Clone, Debug, Default, PartialEq)]
-#[non_exhaustive]
-pub struct Webhook {
-    /// The name, a domain with at least three parts.
-    pub name: String,
-    /// Where it is.
-    pub client_config: ClientConfig,
-    /// The requests it is for; any of the rules suffices.
-    pub rules: Vec<Rule>,
-    /// The effect of an error of a call: `Fail` or `Ignore`.
-    pub failure_policy: Option<String>,
-    /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
-    pub match_policy: Option<String>,
-    /// Which namespaces; absent without defaulting, it selects nothing (WM-61).
-    pub namespace_selector: Option<LabelSelector>,
-    /// Which objects; absent without defaulting, it selects nothing (WM-61).
-    pub object_selector: Option<LabelSelector>,
-    /// The effects of calls besides the answer: `None` or `NoneOnDryRun`, formerly also `Some` and
-    /// `Unknown`.
-    pub side_effects: Option<String>,
-    /// How long to wait for an answer.
-    pub timeout_seconds: Option<i32>,
-    /// The versions of AdmissionReview that it understands, the preferred one first.
-    pub admission_review_versions: Option<Vec<String>>,
-    /// Conditions that must all hold.
-    pub match_conditions: Vec<MatchCondition>,
-    /// Whether it is called again after other mutating webhooks: `Never` or `IfNeeded`; only of
-    /// mutating webhooks.
-    pub reinvocation_policy: Option<String>,
-}
+record! {
+    /// One webhook of a configuration. What may be absent in a document is optional; after
+    /// defaulting only `side_effects` and `admission_review_versions` of v1 can be (WCF-13).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct Webhook = "MutatingWebhook" {
+        /// The name, a domain with at least three parts.
+        pub name: String = "name" @required,
+        /// Where it is.
+        pub client_config: ClientConfig = "clientConfig",
+        /// The requests it is for; any of the rules suffices.
+        pub rules: Vec<Rule> = "rules",
+        /// What an error of a call does: `Fail` or `Ignore`.
+        pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
+        /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
+        pub match_policy: Option<String> = "matchPolicy" of "v1.MatchPolicyType",
+        /// Which namespaces; absent without defaulting, it selects nothing (WM-61).
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
+        /// Which objects; absent without defaulting, it selects nothing (WM-61).
+        pub object_selector: Option<LabelSelector> = "objectSelector",
+        /// What calls do besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
+        /// `Unknown`.
+        pub side_effects: Option<String> = "sideEffects" of "v1.SideEffectClass" @required,
+        /// How long to wait for an answer.
+        pub timeout_seconds: Option<i32> = "timeoutSeconds",
+        /// The versions of AdmissionReview that it understands, the preferred one first.
+        pub admission_review_versions: Option<Vec<String>> = "admissionReviewVersions" @required,
+        /// Conditions that must all hold.
+        pub match_conditions: Vec<MatchCondition> = "matchConditions",
+        /// Whether it is called again after other mutating webhooks: `Never` or `IfNeeded`; only
+        /// of mutating webhooks, whose last field it is.
+        pub reinvocation_policy: Option<String> =
+            "reinvocationPolicy" of "v1.ReinvocationPolicyType",
+    }
 
-/// Which requests a webhook is for: all five dimensions must fit (WM-30).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Rule {
-    /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `*`.
-    pub operations: Vec<String>,
-    /// API groups or `*`; the empty string is the core group.
-    pub api_groups: Vec<String>,
-    /// API versions or `*`.
-    pub api_versions: Vec<String>,
-    /// Resources: `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*`.
-    pub resources: Vec<String>,
-    /// `Namespaced`, `Cluster` or `*`.
-    pub scope: Option<String>,
-}
+    /// Which requests a webhook is for: all five dimensions must fit (WM-30).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Rule = "RuleWithOperations" {
+        /// `CREATE`, `UPDATE`, `DELETE`, `CONNECT` or `*`.
+        pub operations: Vec<String> = "operations" of "[]v1.OperationType",
+        /// API groups or `*`; the empty string is the core group.
+        pub api_groups: Vec<String> = "apiGroups",
+        /// API versions or `*`.
+        pub api_versions: Vec<String> = "apiVersions",
+        /// Resources: `pods`, `pods/status`, `pods/*`, `*`, `*/status` or `*/*`.
+        pub resources: Vec<String> = "resources",
+        /// `Namespaced`, `Cluster` or `*`.
+        pub scope: Option<String> = "scope" of "v1.ScopeType",
+    }
 
-/// A condition on requests, in CEL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MatchCondition {
-    /// The name, for reports.
-    pub name: String,
-    /// The expression.
-    pub expression: String,
+    /// A condition on requests, in CEL.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct MatchCondition = "MatchCondition" {
+        /// The name, for reports.
+        pub name: String = "name" @required,
+        /// The expression.
+        pub expression: String = "expression" @required,
+    }
 }
 
 impl Webhook {

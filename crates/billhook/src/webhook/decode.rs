@@ -1,19 +1,17 @@
-//! Reading configurations from documents: strict about types, a list of the unknown fields
-//! (WCF-02 to WCF-05).
+//! Reading configurations from documents and writing them: strict about types, a list of the
+//! unknown fields (WCF-02 to WCF-05).
 
-use billhook_apimachinery::metadata::{Invalid, decode_metadata, unknown_metadata_fields};
-use billhook_apimachinery::print::quote;
-use billhook_apimachinery::{Location, base64};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{FieldValue, Record, RecordError, Type, TypedRecord};
+use billhook_apimachinery::value::DeepValue;
+use serde::Serializer;
 use serde_json::Value;
 
 use super::configuration::{
-    ConfigurationKind, ConfigurationVersion, GROUP, MatchCondition, Rule, Webhook,
-    WebhookConfiguration,
+    ConfigurationKind, ConfigurationVersion, GROUP, Webhook, WebhookConfiguration,
 };
 use crate::ManifestError;
-use billhook_apimachinery::label_selector::LabelSelector;
-use billhook_apimachinery::record_reader::{ReadError, Reader};
-use billhook_definition::{ClientConfig, ServiceReference};
 
 /// A document that cannot be read as a webhook configuration.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -38,45 +36,40 @@ pub enum ConfigurationError {
     },
     /// A field has the wrong type.
     #[error(transparent)]
-    Field(#[from] ReadError),
+    Field(#[from] RecordError),
 }
-
-type Result<T> = std::result::Result<T, ReadError>;
 
 impl WebhookConfiguration {
     /// Reads a configuration and sets the defaults of its version. Fields that are not known are
     /// ignored.
-    pub fn from_value(value: &Value) -> std::result::Result<Self, ConfigurationError> {
+    pub fn from_value(value: &Value) -> Result<Self, ConfigurationError> {
         Self::from_value_reporting(value).map(|(configuration, _)| configuration)
     }
 
     /// [`WebhookConfiguration::from_value`] with the unknown fields listed, as strict field
     /// validation does: `unknown field "webhooks[0].rule"`.
-    pub fn from_value_reporting(
-        value: &Value,
-    ) -> std::result::Result<(Self, Vec<String>), ConfigurationError> {
+    pub fn from_value_reporting(value: &Value) -> Result<(Self, Vec<String>), ConfigurationError> {
         let Some((kind, version)) = kind_and_version(value) else {
             let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
             let (api_version, kind) = (text("apiVersion").to_owned(), text("kind").to_owned());
             return Err(ConfigurationError::Kind { api_version, kind });
         };
-        let mut reader = Reader::default();
-        let mut configuration = read(value, kind, version, &mut reader)?;
+        let (mut configuration, unknown) = Self::read(value, kind, version)?;
         configuration.set_defaults();
-        Ok((configuration, reader.unknown))
+        Ok((configuration, unknown))
     }
 
     /// Reads a configuration from YAML text that holds nothing else.
-    pub fn from_yaml(text: &str) -> std::result::Result<Self, ConfigurationError> {
+    pub fn from_yaml(text: &str) -> Result<Self, ConfigurationError> {
         Self::from_text(text.as_bytes())
     }
 
     /// Reads a configuration from JSON text.
-    pub fn from_json(text: &[u8]) -> std::result::Result<Self, ConfigurationError> {
+    pub fn from_json(text: &[u8]) -> Result<Self, ConfigurationError> {
         Self::from_text(text)
     }
 
-    fn from_text(text: &[u8]) -> std::result::Result<Self, ConfigurationError> {
+    fn from_text(text: &[u8]) -> Result<Self, ConfigurationError> {
         match crate::read_manifests(text)?.as_slice() {
             [manifest] => Self::from_value(manifest.value()),
             other => Err(ConfigurationError::Count(other.len())),
@@ -97,151 +90,81 @@ fn kind_and_version(value: &Value) -> Option<(ConfigurationKind, ConfigurationVe
     Some((ConfigurationKind::of(value.get("kind")?.as_str()?)?, version))
 }
 
-fn read(
-    value: &Value,
-    kind: ConfigurationKind,
-    version: ConfigurationVersion,
-    reader: &mut Reader,
-) -> Result<WebhookConfiguration> {
-    let metadata = Default::default();
-    let mut configuration = WebhookConfiguration { kind, version, metadata, webhooks: Vec::new() };
-    // An absent `metadata` is an empty object too.
-    configuration.metadata = read_metadata(&Value::Null, &Location::TOP, reader)?;
-    reader.record(value, &Location::TOP, |reader, name, value, at| {
-        match name {
-            "apiVersion" | "kind" => {}
-            "metadata" => configuration.metadata = read_metadata(value, at, reader)?,
-            "webhooks" => {
-                configuration.webhooks = reader
-                    .list(value, at, |value, at, reader| read_webhook(kind, value, at, reader))?;
+record! {
+    #[derive(Default)]
+    struct MutatingDocument = "MutatingWebhookConfiguration" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        webhooks: Vec<Webhook> = "webhooks",
+    }
+
+    #[derive(Default)]
+    struct ValidatingDocument = "ValidatingWebhookConfiguration" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        webhooks: Vec<ValidatingWebhook> = "webhooks",
+    }
+}
+
+/// A webhook without the last field, which only mutating ones have.
+struct ValidatingWebhook(Webhook);
+
+impl ValidatingWebhook {
+    fn record() -> &'static Record {
+        static RECORD: Record = Record {
+            name: "ValidatingWebhook",
+            fields: match Webhook::FIELDS {
+                [fields @ .., _] => fields,
+                [] => &[],
+            },
+        };
+        &RECORD
+    }
+}
+
+impl FieldValue for ValidatingWebhook {
+    const TYPE: Type = Type::Record(Self::record);
+
+    fn of(value: &Value) -> Self {
+        ValidatingWebhook(Webhook { reinvocation_policy: None, ..Webhook::of(value) })
+    }
+
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.write(to)
+    }
+}
+
+impl WebhookConfiguration {
+    fn read(
+        value: &Value,
+        kind: ConfigurationKind,
+        version: ConfigurationVersion,
+    ) -> Result<(Self, Vec<String>), RecordError> {
+        let (metadata, webhooks, unknown) = match kind {
+            ConfigurationKind::Mutating => {
+                let (document, unknown) = MutatingDocument::read(value)?;
+                (document.metadata, document.webhooks, unknown)
             }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(configuration)
-}
-
-fn read_metadata(
-    value: &Value,
-    at: &Location<'_>,
-    reader: &mut Reader,
-) -> Result<billhook_apimachinery::value::DeepValue> {
-    let metadata = decode_metadata(value, Invalid::Refuse)
-        .map_err(|error| ReadError::new(at, error.to_string()))?;
-    let unknown = unknown_metadata_fields(value, at);
-    reader.unknown.extend(unknown.iter().map(|path| format!("unknown field {}", quote(path))));
-    Ok(metadata)
-}
-
-fn read_webhook(
-    kind: ConfigurationKind,
-    value: &Value,
-    at: &Location<'_>,
-    reader: &mut Reader,
-) -> Result<Webhook> {
-    let mut webhook = Webhook::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "name" => webhook.name = reader.text(value, at)?,
-            "clientConfig" => webhook.client_config = read_client_config(value, at, reader)?,
-            "rules" => webhook.rules = reader.list(value, at, read_rule)?,
-            "failurePolicy" => webhook.failure_policy = reader.optional_text(value, at)?,
-            "matchPolicy" => webhook.match_policy = reader.optional_text(value, at)?,
-            "namespaceSelector" => webhook.namespace_selector = selector(value, at, reader)?,
-            "objectSelector" => webhook.object_selector = selector(value, at, reader)?,
-            "sideEffects" => webhook.side_effects = reader.optional_text(value, at)?,
-            "timeoutSeconds" => webhook.timeout_seconds = reader.optional_int32(value, at)?,
-            "admissionReviewVersions" if value.is_null() => {}
-            "admissionReviewVersions" => {
-                webhook.admission_review_versions = Some(reader.texts(value, at)?);
+            ConfigurationKind::Validating => {
+                let (document, unknown) = ValidatingDocument::read(value)?;
+                let webhooks = document.webhooks.into_iter().map(|webhook| webhook.0).collect();
+                (document.metadata, webhooks, unknown)
             }
-            "matchConditions" => {
-                webhook.match_conditions = reader.list(value, at, read_condition)?;
-            }
-            "reinvocationPolicy" if kind == ConfigurationKind::Mutating => {
-                webhook.reinvocation_policy = reader.optional_text(value, at)?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(webhook)
-}
+        };
+        let metadata = metadata.to_document();
+        Ok((WebhookConfiguration { kind, version, metadata, webhooks }, unknown))
+    }
 
-fn selector(
-    value: &Value,
-    at: &Location<'_>,
-    reader: &mut Reader,
-) -> Result<Option<LabelSelector>> {
-    if value.is_null() { Ok(None) } else { LabelSelector::read(value, at, reader).map(Some) }
-}
-
-fn read_client_config(
-    value: &Value,
-    at: &Location<'_>,
-    reader: &mut Reader,
-) -> Result<ClientConfig> {
-    let mut config = ClientConfig::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "url" => config.url = reader.optional_text(value, at)?,
-            "service" if value.is_null() => {}
-            "service" => config.service = Some(read_service(value, at, reader)?),
-            "caBundle" => config.ca_bundle = read_bytes(value, at, reader)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(config)
-}
-
-fn read_bytes(value: &Value, at: &Location<'_>, reader: &Reader) -> Result<Vec<u8>> {
-    let text = reader.text(value, at)?;
-    base64::decode(&text)
-        .map_err(|offset| ReadError::new(at, format!("illegal base64 data at input byte {offset}")))
-}
-
-fn read_service(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<ServiceReference> {
-    let mut service = ServiceReference::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "namespace" => service.namespace = reader.text(value, at)?,
-            "name" => service.name = reader.text(value, at)?,
-            "path" => service.path = reader.optional_text(value, at)?,
-            "port" => service.port = reader.optional_int32(value, at)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(service)
-}
-
-fn read_rule(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<Rule> {
-    let mut rule = Rule::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "operations" => rule.operations = reader.texts(value, at)?,
-            "apiGroups" => rule.api_groups = reader.texts(value, at)?,
-            "apiVersions" => rule.api_versions = reader.texts(value, at)?,
-            "resources" => rule.resources = reader.texts(value, at)?,
-            "scope" => rule.scope = reader.optional_text(value, at)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(rule)
-}
-
-fn read_condition(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<MatchCondition> {
-    let mut condition = MatchCondition::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "name" => condition.name = reader.text(value, at)?,
-            "expression" => condition.expression = reader.text(value, at)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(condition)
+    /// The configuration as a document of its version, defaults included.
+    pub fn to_value(&self) -> DeepValue {
+        let document = MutatingDocument {
+            api_version: format!("{GROUP}/{}", self.version.name()),
+            kind: self.kind.name().to_owned(),
+            metadata: ObjectMeta::of(&self.metadata),
+            webhooks: self.webhooks.clone(),
+        };
+        document.to_document()
+    }
 }

@@ -16,19 +16,21 @@ mod decision;
 mod decode;
 mod defaults;
 mod discovery;
-mod encode;
 mod equivalence;
 mod index;
 mod lints;
 mod match_conditions_cel;
 mod namespaces;
+mod review;
 mod rule;
 mod set;
 mod status;
 mod trace;
 mod validation;
 
-pub use attributes::{AdmissionAttributes, Operation, UnknownOperationError};
+pub use attributes::{
+    AdmissionAttributes, AdmissionRequest, Operation, SharedObject, UnknownOperationError,
+};
 pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};
 pub use conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
@@ -44,6 +46,9 @@ pub use match_conditions_cel::{CelConditions, UserAuthorizer};
 #[cfg(feature = "k8s-openapi")]
 pub use namespaces::namespace_labels;
 pub use namespaces::{NamespaceError, NamespaceLabels, Namespaces};
+#[cfg(feature = "kube")]
+pub use review::KubeConversionError;
+pub use review::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};
 pub use rule::Dimension;
 pub use set::WebhookSet;
 pub use trace::{

@@ -36,7 +36,7 @@ impl Conversion {
         is_resource: bool,
         name: &str,
     ) -> Option<SchemaType> {
-        if schema.extensions.int_or_string {
+        if schema.int_or_string {
             let mut type_ = SchemaType::simple(SchemaKind::IntOrString, Type::Dyn, 1);
             type_.max = Some(REQUEST_CONTENT);
             return Some(type_);
@@ -60,23 +60,23 @@ impl Conversion {
                 format!("selfType.@{}", self.numbered)
             }
         };
-        self.node(schema, schema.extensions.embedded_resource, &name).map(Arc::new)
+        self.node(schema, schema.embedded_resource, &name).map(Arc::new)
     }
 
     fn list(&mut self, schema: &JsonSchemaProps, name: &str) -> Option<SchemaType> {
         let items = self.below(schema.items_schema()?, format!("{name}.@idx"))?;
         // A comma stands between two elements.
         let fitting = REQUEST_CONTENT / (items.min_bytes + 1);
-        let list_type = match schema.extensions.list_type.as_deref() {
+        let list_type = match schema.list_type.as_deref() {
             Some("set") => ListType::Set,
             Some("map") => {
-                let keys = schema.extensions.list_map_keys.iter().flatten();
+                let keys = schema.list_map_keys.iter().flatten();
                 ListType::Map(keys.map(|key| key.as_str().into()).collect())
             }
             _ => ListType::Atomic,
         };
         let mut type_ = SchemaType::list_of(items, list_type);
-        type_.max = Some(limit(schema.value_validations().max_items).unwrap_or(fitting));
+        type_.max = Some(limit(schema.max_items).unwrap_or(fitting));
         Some(type_)
     }
 
@@ -91,7 +91,7 @@ impl Conversion {
             // The shortest key, a colon and a comma.
             let fitting = REQUEST_CONTENT / (values.min_bytes + 6);
             let mut type_ = SchemaType::map_of(values);
-            type_.max = Some(limit(schema.value_validations().max_properties).unwrap_or(fitting));
+            type_.max = Some(limit(schema.max_properties).unwrap_or(fitting));
             return Some(type_);
         }
         let (mut fields, mut hidden) = (BTreeMap::new(), BTreeMap::new());
@@ -161,20 +161,19 @@ fn text(max: u64) -> SchemaType {
 }
 
 fn string(schema: &JsonSchemaProps) -> SchemaType {
-    let validations = schema.value_validations();
-    let max_length = limit(validations.max_length);
-    let (kind, type_, max, min_bytes) = match validations.format.as_str() {
+    let max_length = limit(schema.max_length);
+    let (kind, type_, max, min_bytes) = match schema.format.as_str() {
         "byte" => (SchemaKind::Bytes, Type::Bytes, max_length.unwrap_or(REQUEST_CONTENT), 2),
         "duration" => (SchemaKind::Duration, Type::Duration, MAX_DURATION, 3),
         "date" => (SchemaKind::Date, Type::Timestamp, DATE, DATE),
         "date-time" => (SchemaKind::DateTime, Type::Timestamp, MAX_DATE_TIME, 21),
         _ => {
-            let listed = validations.enum_.iter().filter_map(|value| value.as_str());
+            let listed = schema.enum_.iter().filter_map(|value| value.as_str());
             let longest = listed.map(|text| text.len() as u64).max().unwrap_or_default();
             // A code point takes up to four bytes.
             return text(match max_length {
                 Some(length) => length.saturating_mul(4),
-                None if !validations.enum_.is_empty() => longest,
+                None if !schema.enum_.is_empty() => longest,
                 None => REQUEST_CONTENT,
             });
         }

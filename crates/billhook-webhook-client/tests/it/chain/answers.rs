@@ -220,7 +220,8 @@ async fn unreadable_answers_are_failed_calls() {
             json,
             r#"{"response":{"patch":[91,256]}}"#,
             503,
-            "invalid value: integer `256`, expected u8",
+            "json: cannot unmarshal number 256 into Go struct field AdmissionResponse.response.patch of \
+             type uint8",
         ),
         ("no media type", "a b", ok, 503, "mime: "),
         (

@@ -335,7 +335,7 @@ fn nested(levels: usize) -> String {
 #[tokio::test]
 async fn odd_reviews() {
     let couldnt = "couldn't get version/kind; json parse error: ";
-    let invalid = "invalid type: ";
+    let invalid = "json: cannot unmarshal ";
     let deep = nested(9_990);
     let too_deep = nested(10_001);
     let of = |response: &str| {

@@ -2,6 +2,8 @@
 
 mod review;
 
+pub use review::{AdmissionRequest, SharedObject};
+
 use std::fmt;
 use std::str::FromStr;
 

@@ -1,149 +1,122 @@
 //! Requests from AdmissionReviews, as webhooks get them and logs keep them (AR-02, AR-12).
 
-use billhook_apimachinery::Location;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use std::sync::Arc;
+
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord};
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, UserInfo};
+use serde::Serializer;
 use serde_json::Value;
 
 use super::{AdmissionAttributes, Operation};
-use billhook_apimachinery::UserInfo;
-use billhook_apimachinery::record_reader::{ReadError, Reader};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
-type Result<T> = std::result::Result<T, ReadError>;
+/// A raw object of a review, shared because several reviews have the same one.
+pub type SharedObject = Arc<DeepValue>;
+
+record! {
+    /// What a webhook is asked (AR-02).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct AdmissionRequest = "AdmissionRequest" {
+        /// Names this call (AR-10).
+        pub uid: String = "uid" as "UID" of "types.UID" @required,
+        /// The kind that matched; the objects are of it (AR-11).
+        pub kind: GroupVersionKind = "kind",
+        /// The resource that matched.
+        pub resource: GroupVersionResource = "resource",
+        /// The subresource; empty for none.
+        pub sub_resource: String = "subResource",
+        /// The kind of the client's request (AR-12).
+        pub request_kind: Option<GroupVersionKind> = "requestKind",
+        /// The resource of the client's request.
+        pub request_resource: Option<GroupVersionResource> = "requestResource",
+        /// The subresource of the client's request; empty for none.
+        pub request_sub_resource: String = "requestSubResource",
+        /// The name of the object; empty if it has none yet (AR-13).
+        pub name: String = "name",
+        /// The namespace of the object; empty for none (AR-14).
+        pub namespace: String = "namespace",
+        /// What is done.
+        pub operation: Operation = "operation" of "v1.Operation",
+        /// Who does it.
+        pub user_info: UserInfo = "userInfo",
+        /// The new object (AR-17).
+        pub object: Option<SharedObject> = "object" @required,
+        /// The existing object (AR-18).
+        pub old_object: Option<SharedObject> = "oldObject" @required,
+        /// Whether nothing will be stored (AR-20).
+        pub dry_run: bool = "dryRun" @required,
+        /// The options of the operation (AR-19).
+        pub options: Option<SharedObject> = "options" @required,
+    }
+}
+
+impl FieldValue for Operation {
+    const TYPE: Type = Type::Parsed(|text| match text.parse::<Operation>() {
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    });
+
+    fn of(value: &Value) -> Self {
+        value.as_str().and_then(|text| text.parse().ok()).unwrap_or_default()
+    }
+
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.name())
+    }
+}
 
 impl AdmissionAttributes {
     /// The request that an AdmissionReview is about. Kind, resource and subresource are those of
     /// the client's request, not those that the webhook of the review asked for (AR-12).
-    pub fn from_review(review: &Value) -> Result<Self> {
-        let at = Location::TOP;
-        let at = at.name("request");
+    pub fn from_review(review: &Value) -> Result<Self, RecordError> {
         match review.get("request") {
-            Some(request @ Value::Object(_)) => read(request, &at),
-            _ => Err(ReadError::new(&at, "expected the request of an AdmissionReview".to_owned())),
+            Some(request @ Value::Object(_)) => read(request, FieldPath::default().name("request")),
+            _ => Err(RecordError::new("request: expected the request of an AdmissionReview")),
         }
     }
 
     /// [`AdmissionAttributes::from_review`] for the `request` of a review alone.
-    pub fn from_review_request(request: &Value) -> Result<Self> {
-        read(request, &Location::TOP)
+    pub fn from_review_request(request: &Value) -> Result<Self, RecordError> {
+        read(request, FieldPath::default())
     }
 }
 
-fn read(request: &Value, at: &Location<'_>) -> Result<AdmissionAttributes> {
-    let reader = &mut Reader::default();
-    let (mut operation, mut kind, mut resource) = (None, None, None);
-    let (mut request_kind, mut request_resource) = (None, None);
-    let (mut subresource, mut request_subresource) = (String::new(), String::new());
-    let mut rest = Rest::default();
-    reader.record(request, at, |reader, name, value, at| {
-        match name {
-            "operation" => {
-                let text = reader.text(value, at)?;
-                let parsed = text.parse::<Operation>();
-                operation = Some(parsed.map_err(|e| ReadError::new(at, e.to_string()))?);
-            }
-            _ if value.is_null() => {}
-            "kind" => kind = Some(read_kind(value, at, reader)?),
-            "resource" => resource = Some(read_resource(value, at, reader)?),
-            "subResource" => subresource = reader.text(value, at)?,
-            "requestKind" => request_kind = Some(read_kind(value, at, reader)?),
-            "requestResource" => request_resource = Some(read_resource(value, at, reader)?),
-            "requestSubResource" => request_subresource = reader.text(value, at)?,
-            "name" => rest.name = reader.text(value, at)?,
-            "namespace" => rest.namespace = reader.text(value, at)?,
-            "object" => rest.object = Some(copy(value)),
-            "oldObject" => rest.old_object = Some(copy(value)),
-            "options" => rest.options = Some(copy(value)),
-            "dryRun" => rest.dry_run = reader.boolean(value, at)?,
-            "userInfo" => rest.user = read_user(value, at, reader)?,
-            _ => return Ok(false),
+fn missing(path: FieldPath) -> RecordError {
+    RecordError::new(FieldError::required(path, "").to_string())
+}
+
+fn read(value: &Value, at: FieldPath) -> Result<AdmissionAttributes, RecordError> {
+    let (request, _) = AdmissionRequest::read(value)?;
+    let is_set = |name: &str| record::member(value, name).is_some();
+    for (name, is_missing) in [
+        ("operation", !is_set("operation")),
+        ("kind", !is_set("kind") && request.request_kind.is_none()),
+        ("resource", !is_set("resource") && request.request_resource.is_none()),
+    ] {
+        if is_missing {
+            return Err(missing(at.name(name)));
         }
-        Ok(true)
-    })?;
-    let missing = |name| ReadError::new(&at.name(name), "required value".to_owned());
+    }
     // A review that names the original resource says so of its subresource too.
-    if request_resource.is_some() {
-        subresource = request_subresource;
-    }
+    let subresource = match request.request_resource {
+        Some(_) => request.request_sub_resource,
+        None => request.sub_resource,
+    };
+    let raw = |object: Option<SharedObject>| object.map(Arc::unwrap_or_clone);
     Ok(AdmissionAttributes {
-        operation: operation.ok_or_else(|| missing("operation"))?,
-        kind: request_kind.or(kind).ok_or_else(|| missing("kind"))?,
-        resource: request_resource.or(resource).ok_or_else(|| missing("resource"))?,
+        operation: request.operation,
+        kind: request.request_kind.unwrap_or(request.kind),
+        resource: request.request_resource.unwrap_or(request.resource),
         subresource,
-        name: rest.name,
-        namespace: rest.namespace,
-        object: rest.object,
-        old_object: rest.old_object,
-        options: rest.options,
-        dry_run: rest.dry_run,
-        user: rest.user,
+        name: request.name,
+        namespace: request.namespace,
+        object: raw(request.object),
+        old_object: raw(request.old_object),
+        options: raw(request.options),
+        dry_run: request.dry_run,
+        user: request.user_info,
     })
-}
-
-/// The fields that are taken as they are.
-#[derive(Default)]
-struct Rest {
-    name: String,
-    namespace: String,
-    object: Option<DeepValue>,
-    old_object: Option<DeepValue>,
-    options: Option<DeepValue>,
-    dry_run: bool,
-    user: UserInfo,
-}
-
-fn copy(value: &Value) -> DeepValue {
-    DeepValue::from(deep_clone(value))
-}
-
-fn read_kind(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<GroupVersionKind> {
-    let mut kind = GroupVersionKind::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "group" => kind.group = reader.text(value, at)?,
-            "version" => kind.version = reader.text(value, at)?,
-            "kind" => kind.kind = reader.text(value, at)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(kind)
-}
-
-fn read_resource(
-    value: &Value,
-    at: &Location<'_>,
-    reader: &mut Reader,
-) -> Result<GroupVersionResource> {
-    let mut resource = GroupVersionResource::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "group" => resource.group = reader.text(value, at)?,
-            "version" => resource.version = reader.text(value, at)?,
-            "resource" => resource.resource = reader.text(value, at)?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(resource)
-}
-
-fn read_user(value: &Value, at: &Location<'_>, reader: &mut Reader) -> Result<UserInfo> {
-    let mut user = UserInfo::default();
-    reader.record(value, at, |reader, name, value, at| {
-        match name {
-            "username" => user.username = reader.text(value, at)?,
-            "uid" => user.uid = reader.text(value, at)?,
-            "groups" => user.groups = reader.texts(value, at)?,
-            "extra" => {
-                reader.record(value, at, |reader, name, value, at| {
-                    user.extra.insert(name.to_owned(), reader.texts(value, at)?);
-                    Ok(true)
-                })?;
-            }
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
-    Ok(user)
 }

@@ -131,29 +131,29 @@ fn documents_that_cannot_be_read() {
     for (fields, error) in [
         (
             json!({"timeoutSeconds": "10"}),
-            "webhooks[0].timeoutSeconds: expected an integer, found string",
+            "json: cannot unmarshal string into Go struct field ValidatingWebhook.webhooks.timeoutSeconds of type int32",
         ),
         (
             json!({"timeoutSeconds": 1.5}),
-            "webhooks[0].timeoutSeconds: expected a 32-bit integer, found 1.5",
+            "json: cannot unmarshal number 1.5 into Go struct field ValidatingWebhook.webhooks.timeoutSeconds of type int32",
         ),
         (
             json!({"timeoutSeconds": 3_000_000_000_i64}),
-            "webhooks[0].timeoutSeconds: expected a 32-bit integer, found 3000000000",
+            "json: cannot unmarshal number 3000000000 into Go struct field ValidatingWebhook.webhooks.timeoutSeconds of type int32",
         ),
         (
             json!({"rules": [{"operations": "CREATE"}]}),
-            "webhooks[0].rules[0].operations: expected a list, found string",
+            "json: cannot unmarshal string into Go struct field RuleWithOperations.webhooks.rules.operations of type []v1.OperationType",
         ),
         (
             json!({"rules": [{"resources": [{}]}]}),
-            "webhooks[0].rules[0].resources[0]: expected a string, found object",
+            "json: cannot unmarshal object into Go struct field RuleWithOperations.webhooks.rules.resources of type string",
         ),
-        (json!({"clientConfig": []}), "webhooks[0].clientConfig: expected an object, found array"),
         (
-            json!({"clientConfig": {"caBundle": "Zm9v!"}}),
-            "webhooks[0].clientConfig.caBundle: illegal base64 data at input byte 4",
+            json!({"clientConfig": []}),
+            "json: cannot unmarshal array into Go struct field ValidatingWebhook.webhooks.clientConfig of type v1.WebhookClientConfig",
         ),
+        (json!({"clientConfig": {"caBundle": "Zm9v!"}}), "illegal base64 data at input byte 4"),
     ] {
         let error_found = WebhookConfiguration::from_value(&configuration(&fields)).unwrap_err();
         assert_eq!(error_found.to_string(), error);

@@ -57,19 +57,23 @@ fn reviews_that_are_none() {
         (
             "/request/operation",
             json!("GET"),
-            "request.operation: unknown operation `GET`; expected CREATE, UPDATE, DELETE or CONNECT",
+            "unknown operation `GET`; expected CREATE, UPDATE, DELETE or CONNECT",
+        ),
+        ("/request/operation", Value::Null, "request.operation: Required value"),
+        (
+            "/request/kind/kind",
+            json!(1),
+            "json: cannot unmarshal number into Go struct field GroupVersionKind.kind.kind of type string",
         ),
         (
-            "/request/operation",
-            Value::Null,
-            "request.operation: unknown operation ``; expected CREATE, UPDATE, DELETE or CONNECT",
+            "/request/dryRun",
+            json!("yes"),
+            "json: cannot unmarshal string into Go struct field AdmissionRequest.dryRun of type bool",
         ),
-        ("/request/kind/kind", json!(1), "request.kind.kind: expected a string, found number"),
-        ("/request/dryRun", json!("yes"), "request.dryRun: expected a boolean, found string"),
         (
             "/request/userInfo/extra",
             json!({"a": "b"}),
-            "request.userInfo.extra.a: expected a list, found string",
+            "json: cannot unmarshal string into Go struct field UserInfo.userInfo.extra of type v1.ExtraValue",
         ),
         ("/request", json!([]), "request: expected the request of an AdmissionReview"),
     ];
@@ -82,7 +86,7 @@ fn reviews_that_are_none() {
     let mut review = review();
     review["request"].as_object_mut().unwrap().remove("operation");
     let error = AdmissionAttributes::from_review(&review).unwrap_err();
-    assert_eq!(error.to_string(), "request.operation: required value");
+    assert_eq!(error.to_string(), "request.operation: Required value");
 }
 
 /// WM-01: the namespace of a Namespace is its own name; cluster-scoped objects have none.

@@ -200,12 +200,18 @@ fn documents() {
     assert_eq!(LabelSelector::from_value(&document).unwrap().to_value(), document);
     assert_eq!(LabelSelector::from_value(&Value::Null).unwrap().to_value(), json!({}));
     for (document, error) in [
-        (json!([]), "expected an object, found array"),
-        (json!({"matchLabels": {"a": 1}}), "matchLabels[a]: expected a string, found number"),
-        (json!({"matchExpressions": {}}), "matchExpressions: expected a list, found object"),
+        (json!([]), "json: cannot unmarshal array into Go value of type v1.LabelSelector"),
+        (
+            json!({"matchLabels": {"a": 1}}),
+            "json: cannot unmarshal number into Go struct field LabelSelector.matchLabels of type string",
+        ),
+        (
+            json!({"matchExpressions": {}}),
+            "json: cannot unmarshal object into Go struct field LabelSelector.matchExpressions of type []v1.LabelSelectorRequirement",
+        ),
         (
             json!({"matchExpressions": [{"values": "a"}]}),
-            "matchExpressions[0].values: expected a list, found string",
+            "json: cannot unmarshal string into Go struct field LabelSelectorRequirement.matchExpressions.values of type []string",
         ),
     ] {
         assert_eq!(LabelSelector::from_value(&document).unwrap_err().to_string(), error);

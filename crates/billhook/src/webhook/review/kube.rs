@@ -10,7 +10,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::{AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewVersion, SharedObject};
+use super::{AdmissionResponse, AdmissionReview, ReviewVersion};
+use crate::webhook::attributes::{AdmissionRequest, SharedObject};
 use billhook_apimachinery::Status;
 
 /// How deep an object may be to become one of `kube`, whose types are read, copied and dropped by
@@ -81,36 +82,6 @@ impl<T: Resource + DeserializeOwned> TryFrom<AdmissionReview> for kube::Admissio
 }
 
 /// A review for or from a webhook that is written with `kube`.
-///
-/// A handler that is tested in the process, without a server:
-///
-/// ```
-/// use billhook_admission::{AdmissionReview, BoxFuture, CallFailure, CallerError, KubeConversionError, WebhookAnswer, WebhookCall, WebhookCaller};
-/// use kube_core::DynamicObject;
-/// use kube_core::admission as kube;
-///
-/// /// The handler of the webhook.
-/// fn handle(review: kube::AdmissionReview<DynamicObject>) -> kube::AdmissionReview<DynamicObject> {
-///     let request: kube::AdmissionRequest<DynamicObject> = review.try_into().unwrap();
-///     kube::AdmissionResponse::from(&request).deny("not today").into_review()
-/// }
-///
-/// struct InProcess;
-///
-/// impl WebhookCaller for InProcess {
-///     fn call<'a>(
-///         &'a self,
-///         call: WebhookCall<'a>,
-///     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-///         let answer = || {
-///             let review = AdmissionReview::try_from(handle(call.review.try_into()?))?;
-///             Ok(WebhookAnswer::of_review(&review))
-///         };
-///         let failed = |error: KubeConversionError| CallFailure::new(error.to_string());
-///         Box::pin(std::future::ready(answer().map_err(|error| failed(error).into())))
-///     }
-/// }
-/// ```
 impl<T: Resource + Serialize> TryFrom<kube::AdmissionReview<T>> for AdmissionReview {
     type Error = KubeConversionError;
 

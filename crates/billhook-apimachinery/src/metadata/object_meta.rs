@@ -1,0 +1,83 @@
+//! The fields of ObjectMeta (OM-02).
+
+use std::collections::BTreeMap;
+
+use super::time::Time;
+use crate::record;
+use crate::value::DeepValue;
+
+record! {
+    /// The metadata of any object.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ObjectMeta = "ObjectMeta" {
+        /// The name.
+        pub name: String = "name",
+        /// What a name is generated from.
+        pub generate_name: String = "generateName",
+        /// The namespace; empty for none.
+        pub namespace: String = "namespace",
+        /// A URL; servers no longer write it.
+        pub self_link: String = "selfLink",
+        /// Tells apart objects of the same name at different times.
+        pub uid: String = "uid" as "UID" of "types.UID",
+        /// Changes with every write.
+        pub resource_version: String = "resourceVersion",
+        /// Changes when the wanted state does.
+        pub generation: i64 = "generation",
+        /// When the object was created.
+        pub creation_timestamp: Time = "creationTimestamp",
+        /// When the object is to be deleted.
+        pub deletion_timestamp: Time = "deletionTimestamp",
+        /// How long it may take to delete the object.
+        pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds",
+        /// What selectors look at.
+        pub labels: BTreeMap<String, String> = "labels",
+        /// What selectors do not look at.
+        pub annotations: BTreeMap<String, String> = "annotations",
+        /// The objects that this one depends on.
+        pub owner_references: Vec<OwnerReference> = "ownerReferences",
+        /// What has to happen before the object is gone.
+        pub finalizers: Vec<String> = "finalizers",
+        /// Who set which fields.
+        pub managed_fields: Vec<ManagedFieldsEntry> = "managedFields",
+    }
+
+    /// An object that another one depends on.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct OwnerReference = "OwnerReference" {
+        /// Group and version of the owner.
+        pub api_version: String = "apiVersion" as "APIVersion" @required,
+        /// The kind of the owner.
+        pub kind: String = "kind" @required,
+        /// The name of the owner.
+        pub name: String = "name" @required,
+        /// The UID of the owner.
+        pub uid: String = "uid" as "UID" of "types.UID" @required,
+        /// Whether the owner is the one that manages the object.
+        pub controller: Option<bool> = "controller",
+        /// Whether the owner waits for the object when it is deleted in the foreground.
+        pub block_owner_deletion: Option<bool> = "blockOwnerDeletion",
+    }
+
+    /// The fields that one manager set.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ManagedFieldsEntry = "ManagedFieldsEntry" {
+        /// The name of the manager.
+        pub manager: String = "manager",
+        /// `Apply` or `Update`.
+        pub operation: String = "operation" of "v1.ManagedFieldsOperationType",
+        /// The version that the fields are of.
+        pub api_version: String = "apiVersion" as "APIVersion",
+        /// When the manager set fields the last time.
+        pub time: Time = "time",
+        /// `FieldsV1`.
+        pub fields_type: String = "fieldsType",
+        /// The fields.
+        pub fields_v1: Option<DeepValue> = "fieldsV1",
+        /// The subresource that they were set through.
+        pub subresource: String = "subresource",
+    }
+}

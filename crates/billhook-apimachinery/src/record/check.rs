@@ -1,0 +1,313 @@
+//! Checking the types in a document with the server's errors, and listing the fields that its type
+//! does not know (RP-24, SS-12).
+
+use crate::metadata::Time;
+use crate::print::{json_float, quote};
+use crate::value::{Num, grow, json_type, sorted};
+use crate::{FieldPath, Location, base64};
+use serde_json::{Map, Value};
+
+use super::{Record, Type};
+
+/// How many unknown fields are listed.
+const MAX_UNKNOWN_FIELDS: usize = 100;
+
+/// A value of the wrong type; prints the server's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct RecordError(pub(crate) String);
+
+impl RecordError {
+    /// An error with a text.
+    pub fn new(text: impl Into<String>) -> Self {
+        RecordError(text.into())
+    }
+}
+
+/// The error about a document that is nested too deep.
+pub fn too_deep() -> RecordError {
+    RecordError("exceeded max depth".to_owned())
+}
+
+/// Checks the types of a document; returns the unknown fields, as `unknown field "path"`.
+pub fn check_types(value: &Value, record: &'static Record) -> Result<Vec<String>, RecordError> {
+    let checker = Checker::of(value, record);
+    if let Some(error) = checker.other.or(checker.wrong_type) {
+        return Err(error);
+    }
+    let unknown = checker.unknown.iter();
+    Ok(unknown.map(|path| format!("unknown field {}", quote(&path.to_dotted()))).collect())
+}
+
+/// Checks the types in one field of a record.
+pub(crate) fn check_field(
+    record: &'static Record,
+    name: &str,
+    value: &Value,
+) -> Result<(), RecordError> {
+    let mut checker = Checker::default();
+    checker.field(name, value, record, &Location::TOP.name(name), None);
+    checker.other.or(checker.wrong_type).map_or(Ok(()), Err)
+}
+
+/// Returns the unknown fields of a document, whatever the types in it.
+pub fn unknown_fields(value: &Value, record: &'static Record) -> Vec<FieldPath> {
+    Checker::of(value, record).unknown
+}
+
+#[derive(Default)]
+struct Checker {
+    /// The first value of a wrong type.
+    wrong_type: Option<RecordError>,
+    /// The first error of another sort; it comes before all wrong types.
+    other: Option<RecordError>,
+    unknown: Vec<FieldPath>,
+    /// Unknown fields inside the unions of schemas are not noticed (SS-12).
+    inside_union: bool,
+}
+
+/// The fields from the top to the one that is read.
+struct Place<'p> {
+    parent: Option<&'p Place<'p>>,
+    record: &'static str,
+    field: &'p str,
+}
+
+impl Place<'_> {
+    fn path(&self) -> String {
+        let mut fields = vec![self.field];
+        let mut place = self.parent;
+        while let Some(outer) = place {
+            fields.push(outer.field);
+            place = outer.parent;
+        }
+        fields.reverse();
+        fields.join(".")
+    }
+}
+
+impl Checker {
+    fn of(value: &Value, record: &'static Record) -> Self {
+        let mut checker = Checker::default();
+        match value {
+            Value::Object(members) => checker.record(members, record, &Location::TOP, None),
+            Value::Null => {}
+            other => {
+                let (found, name) = (json_type(other), record.name);
+                checker.fail(format!(
+                    "json: cannot unmarshal {found} into Go value of type v1.{name}"
+                ));
+            }
+        }
+        checker
+    }
+
+    fn wrong(&mut self, what: &str, place: &Place<'_>, go_type: &str) {
+        if self.wrong_type.is_none() {
+            // Inside a union the server knows only the record around it, and that is a schema.
+            let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
+            let path = place.path();
+            self.wrong_type = Some(RecordError(format!(
+                "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
+            )));
+        }
+    }
+
+    fn record(
+        &mut self,
+        members: &Map<String, Value>,
+        record: &'static Record,
+        at: &Location<'_>,
+        parent: Option<&Place<'_>>,
+    ) {
+        grow(|| {
+            for (name, value) in sorted(members) {
+                self.field(name, value, record, &at.name(name), parent);
+            }
+        })
+    }
+
+    fn field(
+        &mut self,
+        name: &str,
+        value: &Value,
+        record: &'static Record,
+        at: &Location<'_>,
+        parent: Option<&Place<'_>>,
+    ) {
+        if let Some(field) = record.field(name) {
+            let place = Place { parent, record: record.name, field: name };
+            self.value(value, field.type_, at, &place);
+        } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
+            self.unknown.push(at.to_path());
+        }
+    }
+
+    fn value(&mut self, value: &Value, type_: Type, at: &Location<'_>, place: &Place<'_>) {
+        self.named_value(value, type_, type_.name(), at, place);
+    }
+
+    /// A value of a type that has a name of its own.
+    fn named_value(
+        &mut self,
+        value: &Value,
+        type_: Type,
+        name: Option<&'static str>,
+        at: &Location<'_>,
+        place: &Place<'_>,
+    ) {
+        // An item of `[]v1.Name` is a `v1.Name`.
+        let name_of_items = |prefix| name.and_then(|name: &str| name.strip_prefix(prefix));
+        match (type_.shape(), value) {
+            (_, Value::Null)
+            | (Type::Any, _)
+            | (Type::Text, Value::String(_))
+            | (Type::Flag | Type::RecordOrFlag(_), Value::Bool(_))
+            | (Type::Float, Value::Number(_)) => {}
+            (Type::Int32 | Type::Int64, Value::Number(number)) => {
+                self.integer(Num::of(number), type_.shape(), place);
+            }
+            (Type::Bytes, Value::String(text)) => {
+                if let Err(offset) = base64::decode(text) {
+                    self.fail(format!("illegal base64 data at input byte {offset}"));
+                }
+            }
+            (Type::Bytes, Value::Array(items)) => {
+                for item in items.iter().filter(|item| !item.is_null()) {
+                    self.byte(item, place);
+                }
+            }
+            (Type::Time, Value::String(text)) => {
+                if let Err(error) = Time::parse(text) {
+                    self.fail(error);
+                }
+            }
+            (Type::Parsed(parse), Value::String(text)) => {
+                if let Err(error) = parse(text) {
+                    self.fail(error);
+                }
+            }
+            (Type::Record(table), Value::Object(members)) => {
+                self.record(members, table(), at, Some(place));
+            }
+            (Type::List(type_), Value::Array(items)) => {
+                for (index, item) in items.iter().enumerate() {
+                    let name = type_.name().or(name_of_items("[]"));
+                    self.named_value(item, *type_, name, &at.index(index), place);
+                }
+            }
+            (Type::Map(type_), Value::Object(members)) => {
+                for (name, member) in sorted(members) {
+                    let type_name = type_.name().or(name_of_items("map[string]"));
+                    self.named_value(member, *type_, type_name, &at.name(name), place);
+                }
+            }
+            (
+                Type::RecordOrList(table) | Type::RecordOrFlag(table) | Type::RecordOrTexts(table),
+                Value::Object(members),
+            ) => self.union(|checker| checker.record(members, table(), at, Some(place))),
+            (Type::RecordOrList(table), Value::Array(items)) => {
+                self.union(|checker| checker.list(items, Type::Record(table), at, place));
+            }
+            (Type::RecordOrTexts(_), Value::Array(items)) => {
+                self.union(|checker| checker.list(items, Type::Text, at, place));
+            }
+            (Type::RecordOrList(_) | Type::RecordOrTexts(_), _) => {}
+            (Type::RecordOrFlag(_), _) => {
+                self.fail("boolean or JSON schema expected".to_owned());
+            }
+            (_, other) => {
+                let go_type = name.map_or_else(|| type_.go_name(), str::to_owned);
+                self.wrong(json_type(other), place, &go_type);
+            }
+        }
+    }
+
+    fn fail(&mut self, error: String) {
+        self.other.get_or_insert(RecordError(error));
+    }
+
+    /// The decoder of a union stops at the first error in it.
+    fn union(&mut self, read: impl FnOnce(&mut Self)) {
+        let inner = Checker { unknown: std::mem::take(&mut self.unknown), ..Self::default() };
+        let outer = std::mem::replace(self, Checker { inside_union: true, ..inner });
+        read(self);
+        let inner = std::mem::replace(self, outer);
+        self.unknown = inner.unknown;
+        self.other = self.other.take().or(inner.other).or(inner.wrong_type);
+    }
+
+    fn list(&mut self, items: &[Value], type_: Type, at: &Location<'_>, place: &Place<'_>) {
+        for (index, item) in items.iter().enumerate() {
+            self.value(item, type_, &at.index(index), place);
+        }
+    }
+
+    fn byte(&mut self, item: &Value, place: &Place<'_>) {
+        match item {
+            Value::Number(number) if number.as_u64().is_some_and(|byte| byte < 256) => {}
+            Value::Number(number) => self.wrong(&format!("number {number}"), place, "uint8"),
+            other => self.wrong(json_type(other), place, "uint8"),
+        }
+    }
+
+    /// Whole floats are integers too (OM-03).
+    fn integer(&mut self, number: Num, type_: Type, place: &Place<'_>) {
+        let fits = match type_ {
+            Type::Int32 => number.to_i32().is_some(),
+            _ => number.to_i64().is_some(),
+        };
+        if !fits {
+            let text = match number {
+                Num::Int(int) => int.to_string(),
+                Num::Float(float) => json_float(float),
+            };
+            self.wrong(&format!("number {text}"), place, &type_.go_name());
+        }
+    }
+}
+
+impl Type {
+    /// The type without its name in errors.
+    pub fn unnamed(self) -> Type {
+        match self {
+            Type::Named(_, type_) => type_.unnamed(),
+            type_ => type_,
+        }
+    }
+
+    fn name(self) -> Option<&'static str> {
+        match self {
+            Type::Named(name, _) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The type without its name and whether it may be absent.
+    fn shape(self) -> Type {
+        match self {
+            Type::Named(_, type_) | Type::Optional(type_) => type_.shape(),
+            type_ => type_,
+        }
+    }
+
+    fn go_name(self) -> String {
+        match self {
+            Type::Named(name, _) => name.to_owned(),
+            Type::Optional(type_) => type_.go_name(),
+            Type::Text | Type::Time | Type::Parsed(_) => "string".to_owned(),
+            Type::Flag => "bool".to_owned(),
+            Type::Int32 => "int32".to_owned(),
+            Type::Int64 => "int64".to_owned(),
+            Type::Float => "float64".to_owned(),
+            Type::Bytes => "[]uint8".to_owned(),
+            Type::Any => "v1.JSON".to_owned(),
+            Type::List(item) => format!("[]{}", item.go_name()),
+            Type::Map(member) => format!("map[string]{}", member.go_name()),
+            Type::Record(table)
+            | Type::RecordOrList(table)
+            | Type::RecordOrFlag(table)
+            | Type::RecordOrTexts(table) => format!("v1.{}", table().name),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The macro that describes the fields of a type once.
+
+use crate::value::DeepValue;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::Value;
+
+use super::{Field, FieldValue, Record, RecordError, check_types};
+
+/// A type whose fields [`record!`](crate::record!) describes.
+pub trait TypedRecord: FieldValue {
+    /// The fields.
+    const FIELDS: &'static [Field];
+
+    /// Returns the table of the fields.
+    fn record() -> &'static Record;
+
+    /// Returns the names of the fields that are not empty.
+    fn set_fields(&self) -> Vec<&'static str>;
+
+    /// Reads a document with the server's errors; also returns the fields that are not known, as
+    /// `unknown field "path"`.
+    fn read(document: &Value) -> Result<(Self, Vec<String>), RecordError> {
+        let unknown = check_types(document, Self::record())?;
+        Ok((Self::of(document), unknown))
+    }
+
+    /// Returns the document, with the fields that a server writes.
+    fn to_document(&self) -> DeepValue {
+        DeepValue::from(serde_json::to_value(Written(self)).unwrap_or_default())
+    }
+}
+
+/// A field or record on its way to a serializer.
+pub struct Written<'a, T>(pub &'a T);
+
+impl<T: FieldValue> Serialize for Written<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.write(to)
+    }
+}
+
+/// Reads a record from any deserializer; unknown fields are ignored.
+pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result<T, D::Error> {
+    let document = DeepValue::from(Value::deserialize(from)?);
+    T::read(&document).map(|(record, _)| record).map_err(D::Error::custom)
+}
+
+/// Describes records: the structs, the tables of their fields, how they are read and written.
+///
+/// A field has its name in Rust, its type (a [`FieldValue`]) and its name in documents. Then may
+/// come: `as` with the name in Go if that is not the other one with a capital letter, `of` with
+/// the name of a Go type, and `@required` if the field is written even if it is empty.
+///
+/// ```
+/// use billhook_apimachinery::record;
+/// use billhook_apimachinery::record::TypedRecord;
+///
+/// record! {
+///     /// Where a webhook is.
+///     #[derive(Debug, Default, PartialEq)]
+///     pub struct Target = "Target" {
+///         /// The name.
+///         pub name: String = "name" @required,
+///         /// The URL.
+///         pub url: Option<String> = "url" as "URL",
+///     }
+/// }
+///
+/// let (target, unknown) = Target::read(&serde_json::json!({"url": "https://x", "port": 1}))?;
+/// assert_eq!(unknown, ["unknown field \"port\""]);
+/// assert_eq!(*target.to_document(), serde_json::json!({"name": "", "url": "https://x"}));
+///
+/// let error = Target::read(&serde_json::json!({"url": 1})).unwrap_err();
+/// let text = "json: cannot unmarshal number into Go struct field Target.url of type string";
+/// assert_eq!(error.to_string(), text);
+/// # Ok::<(), record::RecordError>(())
+/// ```
+#[macro_export]
+macro_rules! record {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident = $go:literal {
+            $(
+                $(#[$field_meta:meta])*
+                $field_vis:vis $field:ident: $type:ty = $json:literal
+                    $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
+            ),* $(,)?
+        }
+    )*) => {$(
+        $(#[$meta])*
+        $vis struct $name { $( $(#[$field_meta])* $field_vis $field: $type, )* }
+
+        impl $crate::record::TypedRecord for $name {
+            const FIELDS: &'static [$crate::record::Field] = &[$($crate::record::Field {
+                name: $json,
+                go_name: concat!($($go_field)?),
+                type_: $crate::record!(@type $type $(, $go_type)?),
+                is_required: $crate::record!(@required $($required)?),
+            }),*];
+
+            fn record() -> &'static $crate::record::Record {
+                static RECORD: $crate::record::Record = $crate::record::Record {
+                    name: $go,
+                    fields: <$name as $crate::record::TypedRecord>::FIELDS,
+                };
+                &RECORD
+            }
+
+            fn set_fields(&self) -> Vec<&'static str> {
+                let fields: &[(&str, bool)] = &[$((
+                    $json,
+                    $crate::record::FieldValue::is_empty(&self.$field),
+                )),*];
+                fields.iter().filter(|(_, is_empty)| !is_empty).map(|(name, _)| *name).collect()
+            }
+        }
+
+        impl $crate::record::FieldValue for $name {
+            const TYPE: $crate::record::Type =
+                $crate::record::Type::Record(<$name as $crate::record::TypedRecord>::record);
+
+            fn of(value: &$crate::record::private::Value) -> Self {
+                $crate::value::grow(|| {
+                    #[allow(unused_mut, reason = "a record may have no fields")]
+                    let mut record = <$name>::default();
+                    for (name, _value) in value.as_object().into_iter().flatten() {
+                        match name.as_str() {
+                            $($json => record.$field = $crate::record::FieldValue::of(_value),)*
+                            _ => {}
+                        }
+                    }
+                    record
+                })
+            }
+
+            fn write<S: $crate::record::private::Serializer>(
+                &self,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                use $crate::record::private::SerializeMap as _;
+                $crate::value::grow(|| {
+                    #[allow(unused_mut, reason = "a record may have no fields")]
+                    let mut members = to.serialize_map(None)?;
+                    $(
+                        let field = &self.$field;
+                        let is_required = $crate::record!(@required $($required)?);
+                        if is_required || !$crate::record::FieldValue::is_empty(field) {
+                            members.serialize_entry($json, &$crate::record::Written(field))?;
+                        }
+                    )*
+                    members.end()
+                })
+            }
+        }
+
+        impl $crate::record::private::Serialize for $name {
+            fn serialize<S: $crate::record::private::Serializer>(
+                &self,
+                to: S,
+            ) -> Result<S::Ok, S::Error> {
+                $crate::record::FieldValue::write(self, to)
+            }
+        }
+
+        impl<'de> $crate::record::private::Deserialize<'de> for $name {
+            fn deserialize<D: $crate::record::private::Deserializer<'de>>(
+                from: D,
+            ) -> Result<Self, D::Error> {
+                $crate::record::private::deserialize(from)
+            }
+        }
+    )*};
+    (@type $type:ty) => { <$type as $crate::record::FieldValue>::TYPE };
+    (@type $type:ty, $go:literal) => {
+        $crate::record::Type::Named($go, &<$type as $crate::record::FieldValue>::TYPE)
+    };
+    (@required) => { false };
+    (@required required) => { true };
+}
