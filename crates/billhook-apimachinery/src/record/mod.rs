@@ -18,8 +18,7 @@ pub use define::{TypedRecord, Written};
 pub use equal::same;
 pub use field_value::FieldValue;
 
-/// What [`record!`](crate::record!) needs in other crates.
-#[doc(hidden)]
+/// The names that [`record!`](crate::record!) needs in other crates.
 pub mod private {
     pub use super::define::deserialize;
     pub use serde::ser::SerializeMap;

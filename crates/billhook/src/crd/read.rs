@@ -27,13 +27,13 @@ pub(super) fn definition(
     let document = definition.document();
     let (spec, status) = (&document.spec, &document.status);
     let path = |name: &str| FieldPath::default().name("spec").name(name);
-    let required = |path: FieldPath, text: &str| match text {
-        "" => Err(CrdError::Field(FieldError::required(path, ""))),
-        _ => Ok(()),
+    let required = |path: FieldPath| match value.pointer(&path.to_json_pointer()) {
+        None | Some(Value::Null) => Err(CrdError::Field(FieldError::required(path, ""))),
+        Some(_) => Ok(()),
     };
-    required(path("group"), &spec.group)?;
-    required(path("names").name("plural"), &spec.names.plural)?;
-    required(path("names").name("kind"), &spec.names.kind)?;
+    required(path("group"))?;
+    required(path("names").name("plural"))?;
+    required(path("names").name("kind"))?;
     let scope = match spec.scope.as_str() {
         "Namespaced" => Scope::Namespaced,
         "Cluster" => Scope::Cluster,
@@ -51,7 +51,7 @@ pub(super) fn definition(
     let mut versions = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
         let path = path("versions").index(index);
-        required(path.clone().name("name"), &version.name)?;
+        required(path.clone().name("name"))?;
         versions.push(Arc::new(read_version(version, &path, &compile)?));
     }
     let is_true = |type_| status.conditions.iter().any(|condition| condition.is_true(type_));
