@@ -51,9 +51,9 @@ impl From<UserInfo> for authentication::UserInfo {
 ///
 /// let labels = std::collections::BTreeMap::from([("app".to_owned(), "web".to_owned())]);
 /// let written = LabelSelector { match_labels: Some(labels), ..LabelSelector::default() };
-/// let selector = selector::LabelSelector::from(written).parse()?;
+/// let selector = label_selector::LabelSelector::from(written).parse()?;
 /// assert_eq!(selector.to_string(), "app=web");
-/// # Ok::<(), selector::SelectorError>(())
+/// # Ok::<(), label_selector::SelectorError>(())
 /// ```
 impl From<meta::LabelSelector> for LabelSelector {
     fn from(selector: meta::LabelSelector) -> Self {

@@ -327,8 +327,7 @@ impl Builder<'_> {
         }
         let list = ListType::of(schema);
         // Under junctors there are no rules (SS-50).
-        let has_own_rules =
-            !nested && schema.validations.iter().any(|own| !own.is_empty());
+        let has_own_rules = !nested && schema.validations.iter().any(|own| !own.is_empty());
         let (mut has_list_type, mut has_rules) = (list != ListType::None, has_own_rules);
         for node in below.iter().map(|id| self.known(*id)) {
             has_list_type |= node.has_list_type;

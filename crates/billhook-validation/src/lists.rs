@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location};
-use billhook_schema::NodeId;
 use billhook_schema::JsonSchemaProps;
+use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Node};

@@ -104,13 +104,17 @@ impl Checker {
 
     fn wrong(&mut self, what: &str, place: &Place<'_>, go_type: &str) {
         if self.wrong_type.is_none() {
-            // Inside a union the server knows only the record around it, and that is a schema.
-            let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
-            let path = place.path();
-            self.wrong_type = Some(RecordError(format!(
-                "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
-            )));
+            self.wrong_type = Some(RecordError(self.mismatch(what, place, go_type)));
         }
+    }
+
+    fn mismatch(&self, what: &str, place: &Place<'_>, go_type: &str) -> String {
+        // Inside a union the server knows only the record around it, and that is a schema.
+        let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
+        let path = place.path();
+        format!(
+            "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
+        )
     }
 
     fn record(
@@ -181,6 +185,11 @@ impl Checker {
                 if let Err(error) = Time::parse(text) {
                     self.fail(error);
                 }
+            }
+            // A time that cannot be read ends the decoding, whatever is wrong with it (OM-05).
+            (Type::Time, other) => {
+                let error = self.mismatch(json_type(other), place, "string");
+                self.fail(error);
             }
             (Type::Parsed(parse), Value::String(text)) => {
                 if let Err(error) = parse(text) {
