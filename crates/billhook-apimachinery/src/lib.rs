@@ -34,6 +34,7 @@ pub mod names;
 pub mod print;
 pub mod record;
 mod status;
+mod time;
 mod type_meta;
 mod user_info;
 pub mod value;

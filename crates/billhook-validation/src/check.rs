@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 
 use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_schema::NodeId;
 use serde_json::Value;
 
+use crate::compile::Arena;
 use crate::correlate::Correlation;
 use crate::report::Errors;
-use crate::validator::Validator;
 use crate::verdict::Verdict;
 use crate::walk::Walk;
 
@@ -30,15 +31,16 @@ use crate::walk::Walk;
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct Check<'c> {
-    validator: &'c Validator,
+    arena: &'c Arena,
+    root: NodeId,
     value: &'c Value,
     old: Option<&'c Value>,
     base: FieldPath,
 }
 
 impl<'c> Check<'c> {
-    pub(crate) fn new(validator: &'c Validator, value: &'c Value) -> Self {
-        Check { validator, value, old: None, base: FieldPath::default() }
+    pub(crate) fn new(arena: &'c Arena, root: NodeId, value: &'c Value) -> Self {
+        Check { arena, root, value, old: None, base: FieldPath::default() }
     }
 
     /// Returns the check of an update: an error of the old value that has not changed is forgiven
@@ -57,7 +59,7 @@ impl<'c> Check<'c> {
 
     /// Returns whether the value is valid.
     pub fn is_valid(&self) -> bool {
-        self.verdict().admits(self.validator.root, self.value, self.old, 0)
+        self.verdict().admits(self.root, self.value, self.old, 0)
     }
 
     /// Checks the value.
@@ -72,7 +74,7 @@ impl<'c> Check<'c> {
         self.list(1).into_iter().next().map_or(Ok(()), Err)
     }
 
-    /// Returns all errors, in the order of [`Validator::errors`]; equal texts are there once
+    /// Returns all errors, in the order of [`Validator::errors`](crate::Validator::errors); equal texts are there once
     /// (VV-06).
     pub fn errors(&self) -> Vec<FieldError> {
         if self.is_valid() {
@@ -87,15 +89,15 @@ impl<'c> Check<'c> {
     }
 
     fn verdict(&self) -> Verdict<'_> {
-        let Validator { arena, root } = self.validator;
-        Verdict { arena, root: *root, correlation: Correlation::new(arena) }
+        let (arena, root) = (self.arena, self.root);
+        Verdict { arena, root, correlation: Correlation::new(arena) }
     }
 
     /// The errors of an invalid value, until there are `limit`.
     fn list(&self, limit: usize) -> Vec<FieldError> {
         let mut errors = Errors::up_to(limit);
         let walk = Walk { verdict: self.verdict(), base: &self.base };
-        walk.node(self.validator.root, self.value, self.old, &Location::TOP, 0, &mut errors);
+        walk.node(self.root, self.value, self.old, &Location::TOP, 0, &mut errors);
         errors.into_vec()
     }
 }

@@ -11,7 +11,7 @@ use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, NodeRef, SchemaSt
 use serde_json::Value;
 
 use crate::formats::{Checker, Format};
-use crate::lists::ListType;
+use crate::list_type::ListType;
 use crate::members::{self, Seen};
 use crate::numbers::{Bound, Context, Numbers};
 use crate::types::{self, Kinds, TypeList};

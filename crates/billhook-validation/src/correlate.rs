@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::compile::{Additional, Arena, Node};
 use crate::identity::Identity;
-use crate::lists::ListType;
+use crate::list_type::ListType;
 
 /// Compares the parts of one object with those of the object it replaces.
 pub(crate) struct Correlation<'w> {

@@ -20,6 +20,7 @@ mod embedded;
 mod enums;
 mod formats;
 mod identity;
+mod list_type;
 mod lists;
 mod members;
 mod numbers;

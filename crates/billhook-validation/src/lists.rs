@@ -5,34 +5,13 @@ use std::collections::HashMap;
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location};
-use billhook_schema::JsonSchemaProps;
 use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Node};
 use crate::identity::Identity;
+use crate::list_type::ListType;
 use crate::report::Report;
-
-/// The kind of a list by its `x-kubernetes-list-type`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ListType {
-    /// Nothing is said, or `atomic`.
-    #[default]
-    None,
-    Set,
-    /// A map with the names of its key fields.
-    Map(Box<[String]>),
-}
-
-impl ListType {
-    pub(crate) fn of(schema: &JsonSchemaProps) -> Self {
-        match schema.list_type.as_deref() {
-            Some("set") => ListType::Set,
-            Some("map") => ListType::Map(schema.list_map_keys.iter().flatten().cloned().collect()),
-            _ => ListType::None,
-        }
-    }
-}
 
 /// The walk over an object that looks only at list types.
 pub(crate) struct ListWalk<'w> {

@@ -73,7 +73,7 @@ impl Validator {
 
     /// Prepares the check of a value, so that the old value and the place can be set.
     pub fn check<'c>(&'c self, value: &'c Value) -> Check<'c> {
-        Check::new(self, value)
+        Check::new(&self.arena, self.root, value)
     }
 
     /// Returns whether a value is valid (VV-03).

@@ -17,16 +17,16 @@ mod applied;
 mod changes;
 mod decode;
 mod object_meta;
-mod time;
+
 mod validate;
 
+pub use crate::time::{Time, is_normal_time};
 pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
     Invalid, decode_metadata, normalize_metadata, prune_metadata, unknown_metadata_fields,
 };
 pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
-pub use time::{Time, is_normal_time};
 pub use validate::{
     finalizer_warnings, subdomain_name, validate_create, validate_create_with,
     validate_embedded_metadata, validate_generic, validate_update,

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::time::Time;
 use crate::record;
+use crate::time::Time;
 use crate::value::DeepValue;
 
 record! {

@@ -1,8 +1,8 @@
 //! Checking the types in a document with the server's errors, and listing the fields that its type
 //! does not know (RP-24, SS-12).
 
-use crate::metadata::Time;
 use crate::print::{json_float, quote};
+use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
 use crate::{FieldPath, Location, base64};
 use serde_json::{Map, Value};

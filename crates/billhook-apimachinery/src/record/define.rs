@@ -2,10 +2,11 @@
 
 use crate::value::DeepValue;
 use serde::de::Error as _;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-use super::{Field, FieldValue, Record, RecordError, check_types};
+use super::field_value::{FieldValue, Written};
+use super::{Field, Record, RecordError, check_types};
 
 /// A type whose fields [`record!`](crate::record!) describes.
 pub trait TypedRecord: FieldValue {
@@ -28,15 +29,6 @@ pub trait TypedRecord: FieldValue {
     /// Returns the document, with the fields that a server writes.
     fn to_document(&self) -> DeepValue {
         DeepValue::from(serde_json::to_value(Written(self)).unwrap_or_default())
-    }
-}
-
-/// A field or record on its way to a serializer.
-pub struct Written<'a, T>(pub &'a T);
-
-impl<T: FieldValue> Serialize for Written<'_, T> {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        self.0.write(to)
     }
 }
 

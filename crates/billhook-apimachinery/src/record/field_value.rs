@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base64;
-use crate::metadata::Time;
+use crate::time::Time;
 use crate::value::{DeepValue, Num, Plain, deep_clone};
-use serde::Serializer;
 use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::{Type, Written};
+use super::Type;
 
 /// A type that a field may have.
 pub trait FieldValue: Sized {
@@ -251,5 +251,14 @@ impl<T: FieldValue> FieldValue for BTreeMap<String, T> {
 
     fn is_empty(&self) -> bool {
         BTreeMap::is_empty(self)
+    }
+}
+
+/// A field or record on its way to a serializer.
+pub struct Written<'a, T>(pub &'a T);
+
+impl<T: FieldValue> Serialize for Written<'_, T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        self.0.write(to)
     }
 }

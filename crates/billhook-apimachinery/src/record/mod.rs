@@ -14,9 +14,9 @@ use serde_json::Value;
 
 pub(crate) use check::check_field;
 pub use check::{RecordError, check_types, too_deep, unknown_fields};
-pub use define::{TypedRecord, Written};
+pub use define::TypedRecord;
 pub use equal::same;
-pub use field_value::FieldValue;
+pub use field_value::{FieldValue, Written};
 
 /// The names that [`record!`](crate::record!) needs in other crates.
 pub mod private {
