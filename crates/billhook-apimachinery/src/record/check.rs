@@ -128,7 +128,7 @@ impl Checker {
             for (name, value) in sorted(members) {
                 self.field(name, value, record, &at.name(name), parent);
             }
-        })
+        });
     }
 
     fn field(

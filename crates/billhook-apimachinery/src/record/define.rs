@@ -114,7 +114,6 @@ macro_rules! record {
 
             fn of(value: &$crate::record::private::Value) -> Self {
                 $crate::value::grow(|| {
-                    #[allow(unused_mut, reason = "a record may have no fields")]
                     let mut record = <$name>::default();
                     for (name, _value) in value.as_object().into_iter().flatten() {
                         match name.as_str() {
@@ -132,7 +131,6 @@ macro_rules! record {
             ) -> Result<S::Ok, S::Error> {
                 use $crate::record::private::SerializeMap as _;
                 $crate::value::grow(|| {
-                    #[allow(unused_mut, reason = "a record may have no fields")]
                     let mut members = to.serialize_map(None)?;
                     $(
                         let field = &self.$field;
