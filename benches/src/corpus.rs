@@ -61,7 +61,7 @@ pub(crate) fn corpus_source() -> Option<Source> {
     Some(Source::new("corpus", objects))
 }
 
-/// What decoding added comes last.
+/// Members that decoding added come last.
 fn order_as_written(node: &mut Node, path: &FieldPath, written: &Document) {
     match node {
         Node::Scalar(_) => {}

@@ -5,7 +5,7 @@ use billhook_schema::{NodeRef, ResourceField, Unlisted};
 use crate::node::Node;
 use crate::rng::Rng;
 
-/// What is done to an object.
+/// A change of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Edit {
     /// Unknown fields are added, which decoding removes.
@@ -19,9 +19,9 @@ pub enum Edit {
 /// Where and how an object is edited.
 #[derive(Clone, Copy)]
 pub struct Task<'s> {
-    /// What the object is.
+    /// The schema of the object.
     pub schema: NodeRef<'s>,
-    /// What is done.
+    /// The change.
     pub edit: Edit,
     /// Whether metadata is edited too.
     pub in_metadata: bool,
@@ -29,7 +29,7 @@ pub struct Task<'s> {
     pub seed: u64,
 }
 
-/// What an object is, for the search for places.
+/// The kind of an object, for the search for places.
 #[derive(Clone, Copy)]
 enum Place<'s> {
     Schema(NodeRef<'s>),

@@ -56,7 +56,7 @@ impl Kind {
 /// One object.
 #[derive(Clone, Debug)]
 pub struct Document {
-    /// What it is an object of.
+    /// The kind of the object.
     pub kind: Kind,
     /// The object as JSON text.
     pub text: Vec<u8>,
@@ -71,7 +71,7 @@ impl Document {
         Document { kind, text, value }
     }
 
-    /// What decoding makes of it.
+    /// Returns the decoded object.
     pub fn decoded(&self) -> Value {
         let decoded = self.kind.version.decode(&self.text, &DecodeOptions::default());
         let decoded = decoded.unwrap_or_else(|error| {
@@ -91,7 +91,7 @@ impl Document {
 pub struct Input {
     /// Its name, without the variant.
     pub name: String,
-    /// What there is to do.
+    /// The variant of the task.
     pub variant: Variant,
     /// The objects.
     pub documents: Vec<Document>,

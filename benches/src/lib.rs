@@ -1,4 +1,4 @@
-//! What the benchmarks share: inputs, made from the fixtures, and contestants.
+//! The parts that benchmarks share: inputs, made from the fixtures, and contestants.
 //!
 //! [`sources`] gives clean objects of several sizes and kinds; each is an [`Input`] in four
 //! [`Variant`]s. A [`Contestant`] is one way to read or clean an input. All of it is the same in

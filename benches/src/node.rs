@@ -75,7 +75,7 @@ impl Node {
         }
     }
 
-    /// What lies at a path of member names, which must be there.
+    /// Returns the node at a path of member names, which must be there.
     pub fn at(&mut self, path: &[&str]) -> &mut Node {
         path.iter().fold(self, |node, name| {
             let member = node.members().iter_mut().find(|(found, _)| found == name);

@@ -1,4 +1,4 @@
-//! What the coverage-guided runs found is tried again.
+//! The findings of coverage-guided runs are tried again.
 
 use std::path::Path;
 

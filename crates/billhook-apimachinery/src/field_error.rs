@@ -1,8 +1,8 @@
 //! Field errors as the server makes and prints them (SS-03).
 
-use std::collections::HashSet;
 use std::fmt;
 
+use indexmap::IndexSet;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -229,12 +229,10 @@ impl fmt::Display for FieldError {
 /// assert_eq!(aggregate(&errors), "[a: Required value, b: Required value]");
 /// ```
 pub fn aggregate<E: fmt::Display>(errors: &[E]) -> String {
-    let mut seen = HashSet::new();
-    let texts: Vec<String> = errors.iter().map(ToString::to_string).collect();
-    let distinct: Vec<&str> =
-        texts.iter().map(String::as_str).filter(|text| seen.insert(*text)).collect();
-    match distinct.as_slice() {
-        [text] => (*text).to_owned(),
+    let texts: IndexSet<String> = errors.iter().map(ToString::to_string).collect();
+    let texts: Vec<String> = texts.into_iter().collect();
+    match texts.as_slice() {
+        [text] => text.clone(),
         texts => format!("[{}]", texts.join(", ")),
     }
 }

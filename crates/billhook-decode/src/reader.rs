@@ -1,10 +1,9 @@
 //! The reader: JSON text to a value.
 
-use std::collections::HashSet;
-
 use billhook_apimachinery::Location;
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
 use billhook_schema::walk::LEVELS;
+use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
 use crate::error::JsonError;
@@ -65,7 +64,7 @@ pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, Jso
             format!("json: cannot unmarshal number {literal} into Go value of type float64");
         return Err(JsonError::new(text, offset, message).with_partial(value));
     }
-    Ok(Document { value, duplicates: reader.duplicates })
+    Ok(Document { value, duplicates: reader.duplicates.into_iter().collect() })
 }
 
 /// Reads text that is known to be JSON without repeated keys.
@@ -97,8 +96,7 @@ struct Reader<'t> {
     out_of_range: Option<(usize, &'t str)>,
     /// Whether the text is known to repeat no keys.
     has_unique_keys: bool,
-    duplicates: Vec<String>,
-    seen: HashSet<String>,
+    duplicates: IndexSet<String>,
 }
 
 impl<'t> Reader<'t> {
@@ -110,8 +108,7 @@ impl<'t> Reader<'t> {
             left: max_depth,
             out_of_range: None,
             has_unique_keys: false,
-            duplicates: Vec::new(),
-            seen: HashSet::new(),
+            duplicates: IndexSet::new(),
         }
     }
 
@@ -255,10 +252,7 @@ impl<'t> Reader<'t> {
 
     fn note_duplicate(&mut self, place: &Location<'_>) {
         if self.duplicates.len() < MAX_DUPLICATES {
-            let path = place.to_path().to_dotted();
-            if self.seen.insert(path.clone()) {
-                self.duplicates.push(path);
-            }
+            self.duplicates.insert(place.to_path().to_dotted());
         }
     }
 

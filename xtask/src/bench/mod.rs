@@ -1,4 +1,4 @@
-//! What the hot path costs, as ratios between contestants on the same inputs: by the clock and in
+//! The cost of the hot path, as ratios between contestants on the same inputs: by the clock and in
 //! instructions.
 
 mod count;

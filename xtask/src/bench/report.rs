@@ -96,7 +96,7 @@ fn take_turns(blocks: &mut [Vec<Lane<'_>>], end: Instant) {
     }
 }
 
-/// What is compared with each other is measured close together.
+/// Contestants that are compared are measured close together.
 fn blocks<'i>(inputs: &'i [Input], widths: &'i [Input]) -> Vec<Vec<Lane<'i>>> {
     let lane = |index, input, contestant| Lane {
         key: (index, contestant),

@@ -10,7 +10,7 @@ pub(super) struct Row {
     pub(super) unit: Contestant,
     /// The variants it is made on.
     pub(super) variants: &'static [Variant],
-    /// What the median over all inputs of these variants must not exceed.
+    /// The limit of the median over all inputs of these variants.
     pub(super) limit: Option<f64>,
 }
 

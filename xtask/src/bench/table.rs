@@ -9,7 +9,7 @@ use serde_json::json;
 use super::rows::{OF_WIDTH, ROWS, Row};
 use crate::readme::Measured;
 
-/// What each contestant costs on each input.
+/// The cost of each contestant on each input.
 pub(super) struct Costs<'i> {
     pub(super) inputs: &'i [Input],
     pub(super) widths: &'i [Input],

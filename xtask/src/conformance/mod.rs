@@ -24,7 +24,7 @@ use crate::readme::{Measured, record};
 /// Vectors wrap objects that are themselves as deep as a server allows.
 const VECTOR_DEPTH: usize = billhook_decode::MAX_DEPTH + 10;
 
-/// What a server, or we, made of an input.
+/// The outcome of an input, at a server or here.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// The result; none if the input was refused.
@@ -41,9 +41,9 @@ pub enum Verdict {
     Passed,
     /// Otherwise; both sides, printed.
     Failed {
-        /// What the server made of it.
+        /// The server's outcome.
         expected: String,
-        /// What we made of it.
+        /// Our outcome.
         actual: String,
     },
     /// The operation is not implemented.

@@ -132,8 +132,8 @@ fn structural(input: &Value) -> Run {
     })
 }
 
-/// What the conversion says of each part of a schema taken for itself; properties are converted in
-/// random order (SS-30).
+/// Returns the errors of the conversion for each part of a schema taken for itself; properties are
+/// converted in random order (SS-30).
 fn conversion_errors(schema: &Value) -> Vec<String> {
     let mut errors = Vec::new();
     let mut pending = vec![schema];

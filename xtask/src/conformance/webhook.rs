@@ -190,7 +190,7 @@ fn renamed(object: &Value, matched: &Match) -> DeepValue {
     object
 }
 
-/// What is allowed: a member that is not there matches anything.
+/// The allowed differences: a member that is not there matches anything.
 #[derive(Debug)]
 struct Allow(Vec<Value>);
 

@@ -19,7 +19,7 @@ use serde_json::Value;
 
 use random::Random;
 
-/// What a run saw.
+/// The figures of a run.
 #[derive(Debug, Default)]
 pub struct Stats {
     /// Objects that were decoded.
@@ -139,7 +139,7 @@ fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), Str
     Ok(())
 }
 
-/// What the single steps over a tree make of a body.
+/// The outcome of the separate steps over a tree for a body.
 struct Tree {
     object: DeepValue,
     changes: Vec<Change>,

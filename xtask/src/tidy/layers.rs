@@ -25,7 +25,7 @@ const ORDER: [&str; 15] = [
 ];
 /// The last crate without effects.
 const LAST_PURE: &str = "billhook";
-/// What a crate without effects does not name.
+/// Paths that a crate without effects does not name.
 const EFFECTS: [&str; 14] = [
     "std::fs",
     "std::process",

@@ -15,12 +15,12 @@ use std::process::{Command, ExitCode};
 
 use serde_json::Value;
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Default)]
 pub struct Findings {
-    /// What has to be repaired, each with its place.
+    /// Problems to repair, each with its place.
     pub problems: Vec<String>,
-    /// What could be better.
+    /// Possible improvements.
     pub notes: Vec<String>,
 }
 
@@ -69,7 +69,7 @@ pub fn check(root: &Path) -> Result<Findings, String> {
     Ok(findings)
 }
 
-/// What cargo knows about the packages.
+/// Returns cargo's metadata of the packages.
 pub(crate) fn metadata(root: &Path) -> Result<Value, String> {
     let arguments = ["metadata", "--format-version", "1", "--all-features", "--locked"];
     let text = output(root, env!("CARGO"), &arguments)?;

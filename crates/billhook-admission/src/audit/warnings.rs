@@ -1,6 +1,6 @@
 //! The warnings of one request and their limits (AR-80 to AR-86, RP-26).
 
-use std::collections::BTreeSet;
+use indexmap::IndexSet;
 
 /// The characters that all warnings of a request may have together before they are cut (AR-84).
 const MAX_TOTAL: usize = 4096;
@@ -20,9 +20,8 @@ const MAX_CUT: usize = 256;
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Warnings {
-    seen: BTreeSet<String>,
     /// In full, in the order they came.
-    raw: Vec<String>,
+    raw: IndexSet<String>,
     /// How many of `raw` are sent; all are until the budget is used up.
     sent: usize,
     total: usize,
@@ -30,15 +29,14 @@ pub struct Warnings {
 }
 
 impl Warnings {
-    /// Adds a warning. Texts that are empty, known or no header text are dropped (AR-82, AR-83).
+    /// Adds a warning. Texts that are empty, known or not the text of a header are dropped (AR-82, AR-83).
     pub fn add(&mut self, text: &str) {
-        if text.is_empty() || !self.seen.insert(text.to_owned()) {
+        if text.is_empty()
+            || text.chars().any(char::is_control)
+            || !self.raw.insert(text.to_owned())
+        {
             return;
         }
-        if text.chars().any(char::is_control) {
-            return;
-        }
-        self.raw.push(text.to_owned());
         let length = text.chars().count();
         if self.is_cutting {
             if self.total < MAX_TOTAL {
@@ -66,8 +64,8 @@ impl Warnings {
     }
 
     /// All warnings in full, in order, each text once (AR-86).
-    pub fn raw(&self) -> &[String] {
-        &self.raw
+    pub fn raw(&self) -> Vec<&str> {
+        self.raw.iter().map(String::as_str).collect()
     }
 
     /// Whether the budget was exceeded, so that texts are cut or dropped.

@@ -1,4 +1,4 @@
-//! What is recorded of calls that end because the client went away, and of match conditions that
+//! The records of calls that end because the client went away, and of match conditions that
 //! make a request fail (OB-05, OB-20, OB-55).
 
 use std::sync::Arc;

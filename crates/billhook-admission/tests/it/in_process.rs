@@ -28,7 +28,7 @@ impl InProcess {
         InProcess { answers: Arc::new(answers), seen: Arc::default() }
     }
 
-    /// What a webhook was asked the last time.
+    /// The last request to a webhook.
     pub(crate) fn asked(&self, hook: &str) -> Value {
         let seen = self.seen.lock().unwrap();
         seen.iter().rev().find(|(name, _)| name == hook).unwrap().1.clone()

@@ -99,7 +99,7 @@ proptest! {
             prop_assert!(sent.iter().all(|text| text.len() <= 256));
         } else {
             prop_assert!(total <= 4096);
-            prop_assert_eq!(&sent, warnings.raw());
+            prop_assert_eq!(sent, warnings.raw());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What is written down through `tracing`.
+//! The events written through `tracing`.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -97,7 +97,7 @@ fn conditions(expressions: &[&str], policy: &str) -> serde_json::Value {
     json!({"matchConditions": conditions, "failurePolicy": policy})
 }
 
-/// The metrics behind one request to each webhook alone, without the durations' sums.
+/// The metrics after one request to each webhook alone, without the durations' sums.
 fn metrics() -> String {
     let mut registry = Registry::default();
     let metrics = Arc::new(AdmissionMetrics::new(&mut registry));

@@ -98,7 +98,7 @@ a number for an operation | {} | [1] | ERR json: cannot unmarshal number into Go
     }
 }
 
-/// What the server's library was seen to do, a case a line: its name, the document, the operations.
+/// Measured results of the server's library, a case a line: its name, the document, the operations.
 const SEEN: &str = r#"
 negative index replace | [1,2,3] | [{"op":"replace","path":"/-1","value":9}]
 negative index remove | [1,2,3] | [{"op":"remove","path":"/-1"}]

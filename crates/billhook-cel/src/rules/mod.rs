@@ -30,16 +30,16 @@ pub struct Rules {
     validator: Validator,
 }
 
-/// What the rules found.
+/// The findings of the rules.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct RuleFindings {
-    /// What is wrong, in the server's order, with the members of an object in the order of their
+    /// The errors, in the server's order, with the members of an object in the order of their
     /// keys.
     pub errors: Vec<FieldError>,
-    /// What was wrong before and has not changed: the server warns (CE-50).
+    /// Errors of before in unchanged parts: the server warns (CE-50).
     pub warnings: Vec<String>,
-    /// What the evaluation cost (CE-35).
+    /// The cost of the evaluation (CE-35).
     pub cost: u64,
     /// Whether a limit of cost ended the evaluation before its end (CE-35).
     pub is_exhausted: bool,

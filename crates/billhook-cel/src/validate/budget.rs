@@ -11,7 +11,7 @@ const ALL: u64 = 100_000_000;
 const NAMED: usize = 4;
 const NAMED_FROM: u64 = ALL / 100;
 
-/// What the expressions of a schema cost.
+/// The costs of the expressions of a schema.
 #[derive(Debug, Default)]
 pub(super) struct Total {
     cost: u64,
@@ -33,7 +33,7 @@ impl Total {
         }
     }
 
-    /// What is wrong with all together; `base` is the path of the schema.
+    /// Returns the errors of all together; `base` is the path of the schema.
     pub(super) fn errors(self, base: &FieldPath) -> Vec<FieldError> {
         if self.cost <= ALL {
             return Vec::new();

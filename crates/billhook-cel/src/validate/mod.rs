@@ -97,7 +97,7 @@ pub struct RuleChecks {
 }
 
 impl Default for RuleChecks {
-    /// What holds for the schema of a new definition.
+    /// Returns the checks for the schema of a new definition.
     fn default() -> Self {
         RuleChecks { base: FieldPath::default(), limit_each: true }
     }

@@ -28,7 +28,7 @@ fn environment() -> Environment {
         .variable("authorizer.requestResource", Type::resource_check())
 }
 
-/// What an expression gives, and what it asked.
+/// Returns the result of an expression and the checks it asked for.
 fn ask(expression: &str) -> (String, Vec<AuthorizationRequest>) {
     let authorizer = Arc::new(AllowsGet::default());
     let resource = ResourceTarget::new("example.com", "foos");

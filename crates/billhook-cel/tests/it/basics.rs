@@ -1,4 +1,4 @@
-//! What expressions evaluate to and what that costs (CE-02 to CE-07, CE-33, CE-35).
+//! The results of expressions and their costs (CE-02 to CE-07, CE-33, CE-35).
 
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, EvaluationError, List, Map, Value};
@@ -188,7 +188,7 @@ fn parts_of_times() {
         assert_eq!(constant(&format!("{new_year}.{call}")), expected, "{call}");
     }
     check_constants(&[
-        // Summer, and years behind the last change that the zone lists.
+        // Summer, and years after the last change that the zone lists.
         ("timestamp('2024-07-01T00:00:00Z').getHours('Europe/Berlin')", "2"),
         ("timestamp('2090-07-01T00:00:00Z').getHours('Europe/Berlin')", "2"),
         ("timestamp('2090-01-01T00:00:00Z').getHours('Australia/Sydney')", "11"),

@@ -5,12 +5,12 @@ use billhook_cel::{Environment, List, Map, Value};
 /// The limit of cost for one evaluation (CE-35).
 const LIMIT: u64 = 1_000_000;
 
-/// What an expression gives, or why there is nothing.
+/// Returns the result of an expression, or its error.
 pub(crate) fn evaluate(expression: &str) -> String {
     evaluate_in(&Environment::default(), &[], expression)
 }
 
-/// What an expression gives with variables.
+/// Returns the result of an expression with variables.
 pub(crate) fn evaluate_in(
     environment: &Environment,
     variables: &[(&str, Value<'_>)],
@@ -25,7 +25,7 @@ pub(crate) fn evaluate_in(
     }
 }
 
-/// What an expression costs.
+/// Returns the cost of an expression.
 pub(crate) fn cost(expression: &str) -> u64 {
     let program = Environment::default().compile(expression);
     let program = program.unwrap_or_else(|error| panic!("{expression}: {error}"));

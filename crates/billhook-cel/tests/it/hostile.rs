@@ -120,7 +120,7 @@ proptest! {
         }
     }
 
-    /// What is between parentheses means the same as without.
+    /// An expression between parentheses means the same as without.
     #[test]
     fn parentheses_change_nothing(pieces in proptest::collection::vec(34..PIECES.len(), 0..6)) {
         let text: String = pieces.into_iter().map(|piece| PIECES[piece]).collect();

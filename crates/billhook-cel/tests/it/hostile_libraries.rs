@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 const STACK: usize = 2 << 20;
 const DEPTH: usize = 10_000;
 
-/// What an expression gives for `x`.
+/// Returns the result of an expression for `x`.
 fn with(json: Json, expression: &'static str) -> String {
     let work = move || {
         let environment = Environment::default().variable("x", Type::Dyn);
@@ -47,7 +47,7 @@ fn deep_values() {
     assert_eq!(with(deep_map(), "[x, x].indexOf(x)"), "0");
 }
 
-/// What would take more memory or time than the limit of cost allows isn't begun (CE-35).
+/// A call that would take more memory or time than the limit of cost allows is not begun (CE-35).
 #[test]
 fn long_values() {
     let limit = "error: operation cancelled: actual cost limit exceeded";

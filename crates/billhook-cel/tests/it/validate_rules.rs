@@ -1,4 +1,4 @@
-//! What a server says about rules when a definition is written (CE-20, CE-25).
+//! The server's verdicts about rules when a definition is written (CE-20, CE-25).
 
 use billhook_apimachinery::{FieldPath, Location};
 use billhook_cel::{CheckedSchema, RuleChecks, validate_rules};
@@ -501,7 +501,7 @@ fn hostile_rules() {
 }
 
 proptest! {
-    /// What is allowed more costs no less (CE-25).
+    /// Larger limits never cost less (CE-25).
     #[test]
     fn larger_values_cost_more(length in 0_u64..2000, items in 0_u64..500, more in 1_u64..500) {
         let is_refused = |length: u64, items: u64| {

@@ -3,7 +3,7 @@
 
 mod report;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 
@@ -16,6 +16,7 @@ use billhook::{
     FieldValidation,
 };
 use billhook_apimachinery::print::quote;
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::args::Check;
@@ -282,11 +283,9 @@ impl Run<'_> {
         if let Subject::Webhooks(configuration) = subject {
             self.configurations.push(*configuration);
         }
-        notes.append(&mut findings.warnings);
         // A server gives the same warning once.
-        let mut seen = BTreeSet::new();
-        notes.retain(|note| seen.insert(note.clone()));
-        findings.warnings = notes;
+        let warnings: IndexSet<String> = notes.into_iter().chain(findings.warnings).collect();
+        findings.warnings = warnings.into_iter().collect();
         Ok(findings)
     }
 }

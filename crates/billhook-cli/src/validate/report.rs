@@ -1,13 +1,13 @@
 //! The findings of a validation on standard output: as text grouped by object, or as one JSON
 //! document.
 
-use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::finding::{Checked, Finding};
@@ -86,13 +86,9 @@ fn print_text(finding: &Finding) -> io::Result<()> {
     let (word, style) = word(checked.validation.verdict());
     let title = format!("{style}{word}{style:#}");
     report::title(&mut text, &finding.place, &finding.identity, &title);
-    let mut seen = HashSet::new();
-    for error in checked.validation.errors() {
-        let error = error.to_string();
-        if !seen.contains(&error) {
-            line(&mut text, "error", ERROR, &error);
-            seen.insert(error);
-        }
+    let errors = checked.validation.errors().iter().map(ToString::to_string);
+    for error in errors.collect::<IndexSet<_>>() {
+        line(&mut text, "error", ERROR, &error);
     }
     for warning in &checked.warnings {
         line(&mut text, "warning", WARNING, warning);

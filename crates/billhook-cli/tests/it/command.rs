@@ -212,7 +212,7 @@ fn no_colour() {
     assert!(!run_with(args, b"", &[("NO_COLOR", "1")]).contains('\x1b'));
 }
 
-/// A reader that wants no more is no failure.
+/// A reader that wants no more is not a failure.
 #[test]
 fn broken_pipe() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_billhook"))

@@ -102,7 +102,7 @@ webhooks:
   timeout: 5
 ";
 
-/// What it has wrong already may stay wrong: the versions and the missing side effects.
+/// Fields that are wrong already may stay wrong: the versions and the missing side effects.
 const STORED: &str = "\
 apiVersion: admissionregistration.k8s.io/v1
 kind: MutatingWebhookConfiguration

@@ -123,7 +123,7 @@ fn internal_form() {
     let verdict = create(&changed(&json!({
         "schema": schema, "version": {"subresources": {"status": {}}},
     })));
-    // `version` comes behind `schema`, which stays.
+    // `version` comes after `schema`, which stays.
     let [error] = verdict.errors() else { panic!("{:?}", errors(&verdict)) };
     assert_eq!(error.field().to_string(), "spec.validation.openAPIV3Schema");
     assert_eq!(error.bad_value().unwrap()["Properties"]["a"]["Items"]["Schema"]["Type"], "string");

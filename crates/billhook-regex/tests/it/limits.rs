@@ -42,7 +42,7 @@ fn height() {
     }
     assert_eq!(kind(&nested("(", "", ")", 999)), None);
     assert_eq!(kind(&nested("(", "", ")", 1000)), Some(ErrorKind::NestingDepth));
-    // A group that does not capture is no node.
+    // A group that does not capture is not a node.
     assert_eq!(kind(&nested("(?:", "a", ")", 100_000)), None);
 }
 

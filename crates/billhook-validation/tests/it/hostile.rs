@@ -61,7 +61,7 @@ fn deep_values_meet_deep_schemas() {
     });
 }
 
-/// What is said about each of many nested places has a path of its own; all paths together are no
+/// The error at each of many nested places has a path of its own; all paths together are no
 /// larger than what a server could print.
 #[test]
 fn errors_at_every_level() {

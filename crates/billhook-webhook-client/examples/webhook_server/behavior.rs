@@ -1,4 +1,4 @@
-//! What the example's webhooks do, by path, and how they misbehave on request.
+//! The actions of the example's webhooks, by path, and their misbehavior on request.
 
 use std::time::Duration;
 
@@ -120,7 +120,7 @@ fn inject(request: &AdmissionRequest) -> AdmissionResponse {
     response
 }
 
-/// What starts with `stage-1` in the data goes on with `stage-2`, and that with `stage-3`; each
+/// Data that starts with `stage-1` goes on with `stage-2`, and that with `stage-3`; each
 /// call makes one step.
 fn stages(request: &AdmissionRequest) -> AdmissionResponse {
     let response = AdmissionResponse::allow(request);
@@ -132,7 +132,7 @@ fn stages(request: &AdmissionRequest) -> AdmissionResponse {
     response.patch(&json!([{"op": "add", "path": path, "value": "yes"}]))
 }
 
-/// Gives the annotations of an object back.
+/// Returns the annotations of an object.
 fn echo(request: &AdmissionRequest) -> AdmissionResponse {
     let object = request.object.as_ref().or(request.old_object.as_ref());
     let annotations = object.and_then(|object| object.pointer("/metadata/annotations"));

@@ -82,7 +82,7 @@ impl Reply {
     }
 }
 
-/// What a handler does with a request: a reply, or nothing, which closes the connection.
+/// The outcome of a request in a handler: a reply, or nothing, which closes the connection.
 pub(crate) type Handled = Pin<Box<dyn Future<Output = Option<Reply>> + Send>>;
 
 /// A server that runs until it is dropped.
@@ -222,7 +222,7 @@ async fn accept<H>(
         connections_so_far.fetch_add(1, Ordering::Relaxed);
         let (acceptor, handler) = (acceptor.clone(), handler.clone());
         connections.spawn(async move {
-            // A client that gives up is no concern of the others.
+            // A client that gives up does not concern of the others.
             let Ok(stream) = acceptor.accept(stream).await else { return };
             let has_certificate = stream.get_ref().1.peer_certificates().is_some();
             let service = service_fn(|request| serve(request, has_certificate, &*handler));

@@ -68,7 +68,7 @@ fn hostile_text_is_read_on_a_small_stack() {
     });
 }
 
-/// What is added to short lines of quoted scalars is bounded by the length of the text.
+/// The text added to short lines of quoted scalars is bounded by the length of the text.
 #[test]
 fn far_indented_quoted_scalars_are_refused() {
     let mut text = format!("a:\n{}b: '", " ".repeat(100_000));

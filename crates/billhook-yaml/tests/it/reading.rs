@@ -1,4 +1,4 @@
-//! What the server makes of YAML text: the measured facts and the shared vectors.
+//! The server's readings of YAML text: the measured facts and the shared vectors.
 
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::deep_eq;

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexSet;
+
 use super::attributes::{AdmissionAttributes, Operation};
 use super::compiled_webhook::CompiledWebhook;
 use super::equivalence::EquivalentResources;
@@ -21,7 +23,7 @@ const ANY: Id = 0;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Index {
     /// The names that rules have, numbered from 1.
-    names: HashMap<String, Id>,
+    names: IndexSet<String>,
     /// Positions of webhooks, ascending.
     hooks: HashMap<(Operation, Id, Id), Vec<usize>>,
 }
@@ -68,13 +70,7 @@ impl Index {
     }
 
     fn number(&mut self, name: &str) -> Id {
-        if let Some(id) = self.names.get(name) {
-            return *id;
-        }
-        // More names than numbers cannot be held in memory; all beyond would share the last one.
-        let id = Id::try_from(self.names.len() + 1).unwrap_or(Id::MAX);
-        self.names.insert(name.to_owned(), id);
-        id
+        number(self.names.insert_full(name.to_owned()).0)
     }
 
     /// Positions of webhooks in ascending order; those left out have no rule that could match.
@@ -107,11 +103,17 @@ impl Index {
         operation: Operation,
         resource: &GroupVersionResource,
     ) -> impl Iterator<Item = &Vec<usize>> {
-        let groups = [Some(ANY), self.names.get(&resource.group).copied()];
-        let names = [Some(ANY), self.names.get(&resource.resource).copied()];
+        let known = |name: &str| self.names.get_index_of(name).map(number);
+        let groups = [Some(ANY), known(&resource.group)];
+        let names = [Some(ANY), known(&resource.resource)];
         let pairs = groups.into_iter().flatten().flat_map(move |group| {
             names.into_iter().flatten().map(move |name| (operation, group, name))
         });
         pairs.filter_map(|key| self.hooks.get(&key))
     }
+}
+
+/// More names than numbers cannot be held in memory; all beyond would share the last one.
+fn number(position: usize) -> Id {
+    Id::try_from(position + 1).unwrap_or(Id::MAX)
 }

@@ -62,7 +62,7 @@ fn changed_text_takes_a_few_buffers() {
     }
 }
 
-/// What a decision saw is only kept if somebody asks for it.
+/// The inputs of a decision are only kept if somebody asks for it.
 #[test]
 fn webhooks_that_are_not_called_take_no_memory() {
     let (namespaces, registry) = (namespaces(), EquivalentResources::built_in());

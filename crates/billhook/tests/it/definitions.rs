@@ -22,7 +22,7 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// What is accepted can be served.
+    /// An accepted definition can be served.
     #[test]
     fn accepted_definitions_compile(definition in definition()) {
         if Definition::from_value(&definition).unwrap().validate_create().verdict() == Verdict::Invalid {

@@ -26,7 +26,7 @@ fn silent() -> DecodeOptions {
     DecodeOptions::default().field_validation(FieldValidation::Ignore)
 }
 
-/// What came out: the text, the numbers and texts of what was refused, and the counts.
+/// The output: the text, the numbers and texts of what was refused, and the counts.
 type Outcome = (String, Vec<(u64, String)>, Result<Counts, String>);
 
 /// Runs one of the functions, with a reader that gives `step` bytes at a time.

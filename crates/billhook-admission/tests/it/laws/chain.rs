@@ -1,4 +1,4 @@
-//! What a trace tells adds up, order counts only where it should, and the idempotence check finds
+//! The parts of a trace add up, order counts only where it should, and the idempotence check finds
 //! what it should.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use billhook_testing::small_values as values;
 
-/// What a webhook does with every call.
+/// The answer of a webhook to every call.
 #[derive(Clone, Debug)]
 pub(crate) enum Deed {
     /// Sets a member, which is idempotent.

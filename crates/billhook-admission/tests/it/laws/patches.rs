@@ -1,4 +1,4 @@
-//! A patch is no more than its operations.
+//! A patch is only its operations.
 
 use billhook_admission::JsonPatch;
 use proptest::prelude::*;

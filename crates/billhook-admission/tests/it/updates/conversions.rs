@@ -1,4 +1,4 @@
-//! What a conversion by somebody else may make of an object (RP-81).
+//! The changes that a foreign conversion may make to an object (RP-81).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Patches of clients, and what is put right behind those of webhooks (RP-30 to RP-34, RP-63).
+//! Patches of clients, and the repairs after those of webhooks (RP-30 to RP-34, RP-63).
 
 use billhook::FieldValidation;
 use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
@@ -165,7 +165,7 @@ fn patches_may_be_for_the_status() {
     assert_eq!(stored(outcome), expected);
 }
 
-/// What a patch makes of `spec`, where everything is kept.
+/// The result of a patch for `spec`, where everything is kept.
 fn patched(request: fn(&str, &[u8], &[u8]) -> ObjectRequest, patch: &Value, spec: &Value) -> Value {
     let stored = json!({
         "apiVersion": "example.com/v1", "kind": "Foo",
@@ -236,7 +236,7 @@ fn difference(before: &Value, after: &Value) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
-    /// Both kinds of patch lead from any object to any other, and twice is no more than once.
+    /// Both kinds of patch lead from any object to any other, and twice is the same as once.
     #[test]
     fn patches_lead_anywhere(before in objects(), after in objects()) {
         let merge = json!({"spec": difference(&before, &after)});

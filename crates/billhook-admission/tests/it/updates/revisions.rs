@@ -55,7 +55,7 @@ fn updates_are_for_a_revision() {
         if let Some(details) = status.and_then(|status| status.details.as_ref()) {
             let about = (&*details.name, &*details.group, &*details.kind);
             assert_eq!(about, ("x", "example.com", "foos"));
-            // The mutating stage comes before, the validating one behind (AR-32).
+            // The mutating stage comes before, the validating one after (AR-32).
             let seen = caller.seen.lock().unwrap();
             assert!(seen.iter().all(|(hook, _)| hook == "m") && !seen.is_empty());
         }

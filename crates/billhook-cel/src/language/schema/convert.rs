@@ -10,7 +10,7 @@ use super::{Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
 
 /// The largest request that a server takes, in bytes.
 const REQUEST_BYTES: u64 = 3 * 1024 * 1024;
-/// What is left of it between two quotation marks or brackets.
+/// The part of it that is left between two quotation marks or brackets.
 const REQUEST_CONTENT: u64 = REQUEST_BYTES - 2;
 
 /// The longest JSON text of a duration and of a time, the only one of a date.
@@ -134,7 +134,7 @@ impl Conversion {
     }
 }
 
-/// What every resource has, whatever its schema says (CE-05).
+/// The fields that every resource has, whatever its schema says (CE-05).
 static STANDARD_FIELDS: LazyLock<[(&str, Arc<SchemaType>); 3]> = LazyLock::new(|| {
     let text = || text(REQUEST_CONTENT);
     let metadata = object_type("ObjectMeta", [("name", text()), ("generateName", text())]);

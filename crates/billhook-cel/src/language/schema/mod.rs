@@ -1,4 +1,4 @@
-//! What CEL sees of the parts of an object (CE-04 to CE-07), made from the schema as it is
+//! The types that CEL sees for parts of an object (CE-04 to CE-07), made from the schema as it is
 //! written.
 
 mod convert;
@@ -15,7 +15,7 @@ use crate::language::types::{ObjectType, Type};
 /// How CEL sees a part of an object: its schema without what only validation needs.
 #[derive(Clone, Debug)]
 pub struct SchemaType {
-    /// What it is.
+    /// Its type.
     pub kind: SchemaKind,
     /// How lists are compared and added (CE-04).
     pub list_type: ListType,
@@ -29,7 +29,7 @@ pub struct SchemaType {
     type_: Type,
 }
 
-/// What a part of an object is.
+/// The type of a part of an object.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SchemaKind {
@@ -71,7 +71,7 @@ pub enum SchemaKind {
 pub struct Field {
     /// Its name in objects.
     pub json_name: Arc<str>,
-    /// What it is.
+    /// Its type.
     pub schema: Arc<SchemaType>,
 }
 

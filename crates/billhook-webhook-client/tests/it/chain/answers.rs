@@ -1,4 +1,4 @@
-//! What an answer means: the tables of response verification and of status mapping (AR-50 to
+//! The meaning of an answer: the tables of response verification and of status mapping (AR-50 to
 //! AR-93, DI-20 to DI-28).
 
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ pub(crate) async fn ask(
     (outcome, ended, world)
 }
 
-/// What the request fails with.
+/// The error that the request fails with.
 fn message(outcome: &ChainOutcome) -> Option<&str> {
     outcome.result.as_ref().err().map(|status| status.message.as_str())
 }

@@ -1,4 +1,4 @@
-//! What a request leaves behind for the audit log and the client: annotations (OB-30 to OB-39,
+//! The traces of a request in the audit log and its answer: annotations (OB-30 to OB-39,
 //! AR-90 to AR-93) and warnings (AR-80 to AR-86).
 
 use billhook::webhook::AdmissionAttributes;
@@ -168,7 +168,7 @@ async fn the_first_value_stays() {
             ("b.example.com/same", "s"),
         ]
     );
-    // Two values of the second call were refused; what the other stage says is no attempt to
+    // Two values of the second call were refused; what the other stage says is not an attempt to
     // overwrite.
     let refused = |key: &str, old: &str, new: &str| {
         format!(
@@ -207,7 +207,7 @@ async fn a_failure_keeps_what_was_noted() {
 }
 
 /// Invalid UTF-8 in a warning is replaced when the answer is read, as the server's decoder does,
-/// so that it is no reason to drop the text (AR-83).
+/// so that it is not a reason to drop the text (AR-83).
 #[tokio::test]
 async fn warnings_are_text() {
     let script: Script = Box::new(|request, _| {
@@ -225,7 +225,7 @@ async fn warnings_are_text() {
     assert_eq!(outcome.warnings.texts(), ["a\u{fffd}", "c"]);
 }
 
-/// What comes with an answer is noted before its patch is looked at (AR-93).
+/// Annotations and warnings of an answer are noted before its patch is looked at (AR-93).
 #[tokio::test]
 async fn a_broken_patch_does_not_silence_the_rest() {
     let script: Script = Box::new(|request, _| {
@@ -240,7 +240,7 @@ async fn a_broken_patch_does_not_silence_the_rest() {
     assert_eq!(outcome.annotations.get("a.example.com/k").unwrap().value, "v");
 }
 
-/// What counts as a change (DI-33): null equals the empty list and the empty map, an integer is
+/// The changes that count (DI-33): null equals the empty list and the empty map, an integer is
 /// no float, and the order of members does not matter.
 #[tokio::test]
 async fn changes_are_semantic() {

@@ -6,7 +6,7 @@ use billhook_admission::{Cancellation, ChainOutcome, RequestOptions};
 
 use crate::chain::world::{Act, World, allow, configuration, create};
 
-/// Runs a create with a webhook `a` that never answers and a mutating `b` behind it, and cancels it
+/// Runs a create with a webhook `a` that never answers and a mutating `b` after it, and cancels it
 /// as soon as `a` is asked.
 async fn cancelled(kind: &str, policy: &str) -> (ChainOutcome, World) {
     let world = World::new(vec![

@@ -29,7 +29,8 @@ pub(crate) async fn run(chain: &Chain) -> ChainOutcome {
     chain.run(create(), &RequestOptions::default(), |_, _| Ok(())).await
 }
 
-/// What a failed call says behind the name of the webhook; nothing if the request was allowed.
+/// Returns the message of a failed call after the name of the webhook; nothing if the request was
+/// allowed.
 pub(crate) fn reason(outcome: &ChainOutcome) -> Option<String> {
     let status = outcome.result.as_ref().err()?;
     let prefix = "Internal error occurred: failed calling webhook \"a.example.com\": ";

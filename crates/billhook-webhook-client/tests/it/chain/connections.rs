@@ -98,7 +98,7 @@ async fn slow_credentials_end_with_the_call() {
     assert_eq!(world.calls("a"), 0);
 }
 
-/// A connection that the webhook closes behind an answer is not used again.
+/// A connection that the webhook closes after an answer is not used again.
 #[tokio::test]
 async fn closed_connections_are_replaced() {
     let script: Script = Box::new(|request, _| {

@@ -103,7 +103,7 @@ macro_rules! repeats {
 }
 
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
-/// What one of these webhooks may make us hold at a time.
+/// The memory that one of these webhooks may make us hold at a time.
 const MAX_HELD: u64 = 16 * 1024 * 1024;
 
 /// Runs a test in a runtime of its own and gives what it held in memory at most, the server's part
@@ -125,7 +125,7 @@ fn talk_that_is_no_answer() {
     let late = "context deadline exceeded";
     let body = "unexpected error when reading response body. Please retry. Original error: ";
     let any = "";
-    // What is said, over TLS or without, and how the reason begins behind `failed to call webhook`,
+    // The answer, over TLS or without, and how the reason begins after `failed to call webhook`,
     // and how it ends.
     let table: Vec<(&str, bool, Talk, &str, &str)> = vec![
         ("nothing", true, says!(""), post, late),
@@ -358,7 +358,7 @@ async fn odd_reviews() {
         ("[".repeat(1_000_000), Some(couldnt)),
         (r#"{"a":"#.repeat(100_000), Some(couldnt)),
         ("\"".to_owned() + &"x".repeat(3_000_000), Some(couldnt)),
-        // A list is no object, even if its items have the types of the fields.
+        // A list is not an object, even if its items have the types of the fields.
         (of(r#"["UID",true]"#), Some(invalid)),
         (of(r#"["UID",true,null,"","",{},[]]"#), Some(invalid)),
         (of("true"), Some(invalid)),

@@ -130,7 +130,7 @@ async fn proxies_that_do_not_help() {
     assert_eq!(world.calls("a"), 0);
 }
 
-/// What a proxy does wrong is told, and a proxy that says nothing does not hold a call up beyond
+/// The error names a proxy's fault, and a proxy that says nothing does not hold a call up beyond
 /// its time.
 #[tokio::test]
 async fn proxies_that_misbehave() {

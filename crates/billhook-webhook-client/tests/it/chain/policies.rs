@@ -1,4 +1,4 @@
-//! What a failure means for the request: the table of the failure policy, and dry runs
+//! The consequences of a failure for the request: the table of the failure policy, and dry runs
 //! (DI-13, DI-22, DI-23, DI-70).
 
 use billhook::Status;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use crate::chain::world::{Act, Script, World, answer, configuration, create};
 use crate::server::Reply;
 
-/// What somebody who is called does.
+/// The action of a webhook or plugin that is called.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Effect {
     /// It changes the object.

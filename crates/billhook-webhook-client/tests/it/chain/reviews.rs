@@ -1,4 +1,4 @@
-//! What a webhook is asked: the request of each operation, in the version it wants
+//! The questions to a webhook: the request of each operation, in the version it wants
 //! (AR-02 to AR-40, DI-37 to DI-39).
 
 use std::sync::Arc;
@@ -222,7 +222,7 @@ fn adding(name: &'static str) -> Script {
 }
 
 /// The example of DI-38: one webhook wants v1, the next v2, the request is v2. Each version's
-/// defaults are set behind a patch in that version, and unknown fields stay (DI-32, DI-34).
+/// defaults are set after a patch in that version, and unknown fields stay (DI-32, DI-34).
 #[tokio::test]
 async fn webhooks_get_the_version_they_want() {
     let world = World::new(vec![

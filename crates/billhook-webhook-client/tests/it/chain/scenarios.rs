@@ -63,7 +63,7 @@ async fn the_last_of_two_that_change_the_same_field_wins() {
     assert_eq!((world.calls("a"), world.calls("b")), (2, 2));
 }
 
-/// Validating plugins and webhooks come behind the preparation, and see the final object (DI-03).
+/// Validating plugins and webhooks come after the preparation, and see the final object (DI-03).
 #[tokio::test]
 async fn validation_sees_the_final_object() {
     struct Seen(Arc<Mutex<Vec<String>>>);
@@ -101,10 +101,10 @@ async fn validation_sees_the_final_object() {
     assert_eq!(outcome.warnings.texts(), ["prepared"]);
 }
 
-/// A plugin behind the webhooks changes the object: only the repetition shows it to those that
+/// A plugin after the webhooks changes the object: only the repetition shows it to those that
 /// want to be called again, and alone it causes none (DI-41, DI-46).
 #[tokio::test]
-async fn plugins_behind_the_webhooks_count_too() {
+async fn plugins_after_the_webhooks_count_too() {
     struct Late(Effect);
     impl Plugin for Late {
         fn name(&self) -> &str {

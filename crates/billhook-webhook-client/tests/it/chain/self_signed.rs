@@ -20,7 +20,7 @@ fn allow(received: Received) -> Handled {
     })
 }
 
-/// What a certificate says; it is made anew, with another key, for each use.
+/// The fields of a certificate, which is made anew, with another key, for each use.
 #[derive(Clone)]
 struct Made {
     names: &'static [&'static str],

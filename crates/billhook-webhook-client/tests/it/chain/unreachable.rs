@@ -22,7 +22,7 @@ use crate::server::Server;
 
 const STAGES: [(&str, &str); 2] = [("Mutating", "mutation"), ("Validating", "validating")];
 
-/// What is done to the webhook, and why it cannot be asked: the whole reason, or its beginning if
+/// The change of the webhook, and why it cannot be asked: the whole reason, or its beginning if
 /// it ends in `…`.
 struct Row {
     name: &'static str,

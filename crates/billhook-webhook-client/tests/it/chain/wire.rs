@@ -1,5 +1,5 @@
-//! What is sent: the examples of the rules, and the requests that are not for custom resources
-//! (AR-02, AR-10 to AR-20, AR-36, AR-37, AR-96).
+//! The bytes that are sent: the examples of the rules, and the requests that are not for custom
+//! resources (AR-02, AR-10 to AR-20, AR-36, AR-37, AR-96).
 
 use std::collections::BTreeMap;
 

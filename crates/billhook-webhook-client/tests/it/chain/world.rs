@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::server::{Received, Reply, Server};
 
-/// What a webhook does with a call.
+/// The action of a webhook on a call.
 pub(crate) enum Act {
     Reply(Reply),
     After(Duration, Reply),
@@ -31,7 +31,7 @@ pub(crate) struct Seen {
     pub(crate) review: Value,
 }
 
-/// What a webhook answers to a request, by the number of the call.
+/// The answer of a webhook to a request, by the number of the call.
 pub(crate) type Script = Box<dyn Fn(&AdmissionRequest, usize) -> Act + Send + Sync>;
 
 /// A server with a script for each path, and what it has seen.

@@ -7,6 +7,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use escape::Part;
+use indexmap::IndexMap;
 use parse::Url;
 pub(super) use parse::check_request_uri;
 
@@ -68,19 +69,12 @@ fn parse(text: &str) -> Result<Url> {
 
 /// The values of a query by name, in the order of the names' first occurrence.
 fn query<'a>(text: &str) -> Value<'a> {
-    let mut entries: Vec<(String, Vec<Value<'a>>)> = Vec::new();
-    let mut positions = std::collections::HashMap::new();
+    let mut entries: IndexMap<String, Vec<Value<'a>>> = IndexMap::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
         let unescaped = |text| escape::unescape(text, Part::Query);
         let (Ok(name), Ok(value)) = (unescaped(name), unescaped(value)) else { continue };
-        let position = *positions.entry(name.clone()).or_insert_with(|| {
-            entries.push((name, Vec::new()));
-            entries.len() - 1
-        });
-        if let Some((_, values)) = entries.get_mut(position) {
-            values.push(Value::text(value));
-        }
+        entries.entry(name).or_default().push(Value::text(value));
     }
     let entries =
         entries.into_iter().map(|(name, values)| (Value::text(name), Value::list(values)));
