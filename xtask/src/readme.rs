@@ -11,7 +11,7 @@ use serde_json::Value;
 /// The tables: the name of the markers in README.md and of the template.
 const TABLES: [&str; 2] = ["parity", "speed"];
 
-/// What was measured, by name.
+/// The measured figures, by name.
 pub(crate) type Measured = BTreeMap<String, Value>;
 
 /// A file of `docs/measured`.

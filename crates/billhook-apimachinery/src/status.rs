@@ -20,9 +20,9 @@ record! {
     pub struct Status = "Status" {
         /// `Failure` or `Success`; a webhook may send anything.
         pub status: String = "status",
-        /// What happened, for people.
+        /// The outcome, for people.
         pub message: String = "message",
-        /// What happened, for programs: one word such as `Forbidden`.
+        /// The outcome, for programs: one word such as `Forbidden`.
         pub reason: String = "reason" of "v1.StatusReason",
         /// More for programs.
         pub details: Option<Box<StatusDetails>> = "details",
@@ -30,7 +30,7 @@ record! {
         pub code: i32 = "code",
     }
 
-    /// What a [`Status`] says for programs.
+    /// The part of a [`Status`] for programs.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct StatusDetails = "StatusDetails" {
@@ -52,9 +52,9 @@ record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct StatusCause = "StatusCause" {
-        /// What is wrong, for programs.
+        /// The error, for programs.
         pub reason: String = "reason" of "v1.CauseType",
-        /// What is wrong, for people.
+        /// The error, for people.
         pub message: String = "message",
         /// Where in the object.
         pub field: String = "field",

@@ -11,11 +11,11 @@ record! {
     pub struct UserInfo = "UserInfo" {
         /// The name.
         pub username: String = "username",
-        /// What tells apart users of the same name at different times.
+        /// The identifier that tells apart users of the same name at different times.
         pub uid: String = "uid" as "UID",
         /// The groups that the user is in.
         pub groups: Vec<String> = "groups",
-        /// What else authentication found out.
+        /// Other findings of authentication.
         pub extra: BTreeMap<String, Vec<String>> = "extra" of "map[string]v1.ExtraValue",
     }
 }

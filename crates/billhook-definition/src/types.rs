@@ -22,7 +22,7 @@ record! {
         pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
         /// The resource that is wanted.
         pub spec: DefinitionSpec = "spec",
-        /// What the server observed.
+        /// The state that the server observed.
         pub status: DefinitionStatus = "status",
     }
 
@@ -86,7 +86,7 @@ record! {
         pub selectable_fields: Vec<SelectableField> = "selectableFields",
     }
 
-    /// What holds a schema.
+    /// The object that holds a schema.
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
     pub struct SchemaContainer = "CustomResourceValidation" {
@@ -130,7 +130,7 @@ record! {
         pub type_: String = "type" @required,
         /// The format of the values.
         pub format: String = "format",
-        /// What the values mean.
+        /// The meaning of the values.
         pub description: String = "description",
         /// 0 for columns that are always shown.
         pub priority: i32 = "priority",
@@ -166,7 +166,7 @@ record! {
         pub conversion_review_versions: Vec<String> = "conversionReviewVersions" @required,
     }
 
-    /// What the server observed.
+    /// The state that the server observed.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct DefinitionStatus = "CustomResourceDefinitionStatus" {

@@ -97,7 +97,7 @@ impl Costs<'_> {
         names.iter().map(ratio).collect()
     }
 
-    /// What wide schemas cost in units of the narrow one, with the limits.
+    /// Returns the costs of wide schemas in units of the narrow one, with the limits.
     fn width_ratios(&self) -> Vec<(String, f64, Option<f64>)> {
         let [narrow, wide @ ..] = self.widths else { return Vec::new() };
         let first = self.inputs.len();

@@ -108,7 +108,7 @@ pub fn push_invalid(
 }
 
 impl LabelSelectorRequirement {
-    /// What the text of the operator means; case counts (WCF-55).
+    /// The meaning of the operator's text; case counts (WCF-55).
     fn operator(&self) -> Option<Operator> {
         Some(match self.operator.as_str() {
             "In" => Operator::In,

@@ -13,7 +13,7 @@ record! {
     pub struct ObjectMeta = "ObjectMeta" {
         /// The name.
         pub name: String = "name",
-        /// What a name is generated from.
+        /// The prefix of a generated name.
         pub generate_name: String = "generateName",
         /// The namespace; empty for none.
         pub namespace: String = "namespace",
@@ -31,13 +31,13 @@ record! {
         pub deletion_timestamp: Time = "deletionTimestamp",
         /// How long it may take to delete the object.
         pub deletion_grace_period_seconds: Option<i64> = "deletionGracePeriodSeconds",
-        /// What selectors look at.
+        /// The pairs that selectors look at.
         pub labels: BTreeMap<String, String> = "labels",
-        /// What selectors do not look at.
+        /// The pairs that selectors do not look at.
         pub annotations: BTreeMap<String, String> = "annotations",
         /// The objects that this one depends on.
         pub owner_references: Vec<OwnerReference> = "ownerReferences",
-        /// What has to happen before the object is gone.
+        /// The tasks that must end before the object is gone.
         pub finalizers: Vec<String> = "finalizers",
         /// Who set which fields.
         pub managed_fields: Vec<ManagedFieldsEntry> = "managedFields",

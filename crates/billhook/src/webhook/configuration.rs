@@ -120,7 +120,7 @@ record! {
         pub client_config: ClientConfig = "clientConfig",
         /// The requests it is for; any of the rules suffices.
         pub rules: Vec<Rule> = "rules",
-        /// What an error of a call does: `Fail` or `Ignore`.
+        /// The effect of an error of a call: `Fail` or `Ignore`.
         pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
         /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
         pub match_policy: Option<String> = "matchPolicy" of "v1.MatchPolicyType",
@@ -128,7 +128,7 @@ record! {
         pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
         /// Which objects; absent without defaulting, it selects nothing (WM-61).
         pub object_selector: Option<LabelSelector> = "objectSelector",
-        /// What calls do besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
+        /// The effects of calls besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
         /// `Unknown`.
         pub side_effects: Option<String> = "sideEffects" of "v1.SideEffectClass" @required,
         /// How long to wait for an answer.

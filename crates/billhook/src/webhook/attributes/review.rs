@@ -16,7 +16,7 @@ use super::{AdmissionAttributes, Operation};
 pub type SharedObject = Arc<DeepValue>;
 
 record! {
-    /// What a webhook is asked (AR-02).
+    /// The question to a webhook (AR-02).
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct AdmissionRequest = "AdmissionRequest" {
@@ -38,7 +38,7 @@ record! {
         pub name: String = "name",
         /// The namespace of the object; empty for none (AR-14).
         pub namespace: String = "namespace",
-        /// What is done.
+        /// The operation.
         pub operation: Operation = "operation" of "v1.Operation",
         /// Who does it.
         pub user_info: UserInfo = "userInfo",

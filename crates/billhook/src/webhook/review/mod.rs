@@ -106,13 +106,13 @@ record! {
         pub api_version: String = "apiVersion" as "APIVersion" @required,
         /// `AdmissionReview`.
         pub kind: String = "kind" @required,
-        /// What the webhook is asked.
+        /// The question to the webhook.
         pub request: Option<AdmissionRequest> = "request",
-        /// What it answers.
+        /// Its answer.
         pub response: Option<AdmissionResponse> = "response",
     }
 
-    /// What a webhook answers (AR-03).
+    /// The answer of a webhook (AR-03).
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct AdmissionResponse = "AdmissionResponse" {
