@@ -128,8 +128,8 @@ record! {
         pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
         /// Which objects; absent without defaulting, it selects nothing (WM-61).
         pub object_selector: Option<LabelSelector> = "objectSelector",
-        /// The effects of calls besides answering: `None` or `NoneOnDryRun`, formerly also `Some` and
-        /// `Unknown`.
+        /// The effects of calls besides answering: `None` or `NoneOnDryRun`, formerly also `Some`
+        /// and `Unknown`.
         pub side_effects: Option<String> = "sideEffects" of "v1.SideEffectClass" @required,
         /// How long to wait for an answer.
         pub timeout_seconds: Option<i32> = "timeoutSeconds",
