@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
 
     // The object as the controller reads it.
-    let backup: Backup = serde_json::from_value(decoded.into_object())?;
+    let backup: Backup = serde_json::from_value(decoded.into_object().into_inner())?;
     println!("keeps {} backups at `{}`", backup.spec.keep, backup.spec.schedule);
     Ok(())
 }

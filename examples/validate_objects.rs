@@ -45,7 +45,7 @@ kind: Volume
 metadata: {{name: data, namespace: default, resourceVersion: '{revision}'}}
 spec: {spec}"
     );
-    Ok(version.decode(text.as_bytes(), &DecodeOptions::default())?.into_object())
+    Ok(version.decode(text.as_bytes(), &DecodeOptions::default())?.into_object().into_inner())
 }
 
 fn main() -> Result<(), Box<dyn Error>> {

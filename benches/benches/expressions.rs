@@ -3,10 +3,11 @@
 
 use std::hint::black_box;
 
-use billhook::{JsonSchemaProps, Validator};
 use billhook_cel::rules::{BUDGET, CALL_LIMIT, Rules};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, Type, Value};
+use billhook_schema::JsonSchemaProps;
+use billhook_validation::Validator;
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::json;
 

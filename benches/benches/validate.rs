@@ -4,8 +4,10 @@
 use std::hint::black_box;
 use std::time::Duration;
 
-use billhook::{JsonSchemaProps, ValidateOptions, Validator, Verdict};
-use billhook_benches::{Document, Variant, backup, stack};
+use billhook::{ValidateOptions, Verdict};
+use billhook_benches::{Variant, backup, stack};
+use billhook_schema::JsonSchemaProps;
+use billhook_validation::Validator;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use serde_json::Value;
 
@@ -17,7 +19,7 @@ fn validate(criterion: &mut Criterion) {
         group.throughput(Throughput::Bytes(input.len() as u64));
         let version = &document.kind.version;
         let object = &document.value;
-        let validator = version.validator();
+        let validator = document.kind.validator();
         assert_eq!(validator.errors(object), []);
         group.bench_function("is_valid", |bencher| {
             bencher.iter(|| validator.is_valid(black_box(object)));
@@ -47,7 +49,7 @@ fn validate(criterion: &mut Criterion) {
         group.bench_function("default", |bencher| {
             bencher.iter(|| version.apply_defaults(black_box(&mut value), &mut ()));
         });
-        let peer = peer(&with_null_types(&schema(document)));
+        let peer = peer(&with_null_types(&document.kind.written_schema()));
         assert!(peer.is_valid(object));
         group.bench_function("jsonschema is_valid", |bencher| {
             bencher.iter(|| peer.is_valid(black_box(object)));
@@ -59,7 +61,7 @@ fn validate(criterion: &mut Criterion) {
 fn compile(criterion: &mut Criterion) {
     let input = stack("12 KB", 12_000).input(Variant::Clean);
     let [document] = input.documents.as_slice() else { return };
-    let schema = schema(document);
+    let schema = document.kind.written_schema();
     let props = JsonSchemaProps::from_value(&schema).unwrap();
     let mut group = criterion.benchmark_group("compile a validator");
     group.bench_function("billhook", |bencher| {
@@ -70,15 +72,6 @@ fn compile(criterion: &mut Criterion) {
         bencher.iter(|| peer(black_box(&schema)));
     });
     group.finish();
-}
-
-/// The schema of an object's version as it is written.
-fn schema(document: &Document) -> Value {
-    let definition: Value = serde_json::from_str(&document.kind.definition).unwrap();
-    let versions = definition["spec"]["versions"].as_array().unwrap();
-    let name = document.kind.version.name();
-    let version = versions.iter().find(|version| version["name"] == name).unwrap();
-    version["schema"]["openAPIV3Schema"].clone()
 }
 
 /// The dialect that comes nearest to that of Kubernetes.

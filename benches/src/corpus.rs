@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use billhook::{CustomResourceDefinition, DecodeOptions, FieldPath, read_manifests, to_json};
+use billhook::{DecodeOptions, FieldPath, read_manifests, to_json};
 use billhook_yaml::{Document, read_documents_with_locations};
 
 use crate::input::Kind;
@@ -34,28 +33,27 @@ pub fn corpus_definitions() -> Vec<Definition> {
 /// The manifests of the corpus, decoded, so that they are clean.
 pub(crate) fn corpus_source() -> Option<Source> {
     let corpus = corpus()?;
-    let mut definitions = BTreeMap::new();
+    let mut kinds = BTreeMap::new();
     for definition in corpus_definitions() {
-        let crd = CustomResourceDefinition::from_json(definition.json.as_bytes()).unwrap();
-        definitions.insert(definition.name, (crd, definition.json.into()));
+        kinds.insert(definition.name, Kind::versions_of(&definition.json));
     }
     let mut objects = Vec::new();
     for file in files(&corpus.join("objects")) {
         let name = stem(&file);
-        let (crd, definition) = &definitions[name.split("__").next().unwrap()];
+        let kinds = &kinds[name.split("__").next().unwrap()];
         let text = std::fs::read(&file).unwrap();
         // A few are there because a server refuses them, as YAML or as objects.
         let Ok(written) = read_documents_with_locations(&text).remove(0) else { continue };
         let mut value = written.value().clone();
         let api_version = value["apiVersion"].as_str().unwrap_or_default();
         let version = api_version.rsplit('/').next().unwrap_or_default();
-        let Some(version) = crd.version(version) else { continue };
-        if version.decode_value(&mut value, &DecodeOptions::default()).is_err() {
+        let Some(kind) = kinds.iter().find(|kind| kind.version.name() == version) else { continue };
+        if kind.version.decode_value(&mut value, &DecodeOptions::default()).is_err() {
             continue;
         }
         let mut object = Node::parse(to_json(&value).as_bytes());
         order_as_written(&mut object, &FieldPath::default(), &written);
-        objects.push((Kind { definition: Arc::clone(definition), version }, object));
+        objects.push((kind.clone(), object));
     }
     assert!(objects.len() > 500, "only {} manifests of the corpus decode", objects.len());
     Some(Source::new("corpus", objects))

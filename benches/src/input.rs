@@ -3,6 +3,8 @@
 use std::sync::Arc;
 
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, FieldValidation};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
+use billhook_validation::Validator;
 use serde_json::Value;
 
 /// How much decoding has to do.
@@ -42,15 +44,52 @@ pub struct Kind {
     pub definition: Arc<str>,
     /// The version.
     pub version: CrdVersion,
+    pub(crate) schema: CompiledSchema,
 }
 
 impl Kind {
-    /// Compiles a definition.
+    /// Compiles a version of a definition.
     pub fn new(definition: &str, version: &str) -> Self {
-        let crd = CustomResourceDefinition::from_json(definition.as_bytes()).unwrap();
-        let version = crd.version(version).unwrap();
-        Kind { definition: definition.into(), version }
+        let mut kinds = Kind::versions_of(definition).into_iter();
+        kinds.find(|kind| kind.version.name() == version).unwrap()
     }
+
+    /// Compiles a definition.
+    pub(crate) fn versions_of(definition: &str) -> Vec<Self> {
+        let crd = CustomResourceDefinition::from_json(definition.as_bytes()).unwrap();
+        let definition = Arc::from(definition);
+        crd.versions().map(|version| Kind::of(Arc::clone(&definition), version)).collect()
+    }
+
+    fn of(definition: Arc<str>, version: CrdVersion) -> Self {
+        let written = read_schema(&written_schema(&definition, version.name()));
+        let structural = StructuralSchema::new(written).ok();
+        let mut options = CompileOptions::default();
+        options.prune = !version.definition().preserves_unknown_fields();
+        let schema = CompiledSchema::new(structural.as_ref(), options);
+        Kind { definition, version, schema }
+    }
+
+    /// The schema as it is written.
+    pub fn written_schema(&self) -> Value {
+        written_schema(&self.definition, self.version.name())
+    }
+
+    /// The validator of the schema.
+    pub fn validator(&self) -> Validator {
+        Validator::of(&self.schema, &read_schema(&self.written_schema()))
+    }
+}
+
+fn read_schema(written: &Value) -> JsonSchemaProps {
+    JsonSchemaProps::from_value(written).unwrap()
+}
+
+fn written_schema(definition: &str, version: &str) -> Value {
+    let mut definition: Value = serde_json::from_str(definition).unwrap();
+    let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+    let version = versions.iter_mut().find(|found| found["name"] == version).unwrap();
+    version["schema"]["openAPIV3Schema"].take()
 }
 
 /// One object.
@@ -77,7 +116,7 @@ impl Document {
         let decoded = decoded.unwrap_or_else(|error| {
             panic!("{} does not decode: {}", self.title(), error.status_message())
         });
-        decoded.into_object()
+        decoded.into_object().into_inner()
     }
 
     fn title(&self) -> String {

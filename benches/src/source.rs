@@ -1,7 +1,5 @@
 //! Clean objects of several sizes and kinds, made from the fixtures.
 
-use billhook::CrdVersion;
-
 use crate::corpus::corpus_source;
 use crate::edit::{Edit, Task};
 use crate::input::{Document, Input, Kind, Variant};
@@ -30,7 +28,7 @@ impl Source {
             // One object alone must have something to do; of many, some.
             let is_alone = self.objects.len() == 1;
             if is_alone || variant != Variant::Few || index % 10 == 0 {
-                self.vary(&mut object, &kind.version, variant, index as u64);
+                self.vary(&mut object, kind, variant, index as u64);
             }
             documents.push(Document::new(kind.clone(), object.print()));
         }
@@ -39,8 +37,8 @@ impl Source {
         input
     }
 
-    fn vary(&self, object: &mut Node, version: &CrdVersion, variant: Variant, seed: u64) {
-        let (schema, in_metadata) = (version.schema().root(), self.edits_metadata);
+    fn vary(&self, object: &mut Node, kind: &Kind, variant: Variant, seed: u64) {
+        let (schema, in_metadata) = (kind.schema.root(), self.edits_metadata);
         let task = |edit| Task { schema, edit, in_metadata, seed };
         let (add, drop) = (task(Edit::AddUnknown), task(Edit::DropDefaulted));
         let share = match variant {
@@ -91,7 +89,7 @@ pub fn backup() -> Source {
 /// The stack resource with more components and templates, up to a size; it is 12 KB itself.
 pub fn stack(name: &str, size: usize) -> Source {
     let mut object = stack_object();
-    let version = stack_kind().version;
+    let kind = stack_kind();
     let mut left = size.saturating_sub(object.print().len());
     let model = object.clone();
     for copy in 1_u64.. {
@@ -100,7 +98,7 @@ pub fn stack(name: &str, size: usize) -> Source {
         }
         let mut more = model.clone();
         // Copies differ, as the parts of real objects do.
-        let schema = version.schema().root();
+        let schema = kind.schema.root();
         let task = Task { schema, edit: Edit::DropOptional, in_metadata: false, seed: copy };
         task.edit_share(&mut more, 15);
         for (list, name_at) in [("components", &["name"][..]), ("templates", &["metadata", "name"])]
@@ -112,7 +110,7 @@ pub fn stack(name: &str, size: usize) -> Source {
             }
         }
     }
-    Source::new(name, vec![(stack_kind(), object)])
+    Source::new(name, vec![(kind, object)])
 }
 
 /// The stack resource with long strings in its free part.

@@ -99,6 +99,8 @@ mod time;
 mod trace;
 mod write_path;
 
+pub use billhook;
+
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use cancellation::Cancellation;
 pub use chain::{Chain, ChainOutcome, Plugin, PluginRequest};
@@ -114,8 +116,9 @@ pub use patch::{JsonPatch, PatchError};
 #[cfg(feature = "kube")]
 pub use review::KubeConversionError;
 pub use review::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, CallFailure, CallerError, ReviewError,
-    ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    AdmissionRequest, AdmissionResponse, AdmissionReview, CallFailure, CallerError, ClientError,
+    ReviewError, ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
 pub use stage::Stage;
 pub use time::timestamp;

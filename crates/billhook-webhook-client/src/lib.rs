@@ -35,6 +35,8 @@ use billhook::ClientConfig;
 use billhook_admission::Stage;
 use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
 
+pub use billhook_admission;
+
 pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
 pub use connector::{Connection, Connector, Direct};
 pub use proxy::Proxies;
@@ -237,10 +239,10 @@ impl HttpsCaller {
         let client = timeout(limit, self.client(&call))
             .await
             .unwrap_or_else(|_| Err("context deadline exceeded".to_owned()))
-            .map_err(CallerError::Client)?;
+            .map_err(|error| CallerError::Client(error.into()))?;
         let time = call.timeout.map(|time| time.saturating_sub(began.elapsed()));
         let credentials = client.credentials.headers(&self.user_agent);
-        let mut headers = credentials.map_err(CallerError::Client)?;
+        let mut headers = credentials.map_err(|error| CallerError::Client(error.into()))?;
         if let Some(context) = (self.trace_context)() {
             context.add_to(&mut headers);
         }

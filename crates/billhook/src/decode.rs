@@ -32,14 +32,14 @@ impl Decoded {
     }
 
     /// Takes the object out.
-    pub fn into_object(self) -> Value {
-        self.object.into_inner()
+    pub fn into_object(self) -> DeepValue {
+        self.object
     }
 
     /// Takes everything out: the object, the [strict errors](Decoded::strict_errors) and the
     /// changes.
-    pub fn into_parts(self) -> (Value, Vec<String>, Vec<Change>) {
-        (self.object.into_inner(), self.strict_errors, self.changes)
+    pub fn into_parts(self) -> (DeepValue, Vec<String>, Vec<Change>) {
+        (self.object, self.strict_errors, self.changes)
     }
 
     /// Returns the warnings for the client, in the server's order: duplicate and unknown fields

@@ -91,17 +91,16 @@ pub use billhook_apimachinery::record::RecordError;
 pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
     Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
-    GroupVersionResource, Reason, Segment, Segments, Status, StatusCause, StatusDetails, UserInfo,
-    Verdict,
+    GroupVersionResource, Reason, Segment, Segments, Status, StatusCause, StatusDetails, TypeMeta,
+    UserInfo, Verdict,
 };
-pub use billhook_cel::rules::{RuleFindings, Rules};
+pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
 };
 pub use billhook_schema::walk::Report;
-pub use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
-pub use billhook_validation::Validator;
+pub use billhook_schema::ConversionError;
 pub use coerce_object::type_meta;
 pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,

@@ -334,7 +334,7 @@ fn decode(input: Input<'_>) -> Run {
     }
     let mut members = type_meta(decoded.object(), Some(true));
     members.push(("strict_errors", Value::from(decoded.strict_errors())));
-    members.push(("object", decoded.into_object()));
+    members.push(("object", decoded.into_object().into_inner()));
     Ok(ok(object(members)))
 }
 
@@ -360,7 +360,7 @@ fn decode_storage(input: Input<'_>) -> Run {
     };
     let mut members = type_meta(decoded.object(), None);
     members.push(("strict_errors", json!([])));
-    members.push(("object", decoded.into_object()));
+    members.push(("object", decoded.into_object().into_inner()));
     Ok(ok(object(members)))
 }
 

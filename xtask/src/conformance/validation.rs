@@ -2,7 +2,6 @@
 //! `defaults_validate` and `validate_cr`.
 
 use billhook::{DecodeOptions, Scope, ValidateOptions, Validation};
-use billhook_apimachinery::value::DeepValue;
 use billhook_cel::CheckedSchema;
 use billhook_cel::rules::{BUDGET, Rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
@@ -91,7 +90,7 @@ pub(super) fn validate_cr(input: Input<'_>) -> Run {
             let (version, body) = subject(input)?;
             let decoded = version.decode(&body, &DecodeOptions::default());
             let decoded = decoded.map_err(|error| error.to_string())?;
-            let mut object = DeepValue::from(decoded.into_object());
+            let mut object = decoded.into_object();
             if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
                 if version.definition().scope() == Scope::Cluster {
                     metadata.remove("namespace");

@@ -66,8 +66,7 @@ fn changes(
 ) -> Result<Vec<Difference>, String> {
     let Some(output) = output.filter(|_| !answer.patch.is_empty()) else { return Ok(Vec::new()) };
     let patch = JsonPatch::from_slice(&answer.patch).map_err(|error| error.to_string())?;
-    let patched = patch.apply(output).map_err(|error| error.to_string())?;
-    let mut patched = DeepValue::from(patched);
+    let mut patched = patch.apply(output).map_err(|error| error.to_string())?;
     check_patched(&patched, &matched.kind)?;
     let defaulted = chain.model.apply_defaults(&mut patched, &matched.kind);
     defaulted.map_err(|error| error.to_string())?;

@@ -6,7 +6,6 @@ use std::time::Duration;
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, DecisionReason, Match};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::compact_json;
-use billhook_apimachinery::value::DeepValue;
 
 use super::call::{Call, HookError};
 use super::context::Context;
@@ -212,9 +211,8 @@ impl Round<'_, '_> {
             let code = denied(hook.name(), answer.status).code;
             return Err(HookError::Calling { reason, code });
         }
-        let patched =
+        let mut patched =
             patch.apply(before).map_err(|error| HookError::internal(&error.to_string()))?;
-        let mut patched = DeepValue::from(patched);
         check_patched(&patched, &matched.kind).map_err(|error| HookError::internal(&error))?;
         let changed = !semantically_equal(before, &patched);
         let defaulted = self.context.chain.model.apply_defaults(&mut patched, &matched.kind);

@@ -18,7 +18,7 @@ use super::pointer::{Place, find, find_mut};
 /// use serde_json::json;
 ///
 /// let patch = JsonPatch::from_slice(br#"[{"op": "add", "path": "/list/-1", "value": 3}]"#)?;
-/// assert_eq!(patch.apply(&json!({"list": [1, 2]}))?, json!({"list": [1, 2, 3]}));
+/// assert_eq!(*patch.apply(&json!({"list": [1, 2]}))?, json!({"list": [1, 2, 3]}));
 ///
 /// let patch = JsonPatch::from_slice(br#"[{"op": "add", "path": "/a/b", "value": 3}]"#)?;
 /// let error = patch.apply(&json!({})).unwrap_err();
@@ -82,7 +82,7 @@ impl JsonPatch {
     ///
     /// Time and memory are bounded: besides what may be copied, the items are counted that lists
     /// move to make room, and 2^28 of them are the limit of this implementation.
-    pub fn apply(&self, document: &Value) -> Result<Value, PatchError> {
+    pub fn apply(&self, document: &Value) -> Result<DeepValue, PatchError> {
         let mut document = DeepValue::from(encoded(document));
         let mut work = Work::default();
         for operation in &self.operations {
@@ -92,7 +92,7 @@ impl JsonPatch {
             return Err(PatchError::too_deep());
         }
         match &self.out_of_range {
-            None => Ok(document.into_inner()),
+            None => Ok(document),
             Some(error) => Err(error.clone()),
         }
     }

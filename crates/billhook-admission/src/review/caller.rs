@@ -50,15 +50,20 @@ impl WebhookAnswer {
     }
 }
 
+billhook_apimachinery::message_error! {
+    /// Configuration or credentials that a webhook cannot be reached with.
+    pub struct ClientError;
+}
+
 /// The reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallerError {
     /// The webhook cannot be addressed: its configuration or credentials are unusable.
-    #[error("{0}")]
-    Client(String),
+    #[error(transparent)]
+    Client(ClientError),
     /// The exchange failed.
-    #[error("{0}")]
+    #[error(transparent)]
     Exchange(CallFailure),
 }
 
@@ -104,7 +109,7 @@ pub struct Unreachable;
 
 impl WebhookCaller for Unreachable {
     fn call<'a>(&'a self, _: WebhookCall<'a>) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        let error = CallerError::Client("no webhook can be reached".to_owned());
+        let error = CallerError::Client("no webhook can be reached".into());
         Box::pin(std::future::ready(Err(error)))
     }
 }

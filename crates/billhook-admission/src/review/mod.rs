@@ -41,5 +41,5 @@ pub use billhook::webhook::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
 };
 pub use caller::{
-    CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    CallFailure, CallerError, ClientError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };

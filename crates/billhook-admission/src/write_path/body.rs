@@ -242,7 +242,7 @@ impl<'i> Incoming<'i> {
             .report(self.request.options.trace);
         let (object, found, reported) = self.version.decode(body, &options)?.into_parts();
         changes.extend(reported.iter().map(Difference::from));
-        Ok((DeepValue::from(object), found))
+        Ok((object, found))
     }
 
     /// Sets the namespace of the request in metadata; if it is empty, that of the object counts.

@@ -104,8 +104,7 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
         entries.truncate(MAX_ENTRIES);
     }
     let failed = |error: PatchError| Status::failure(422, "Invalid", error.to_string());
-    let patched = patch.apply(current).map_err(failed)?;
-    Ok((DeepValue::from(patched), entries))
+    Ok((patch.apply(current).map_err(failed)?, entries))
 }
 
 fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {

@@ -2,7 +2,6 @@
 
 use billhook::{CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::DeepValue;
 
 use super::outcome::{Done, Outcome};
 use crate::args::{Command, From};
@@ -124,7 +123,7 @@ pub(crate) fn from_request(
     match decoded {
         Some(Ok(decoded)) => {
             let (object, warnings, changes) = decoded.into_parts();
-            Ok(Done { object: DeepValue::from(object), changes, warnings })
+            Ok(Done { object, changes, warnings })
         }
         // The text was read before: a body with empty documents around the object.
         Some(Err(error)) if error.place().is_some() => {

@@ -6,8 +6,8 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
+use billhook_schema::CompiledSchema;
 use billhook_schema::walk::Report;
-use billhook_schema::{CompiledSchema, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
@@ -82,8 +82,8 @@ impl CrdVersion {
         self.data.scale.as_ref()
     }
 
-    /// Returns the validator of its schema, compiled at the first use.
-    pub fn validator(&self) -> &Validator {
+    /// The validator of its schema, compiled at the first use.
+    pub(crate) fn validator(&self) -> &Validator {
         let VersionData { structural, compiled, written, .. } = &*self.data;
         self.data.validator.get_or_init(|| match structural {
             Some(_) => Validator::of(compiled, written),
@@ -91,14 +91,14 @@ impl CrdVersion {
         })
     }
 
-    /// Returns its rules in CEL, compiled at the first use; none without rules.
-    pub fn rules(&self) -> Option<&Rules> {
+    /// Its rules in CEL, compiled at the first use; none without rules.
+    pub(crate) fn rules(&self) -> Option<&Rules> {
         let compile = || Rules::new(&self.data.written, self.validator());
         self.data.rules.get_or_init(compile).as_ref()
     }
 
-    /// Returns its schema in the form that objects are walked with.
-    pub fn schema(&self) -> &CompiledSchema {
+    /// Its schema in the form that objects are walked with.
+    pub(crate) fn schema(&self) -> &CompiledSchema {
         &self.data.compiled
     }
 
@@ -109,16 +109,16 @@ impl CrdVersion {
         })
     }
 
-    /// Returns its structural schema, if it has one.
-    pub fn structural_schema(&self) -> Option<&StructuralSchema> {
-        self.data.structural.as_ref()
+    /// Whether its schema is structural.
+    pub(crate) fn is_structural(&self) -> bool {
+        self.data.structural.is_some()
     }
 
     /// Returns the violations of the structural rules in its schema (SS-40 to SS-71).
     pub fn structural_errors(&self) -> Vec<FieldError> {
         let base = FieldPath::default().name("spec").name("versions").index(self.index);
         let base = base.name("schema").name("openAPIV3Schema");
-        self.structural_schema().map_or(Vec::new(), |schema| schema.validate(&base))
+        self.data.structural.as_ref().map_or(Vec::new(), |schema| schema.validate(&base))
     }
 
     /// Removes the fields that the schema does not specify, in an object of this version. Does

@@ -173,7 +173,7 @@ impl CrdVersion {
         errors.extend(type_errors);
         let is_status = matches!(write, Write::StatusUpdate(_));
         // The rest needs a structural schema.
-        let validator = self.structural_schema().map(|_| self.validator());
+        let validator = self.is_structural().then(|| self.validator());
         let mut warnings = Vec::new();
         if let Some(validator) = validator {
             if !is_status {

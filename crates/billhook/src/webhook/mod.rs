@@ -28,6 +28,10 @@ mod status;
 mod trace;
 mod validation;
 
+pub use billhook_cel::{
+    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, ResourceTarget, ServiceAccount,
+};
+
 pub use attributes::{
     AdmissionAttributes, AdmissionRequest, Operation, SharedObject, UnknownOperationError,
 };

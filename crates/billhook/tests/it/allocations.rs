@@ -43,7 +43,7 @@ fn clean_values_take_no_memory() {
 fn valid_values_take_no_memory() {
     for source in [backup(), stack("12 KB", 12_000)] {
         let document = only_document(source.input(Variant::Clean));
-        let validator = document.kind.version.validator();
+        let validator = document.kind.validator();
         // The automata of patterns keep what they have built.
         assert!(validator.is_valid(&document.value), "{}", source.name);
         let taken = measure(|| assert!(validator.is_valid(&document.value)));

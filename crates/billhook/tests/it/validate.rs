@@ -376,7 +376,7 @@ fn deep_objects() {
             "}".repeat(9_990)
         );
         let decoded = version.decode(text.as_bytes(), &billhook::DecodeOptions::default()).unwrap();
-        let decoded = billhook_apimachinery::value::DeepValue::from(decoded.into_object());
+        let decoded = decoded.into_object();
         for (mut object, write) in
             [(decoded.clone(), 0), (decoded.clone(), 1), (decoded.clone(), 2)]
         {

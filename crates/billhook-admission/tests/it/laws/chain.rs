@@ -32,7 +32,7 @@ fn patch_of(changes: &[Difference]) -> Value {
 fn replay(start: &Value, steps: &[Step]) -> Value {
     steps.iter().fold(start.clone(), |object, step| {
         let patch = patch_of(&step.changes).to_string();
-        JsonPatch::from_slice(patch.as_bytes()).unwrap().apply(&object).unwrap()
+        JsonPatch::from_slice(patch.as_bytes()).unwrap().apply(&object).unwrap().into_inner()
     })
 }
 

@@ -38,7 +38,8 @@ proptest! {
             let text = Value::from(operations).to_string();
             let patch = JsonPatch::from_slice(text.as_bytes()).unwrap();
             assert_eq!(patch.operations().len(), operations.len());
-            patch.apply(document).map_err(|error| error.to_string())
+            let patched = patch.apply(document).map_err(|error| error.to_string())?;
+            Ok::<_, String>(patched.into_inner())
         };
         let whole = apply(&document, &operations);
         let one_by_one = operations.iter().try_fold(document.clone(), |document, operation| {
