@@ -99,8 +99,8 @@ pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
 };
-pub use billhook_schema::walk::Report;
 pub use billhook_schema::ConversionError;
+pub use billhook_schema::walk::Report;
 pub use coerce_object::type_meta;
 pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,

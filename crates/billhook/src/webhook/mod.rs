@@ -29,7 +29,8 @@ mod trace;
 mod validation;
 
 pub use billhook_cel::{
-    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, ResourceTarget, ServiceAccount,
+    AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, ResourceTarget,
+    ServiceAccount,
 };
 
 pub use attributes::{
