@@ -74,7 +74,9 @@ pub fn strict_error_text(duplicates: &[Duplicate]) -> Option<String> {
 /// Returns the warnings that the server makes of an entry of field validation: one for each
 /// repeated key of [`strict_error_text`], the entry itself otherwise (RP-22).
 pub fn warnings(entry: &str) -> impl Iterator<Item = &str> {
-    entry.strip_prefix(HEADING).map(str::trim_start).unwrap_or(entry).lines().map(str::trim)
+    let lines = entry.strip_prefix(HEADING).map(|lines| lines.lines().map(str::trim));
+    let whole = lines.is_none().then_some(entry);
+    lines.into_iter().flatten().filter(|line| !line.is_empty()).chain(whole)
 }
 
 /// A step of a path that shares the steps above it with other paths.
