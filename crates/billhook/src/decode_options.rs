@@ -32,7 +32,7 @@ pub enum BodyFormat {
 pub struct DecodeOptions {
     /// The treatment of unknown and duplicate fields.
     pub field_validation: FieldValidation,
-    /// Whether to list all changes in [`Decoded::changes`].
+    /// Whether to list all changes in [`Decoded::changes`](crate::Decoded::changes).
     pub report: bool,
     /// The encoding of the body.
     pub format: BodyFormat,
