@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// The behavior of a Kubernetes 1.36 API server.
+    /// The behavior of an API server, in its [`KubernetesVersion`](crate::KubernetesVersion).
     #[default]
     Kubernetes,
     /// The text of the KEPs where the server differs: preservation is inherited below a preserved

@@ -38,7 +38,7 @@ pub(crate) fn check(
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
-                let schema = CheckedSchema::new(&schema);
+                let schema = CheckedSchema::new(&schema).kubernetes(options.kubernetes);
                 if found.is_empty() {
                     let checks = DefaultChecks::default().base(base.clone());
                     let checks = checks.require_pruned(options.pruned_defaults);

@@ -29,10 +29,10 @@ pub mod url;
 mod validation;
 mod warnings;
 
-use billhook_apimachinery::FieldError;
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
 use billhook_apimachinery::record::{RecordError, TypedRecord, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
+use billhook_apimachinery::{FieldError, KubernetesVersion};
 use billhook_decode::MAX_DEPTH;
 use serde_json::Value;
 
@@ -52,6 +52,24 @@ pub struct Definition {
     value: DeepValue,
     document: DefinitionDocument,
     unknown_fields: Vec<String>,
+    kubernetes: KubernetesVersion,
+}
+
+/// Options for reading a definition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DefinitionOptions {
+    /// The version of the server that the definition is sent to; the newest by default.
+    pub kubernetes: KubernetesVersion,
+}
+
+impl DefinitionOptions {
+    /// Returns the options for a server of another version.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
 }
 
 /// A document that is not a CustomResourceDefinition, or has a field of the wrong type.
@@ -80,6 +98,18 @@ impl Definition {
     ///
     /// If the document is not a definition, or a field has the wrong type.
     pub fn from_value(value: &Value) -> Result<Self, DefinitionError> {
+        Self::with_options(value, &DefinitionOptions::default())
+    }
+
+    /// Like [`Definition::from_value`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Definition::from_value`].
+    pub fn with_options(
+        value: &Value,
+        options: &DefinitionOptions,
+    ) -> Result<Self, DefinitionError> {
         let is_current =
             value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
         if !is_current || !is_definition(value) {
@@ -89,7 +119,12 @@ impl Definition {
             return Err(too_deep().into());
         }
         let (document, unknown_fields) = DefinitionDocument::read(value)?;
-        Ok(Definition { value: deep_clone(value).into(), document, unknown_fields })
+        Ok(Definition {
+            value: deep_clone(value).into(),
+            document,
+            unknown_fields,
+            kubernetes: options.kubernetes,
+        })
     }
 
     /// The fields as they were read.
@@ -133,7 +168,7 @@ impl Definition {
             messages
         });
         let mut validation = self.begin(errors);
-        let options = Options::create();
+        let options = Options::create(self.kubernetes);
         check_spec(&model, &options, &mut validation);
         let stored: Vec<&str> = model.storage_version().into_iter().collect();
         spec::stored_versions(&stored, &model, &mut validation.errors);
@@ -148,7 +183,7 @@ impl Definition {
     pub fn validate_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
         let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
-        let options = relaxed::update(&old);
+        let options = relaxed::update(&old, self.kubernetes);
         check_spec(&model, &options, &mut validation);
         let errors = &mut validation.errors;
         immutable(&model, &old, errors);

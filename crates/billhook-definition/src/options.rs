@@ -3,6 +3,7 @@
 use crate::model::{Container, Model};
 use crate::selectable;
 use crate::types::SelectableField;
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::FieldValue;
 use billhook_apimachinery::record::same;
 use billhook_schema::JsonSchemaProps;
@@ -17,6 +18,7 @@ pub(crate) struct NodeOptions {
 
 /// Which checks are done.
 pub(crate) struct Options<'m> {
+    pub(crate) kubernetes: KubernetesVersion,
     pub(crate) node: NodeOptions,
     /// CV-23.
     pub(crate) schemas: bool,
@@ -33,8 +35,9 @@ pub(crate) struct Options<'m> {
 }
 
 impl<'m> Options<'m> {
-    pub(crate) fn create() -> Self {
+    pub(crate) fn create(kubernetes: KubernetesVersion) -> Self {
         Options {
+            kubernetes,
             node: NodeOptions { known_types: true, atomic_sets: true, map_keys: true },
             schemas: true,
             structural: true,

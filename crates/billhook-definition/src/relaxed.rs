@@ -3,7 +3,7 @@
 
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{FieldErrors, Location};
+use billhook_apimachinery::{FieldErrors, KubernetesVersion, Location};
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
@@ -14,11 +14,12 @@ use crate::options::{NodeOptions, Options};
 use crate::{conversion, lists};
 
 /// Returns the checks of an update.
-pub(crate) fn update<'m>(old: &'m Model<'m>) -> Options<'m> {
+pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> Options<'m> {
     let any = |test: fn(&Value) -> bool| {
         old.versions.iter().filter_map(|version| version.schema).flat_map(nodes).any(test)
     };
     Options {
+        kubernetes,
         node: NodeOptions {
             known_types: !any(|schema| !is_known_type(text(schema, "type"))),
             atomic_sets: !any(|schema| lists::set_item(schema, &Location::TOP).is_some()),

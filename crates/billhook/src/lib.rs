@@ -91,13 +91,14 @@ pub use billhook_apimachinery::record::RecordError;
 pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
     Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
-    GroupVersionResource, Reason, Segment, Segments, Status, StatusCause, StatusDetails, TypeMeta,
-    UserInfo, Verdict,
+    GroupVersionResource, KubernetesVersion, KubernetesVersionError, Reason, Segment, Segments,
+    Status, StatusCause, StatusDetails, TypeMeta, UserInfo, Verdict,
 };
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
 pub use billhook_definition::{
-    ClientConfig, Definition, DefinitionError, DefinitionValidation, ServiceReference,
+    ClientConfig, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
+    ServiceReference,
 };
 pub use billhook_schema::ConversionError;
 pub use billhook_schema::walk::Report;

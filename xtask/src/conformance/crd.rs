@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use billhook::{Definition, read_manifests};
+use billhook::{Definition, DefinitionOptions, read_manifests};
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Value, json};
 
@@ -14,7 +15,7 @@ pub(super) fn run(input: Input<'_>) -> Run {
         Input::Inline(input) => {
             let absent = &Value::Null;
             let old = input.get("oldCrd").filter(|old| !old.is_null());
-            check(input.get("crd").unwrap_or(absent), old)
+            check(input.get("crd").unwrap_or(absent), old, input.kubernetes)
         }
         Input::Files { vector, directory } => {
             let file = vector.get("crd").and_then(Value::as_str).unwrap_or_default();
@@ -22,7 +23,7 @@ pub(super) fn run(input: Input<'_>) -> Run {
             if let Value::Object(members) = &mut *definition {
                 members.remove("status");
             }
-            check(&definition, None)
+            check(&definition, None, KubernetesVersion::default())
         }
     }
 }
@@ -34,12 +35,14 @@ fn read(file: &Path) -> Result<DeepValue, String> {
     Ok(manifest.into_value())
 }
 
-fn check(definition: &Value, old: Option<&Value>) -> Run {
-    let old = match old.map(Definition::from_value).transpose() {
+fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion) -> Run {
+    let options = DefinitionOptions::default().kubernetes(kubernetes);
+    let read = |value: &Value| Definition::with_options(value, &options);
+    let old = match old.map(read).transpose() {
         Ok(old) => old,
         Err(error) => return Ok(refused(&error.to_string())),
     };
-    let manifest = match Definition::from_value(definition) {
+    let manifest = match read(definition) {
         Ok(manifest) => manifest,
         Err(error) => return Ok(refused(&error.to_string())),
     };

@@ -1,7 +1,7 @@
 //! Runs conformance vectors: inputs with what a real server made of them.
 //!
-//! One JSON object a line: `{"id", "op", "input", "expect": {"ok", "errors"}}`. The runner knows
-//! operations, never single vectors.
+//! One JSON object a line: `{"id", "op", "kubernetes", "input", "expect": {"ok", "errors"}}`. The
+//! runner knows operations, never single vectors.
 
 mod compare;
 mod crd;
@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::print::pretty_json;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
@@ -56,6 +57,8 @@ pub struct Vector {
     pub id: String,
     /// Its operation.
     pub op: String,
+    /// The version of the server that answered.
+    pub kubernetes: KubernetesVersion,
     value: DeepValue,
 }
 
@@ -66,7 +69,12 @@ impl Vector {
             .map_err(|error| format!("column {}: {error}", error.column()))?;
         let value = document.into_value();
         let text = |name: &str| value.get(name).and_then(Value::as_str).unwrap_or_default();
-        Ok(Vector { id: text("id").to_owned(), op: text("op").to_owned(), value })
+        let kubernetes = match text("kubernetes") {
+            "" => KubernetesVersion::default(),
+            version => version.parse().map_err(|error| format!("{error}"))?,
+        };
+        let (id, op) = (text("id").to_owned(), text("op").to_owned());
+        Ok(Vector { id, op, kubernetes, value })
     }
 
     /// Runs it; files it names are looked up in `directory`.
@@ -74,7 +82,7 @@ impl Vector {
         let null = Value::Null;
         let expect = self.value.get("expect").unwrap_or(&null);
         let input = match self.value.get("input") {
-            Some(input) => ops::Input::Inline(input),
+            Some(input) => ops::Input::Inline(ops::Given { input, kubernetes: self.kubernetes }),
             None => ops::Input::Files { vector: &self.value, directory },
         };
         let Some(actual) = ops::run(&self.op, input) else { return Verdict::Skipped };

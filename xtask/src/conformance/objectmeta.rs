@@ -7,9 +7,9 @@ use billhook_validation::validate_embedded;
 use serde_json::{Value, json};
 
 use super::Outcome;
-use super::ops::{Run, compile, field_error, flag, object, object_of, ok};
+use super::ops::{Given, Run, compile, field_error, flag, object, object_of, ok};
 
-pub(super) fn run(input: &Value) -> Run {
+pub(super) fn run(input: Given<'_>) -> Run {
     let is_root = flag(input, "isResourceRoot");
     let schema = compile(input, is_root)?;
     let invalid = if flag(input, "dropInvalid") { Invalid::Drop } else { Invalid::Refuse };

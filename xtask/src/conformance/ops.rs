@@ -1,13 +1,14 @@
 //! The operations of the vectors, each run through the public API.
 
+use std::ops::Deref;
 use std::path::Path;
 
 use billhook::{
-    BodyFormat, Change, CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind,
-    DecodeOptions, FieldValidation, read_manifests,
+    BodyFormat, Change, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeError,
+    DecodeErrorKind, DecodeOptions, FieldValidation, read_manifests,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, KubernetesVersion};
 use billhook_decode::read_json;
 use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
@@ -20,9 +21,25 @@ use crate::fuzz::same;
 #[derive(Clone, Copy)]
 pub(super) enum Input<'v> {
     /// In the vector.
-    Inline(&'v Value),
+    Inline(Given<'v>),
     /// In files that the vector names.
     Files { vector: &'v Value, directory: &'v Path },
+}
+
+/// The input of a vector.
+#[derive(Clone, Copy)]
+pub(super) struct Given<'v> {
+    pub(super) input: &'v Value,
+    /// The version of the server.
+    pub(super) kubernetes: KubernetesVersion,
+}
+
+impl Deref for Given<'_> {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        self.input
+    }
 }
 
 /// Runs an operation; none if it is not implemented.
@@ -87,7 +104,7 @@ pub(super) fn field_error(error: &FieldError, source: Option<&str>) -> DeepValue
     DeepValue::from(Value::Object(parts))
 }
 
-pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, String> {
+pub(super) fn schema_of(input: Given<'_>) -> Result<Option<StructuralSchema>, String> {
     match input.get("schema") {
         None | Some(Value::Null) => Ok(None),
         Some(schema) => {
@@ -97,21 +114,22 @@ pub(super) fn schema_of(input: &Value) -> Result<Option<StructuralSchema>, Strin
     }
 }
 
-pub(super) fn compile(input: &Value, resource_root: bool) -> Result<CompiledSchema, String> {
+pub(super) fn compile(input: Given<'_>, resource_root: bool) -> Result<CompiledSchema, String> {
     let mut options = CompileOptions::default();
     options.resource_root = resource_root;
+    options.kubernetes = input.kubernetes;
     Ok(CompiledSchema::new(schema_of(input)?.as_ref(), options))
 }
 
-pub(super) fn flag(input: &Value, name: &str) -> bool {
+pub(super) fn flag(input: Given<'_>, name: &str) -> bool {
     input.get(name).and_then(Value::as_bool).unwrap_or(false)
 }
 
-pub(super) fn object_of(input: &Value) -> DeepValue {
+pub(super) fn object_of(input: Given<'_>) -> DeepValue {
     DeepValue::from(input.get("object").map_or(Value::Null, deep_clone))
 }
 
-fn structural(input: &Value) -> Run {
+fn structural(input: Given<'_>) -> Run {
     let schema_written = input.get("schema").unwrap_or(&Value::Null);
     let props = JsonSchemaProps::from_value(schema_written).map_err(|error| error.to_string())?;
     let schema = match StructuralSchema::new(props) {
@@ -152,7 +170,7 @@ fn conversion_errors(schema: &Value) -> Vec<String> {
     errors
 }
 
-fn prune(input: &Value) -> Run {
+fn prune(input: Given<'_>) -> Run {
     let schema = compile(input, flag(input, "isResourceRoot"))?;
     let mut value = object_of(input);
     let mut plain = value.clone();
@@ -166,7 +184,7 @@ fn prune(input: &Value) -> Run {
     Ok(ok(object([("object", value.into_inner()), ("paths", Value::from(paths))])))
 }
 
-fn default(input: &Value, removes_nulls: bool) -> Run {
+fn default(input: Given<'_>, removes_nulls: bool) -> Run {
     let schema = compile(input, true)?;
     let mut value = object_of(input);
     let mut plain = value.clone();
@@ -183,7 +201,7 @@ fn default(input: &Value, removes_nulls: bool) -> Run {
     Ok(ok(object([("object", value.into_inner())])))
 }
 
-fn prune_defaults(input: &Value) -> Run {
+fn prune_defaults(input: Given<'_>) -> Run {
     let schema = compile(input, true)?;
     let schema =
         billhook_default_validation::prune_defaults(&schema).map_err(|error| error.to_string())?;
@@ -199,7 +217,7 @@ fn prune_defaults(input: &Value) -> Run {
 }
 
 /// A definition that serves the object's own group, version and kind.
-pub(super) fn definition(input: &Value, object: &Value) -> Result<CrdVersion, String> {
+pub(super) fn definition(input: Given<'_>, object: &Value) -> Result<CrdVersion, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let api_version = text("apiVersion").unwrap_or_default();
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
@@ -209,7 +227,9 @@ pub(super) fn definition(input: &Value, object: &Value) -> Result<CrdVersion, St
         schema.insert("openAPIV3Schema".to_owned(), deep_clone(written));
     }
     let definition = DeepValue::from(object_value(group, version, kind, schema, input));
-    let crd = CustomResourceDefinition::from_value(&definition).map_err(|e| e.to_string())?;
+    let options = CrdOptions::default().kubernetes(input.kubernetes);
+    let crd = CustomResourceDefinition::with_options(&definition, &options);
+    let crd = crd.map_err(|error| error.to_string())?;
     crd.version(version).ok_or_else(|| "no such version".to_owned())
 }
 
@@ -218,7 +238,7 @@ fn object_value(
     version: &str,
     kind: &str,
     schema: Map<String, Value>,
-    input: &Value,
+    input: Given<'_>,
 ) -> Value {
     let mut served = json!({"name": version, "served": true, "storage": true});
     served["schema"] = Value::Object(schema);
@@ -364,7 +384,7 @@ fn decode_storage(input: Input<'_>) -> Run {
     Ok(ok(object(members)))
 }
 
-fn encode_storage(input: &Value) -> Run {
+fn encode_storage(input: Given<'_>) -> Run {
     let subject_object = object_of(input);
     let version = definition(input, &subject_object)?;
     let bytes = match version.encode_storage(&subject_object) {

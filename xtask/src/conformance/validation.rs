@@ -5,24 +5,33 @@ use billhook::{DecodeOptions, Scope, ValidateOptions, Validation};
 use billhook_cel::CheckedSchema;
 use billhook_cel::rules::{BUDGET, Rules};
 use billhook_default_validation::{DefaultChecks, validate_defaults};
-use billhook_schema::JsonSchemaProps;
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use billhook_validation::Validator;
 use serde_json::{Value, json};
 
-use super::ops::{Input, Run, definition, field_error, flag, object_of, ok, schema_of, subject};
+use super::ops::{
+    Given, Input, Run, definition, field_error, flag, object_of, ok, schema_of, subject,
+};
 use crate::conformance::Outcome;
 
-fn validator(input: &Value) -> Result<Validator, String> {
+fn validator(input: Given<'_>) -> Result<Validator, String> {
     let schema = input.get("schema").unwrap_or(&Value::Null);
     let schema = JsonSchemaProps::from_value(schema).map_err(|error| error.to_string())?;
-    Ok(Validator::new(&schema))
+    Ok(validator_of(&schema, input))
+}
+
+fn validator_of(schema: &JsonSchemaProps, input: Given<'_>) -> Validator {
+    let mut options = CompileOptions::default();
+    options.resource_root = false;
+    options.kubernetes = input.kubernetes;
+    Validator::of(&CompiledSchema::of_part(schema, options), schema)
 }
 
 /// With `cel: true` the rules are evaluated too.
-pub(super) fn validate(input: &Value) -> Run {
+pub(super) fn validate(input: Given<'_>) -> Run {
     let schema = JsonSchemaProps::from_value(input.get("schema").unwrap_or(&Value::Null));
     let schema = schema.map_err(|error| error.to_string())?;
-    let validator = Validator::new(&schema);
+    let validator = validator_of(&schema, input);
     let object = object_of(input);
     let mut check = validator.check(&object);
     if let Some(old) = input.get("oldObject") {
@@ -49,7 +58,7 @@ pub(super) fn validate(input: &Value) -> Run {
     Ok(Outcome { errors: found, ..ok(verdict) })
 }
 
-pub(super) fn listtype(input: &Value) -> Run {
+pub(super) fn listtype(input: Given<'_>) -> Run {
     let validator = validator(input)?;
     let object = object_of(input);
     let errors = validator.list_errors(&object);
@@ -62,9 +71,10 @@ pub(super) fn listtype(input: &Value) -> Run {
     })
 }
 
-pub(super) fn defaults_validate(input: &Value) -> Run {
+pub(super) fn defaults_validate(input: Given<'_>) -> Run {
     let schema = schema_of(input)?.ok_or("no schema")?;
     let schema = CheckedSchema::new(&schema).resource_root(flag(input, "isResourceRoot"));
+    let schema = schema.kubernetes(input.kubernetes);
     let require_pruned = flag(input, "requirePrunedDefaults");
     let checks = DefaultChecks::default().require_pruned(require_pruned);
     let findings = validate_defaults(&schema, &checks);

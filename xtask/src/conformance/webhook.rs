@@ -18,10 +18,10 @@ use billhook_cel::{
 use serde_json::{Map, Value, json};
 
 use super::Outcome;
-use super::ops::{Run, field_error, object, ok};
+use super::ops::{Given, Run, field_error, object, ok};
 
 /// `label_selector`.
-pub(super) fn label_selector(input: &Value) -> Run {
+pub(super) fn label_selector(input: Given<'_>) -> Run {
     let written = input.get("selector").unwrap_or(&Value::Null);
     let document = LabelSelector::from_value(written).map_err(|error| error.to_string())?;
     let mut errors = Vec::new();
@@ -50,7 +50,7 @@ pub(super) fn label_selector(input: &Value) -> Run {
 }
 
 /// `webhook_config`.
-pub(super) fn webhook_config(input: &Value) -> Run {
+pub(super) fn webhook_config(input: Given<'_>) -> Run {
     let written = input.get("configuration").unwrap_or(&Value::Null);
     let (configuration, unknown) =
         WebhookConfiguration::from_value_reporting(written).map_err(|error| error.to_string())?;
@@ -68,7 +68,7 @@ pub(super) fn webhook_config(input: &Value) -> Run {
 }
 
 /// `webhook_match`: every webhook is decided for, whether or not the kind is exempt.
-pub(super) fn webhook_match(input: &Value) -> Run {
+pub(super) fn webhook_match(input: Given<'_>) -> Run {
     let part = |name: &str| input.get(name).unwrap_or(&Value::Null);
     let configuration = WebhookConfiguration::from_value(part("configuration"))
         .map_err(|error| error.to_string())?;

@@ -9,4 +9,5 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod kubernetes_version;
 mod names;

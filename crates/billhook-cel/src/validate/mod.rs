@@ -5,7 +5,7 @@ mod walk;
 
 use std::cell::OnceCell;
 
-use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, Location};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
@@ -18,6 +18,7 @@ use walk::Walk;
 pub struct CheckedSchema {
     schema: StructuralSchema,
     resource_root: bool,
+    kubernetes: KubernetesVersion,
     compiled: OnceCell<CompiledSchema>,
     validator: OnceCell<Validator>,
     rules: OnceCell<Option<RuleTree>>,
@@ -29,6 +30,7 @@ impl CheckedSchema {
         CheckedSchema {
             schema: schema.clone(),
             resource_root: true,
+            kubernetes: KubernetesVersion::default(),
             compiled: OnceCell::new(),
             validator: OnceCell::new(),
             rules: OnceCell::new(),
@@ -38,7 +40,15 @@ impl CheckedSchema {
     /// The schema of a resource, or of something else.
     #[must_use]
     pub fn resource_root(self, resource_root: bool) -> Self {
-        CheckedSchema { resource_root, ..CheckedSchema::new(&self.schema) }
+        let kubernetes = self.kubernetes;
+        CheckedSchema { resource_root, kubernetes, ..CheckedSchema::new(&self.schema) }
+    }
+
+    /// The schema for a server of another version.
+    #[must_use]
+    pub fn kubernetes(self, kubernetes: KubernetesVersion) -> Self {
+        let resource_root = self.resource_root;
+        CheckedSchema { resource_root, kubernetes, ..CheckedSchema::new(&self.schema) }
     }
 
     /// The root node of the schema as it is written.
@@ -51,6 +61,7 @@ impl CheckedSchema {
         self.compiled.get_or_init(|| {
             let mut options = CompileOptions::default();
             options.resource_root = self.resource_root;
+            options.kubernetes = self.kubernetes;
             CompiledSchema::new(Some(&self.schema), options)
         })
     }

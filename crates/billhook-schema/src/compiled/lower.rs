@@ -12,7 +12,7 @@ use super::{
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
 use billhook_apimachinery::value::{count, grow};
-use billhook_apimachinery::{Dialect, FieldPath};
+use billhook_apimachinery::{Dialect, FieldPath, KubernetesVersion};
 
 /// How a schema is compiled.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ use billhook_apimachinery::{Dialect, FieldPath};
 pub struct CompileOptions {
     /// The rules to follow.
     pub dialect: Dialect,
+    /// The version of the server to follow.
+    pub kubernetes: KubernetesVersion,
     /// Whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
     /// implicitly specified (PR-02).
     pub resource_root: bool,
@@ -34,6 +36,7 @@ impl std::default::Default for CompileOptions {
     fn default() -> Self {
         CompileOptions {
             dialect: Dialect::Kubernetes,
+            kubernetes: KubernetesVersion::default(),
             resource_root: true,
             prune: true,
             base: FieldPath::default(),
@@ -112,6 +115,7 @@ impl CompiledSchema {
                 defaulted: Vec::new(),
                 root: Target::to(NOTHING),
                 dialect: options.dialect,
+                kubernetes: options.kubernetes,
                 resource_root: options.resource_root,
                 base: options.base,
             },

@@ -15,8 +15,8 @@ use std::sync::{Arc, OnceLock};
 
 use serde_json::Value;
 
-use billhook_apimachinery::Dialect;
 use billhook_apimachinery::value::{DeepValue, Num};
+use billhook_apimachinery::{Dialect, KubernetesVersion};
 use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
@@ -72,6 +72,7 @@ struct Arena {
     defaulted: Vec<u64>,
     root: Target,
     dialect: Dialect,
+    kubernetes: KubernetesVersion,
     resource_root: bool,
     base: FieldPath,
 }
@@ -283,6 +284,12 @@ impl CompiledSchema {
     /// Returns the dialect that the schema was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
+    }
+
+    /// Returns the version of the server that the schema was compiled for. What is compiled from
+    /// the schema follows the same version.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.0.kubernetes
     }
 
     /// Returns whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are

@@ -6,8 +6,8 @@ use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
-use billhook_schema::CompiledSchema;
 use billhook_schema::walk::Report;
+use billhook_schema::{CompileOptions, CompiledSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
 
@@ -87,7 +87,12 @@ impl CrdVersion {
         let VersionData { structural, compiled, written, .. } = &*self.data;
         self.data.validator.get_or_init(|| match structural {
             Some(_) => Validator::of(compiled, written),
-            None => Validator::new(written),
+            None => {
+                let mut options = CompileOptions::default();
+                options.resource_root = false;
+                options.kubernetes = compiled.kubernetes();
+                Validator::of(&CompiledSchema::of_part(written, options), written)
+            }
         })
     }
 

@@ -7,7 +7,7 @@ mod scale_paths;
 use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::RecordError;
-use billhook_apimachinery::{Dialect, FieldError};
+use billhook_apimachinery::{Dialect, FieldError, KubernetesVersion};
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_default_validation::DefaultPruningError;
@@ -77,6 +77,7 @@ struct CompiledDefinition {
     is_established: bool,
     is_terminating: bool,
     dialect: Dialect,
+    kubernetes: KubernetesVersion,
     versions: Vec<Arc<VersionData>>,
     /// For bodies of a version that the definition doesn't have (RP-13).
     empty: CompiledSchema,
@@ -104,8 +105,10 @@ struct VersionData {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct CrdOptions {
-    /// The rules to follow; those of Kubernetes 1.36 by default.
+    /// The rules to follow; those of a server by default.
     pub dialect: Dialect,
+    /// The version of the server; the newest by default.
+    pub kubernetes: KubernetesVersion,
 }
 
 impl CrdOptions {
@@ -113,6 +116,13 @@ impl CrdOptions {
     #[must_use]
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
+        self
+    }
+
+    /// Returns the options for a server of another version.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
         self
     }
 }
@@ -265,6 +275,11 @@ impl CustomResourceDefinition {
     /// Returns the dialect it was compiled for.
     pub fn dialect(&self) -> Dialect {
         self.0.dialect
+    }
+
+    /// Returns the version of the server it was compiled for.
+    pub fn kubernetes(&self) -> KubernetesVersion {
+        self.0.kubernetes
     }
 
     /// Returns its versions, in the order they are written.

@@ -4,9 +4,9 @@ use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{Num, grow};
-use billhook_apimachinery::{Dialect, FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_definition::types::{ScaleSubresource, Version};
-use billhook_definition::{Definition, DefinitionError};
+use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
@@ -17,7 +17,8 @@ pub(super) fn definition(
     value: &Value,
     options: &CrdOptions,
 ) -> Result<CompiledDefinition, CrdError> {
-    let definition = Definition::from_value(value).map_err(|error| match error {
+    let read = DefinitionOptions::default().kubernetes(options.kubernetes);
+    let definition = Definition::with_options(value, &read).map_err(|error| match error {
         DefinitionError::Decode(error) => CrdError::Decode(error),
         _ => {
             let (api_version, kind) = (text(value, "apiVersion"), text(value, "kind"));
@@ -47,7 +48,7 @@ pub(super) fn definition(
         let detail = "must have exactly one version marked as storage version";
         return Err(FieldError::invalid(path("versions"), Value::Null, detail).into());
     }
-    let compile = Compile { dialect: options.dialect, prune: !spec.preserve_unknown_fields };
+    let compile = Compile { options, prune: !spec.preserve_unknown_fields };
     let mut versions = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
         let path = path("versions").index(index);
@@ -71,6 +72,7 @@ pub(super) fn definition(
             || is_true("NamesAccepted"),
         is_terminating: is_true("Terminating"),
         dialect: options.dialect,
+        kubernetes: options.kubernetes,
         versions,
         empty: compile.schema(None, FieldPath::default()),
     })
@@ -79,7 +81,7 @@ pub(super) fn definition(
 fn read_version(
     version: &Version,
     path: &FieldPath,
-    compile: &Compile,
+    compile: &Compile<'_>,
 ) -> Result<VersionData, CrdError> {
     let path = path.clone().name("schema").name("openAPIV3Schema");
     let written = version.schema.as_ref().and_then(|schema| schema.open_api_v3_schema.clone());
@@ -125,15 +127,16 @@ fn scale_paths(scale: &ScaleSubresource) -> ScalePaths {
     }
 }
 
-struct Compile {
-    dialect: Dialect,
+struct Compile<'o> {
+    options: &'o CrdOptions,
     prune: bool,
 }
 
-impl Compile {
+impl Compile<'_> {
     fn schema(&self, schema: Option<&StructuralSchema>, base: FieldPath) -> CompiledSchema {
         let mut options = CompileOptions::default();
-        options.dialect = self.dialect;
+        options.dialect = self.options.dialect;
+        options.kubernetes = self.options.kubernetes;
         options.prune = self.prune;
         options.base = base;
         CompiledSchema::new(schema, options)
