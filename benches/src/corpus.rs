@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use billhook::{DecodeOptions, FieldPath, read_manifests, to_json};
-use billhook_yaml::{Document, read_documents_with_locations};
+use billhook_yaml::{Document, read_documents_with_spans};
 
 use crate::input::Kind;
 use crate::node::Node;
@@ -43,7 +43,7 @@ pub(crate) fn corpus_source() -> Option<Source> {
         let kinds = &kinds[name.split("__").next().unwrap()];
         let text = std::fs::read(&file).unwrap();
         // A few are there because a server refuses them, as YAML or as objects.
-        let Ok(written) = read_documents_with_locations(&text).remove(0) else { continue };
+        let Ok(written) = read_documents_with_spans(&text).remove(0) else { continue };
         let mut value = written.value().clone();
         let api_version = value["apiVersion"].as_str().unwrap_or_default();
         let version = api_version.rsplit('/').next().unwrap_or_default();
@@ -70,7 +70,8 @@ fn order_as_written(node: &mut Node, path: &FieldPath, written: &Document) {
         }
         Node::Object(members) => {
             members.sort_by_cached_key(|(name, _)| {
-                written.location(&path.clone().name(name)).unwrap_or((usize::MAX, 0))
+                let span = written.spans().and_then(|spans| spans.find(&path.clone().name(name)));
+                span.and_then(|span| span.key).map_or(usize::MAX, |key| key.start)
             });
             for (name, member) in members {
                 order_as_written(member, &path.clone().name(&**name), written);

@@ -2,7 +2,7 @@
 //!
 //! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`].
 //! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
-//!   [`Change`]: a change of an object and its reason.
+//!   [`Change`]: a change of an object and its reason; [`Spans`]: places in the text of a document.
 //! - [`metadata`]: decoding, normalization and validation of ObjectMeta; [`names`]: the syntax of
 //!   names.
 //! - [`GroupVersionKind`], [`GroupVersionResource`], [`TypeMeta`], [`Status`], [`UserInfo`],
@@ -34,6 +34,7 @@ pub mod metadata;
 pub mod names;
 pub mod print;
 pub mod record;
+mod spans;
 mod status;
 mod time;
 mod type_meta;
@@ -54,6 +55,7 @@ pub use field_path::{FieldPath, Location, Segment, Segments};
 pub use group_version_kind::{GroupVersionKind, GroupVersionResource};
 pub use hash::hash_name;
 pub use kubernetes_version::{KubernetesVersion, KubernetesVersionError};
+pub use spans::{Span, SpanId, Spans, SpansBuilder, ValueSpan};
 pub use status::{Status, StatusCause, StatusDetails};
 pub use type_meta::{GroupVersionError, TypeMeta};
 pub use user_info::UserInfo;

@@ -20,11 +20,14 @@ mod reader;
 mod report;
 mod rewriter;
 mod scanner;
+mod spans;
 mod string;
 
 pub use check::{Checked, check_json};
 pub use decoder::Decoder;
 pub use error::JsonError;
 pub use in_place::{Cleaning, Steps, prune_and_default};
-pub use reader::{Document, MAX_DEPTH, is_json, read_json, read_json_to_depth};
+pub use reader::{
+    Document, MAX_DEPTH, is_json, read_json, read_json_to_depth, read_json_with_spans,
+};
 pub use scanner::Stop;

@@ -1,7 +1,7 @@
 //! The reader: JSON text to a value.
 
-use billhook_apimachinery::Location;
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
+use billhook_apimachinery::{Location, Spans};
 use billhook_schema::walk::LEVELS;
 use indexmap::IndexSet;
 use serde_json::{Map, Value};
@@ -9,6 +9,7 @@ use serde_json::{Map, Value};
 use crate::error::JsonError;
 use crate::number;
 use crate::scanner::end_of_plain;
+use crate::spans::spans;
 use crate::string::{self, Failure, character, failure};
 
 /// The maximum nesting depth of lists and objects.
@@ -48,6 +49,16 @@ impl Document {
 /// If the text is not JSON as the server accepts it.
 pub fn read_json(text: &[u8]) -> Result<Document, JsonError> {
     read_json_to_depth(text, MAX_DEPTH)
+}
+
+/// [`read_json`], and the places of keys and values in the text.
+///
+/// # Errors
+///
+/// If the text is not JSON as the server accepts it.
+pub fn read_json_with_spans(text: &[u8]) -> Result<(Document, Spans), JsonError> {
+    let document = read_json(text)?;
+    Ok((document, spans(text)))
 }
 
 /// Like [`read_json`], with another limit for nesting, for documents that wrap objects.

@@ -5,6 +5,8 @@
 
 use std::collections::HashMap;
 
+use billhook_apimachinery::Span;
+
 use crate::error::{Place, YamlError};
 use crate::source::{Kind, Node, Source};
 
@@ -16,6 +18,8 @@ pub(crate) struct Fed<'t> {
     pub(crate) kind: Kind<'t>,
     /// The place where it starts; after an alias, the place of the alias.
     pub(crate) place: Place,
+    /// Where it is written; after an alias, where the anchor is.
+    pub(crate) span: Span,
     /// Whether it comes from an alias.
     pub(crate) aliased: bool,
 }
@@ -76,7 +80,7 @@ impl<'s, 't> Feed<'s, 't> {
             let node = self.step()?;
             let place = alias_at.unwrap_or(node.place);
             if matches!(node.kind, Kind::End) {
-                return Ok(Fed { kind: node.kind, place, aliased: false });
+                return Ok(Fed { kind: node.kind, place, span: node.span, aliased: false });
             }
             self.count(place)?;
             match node.kind {
@@ -86,7 +90,10 @@ impl<'s, 't> Feed<'s, 't> {
                     self.plays.push(Play { part, alias: true });
                     self.alias_depth += 1;
                 }
-                kind => return Ok(Fed { kind, place, aliased: alias_at.is_some() }),
+                kind => {
+                    let aliased = alias_at.is_some();
+                    return Ok(Fed { kind, place, span: node.span, aliased });
+                }
             }
         }
     }

@@ -4,13 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use billhook_apimachinery::value::{DeepValue, dismantle};
+use billhook_apimachinery::{Span, SpanId, SpansBuilder};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
 use crate::aliases::Feed;
 use crate::duplicate::{Duplicate, Part, Step};
 use crate::error::{Place, YamlError, depth_problem};
-use crate::places::{Places, Spot};
 use crate::scalar::{Resolved, Scalar};
 use crate::source::Kind;
 
@@ -18,15 +18,15 @@ use crate::source::Kind;
 pub(crate) struct Built {
     pub(crate) value: DeepValue,
     pub(crate) duplicates: Vec<Duplicate>,
-    pub(crate) places: Option<Places>,
+    pub(crate) spans: Option<SpansBuilder>,
     /// The place of the top.
     pub(crate) place: Place,
 }
 
 /// Reads the value of a document.
-pub(crate) fn build(feed: &mut Feed<'_, '_>, with_places: bool) -> Result<Built, YamlError> {
-    let places = with_places.then(Places::default);
-    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), places };
+pub(crate) fn build(feed: &mut Feed<'_, '_>, with_spans: bool) -> Result<Built, YamlError> {
+    let spans = with_spans.then(SpansBuilder::default);
+    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), spans };
     builder.run(feed)
 }
 
@@ -36,14 +36,14 @@ struct Done {
     value: Value,
     bad: Option<YamlError>,
     place: Place,
-    spot: Spot,
+    id: SpanId,
 }
 
 /// A key that waits for its value.
 struct Key {
     text: String,
     resolved: Resolved<'static>,
-    place: Place,
+    span: Span,
     bad: Option<YamlError>,
 }
 
@@ -107,7 +107,7 @@ struct Object {
 /// The common part of all open collections.
 struct Head {
     place: Place,
-    spot: Spot,
+    id: SpanId,
     /// The path to here, once something was said about a place further in.
     step: Option<Arc<Step>>,
 }
@@ -143,7 +143,7 @@ struct Builder {
     /// The number of them that are levels of the value.
     depth: usize,
     duplicates: Vec<Duplicate>,
-    places: Option<Places>,
+    spans: Option<SpansBuilder>,
 }
 
 impl Builder {
@@ -151,19 +151,19 @@ impl Builder {
         loop {
             let node = feed.next()?;
             if let Kind::End = node.kind {
-                let Some(done) = self.close(feed.place())? else { continue };
+                let Some(done) = self.close(feed.place(), node.span.end)? else { continue };
                 if let Some(built) = self.put(done)? {
                     return Ok(built);
                 }
                 continue;
             }
             match self.awaited() {
-                Some(Next::Key) => self.key(node.kind, node.place)?,
+                Some(Next::Key) => self.key(node.kind, node.place, node.span)?,
                 Some(Next::Merge | Next::Merges(_)) => {
                     self.merge(&node.kind, node.aliased, node.place, feed)?;
                 }
                 _ => {
-                    if let Some(done) = self.open(node.kind, node.place)?
+                    if let Some(done) = self.open(node.kind, node.place, node.span)?
                         && let Some(built) = self.put(done)?
                     {
                         return Ok(built);
@@ -183,13 +183,18 @@ impl Builder {
     }
 
     /// Starts a value; a scalar is done at once.
-    fn open(&mut self, kind: Kind<'_>, place: Place) -> Result<Option<Done>, YamlError> {
-        let spot_place = match self.awaited() {
-            Some(Next::Value(key)) => key.place,
-            _ => place,
+    fn open(
+        &mut self,
+        kind: Kind<'_>,
+        place: Place,
+        span: Span,
+    ) -> Result<Option<Done>, YamlError> {
+        let key = match self.awaited() {
+            Some(Next::Value(key)) => Some(key.span),
+            _ => None,
         };
-        let spot = self.places.as_mut().map(|places| places.add(spot_place)).unwrap_or_default();
-        let head = Head { place, spot, step: None };
+        let id = self.spans.as_mut().map(|spans| spans.value(key, span)).unwrap_or_default();
+        let head = Head { place, id, step: None };
         let frame = match kind {
             Kind::Scalar(scalar) => {
                 let resolved = resolve(scalar, place)?;
@@ -197,7 +202,7 @@ impl Builder {
                     Ok(value) => (value, None),
                     Err(message) => (Value::Null, Some(YamlError::plain(place, message))),
                 };
-                return Ok(Some(Done { value, bad, place, spot }));
+                return Ok(Some(Done { value, bad, place, id }));
             }
             Kind::Sequence => Frame::List(List { items: DeepValues::default(), bad: None, head }),
             _ => Frame::Object(Box::new(Object {
@@ -218,19 +223,19 @@ impl Builder {
     }
 
     /// Ends the innermost collection. A merged mapping is not a value of its own.
-    fn close(&mut self, place: Place) -> Result<Option<Done>, YamlError> {
+    fn close(&mut self, place: Place, end: usize) -> Result<Option<Done>, YamlError> {
         let done = match self.frames.pop() {
             Some(Frame::List(mut list)) => {
                 let value = Value::Array(std::mem::take(&mut list.items.0));
-                let Head { place, spot, .. } = list.head;
-                Done { value, bad: list.bad.take(), place, spot }
+                let Head { place, id, .. } = list.head;
+                Done { value, bad: list.bad.take(), place, id }
             }
             Some(Frame::Object(mut object)) => {
                 let value = Value::Object(std::mem::take(&mut object.members.0));
                 let bad = object.bad.drain().map(|(_, error)| error).chain(object.bad_key.take());
                 let bad = bad.min_by_key(|error| (error.line(), error.column()));
-                let Head { place, spot, .. } = object.head;
-                Done { value, bad, place, spot }
+                let Head { place, id, .. } = object.head;
+                Done { value, bad, place, id }
             }
             Some(Frame::Merge { .. }) => {
                 self.merged();
@@ -239,6 +244,9 @@ impl Builder {
             None => return Err(YamlError::at(place, "did not find expected node content")),
         };
         self.depth -= 1;
+        if let Some(spans) = &mut self.spans {
+            spans.end(done.id, end);
+        }
         Ok(Some(done))
     }
 
@@ -252,7 +260,7 @@ impl Builder {
                     None => Ok(Some(Built {
                         value,
                         duplicates: std::mem::take(&mut self.duplicates),
-                        places: self.places.take(),
+                        spans: self.spans.take(),
                         place: done.place,
                     })),
                 };
@@ -260,8 +268,8 @@ impl Builder {
             Some(Frame::List(list)) => {
                 list.items.0.push(done.value);
                 list.bad = list.bad.take().or(done.bad);
-                if let Some(places) = &mut self.places {
-                    places.add_item(list.head.spot, done.spot);
+                if let Some(spans) = &mut self.spans {
+                    spans.item(list.head.id, done.id);
                 }
             }
             Some(Frame::Object(_) | Frame::Merge { .. }) => self.put_member(done),
@@ -282,8 +290,8 @@ impl Builder {
             object.bad_key = object.bad_key.take().or(key.bad);
             dismantle(done.value);
         } else {
-            if let Some(places) = &mut self.places {
-                places.add_member(object.head.spot, &key.text, done.spot);
+            if let Some(spans) = &mut self.spans {
+                spans.member(object.head.id, &key.text, done.id);
             }
             if !object.bad.is_empty() {
                 object.bad.remove(&key.text);
@@ -329,7 +337,7 @@ impl Builder {
     }
 
     /// Takes a node as the key of the innermost mapping.
-    fn key(&mut self, kind: Kind<'_>, place: Place) -> Result<(), YamlError> {
+    fn key(&mut self, kind: Kind<'_>, place: Place, span: Span) -> Result<(), YamlError> {
         let scalar = match kind {
             Kind::Scalar(scalar) => scalar,
             Kind::Sequence => {
@@ -350,7 +358,7 @@ impl Builder {
             Ok(text) => (text, None),
             Err(message) => (String::new(), Some(YamlError::plain(place, message))),
         };
-        *next = Next::Value(Key { text, resolved, place, bad });
+        *next = Next::Value(Key { text, resolved, span, bad });
         Ok(())
     }
 

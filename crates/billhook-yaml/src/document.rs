@@ -2,16 +2,15 @@
 
 use std::borrow::Cow;
 
-use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::Spans;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use crate::aliases::Feed;
 use crate::build::{Built, build};
 use crate::duplicate::Duplicate;
-use crate::error::{Place, YamlError};
-use crate::indent::{Indented, indent_quoted};
-use crate::places::Places;
+use crate::error::YamlError;
+use crate::indent::{Added, Indented, indent_quoted};
 use crate::source::Source;
 use crate::text::Text;
 
@@ -21,7 +20,7 @@ pub struct Document {
     value: DeepValue,
     duplicates: Vec<Duplicate>,
     line: usize,
-    places: Option<Places>,
+    spans: Option<Spans>,
 }
 
 impl Document {
@@ -46,12 +45,16 @@ impl Document {
         self.line
     }
 
-    /// Returns the position of a value in the text, as line and character from 1: that of the key
-    /// of a member, or of the start of an item. `None` if there is no such value, or if the
-    /// document was read without locations.
-    pub fn location(&self, path: &FieldPath) -> Option<(usize, usize)> {
-        let Place { line, column } = self.places.as_ref()?.find(path)?;
-        Some((line, column))
+    /// Returns the places of the keys and values in the text. A value begins at its tag or anchor,
+    /// and a block scalar ends after its last line break. `None` if the document was read without
+    /// spans, or if the text is UTF-16.
+    pub fn spans(&self) -> Option<&Spans> {
+        self.spans.as_ref()
+    }
+
+    /// Takes the [`spans`](Self::spans) out.
+    pub fn take_spans(&mut self) -> Option<Spans> {
+        self.spans.take()
     }
 }
 
@@ -61,8 +64,8 @@ pub fn read_documents(text: &[u8]) -> Vec<Result<Document, YamlError>> {
     read(text, usize::MAX, false)
 }
 
-/// [`read_documents`] for documents that can be asked for [`Document::location`].
-pub fn read_documents_with_locations(text: &[u8]) -> Vec<Result<Document, YamlError>> {
+/// [`read_documents`] for documents that can be asked for [`Document::spans`].
+pub fn read_documents_with_spans(text: &[u8]) -> Vec<Result<Document, YamlError>> {
     read(text, usize::MAX, true)
 }
 
@@ -74,42 +77,42 @@ pub fn read_documents_with_locations(text: &[u8]) -> Vec<Result<Document, YamlEr
 /// If the document is refused.
 pub fn read_document(text: &[u8]) -> Result<Document, YamlError> {
     read(text, 1, false).pop().unwrap_or_else(|| {
-        Ok(Document { value: DeepValue::default(), duplicates: Vec::new(), line: 1, places: None })
+        Ok(Document { value: DeepValue::default(), duplicates: Vec::new(), line: 1, spans: None })
     })
 }
 
-fn read(bytes: &[u8], at_most: usize, with_places: bool) -> Vec<Result<Document, YamlError>> {
+fn read(bytes: &[u8], at_most: usize, with_spans: bool) -> Vec<Result<Document, YamlError>> {
     let mut text = Text::new(bytes);
-    let documents = read_text(&text, &[], at_most, with_places);
+    let documents = read_text(&text, &Added::default(), at_most, with_spans);
     if !matches!(documents.last(), Some(Err(error)) if error.is_unindented()) {
         return documents;
     }
-    let Some(Indented { text: chars, lines }) = indent_quoted(&text.chars) else {
+    let Some(Indented { text: chars, added }) = indent_quoted(&text.chars) else {
         return documents;
     };
     text.chars = Cow::Owned(chars);
-    let mut documents = read_text(&text, &lines, at_most, with_places);
+    let mut documents = read_text(&text, &added, at_most, with_spans);
     if let Some(Err(_)) = documents.last()
         && let Some(Err(error)) = documents.pop()
     {
-        documents.push(Err(error.without_indentation(&lines)));
+        documents.push(Err(error.without_indentation(&added.lines)));
     }
     documents
 }
 
-/// Reads a text; `indented` are the lines that have more spaces than the bytes had.
+/// Reads a text, of which some lines have more spaces than the bytes had.
 fn read_text(
     text: &Text<'_>,
-    indented: &[(usize, usize)],
+    added: &Added,
     at_most: usize,
-    with_places: bool,
+    with_spans: bool,
 ) -> Vec<Result<Document, YamlError>> {
     let mut documents = Vec::new();
-    let mut source = Source::new(&text.chars, text.bom_stand_in, indented);
+    let mut source = Source::new(&text.chars, text.bom_stand_in, &added.lines);
     let mut at_end = false;
     while documents.len() < at_most {
-        match next(&mut source, text.chars.len(), with_places) {
-            Ok(Some(document)) => documents.push(Ok(document)),
+        match next(&mut source, text.chars.len(), with_spans) {
+            Ok(Some(built)) => documents.push(Ok(document(built, text, added))),
             Ok(None) => {
                 at_end = true;
                 break;
@@ -134,15 +137,24 @@ fn read_text(
     documents
 }
 
+fn document(built: Built, text: &Text<'_>, added: &Added) -> Document {
+    let Built { value, duplicates, spans, place } = built;
+    let spans = spans.zip(text.offset).map(|(mut spans, offset)| {
+        if offset > 0 || !added.lines.is_empty() {
+            spans.map_offsets(|at| added.without(at) + offset);
+        }
+        spans.finish()
+    });
+    Document { value, duplicates, line: place.line, spans }
+}
+
 fn next(
     source: &mut Source<'_>,
     length: usize,
-    with_places: bool,
-) -> Result<Option<Document>, YamlError> {
+    with_spans: bool,
+) -> Result<Option<Built>, YamlError> {
     if !source.next_document()? {
         return Ok(None);
     }
-    let Built { value, duplicates, places, place } =
-        build(&mut Feed::new(source, length), with_places)?;
-    Ok(Some(Document { value, duplicates, line: place.line, places }))
+    build(&mut Feed::new(source, length), with_spans).map(Some)
 }

@@ -6,8 +6,25 @@
 /// A text with further indentation.
 pub(crate) struct Indented {
     pub(crate) text: String,
+    pub(crate) added: Added,
+}
+
+/// The spaces that were added to a text.
+#[derive(Default)]
+pub(crate) struct Added {
     /// The lines with added spaces, from 1, and how many there are.
     pub(crate) lines: Vec<(usize, usize)>,
+    /// The offsets after added spaces, and how many were added up to there.
+    sums: Vec<(usize, usize)>,
+}
+
+impl Added {
+    /// Returns the offset that an offset had before, which must not be inside added spaces.
+    pub(crate) fn without(&self, offset: usize) -> usize {
+        let before = self.sums.partition_point(|(end, _)| *end <= offset);
+        let sum = before.checked_sub(1).and_then(|last| self.sums.get(last));
+        offset.saturating_sub(sum.map_or(0, |(_, sum)| *sum))
+    }
 }
 
 /// The maximum number of bytes added to a text, as a multiple of its length.
@@ -23,18 +40,20 @@ pub(crate) fn indent_quoted(text: &str) -> Option<Indented> {
     let mut found = Vec::new();
     search.run(&mut found);
     let mut indented = String::with_capacity(text.len());
-    let mut lines = Vec::with_capacity(found.len());
-    let mut done = 0;
+    let mut added = Added::default();
+    let (mut done, mut sum) = (0, 0);
     let mut left = text.len().saturating_mul(MAX_GROWTH);
     for Continuation { line, offset, spaces } in found {
         left = left.checked_sub(spaces)?;
         indented.push_str(text.get(done..offset)?);
         indented.extend(std::iter::repeat_n(' ', spaces));
-        lines.push((line, spaces));
+        sum += spaces;
+        added.lines.push((line, spaces));
+        added.sums.push((indented.len(), sum));
         done = offset;
     }
     indented.push_str(text.get(done..)?);
-    (!lines.is_empty()).then_some(Indented { text: indented, lines })
+    (!added.lines.is_empty()).then_some(Indented { text: indented, added })
 }
 
 /// A further line of a quoted scalar: its number, its offset, and the spaces that it lacks.

@@ -54,12 +54,12 @@ mod document;
 mod duplicate;
 mod error;
 mod indent;
-mod places;
+mod reach;
 mod scalar;
 mod source;
 mod text;
 
-pub use document::{Document, read_document, read_documents, read_documents_with_locations};
+pub use document::{Document, read_document, read_documents, read_documents_with_spans};
 pub use duplicate::{Duplicate, strict_error_text, warnings};
 pub use error::YamlError;
 

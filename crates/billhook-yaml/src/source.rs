@@ -6,12 +6,14 @@
 
 use std::borrow::Cow;
 
+use billhook_apimachinery::Span as Bytes;
 use granit_parser::{
     ErrorKind, Event, Marker, Parser, ScalarStyle, ScanError, Span, StrInput, StructureStyle,
 };
 
 use crate::MAX_DEPTH;
 use crate::error::{Place, YamlError};
+use crate::reach::Reach;
 use crate::scalar::{Scalar, Tag};
 
 /// The end of a collection, or a node (without its content).
@@ -31,6 +33,8 @@ pub(crate) struct Node<'t> {
     pub(crate) kind: Kind<'t>,
     /// The start of the node, with its tag and anchor.
     pub(crate) place: Place,
+    /// All of a scalar; the start of a collection; the end of it, if that is what this is.
+    pub(crate) span: Bytes,
     /// The number of the anchor that is set here; none is 0.
     pub(crate) anchor: usize,
 }
@@ -39,6 +43,8 @@ pub(crate) struct Node<'t> {
 struct Header {
     place: Place,
     offset: usize,
+    /// The offset after its indicators.
+    end: usize,
     /// Whether all line breaks at the end belong to the scalar.
     keeps: bool,
 }
@@ -46,6 +52,7 @@ struct Header {
 /// An open collection.
 struct Open {
     flow: bool,
+    sequence: bool,
     /// The minimum number of columns by which the lines of a scalar in it are indented.
     indent: usize,
 }
@@ -60,6 +67,7 @@ pub(crate) struct Source<'t> {
     done_at: Place,
     /// Whether that token is a scalar without quotes.
     after_plain: bool,
+    reach: Reach,
     open: Vec<Open>,
     /// The lines that were indented further and that no quoted scalar has gone over yet.
     indented: &'t [(usize, usize)],
@@ -86,6 +94,7 @@ impl<'t> Source<'t> {
             done: 0,
             done_at: Place { line: 1, column: 1 },
             after_plain: false,
+            reach: Reach::default(),
             open: Vec::new(),
             indented,
         }
@@ -140,13 +149,15 @@ impl<'t> Source<'t> {
             Event::SequenceEnd | Event::MappingEnd => {
                 self.token(span, false)?;
                 self.open.pop();
-                Ok(Node { kind: Kind::End, place: start(span), anchor: 0 })
+                let end = Bytes::new(self.reach.offset(), self.reach.offset());
+                Ok(Node { kind: Kind::End, place: start(span), span: end, anchor: 0 })
             }
             Event::Alias(id) => {
                 let name = span.slice(self.text).unwrap_or_default().trim_start_matches('*');
                 check_anchor_name(name, start(span))?;
                 self.token(span, false)?;
-                Ok(Node { kind: Kind::Alias(id), place: start(span), anchor: 0 })
+                let bytes = Bytes::new(offset(span.start), offset(span.end));
+                Ok(Node { kind: Kind::Alias(id), place: start(span), span: bytes, anchor: 0 })
             }
             Event::UnresolvedAlias(name) => {
                 let message = format!("yaml: unknown anchor '{name}' referenced");
@@ -185,7 +196,7 @@ impl<'t> Source<'t> {
         anchor: usize,
         span: Span,
     ) -> Result<Node<'t>, YamlError> {
-        let at = self.properties(span, anchor)?;
+        let property = self.properties(span, anchor)?;
         if span.start.index() < span.end.index() {
             self.token(span, false)?;
         }
@@ -194,8 +205,20 @@ impl<'t> Source<'t> {
         // A sequence at the column of the key it belongs to does not start at its first `-`.
         let inherits = flow || matches!(kind, Kind::Sequence) && !raw.starts_with('-');
         let indent = if inherits { self.indent() } else { span.start.col() + 1 };
-        self.open.push(Open { flow, indent });
-        Ok(Node { kind, place: at, anchor })
+        // The grammar may say that a sequence in a mapping starts after its first `-`.
+        let in_mapping = self.open.last().is_some_and(|open| !open.sequence);
+        match kind {
+            Kind::Sequence if !flow && in_mapping => self.reach.take_dash(self.text),
+            _ => self.reach.extend(offset(span.start)),
+        }
+        let from = match property {
+            Some(property) => offset(property),
+            None if flow => offset(span.start),
+            None => self.reach.offset(),
+        };
+        self.open.push(Open { flow, sequence: matches!(kind, Kind::Sequence), indent });
+        let place = place(property.unwrap_or(span.start));
+        Ok(Node { kind, place, span: Bytes::new(from, from), anchor })
     }
 
     fn scalar(
@@ -206,7 +229,9 @@ impl<'t> Source<'t> {
         tag: Option<&granit_parser::Tag>,
         span: Span,
     ) -> Result<Node<'t>, YamlError> {
-        let mut at = self.properties(span, anchor)?;
+        let property = self.properties(span, anchor)?;
+        let mut at = place(property.unwrap_or(span.start));
+        let mut from = offset(property.unwrap_or(span.start));
         let raw = span.slice(self.text).unwrap_or_default();
         let mut text = text;
         let is_absent = raw.is_empty() && style == ScalarStyle::Plain;
@@ -223,8 +248,9 @@ impl<'t> Source<'t> {
             ScalarStyle::SingleQuoted => self.go_over_indented(span),
             ScalarStyle::Literal | ScalarStyle::Folded => {
                 let header = self.block_header();
-                if at == start(span) {
-                    at = header.place;
+                self.reach.extend(header.end);
+                if property.is_none() {
+                    (at, from) = (header.place, header.offset);
                 }
                 if self.ends_without_break(&text, span, &header) {
                     let mut owned = text.into_owned();
@@ -235,7 +261,11 @@ impl<'t> Source<'t> {
         }
         if !is_absent {
             self.token(span, style == ScalarStyle::Plain)?;
+        } else if property.is_none() {
+            let is_item = self.open.last().is_some_and(|open| open.sequence);
+            from = self.reach.take_absent(self.text, is_item).start;
         }
+        let bytes = Bytes::new(from, self.reach.offset());
         if let Some(stand_in) = self.bom_stand_in
             && text.contains(stand_in)
         {
@@ -243,11 +273,11 @@ impl<'t> Source<'t> {
         }
         let plain = style == ScalarStyle::Plain;
         let scalar = Scalar { text, plain, tag: tag.map_or(Tag::None, Tag::of) };
-        Ok(Node { kind: Kind::Scalar(scalar), place: at, anchor })
+        Ok(Node { kind: Kind::Scalar(scalar), place: at, span: bytes, anchor })
     }
 
-    /// Takes the tag and the anchor of a node. Returns where the node starts with them.
-    fn properties(&mut self, span: Span, anchor: usize) -> Result<Place, YamlError> {
+    /// Takes the tag and the anchor of a node. Returns where the first of them is.
+    fn properties(&mut self, span: Span, anchor: usize) -> Result<Option<Marker>, YamlError> {
         let mut properties = [span.tag_span(), None];
         if anchor != 0
             && let Some((Event::Anchor(_, name), span)) = self.event()?
@@ -261,9 +291,9 @@ impl<'t> Source<'t> {
         let mut first = None;
         for property in properties.into_iter().flatten() {
             self.token(property, false)?;
-            first = first.or(Some(start(property)));
+            first = first.or(Some(property.start));
         }
-        Ok(first.unwrap_or(start(span)))
+        Ok(first)
     }
 
     /// Takes the continuation lines of a quoted scalar from those that were indented.
@@ -283,6 +313,9 @@ impl<'t> Source<'t> {
         {
             let place = Place { line: *line, column: 1 };
             return Err(YamlError::at(place, "found a line that is not indented enough"));
+        }
+        if span.start.index() < span.end.index() {
+            self.reach.extend(offset(span.end));
         }
         if let Some(end) = span.end.byte_offset().filter(|end| *end >= self.done) {
             self.done = end;
@@ -410,17 +443,19 @@ impl<'t> Source<'t> {
                 '|' | '>' => {
                     let mut at = self.done_at;
                     at.advance(rest.get(..offset).unwrap_or_default());
-                    let indicators = rest.get(offset + 1..).unwrap_or_default().bytes();
-                    let mut indicators =
-                        indicators.take_while(|b| matches!(b, b'+' | b'-' | b'0'..=b'9'));
-                    let keeps = indicators.any(|byte| byte == b'+');
-                    return Header { place: at, offset: self.done + offset, keeps };
+                    let indicators = rest.get(offset + 1..).unwrap_or_default();
+                    let is_indicator = |c: char| matches!(c, '+' | '-' | '0'..='9');
+                    let after = indicators.trim_start_matches(is_indicator);
+                    let (indicators, _) = indicators.split_at(indicators.len() - after.len());
+                    let offset = self.done + offset;
+                    let end = offset + 1 + indicators.len();
+                    return Header { place: at, offset, end, keeps: indicators.contains('+') };
                 }
                 _ => {}
             }
             spaced = is_blank;
         }
-        Header { place: self.done_at, offset: self.done, keeps: false }
+        Header { place: self.done_at, offset: self.done, end: self.done, keeps: false }
     }
 
     /// `{a:}`: a colon before a flow indicator belongs to the scalar in YAML 1.1.
@@ -455,6 +490,10 @@ impl<'t> Source<'t> {
 /// Returns the number of lines that begin in a text.
 fn lines_behind(text: Option<&str>) -> usize {
     memchr::memchr_iter(b'\n', text.unwrap_or_default().as_bytes()).count()
+}
+
+fn offset(mark: Marker) -> usize {
+    mark.byte_offset().unwrap_or_default()
 }
 
 fn place(mark: Marker) -> Place {

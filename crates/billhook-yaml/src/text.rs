@@ -17,6 +17,8 @@ pub(crate) struct Text<'b> {
     pub(crate) broken: Option<YamlError>,
     /// The stand-in for a byte order mark inside the text.
     pub(crate) bom_stand_in: Option<char>,
+    /// The number of bytes before the characters; `None` if the bytes are not UTF-8.
+    pub(crate) offset: Option<usize>,
 }
 
 impl<'b> Text<'b> {
@@ -40,7 +42,15 @@ impl<'b> Text<'b> {
                 chars = Cow::Owned(chars.replace(BOM, stand_in.encode_utf8(&mut [0; 4])));
             }
         }
-        Text { chars, broken, bom_stand_in }
+        Text { chars, broken, bom_stand_in, offset: offset(bytes) }
+    }
+}
+
+fn offset(bytes: &[u8]) -> Option<usize> {
+    match bytes {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => None,
+        [0xef, 0xbb, 0xbf, ..] => Some(BOM.len()),
+        _ => Some(0),
     }
 }
 

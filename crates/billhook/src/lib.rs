@@ -92,7 +92,7 @@ pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
     Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
     GroupVersionResource, KubernetesVersion, KubernetesVersionError, Reason, Segment, Segments,
-    Status, StatusCause, StatusDetails, TypeMeta, UserInfo, Verdict,
+    Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan, Verdict,
 };
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
@@ -109,7 +109,9 @@ pub use crd::{
 pub use decode::{Decoded, DecodedText, field_warnings, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
-pub use manifest::{Manifest, ManifestError, read_manifests, to_json, to_json_pretty};
+pub use manifest::{
+    Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
+};
 pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
 pub use validate::{SERVER_FIELDS, ValidateOptions, Validation};
 pub use yaml::to_yaml;

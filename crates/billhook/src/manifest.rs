@@ -1,7 +1,9 @@
 //! Documents as users have them: files of YAML or JSON with one or more objects.
 
+use billhook_apimachinery::Spans;
 use billhook_apimachinery::value::DeepValue;
-use billhook_decode::{JsonError, is_json, read_json};
+use billhook_decode::{JsonError, is_json, read_json, read_json_with_spans};
+use billhook_yaml::{read_documents, read_documents_with_spans};
 use serde_json::Value;
 
 /// One document of a manifest.
@@ -10,6 +12,7 @@ pub struct Manifest {
     value: DeepValue,
     duplicates: Vec<String>,
     index: usize,
+    spans: Option<Spans>,
 }
 
 impl Manifest {
@@ -31,6 +34,12 @@ impl Manifest {
     /// Returns the position of the document in its text, from 0.
     pub fn index(&self) -> usize {
         self.index
+    }
+
+    /// Returns the places of keys and values in the text; `None` if it was read without spans, or if
+    /// it is UTF-16.
+    pub fn spans(&self) -> Option<&Spans> {
+        self.spans.as_ref()
     }
 }
 
@@ -75,14 +84,44 @@ impl From<JsonError> for ManifestError {
 /// # Ok::<(), billhook::ManifestError>(())
 /// ```
 pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
+    read(text, false)
+}
+
+/// [`read_manifests`], for documents that can be asked for [`Manifest::spans`].
+///
+/// # Errors
+///
+/// If a document is malformed.
+///
+/// ```
+/// use billhook::FieldPath;
+/// let text = b"a: 1\n---\nb: [x, yz]\n";
+/// let documents = billhook::read_manifests_with_spans(text)?;
+/// let path = FieldPath::default().name("b").index(1);
+/// let span = documents[1].spans().and_then(|spans| spans.find(&path)).unwrap().value;
+/// assert_eq!(&text[span.start..span.end], b"yz");
+/// # Ok::<(), billhook::ManifestError>(())
+/// ```
+pub fn read_manifests_with_spans(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
+    read(text, true)
+}
+
+fn read(text: &[u8], with_spans: bool) -> Result<Vec<Manifest>, ManifestError> {
     if is_json(text) {
-        let document = read_json(text)?;
+        let (document, spans) = match with_spans {
+            true => read_json_with_spans(text).map(|(document, spans)| (document, Some(spans)))?,
+            false => (read_json(text)?, None),
+        };
         let duplicates = document.duplicates().to_vec();
-        return Ok(vec![Manifest { value: document.into_value(), duplicates, index: 0 }]);
+        return Ok(vec![Manifest { value: document.into_value(), duplicates, index: 0, spans }]);
     }
     let mut manifests = Vec::new();
-    for (index, document) in billhook_yaml::read_documents(text).into_iter().enumerate() {
-        let document = document.map_err(|error| ManifestError {
+    let documents = match with_spans {
+        true => read_documents_with_spans(text),
+        false => read_documents(text),
+    };
+    for (index, document) in documents.into_iter().enumerate() {
+        let mut document = document.map_err(|error| ManifestError {
             message: error.to_string(),
             index,
             place: Some((error.line(), error.column())),
@@ -90,7 +129,8 @@ pub fn read_manifests(text: &[u8]) -> Result<Vec<Manifest>, ManifestError> {
         if !document.value().is_null() {
             let path = |duplicate: &billhook_yaml::Duplicate| duplicate.path().to_dotted();
             let duplicates = document.duplicates().iter().map(path).collect();
-            manifests.push(Manifest { value: document.into_value(), duplicates, index });
+            let spans = document.take_spans();
+            manifests.push(Manifest { value: document.into_value(), duplicates, index, spans });
         }
     }
     Ok(manifests)

@@ -10,5 +10,6 @@
 )]
 
 mod acceptance;
+mod spans;
 mod stops;
 mod table;

@@ -1,9 +1,12 @@
 //! Any text: never a panic, and JSON is YAML.
 
 use billhook_apimachinery::value::deep_eq;
-use billhook_yaml::{read_document, read_documents, read_documents_with_locations};
+use billhook_apimachinery::{FieldPath, Spans};
+use billhook_yaml::{read_document, read_documents, read_documents_with_spans};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
+
+use crate::spans::children;
 
 /// Values as the server has them: whole floats that fit are integers (SS-01).
 pub(crate) fn any_value() -> impl Strategy<Value = Value> {
@@ -115,8 +118,11 @@ proptest! {
     #[test]
     fn pieces_never_panic(pieces in prop::collection::vec(prop::sample::select(PIECES), 0..40)) {
         let text = pieces.concat();
-        let documents = read_documents_with_locations(text.as_bytes());
+        let documents = read_documents_with_spans(text.as_bytes());
         for document in documents.into_iter().flatten() {
+            if let Some(spans) = document.spans() {
+                check_bounds(&text, document.value(), spans, &FieldPath::default());
+            }
             for duplicate in document.duplicates() {
                 prop_assert!(!duplicate.key().is_empty());
                 prop_assert!(duplicate.line() >= 1);
@@ -147,6 +153,17 @@ proptest! {
             let document = document.unwrap();
             prop_assert!(deep_eq(document.value(), &value), "{text:?}: {document:?}");
         }
+    }
+}
+
+/// Every value has a place, which is a part of the text.
+fn check_bounds(text: &str, value: &Value, spans: &Spans, path: &FieldPath) {
+    let found = spans.find(path).unwrap_or_else(|| panic!("{text:?}: {path} has no place"));
+    for span in found.key.into_iter().chain([found.value]) {
+        assert!(text.get(span.start..span.end).is_some(), "{text:?}: {path}: {span:?}");
+    }
+    for (path, below) in children(value, path) {
+        check_bounds(text, below, spans, &path);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Hostile text on a small stack.
 
-use billhook_yaml::read_documents_with_locations;
+use billhook_yaml::read_documents_with_spans;
 
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     let thread = std::thread::Builder::new().stack_size(256 * 1024).spawn(work).unwrap();
@@ -61,7 +61,7 @@ fn hostile_text_is_read_on_a_small_stack() {
     on_a_small_stack(|| {
         let bytes = std::env::var("HOSTILE_BYTES").ok().and_then(|text| text.parse().ok());
         for (_, text) in texts(bytes.unwrap_or(200_000)) {
-            for document in read_documents_with_locations(text.as_bytes()).into_iter().flatten() {
+            for document in read_documents_with_spans(text.as_bytes()).into_iter().flatten() {
                 drop(document.clone());
             }
         }

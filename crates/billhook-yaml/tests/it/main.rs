@@ -13,3 +13,4 @@ mod any_text;
 mod hostile;
 mod peer;
 mod reading;
+mod spans;

@@ -1,11 +1,7 @@
 //! The server's readings of YAML text: the measured facts and the shared vectors.
 
-use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::deep_eq;
-use billhook_yaml::{
-    Document, YamlError, read_document, read_documents, read_documents_with_locations,
-    strict_error_text,
-};
+use billhook_yaml::{Document, YamlError, read_document, read_documents, strict_error_text};
 use serde_json::{Value, json};
 
 fn read(text: &str) -> Result<Document, YamlError> {
@@ -350,33 +346,6 @@ fn streams() {
     assert!(read_document(b"a: 1\n---\nc: [").is_ok());
     assert!(read_document(b"a: \"\n\x01\"").unwrap_err().to_string().contains("control"));
     assert!(read_document(b"a: 1\xff").is_err());
-}
-
-#[test]
-fn values_have_locations() {
-    let text = "---\nspec:\n  ports:\n    - port: 1\n      name: \"é\" \n    -\n      80\n  <<: &x {m: 1}\n\
-                é: [a, {b: c}]\nz: *x\nlast: |\n  text\nlast: 1\n";
-    let documents = read_documents_with_locations(text.as_bytes());
-    let document = documents[0].as_ref().unwrap();
-    let top = FieldPath::default;
-    for (path, place) in [
-        (top(), Some((2, 1))),
-        (top().name("spec"), Some((2, 1))),
-        (top().name("spec").name("ports").index(0), Some((4, 7))),
-        (top().name("spec").name("ports").index(0).name("name"), Some((5, 7))),
-        (top().name("spec").key("ports").index(1), Some((7, 7))),
-        (top().name("spec").name("m"), Some((8, 11))),
-        (top().name("é").index(1).name("b"), Some((9, 9))),
-        (top().name("z").name("m"), Some((8, 11))),
-        (top().name("last"), Some((13, 1))),
-        (top().name("none"), None),
-        (top().index(0), None),
-        (top().name("spec").name("ports").index(2), None),
-        (top().name("z").name("m").name("n"), None),
-    ] {
-        assert_eq!(document.location(&path), place, "{path}");
-    }
-    assert_eq!(read(text).unwrap().location(&top()), None);
 }
 
 /// SS-01; vector yamldoc-deep; fact `deep`.

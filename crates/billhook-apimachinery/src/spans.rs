@@ -1,0 +1,167 @@
+//! The places of a document's keys and values in its text.
+
+use std::collections::HashMap;
+
+use crate::field_path::{FieldPath, Segment};
+
+/// A range of bytes of a text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Span {
+    /// The offset of the first byte.
+    pub start: usize,
+    /// The offset after the last byte.
+    pub end: usize,
+}
+
+impl Span {
+    /// Creates a span from its first byte to before `end`.
+    pub fn new(start: usize, end: usize) -> Self {
+        Span { start, end }
+    }
+}
+
+impl From<Span> for std::ops::Range<usize> {
+    fn from(span: Span) -> Self {
+        span.start..span.end
+    }
+}
+
+/// The places of a value and of the key before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ValueSpan {
+    /// The key of a member; `None` for items and for the top.
+    pub key: Option<Span>,
+    /// The value itself. Empty if nothing is written, as after the colon of `key:` in YAML. After a
+    /// YAML alias, the value that the anchor names.
+    pub value: Span,
+}
+
+/// The places of all values of a document, by path. Made by a [`SpansBuilder`].
+///
+/// ```
+/// use billhook_apimachinery::{FieldPath, Span, SpansBuilder};
+/// // {"a": [7]}
+/// let mut builder = SpansBuilder::default();
+/// let top = builder.value(None, Span::new(0, 10));
+/// let list = builder.value(Some(Span::new(1, 4)), Span::new(6, 9));
+/// builder.member(top, "a", list);
+/// let item = builder.value(None, Span::new(7, 8));
+/// builder.item(list, item);
+/// let spans = builder.finish();
+/// let found = spans.find(&FieldPath::default().name("a").index(0)).unwrap();
+/// assert_eq!((found.key, found.value), (None, Span::new(7, 8)));
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Spans {
+    nodes: Vec<Node>,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    span: ValueSpan,
+    children: Children,
+}
+
+#[derive(Clone, Debug, Default)]
+enum Children {
+    #[default]
+    None,
+    List(Vec<SpanId>),
+    Map(HashMap<Box<str>, SpanId>),
+}
+
+impl Spans {
+    /// Returns the place of a value; `None` if there is no such value.
+    pub fn find(&self, path: &FieldPath) -> Option<ValueSpan> {
+        let (depth, span) = self.nearest(path)?;
+        (depth == path.segments().count()).then_some(span)
+    }
+
+    /// Returns the place of a value or, if it does not exist, of the innermost value around it; and
+    /// how many steps of the path lead there. `None` if the document is empty.
+    pub fn nearest(&self, path: &FieldPath) -> Option<(usize, ValueSpan)> {
+        let mut node = self.nodes.first()?;
+        let mut depth = 0;
+        for segment in path.segments() {
+            let Some(child) = node.child(segment).and_then(|id| self.nodes.get(id.0)) else {
+                break;
+            };
+            node = child;
+            depth += 1;
+        }
+        Some((depth, node.span))
+    }
+}
+
+impl Node {
+    fn child(&self, segment: Segment<'_>) -> Option<SpanId> {
+        match (&self.children, segment) {
+            (Children::List(items), Segment::Index(index)) => items.get(index).copied(),
+            (Children::Map(members), Segment::Name(name) | Segment::Key(name)) => {
+                members.get(name).copied()
+            }
+            _ => None,
+        }
+    }
+}
+
+/// A value of a [`SpansBuilder`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpanId(usize);
+
+/// Collects [`Spans`]; for readers of documents.
+#[derive(Clone, Debug, Default)]
+pub struct SpansBuilder {
+    nodes: Vec<Node>,
+}
+
+impl SpansBuilder {
+    /// Adds a value. The first one is the top.
+    pub fn value(&mut self, key: Option<Span>, value: Span) -> SpanId {
+        let span = ValueSpan { key, value };
+        self.nodes.push(Node { span, children: Children::None });
+        SpanId(self.nodes.len() - 1)
+    }
+
+    /// Sets the end of a value.
+    pub fn end(&mut self, value: SpanId, end: usize) {
+        if let Some(node) = self.nodes.get_mut(value.0) {
+            node.span.value.end = end;
+        }
+    }
+
+    /// Makes a value the next item of a list.
+    pub fn item(&mut self, list: SpanId, item: SpanId) {
+        let Some(node) = self.nodes.get_mut(list.0) else { return };
+        match &mut node.children {
+            Children::List(items) => items.push(item),
+            other => *other = Children::List(vec![item]),
+        }
+    }
+
+    /// Makes a value a member of an object; the last one of a name counts.
+    pub fn member(&mut self, object: SpanId, name: &str, member: SpanId) {
+        let Some(node) = self.nodes.get_mut(object.0) else { return };
+        match &mut node.children {
+            Children::Map(members) => {
+                members.insert(name.into(), member);
+            }
+            other => *other = Children::Map(HashMap::from([(name.into(), member)])),
+        }
+    }
+
+    /// Replaces every offset, for a text that was rewritten before it was read.
+    pub fn map_offsets(&mut self, map: impl Fn(usize) -> usize) {
+        for node in &mut self.nodes {
+            for span in node.span.key.iter_mut().chain([&mut node.span.value]) {
+                *span = Span::new(map(span.start), map(span.end));
+            }
+        }
+    }
+
+    /// Returns what was collected.
+    pub fn finish(self) -> Spans {
+        Spans { nodes: self.nodes }
+    }
+}
