@@ -97,7 +97,7 @@ fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
 /// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
     let mut out = String::new();
-    write_json(value, true, &mut out);
+    write_json(value, Escapes::Html, &mut out);
     out
 }
 
@@ -110,7 +110,15 @@ impl fmt::Debug for DeepValue {
 /// Prints compact JSON with sorted keys; only what JSON requires is escaped.
 pub fn plain_json(value: &Value) -> String {
     let mut out = String::new();
-    write_json(value, false, &mut out);
+    write_json(value, Escapes::Required, &mut out);
+    out
+}
+
+/// Prints a string in double quotes as YAML, so that every reader takes it for the same string:
+/// whatever is not [printable](is_printable) is escaped.
+pub fn yaml_string(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    write_string(text, Escapes::Yaml, &mut out);
     out
 }
 
@@ -118,7 +126,8 @@ pub fn plain_json(value: &Value) -> String {
 /// the depth.
 const MAX_INDENT: usize = 100;
 
-/// Prints JSON with sorted keys, indented by two spaces per level.
+/// Prints JSON with sorted keys, indented by two spaces per level. Whatever is not
+/// [printable](is_printable) is escaped, so that no terminal obeys it.
 pub fn pretty_json(value: &Value) -> String {
     let mut out = String::new();
     write_pretty(value, 0, &mut out);
@@ -146,18 +155,51 @@ fn write_pretty(value: &Value, level: usize, out: &mut String) {
             for (index, (key, member)) in sorted(members).into_iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
                 new_line(out, level + 1);
-                write_json_string(key, false, out);
+                write_string(key, Escapes::Unprintable, out);
                 out.push_str(": ");
                 write_pretty(member, level + 1, out);
             }
             new_line(out, level);
             out.push('}');
         }),
-        flat => write_json(flat, false, out),
+        flat => write_json(flat, Escapes::Unprintable, out),
     }
 }
 
-fn write_json(value: &Value, html: bool, out: &mut String) {
+/// The characters of strings that are escaped.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escapes {
+    /// Those that JSON requires.
+    Required,
+    /// Also those that the server escapes for HTML and JavaScript.
+    Html,
+    /// Also all that are not printable, as JSON escapes them.
+    Unprintable,
+    /// The same, as YAML escapes them: it has no surrogates.
+    Yaml,
+}
+
+impl Escapes {
+    /// Whether a character is escaped although JSON does not require it.
+    fn has(self, c: char) -> bool {
+        match self {
+            Escapes::Required => false,
+            Escapes::Html => matches!(c, '<' | '>' | '&' | '\u{2028}' | '\u{2029}'),
+            Escapes::Unprintable | Escapes::Yaml => !is_printable(c),
+        }
+    }
+
+    fn push_code(self, c: char, out: &mut String) {
+        if self == Escapes::Yaml && c > '\u{ffff}' {
+            return push_hex(out, "\\U", c as u32, 8);
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            push_hex(out, "\\u", u32::from(*unit), 4);
+        }
+    }
+}
+
+fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
     match value {
         Value::Null => out.push_str("null"),
         Value::Bool(true) => out.push_str("true"),
@@ -168,14 +210,14 @@ fn write_json(value: &Value, html: bool, out: &mut String) {
             }
             Num::Float(float) => out.push_str(&json_float(float)),
         },
-        Value::String(text) => write_json_string(text, html, out),
+        Value::String(text) => write_string(text, escapes, out),
         Value::Array(items) => grow(|| {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
-                write_json(item, html, out);
+                write_json(item, escapes, out);
             }
             out.push(']');
         }),
@@ -185,16 +227,16 @@ fn write_json(value: &Value, html: bool, out: &mut String) {
                 if index > 0 {
                     out.push(',');
                 }
-                write_json_string(key, html, out);
+                write_string(key, escapes, out);
                 out.push(':');
-                write_json(member, html, out);
+                write_json(member, escapes, out);
             }
             out.push('}');
         }),
     }
 }
 
-fn write_json_string(text: &str, html: bool, out: &mut String) {
+fn write_string(text: &str, escapes: Escapes, out: &mut String) {
     out.push('"');
     let mut plain = 0;
     for (at, c) in text.char_indices() {
@@ -207,12 +249,12 @@ fn write_json_string(text: &str, html: bool, out: &mut String) {
             '\x08' => "\\b",
             '\x0c' => "\\f",
             c if (c as u32) < 0x20 => "",
-            '<' | '>' | '&' | '\u{2028}' | '\u{2029}' if html => "",
+            c if escapes.has(c) => "",
             _ => continue,
         };
         out.push_str(text.get(plain..at).unwrap_or_default());
         if escape.is_empty() {
-            push_hex(out, "\\u", c as u32, 4);
+            escapes.push_code(c, out);
         } else {
             out.push_str(escape);
         }
@@ -273,5 +315,15 @@ mod tests {
         let value = json!({"b": [1.0, 2, null], "a": "<&>\u{2028}\u{1}", "c": {}});
         let expected = r#"{"a":"\u003c\u0026\u003e\u2028\u0001","b":[1,2,null],"c":{}}"#;
         assert_eq!(compact_json(&value), expected);
+    }
+
+    /// A terminal obeys C1 controls, and bidirectional marks make text read as what it is not.
+    #[test]
+    fn unprintable_characters_are_escaped_where_people_read() {
+        let text = "a\u{9b}b\u{202e}\u{feff}\u{e0001}é😀";
+        let json = r#""a\u009bb\u202e\ufeff\udb40\udc01é😀""#;
+        assert_eq!(pretty_json(&json!(text)), json);
+        assert_eq!(serde_json::from_str::<Value>(json).unwrap(), text);
+        assert_eq!(yaml_string(text), r#""a\u009bb\u202e\ufeff\U000e0001é😀""#);
     }
 }

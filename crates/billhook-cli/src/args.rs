@@ -109,7 +109,7 @@ pub(crate) struct Decode {
     /// are printed. All objects of a file are of the kind and version of its first one
     #[arg(long, conflicts_with_all = ["from", "output", "report", "check"])]
     pub(crate) ndjson: bool,
-    /// Threads that decode [default: 1]
+    /// Threads that decode, at most 256 [default: 1]
     #[arg(long, value_name = "N", requires = "ndjson")]
     pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]

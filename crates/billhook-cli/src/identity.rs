@@ -46,19 +46,9 @@ impl Identity {
         }
     }
 
-    /// Whether both are the same object, in any version. One that names no namespace is in the
-    /// given one.
-    pub(crate) fn is_same_object(&self, other: &Identity, namespace: &str) -> bool {
-        let group = |identity: &Identity| {
-            let api_version = identity.api_version.as_deref().unwrap_or_default();
-            api_version.split_once('/').map_or("", |(group, _)| group).to_owned()
-        };
-        let namespace_of = |identity: &Identity| {
-            identity.namespace.clone().unwrap_or_else(|| namespace.to_owned())
-        };
-        self.kind == other.kind
-            && self.name == other.name
-            && group(self) == group(other)
-            && namespace_of(self) == namespace_of(other)
+    /// Returns the group that the object says it is of.
+    pub(crate) fn group(&self) -> &str {
+        let api_version = self.api_version.as_deref().unwrap_or_default();
+        api_version.split_once('/').map_or("", |(group, _)| group)
     }
 }

@@ -15,6 +15,7 @@ mod matching;
 mod options;
 mod problem;
 mod report;
+mod stored;
 mod validate;
 
 use std::io;
@@ -25,10 +26,11 @@ use clap::Parser as _;
 use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
-    let command = args::Cli::parse().command;
-    if let Err(conflict) = command.check() {
-        conflict.exit();
-    }
+    let cli = args::Cli::try_parse();
+    let command = match cli.and_then(|cli| cli.command.check().map(|()| cli.command)) {
+        Ok(command) => command,
+        Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
+    };
     let run = match &command {
         args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
@@ -37,14 +39,23 @@ fn main() -> ExitCode {
         args::Subcommands::Admit(command) => admit::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
     };
-    let status = match run {
-        Ok(status) => status,
+    exit_code(run.map(Status::code))
+}
+
+/// Help is an answer, anything else that clap says is an error.
+fn clap_status(answer: &clap::Error) -> u8 {
+    if answer.use_stderr() { Status::Unusable.code() } else { Status::Fine.code() }
+}
+
+/// Returns the exit status of a run, or of output that could not be written.
+fn exit_code(run: io::Result<u8>) -> ExitCode {
+    ExitCode::from(match run {
+        Ok(code) => code,
         // Whoever read the output has seen enough.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Status::Fine.code(),
         Err(error) => {
             report::problem(&Problem::io(Place::file("standard output"), &error));
-            Status::Unusable
+            Status::Unusable.code()
         }
-    };
-    ExitCode::from(status.code())
+    })
 }

@@ -1,11 +1,13 @@
 //! Text on the terminal: objects on standard output; warnings and errors on standard error, in
 //! color where that is a terminal.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use billhook_apimachinery::print::is_printable;
+use billhook::FieldError;
+use billhook_apimachinery::print::{is_printable, quote};
 use serde_json::Value;
 
 use crate::identity::Identity;
@@ -70,7 +72,7 @@ pub(crate) fn warning(message: &str) {
 
 /// Overwrites the line of a terminal that standard error is at.
 pub(crate) fn progress(text: &str) {
-    to_stderr(&format!("\r\x1b[K{text}"));
+    to_stderr(&format!("\r\x1b[K{}", visible(text)));
 }
 
 pub(crate) fn labelled(style: Style, label: &str, message: &str) -> String {
@@ -92,17 +94,64 @@ pub(crate) fn title(out: &mut String, place: &Place, identity: &Identity, text: 
     let _ = writeln!(out, "{HEADER}{}:{HEADER:#} {text}", visible(&title));
 }
 
-/// Text of the user's files that cannot move the cursor or change colors; line breaks stay.
+/// The characters that a line shows of a text that is longer than both: the start says where and
+/// what, the end says why.
+const SHOWN_START: usize = 800;
+const SHOWN_END: usize = 200;
+
+/// Returns text from outside of this program as people see it: on one line, so that it cannot pass
+/// for another message; without characters that a terminal obeys and passwords in URLs; and cut if
+/// it is long. All such text goes through this function.
 pub(crate) fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || is_printable(c) {
-            out.push(c);
-        } else {
-            out.extend(c.escape_unicode());
+    let text = &without_user_info(text);
+    if text.chars().nth(SHOWN_START + SHOWN_END).is_none() {
+        return text.chars().map(shown).collect();
+    }
+    let start = text.chars().take(SHOWN_START);
+    let end: Vec<char> = text.chars().rev().take(SHOWN_END).collect();
+    start.chain(" […] ".chars()).chain(end.into_iter().rev()).map(shown).collect()
+}
+
+/// Returns an error as people see it. The server shows the user information of a URL.
+pub(crate) fn error_text(error: &FieldError) -> String {
+    let text = error.to_string();
+    match error.bad_value() {
+        Some(Value::String(value)) if error.detail().starts_with("user information") => {
+            text.replacen(&quote(value), "\"…\"", 1)
+        }
+        _ => text,
+    }
+}
+
+/// Leaves out the user information of URLs.
+fn without_user_info(text: &str) -> Cow<'_, str> {
+    let mut out = String::new();
+    let mut done = 0;
+    for (scheme, separator) in text.match_indices("://") {
+        let start = scheme + separator.len();
+        let rest = text.get(start..).unwrap_or_default();
+        let end = rest.find(|c: char| "/?#\"'`".contains(c) || c.is_whitespace());
+        let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        if let Some(at) = authority.rfind('@') {
+            out.push_str(text.get(done..start).unwrap_or_default());
+            out.push('…');
+            done = start + at;
         }
     }
-    out
+    if done == 0 {
+        return Cow::Borrowed(text);
+    }
+    out.push_str(text.get(done..).unwrap_or_default());
+    Cow::Owned(out)
+}
+
+/// A character as people see it.
+fn shown(c: char) -> String {
+    match c {
+        '\n' => "\\n".to_owned(),
+        c if is_printable(c) => c.to_string(),
+        c => c.escape_unicode().to_string(),
+    }
 }
 
 /// Nobody can be told if standard error is gone.

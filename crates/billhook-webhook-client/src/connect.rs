@@ -23,6 +23,9 @@ const DIAL_TIMEOUT: Duration = Duration::from_secs(30);
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const IDLE_TIMEOUT: Duration = Duration::from_secs(90);
 const MAX_IDLE: usize = 25;
+/// The most bytes of the head of a response, and the most headers (CL-59).
+const MAX_HEAD: usize = 1 << 20;
+const MAX_HEADERS: usize = 20_000;
 
 type Body = Full<Bytes>;
 
@@ -128,8 +131,12 @@ impl Pool {
             .await
             .map_err(|_| "net/http: TLS handshake timeout".to_owned())?
             .map_err(|error| handshake_error(&error))?;
-        let (connection, driver) =
-            http1::handshake(TokioIo::new(stream)).await.map_err(|error| exchange_error(&error))?;
+        let (connection, driver) = http1::Builder::new()
+            .max_buf_size(MAX_HEAD)
+            .max_headers(MAX_HEADERS)
+            .handshake(TokioIo::new(stream))
+            .await
+            .map_err(|error| exchange_error(&error))?;
         // It ends when the sending half is dropped or the webhook closes the connection; what
         // goes wrong is told to whoever waits for an answer.
         tokio::spawn(async move {

@@ -6,6 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use billhook_apimachinery::message_error;
+use billhook_apimachinery::value::json_type;
 use serde_json::Value;
 
 use super::exec::{Given, Program};
@@ -77,6 +78,9 @@ impl Kubeconfig {
         let document =
             billhook_yaml::read_document(text).map_err(|error| fail(error.to_string()))?;
         let config = document.value();
+        if !matches!(config, Value::Object(_) | Value::Null) {
+            return Err(fail(format!("expected an object, found {}", json_type(config))));
+        }
         for (name, expected) in [("apiVersion", "v1"), ("kind", "Config")] {
             let found = config.get(name).and_then(Value::as_str).unwrap_or(expected);
             if found != expected {
@@ -105,6 +109,7 @@ impl Kubeconfig {
         let text = std::fs::read(path)
             .map_err(|error| KubeconfigError::new(format!("{}: {error}", path.display())))?;
         Self::from_slice(&text, path.parent().unwrap_or(Path::new("")))
+            .map_err(|error| KubeconfigError::new(format!("{}: {error}", path.display())))
     }
 
     /// The entry for a target `host:port` (CL-21). `in_cluster` are the credentials that a process

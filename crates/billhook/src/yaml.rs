@@ -1,7 +1,7 @@
 //! Writing YAML that every reader takes for the same value: strings that YAML 1.1 or 1.2 could
 //! take for something else are quoted.
 
-use billhook_apimachinery::print::plain_json;
+use billhook_apimachinery::print::{plain_json, yaml_string};
 use billhook_apimachinery::value::{grow, sorted};
 use serde_json::Value;
 
@@ -31,9 +31,12 @@ pub fn to_yaml(value: &Value) -> String {
     out
 }
 
-/// Below this level the text goes on as JSON, which is YAML too: indentation would make its size
-/// the square of the depth.
+/// Below this level the text goes on in flow style: indentation would make its size the square of
+/// the depth.
 const MAX_INDENT: usize = 100;
+
+/// A longer key needs a `?` before it.
+const MAX_SIMPLE_KEY: usize = 1000;
 
 /// Writes a value at an indentation; `at_start` means that the line is indented already, as after
 /// the dash of a list.
@@ -41,15 +44,14 @@ fn write(value: &Value, indent: usize, at_start: bool, out: &mut String) {
     let mut first = at_start;
     let mut line = |out: &mut String| {
         if !std::mem::take(&mut first) {
-            out.extend(std::iter::repeat_n("  ", indent));
+            indented(indent, out);
         }
     };
     match value {
         Value::Object(members) if !members.is_empty() && indent < MAX_INDENT => grow(|| {
             for (key, member) in sorted(members) {
                 line(out);
-                write_key(key, out);
-                out.push(':');
+                write_key(&key_text(key), Some(indent), out);
                 match member {
                     Value::Object(below) if !below.is_empty() && indent + 1 < MAX_INDENT => {
                         out.push('\n');
@@ -80,23 +82,61 @@ fn write(value: &Value, indent: usize, at_start: bool, out: &mut String) {
     }
 }
 
-/// Writes a scalar, an empty container or JSON, with the line break after it.
+fn indented(indent: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n("  ", indent));
+}
+
+/// Writes a scalar or a value in flow style, with the line break after it.
 fn write_scalar(value: &Value, indent: usize, out: &mut String) {
     match value {
         Value::String(text) if is_block(text) => write_block(text, indent, out),
         Value::String(text) if is_plain(text) => out.push_str(text),
-        other => out.push_str(&plain_json(other)),
+        other => write_flow(other, out),
     }
     if !out.ends_with('\n') {
         out.push('\n');
     }
 }
 
-fn write_key(key: &str, out: &mut String) {
-    if is_plain(key) {
+/// Writes a key of a block mapping at an indentation, or of a flow mapping, and the colon.
+fn write_key(key: &str, indent: Option<usize>, out: &mut String) {
+    if key.len() <= MAX_SIMPLE_KEY {
         out.push_str(key);
     } else {
-        out.push_str(&plain_json(&key.into()));
+        out.push_str("? ");
+        out.push_str(key);
+        out.push(if indent.is_some() { '\n' } else { ' ' });
+        indented(indent.unwrap_or_default(), out);
+    }
+    out.push(':');
+}
+
+fn key_text(key: &str) -> String {
+    if is_plain(key) { key.to_owned() } else { yaml_string(key) }
+}
+
+/// Writes a value as JSON, which is YAML too but for long keys.
+fn write_flow(value: &Value, out: &mut String) {
+    match value {
+        Value::String(text) => out.push_str(&yaml_string(text)),
+        Value::Array(items) => grow(|| {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                write_flow(item, out);
+            }
+            out.push(']');
+        }),
+        Value::Object(members) => grow(|| {
+            out.push('{');
+            for (index, (key, member)) in sorted(members).into_iter().enumerate() {
+                out.push_str(if index > 0 { "," } else { "" });
+                write_key(&yaml_string(key), None, out);
+                write_flow(member, out);
+            }
+            out.push('}');
+        }),
+        other => out.push_str(&plain_json(other)),
     }
 }
 

@@ -8,11 +8,11 @@ use billhook::webhook::{Namespaces as _, WebhookConfiguration};
 use billhook_admission::ObjectRequest;
 
 use crate::admit::args::Admit;
-use crate::identity::Identity;
-use crate::input::{Document, documents, readable_documents};
+use crate::input::{documents, readable_documents};
 use crate::matching::configurations;
 use crate::matching::namespaces::Namespaces;
 use crate::problem::{Place, Problem};
+use crate::stored::Stored;
 
 /// A patch for all objects.
 pub(crate) struct Patch {
@@ -55,7 +55,8 @@ pub(crate) struct Cluster {
     pub(crate) namespaces: Arc<Namespaces>,
     /// The patch that is applied to the objects, if there is one.
     pub(crate) patch: Option<Patch>,
-    old: Vec<Document>,
+    /// The objects that are stored.
+    pub(crate) old: Stored,
 }
 
 impl Cluster {
@@ -68,6 +69,7 @@ impl Cluster {
         };
         namespaces.read(&command.namespace_labels, problems);
         let old = readable_documents(&command.old, problems);
+        let old = Stored::new(old, &command.namespace);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
             Ok(patch) => patch,
             Err(problem) => {
@@ -82,25 +84,5 @@ impl Cluster {
     pub(crate) fn namespaces(&self) -> impl billhook::webhook::Namespaces + Send + Sync + 'static {
         let namespaces = Arc::clone(&self.namespaces);
         move |name: &str| Ok(namespaces.labels(name)?.map(Cow::into_owned))
-    }
-
-    /// The object that is stored under an identity.
-    pub(crate) fn old_object(&self, identity: &Identity, namespace: &str) -> Option<&Document> {
-        self.old
-            .iter()
-            .find(|document| Identity::of(&document.value).is_same_object(identity, namespace))
-    }
-
-    /// The object whose replicas a `Scale` sets: the one of its name.
-    pub(crate) fn scaled_object(&self, scale: &Identity, namespace: &str) -> Option<&Document> {
-        self.old.iter().find(|document| {
-            let old = Identity::of(&document.value);
-            let like = Identity {
-                api_version: old.api_version.clone(),
-                kind: old.kind.clone(),
-                ..scale.clone()
-            };
-            old.is_same_object(&like, namespace)
-        })
     }
 }

@@ -112,8 +112,8 @@ impl Run<'_> {
         let is_scale = api_version == "autoscaling/v1" && kind == "Scale";
         let scales = command.subresource == Some(Subresource::Scale) && is_scale;
         let old = match scales {
-            true => self.cluster.scaled_object(identity, &command.namespace),
-            false => self.cluster.old_object(identity, &command.namespace),
+            true => self.cluster.old.find_by_name(identity),
+            false => self.cluster.old.find(identity),
         };
         // A Scale does not say whose it is; the object does.
         let scaled = old.filter(|_| scales).map(|old| Identity::of(&old.value));

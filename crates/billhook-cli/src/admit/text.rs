@@ -61,7 +61,7 @@ pub(crate) fn outcome(
 fn reason(status: &billhook::Status) -> String {
     match status.reason.as_str() {
         "" => format!("{}", status.code),
-        reason => format!("{} {reason}", status.code),
+        reason => format!("{} {}", status.code, visible(reason)),
     }
 }
 
@@ -122,7 +122,7 @@ fn why(reason: DecisionReason) -> &'static str {
 }
 
 fn add_change(out: &mut String, change: &Difference) {
-    let _ = writeln!(out, "    {}", visible(&change.to_string()).replace('\n', "\\n"));
+    let _ = writeln!(out, "    {}", visible(&change.to_string()));
 }
 
 fn stage_name(stage: Stage) -> &'static str {
@@ -145,7 +145,7 @@ fn hook_result(result: &HookResult) -> String {
         HookResult::Unusable(text) => (ERROR, "unusable", text),
         _ => return String::new(),
     };
-    format!("{style}{word}{style:#}: {}", visible(text).replace('\n', "\\n"))
+    format!("{style}{word}{style:#}: {}", visible(text))
 }
 
 fn time(took: std::time::Duration) -> String {

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use billhook::FieldError;
 use billhook::webhook::{Lint, Severity};
 use billhook_apimachinery::value::DeepValue;
+use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{Findings, Outcome};
@@ -14,9 +14,6 @@ use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, HEADER, HELP, WARNING};
 use crate::validate::report::{self as findings, VALID, line};
-
-/// Longer errors are cut where they show a value.
-const MAX_ERROR: usize = 800;
 
 /// Where verdicts go.
 pub(super) enum Printer {
@@ -80,8 +77,8 @@ impl Printer {
 fn text(outcome: &Outcome) -> String {
     let none = Findings::default();
     let (findings, errors) = match &outcome.result {
-        Ok(findings) => (findings, distinct(&findings.errors)),
-        Err(problem) => (&none, vec![problem.message.clone()]),
+        Ok(findings) => (findings, findings.errors.iter().map(report::error_text).collect()),
+        Err(problem) => (&none, IndexSet::from([problem.message.clone()])),
     };
     let verdict = if !errors.is_empty() {
         format!("{ERROR}refused{ERROR:#}")
@@ -124,23 +121,6 @@ fn lint(lint: &Lint) -> Value {
     fields.text("message", Some(lint.message().to_owned()));
     fields.text("help", Some(lint.help().to_owned()));
     fields.into_value()
-}
-
-/// The texts of errors; one that comes again counts once.
-fn distinct(errors: &[FieldError]) -> Vec<String> {
-    let mut seen = BTreeSet::new();
-    let errors = errors.iter().filter(|error| seen.insert(error.to_string()));
-    errors.map(shortened).collect()
-}
-
-/// An error of which a long value is left out in part.
-fn shortened(error: &FieldError) -> String {
-    let text = error.to_string();
-    if text.len() <= MAX_ERROR || error.bad_value().is_none() {
-        return text;
-    }
-    let start: String = text.chars().take(MAX_ERROR / 2).collect();
-    format!("{start} […]: {}", error.detail())
 }
 
 fn item(outcome: Outcome) -> DeepValue {

@@ -91,7 +91,7 @@ fn change_lines(out: &mut String, changes: &[Change]) {
         if !change.schema_path().is_empty() {
             reason.push_str(&format!(", {}", in_schema(&change.schema_path().to_string())));
         }
-        let (place, reason) = (visible(&place).replace('\n', "\\n"), visible(&reason));
+        let (place, reason) = (visible(&place), visible(&reason));
         let _ = writeln!(
             out,
             "  {style}{label:width$}{style:#}  {place}  {REASON}({reason}){REASON:#}"

@@ -19,7 +19,7 @@ use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, Status, nothing};
-use crate::report::{problem as print_problem, problems as print_problems, warning};
+use crate::report::{error_text, problem as print_problem, problems as print_problems, warning};
 use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
@@ -131,6 +131,7 @@ fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String])
             1 => String::new(),
             more => format!(" (and {} more errors)", more - 1),
         };
+        let error = error_text(error);
         warning(&format!("{place}: a server refuses this configuration: {error}{rest}"));
     }
 }

@@ -78,15 +78,13 @@ fn table(text: &mut String, decided: &[Decided<'_>]) {
             continue;
         }
         let _ = writeln!(text, "\n{}:", heading(kind));
-        let name = |it: &Decided<'_>| {
-            visible(&format!("{}/{}", it.hook.configuration(), it.hook.name())).replace('\n', "\\n")
-        };
+        let name =
+            |it: &Decided<'_>| visible(&format!("{}/{}", it.hook.configuration(), it.hook.name()));
         let width = of_kind().map(|decided| name(decided).chars().count()).max().unwrap_or(0);
         for decided in of_kind() {
             let (style, word) = word(decided.trace.decision());
             let why = decided.trace.summary().unwrap_or_else(|| called(decided));
-            let why = visible(&why).replace('\n', "\\n");
-            let name = name(decided);
+            let (name, why) = (name(decided), visible(&why));
             let _ = writeln!(text, "  {style}{word:10}{style:#}  {name:width$}  {why}");
         }
     }
@@ -100,8 +98,9 @@ fn explain(text: &mut String, name: &str, decided: &[Decided<'_>]) {
         let (style, word) = word(decided.trace.decision());
         let hook = visible(&format!("{}/{}", decided.hook.configuration(), decided.hook.name()));
         let _ = writeln!(text, "\n{style}{word}{style:#}: {hook}");
-        for line in visible(&decided.trace.to_string()).lines() {
-            let _ = writeln!(text, "  {line}");
+        let steps = decided.trace.steps().iter().map(ToString::to_string);
+        for line in steps.chain([decided.trace.decision().to_string()]) {
+            let _ = writeln!(text, "  {}", visible(&line));
         }
     }
 }

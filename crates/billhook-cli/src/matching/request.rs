@@ -13,6 +13,7 @@ use crate::crds::{Crds, version_named};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, manifests};
 use crate::problem::{Place, Problem};
+use crate::stored::Stored;
 
 /// The sources of requests.
 pub(super) struct Requests<'r> {
@@ -26,6 +27,7 @@ impl Requests<'_> {
     pub(super) fn read(&self) -> Vec<Subject> {
         let mut subjects = Vec::new();
         let old = documents(&self.command.old, &mut subjects);
+        let old = Stored::new(old, &self.command.namespace);
         for document in documents(&self.command.request, &mut subjects) {
             let read = AdmissionAttributes::from_review(&document.value);
             let request =
@@ -52,7 +54,7 @@ impl Requests<'_> {
         &self,
         document: Document,
         identity: &Identity,
-        old: &[Document],
+        old: &Stored,
     ) -> Result<AdmissionAttributes, Box<Problem>> {
         let place = document.place.clone();
         let (api_version, kind) = type_meta(&document.value, identity, &place)?;
@@ -84,15 +86,12 @@ impl Requests<'_> {
         &self,
         document: &Document,
         identity: &Identity,
-        old: &[Document],
+        old: &Stored,
     ) -> Result<DeepValue, Box<Problem>> {
         if self.command.old.is_empty() {
             return Ok(document.value.clone());
         }
-        let namespace = &self.command.namespace;
-        let is_same =
-            |other: &&Document| Identity::of(&other.value).is_same_object(identity, namespace);
-        let found = old.iter().find(is_same).map(|other| other.value.clone());
+        let found = old.find(identity).map(|old| old.value.clone());
         found.ok_or_else(|| {
             Problem::unusable(document.place.clone(), "no object of this kind and name in `--old`")
         })

@@ -16,6 +16,7 @@ use crate::decode::from_request;
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects, readable_documents};
 use crate::problem::{Place, Problem, Status};
+use crate::stored::Stored;
 use finding::{Checked, Finding};
 use report::Printer;
 
@@ -23,6 +24,7 @@ use report::Printer;
 pub(crate) fn run(command: &Validate) -> io::Result<Status> {
     let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
     let old = readable_documents(&command.old, &mut problems);
+    let old = Stored::new(old, &command.namespace);
     let mut status = crate::report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);
@@ -45,7 +47,7 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
 struct Run<'r> {
     command: &'r Validate,
     crds: &'r Crds,
-    old: &'r [Document],
+    old: &'r Stored,
     used: Used,
 }
 
@@ -113,10 +115,7 @@ impl Run<'_> {
         identity: &Identity,
         place: &Place,
     ) -> Result<DeepValue, Box<Problem>> {
-        let is_same = |document: &&Document| {
-            Identity::of(&document.value).is_same_object(identity, &self.command.namespace)
-        };
-        let Some(document) = self.old.iter().find(is_same) else {
+        let Some(document) = self.old.find(identity) else {
             let name = identity.name.as_deref().unwrap_or_default();
             let message = format!("no old object of this kind with the name `{name}`");
             let help = "without `--old` the object is validated as a new one";

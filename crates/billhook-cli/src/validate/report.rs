@@ -97,9 +97,8 @@ fn print_text(finding: &Finding) -> io::Result<()> {
 }
 
 pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
-    let text = visible(text).replace('\n', "\\n");
     // Writing to a `String` cannot fail.
-    let _ = writeln!(out, "  {style}{label}:{style:#} {text}");
+    let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
 pub(crate) fn write(text: &str) -> io::Result<()> {

@@ -118,8 +118,8 @@ impl CrdVersion {
         output.finish()
     }
 
-    /// Like [`CrdVersion::decode_lines`], with `jobs` threads, which decode while this one reads
-    /// and writes. The order is preserved; a few batches of about 2 MiB are in memory at a time.
+    /// Like [`CrdVersion::decode_lines`], with `jobs` threads, at most 256, which decode while this
+    /// one reads and writes. The order is preserved; a few batches of about 2 MiB are in memory at a time.
     ///
     /// # Errors
     ///

@@ -16,6 +16,9 @@ use crate::error::DecodeError;
 const BATCH_BYTES: usize = 2 << 20;
 const BATCH_ITEMS: usize = 16 << 10;
 
+/// The most threads that are started, however many are asked for.
+const MAX_THREADS: usize = 256;
+
 /// Parts that a thread takes of a batch; some take longer than others.
 const PARTS: usize = 8;
 
@@ -61,9 +64,10 @@ impl Work<'_> {
         if jobs.get() == 1 {
             return self.run(source, output);
         }
-        let pool = ThreadPoolBuilder::new().num_threads(jobs.get()).build();
+        let threads = jobs.get().min(MAX_THREADS);
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build();
         let pool = pool.map_err(|error| StreamError::Threads(io::Error::other(error)))?;
-        let parts = jobs.get().saturating_mul(PARTS);
+        let parts = threads * PARTS;
 
         let (mut batch, mut next) = (Batch::default(), Batch::default());
         let (mut done, mut decoded) = (Vec::new(), Vec::new());

@@ -2,6 +2,7 @@
 
 use crate::definitions::version_with;
 use billhook::{Change, DecodeOptions, Dialect, FieldValidation};
+use billhook_apimachinery::print::is_printable;
 use billhook_testing::{resource, root_schema, value};
 use proptest::prelude::*;
 use serde_json::Value;
@@ -204,6 +205,9 @@ fn text() -> impl Strategy<Value = String> {
         1 => "[ -~]{0,12}",
         1 => "[a-zA-Z0-9_./ :-]{0,10}",
         1 => "\\PC{0,6}",
+        1 => any::<String>(),
+        1 => "[\u{7f}-\u{a0}\u{ad}\u{2028}\u{2029}\u{202e}\u{e000}\u{feff}\u{fffd}-\u{ffff}\u{10ffff}a: ]{1,4}",
+        1 => (950usize..1100, "[a\"\u{9b}]").prop_map(|(count, c)| c.repeat(count)),
     ]
 }
 
@@ -240,5 +244,11 @@ proptest! {
             .map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
         prop_assert_eq!(read.len(), 1, "{}", text);
         prop_assert_eq!(print(read[0].value()), print(&document), "{}", text);
+        // A reader of other people takes it for the same.
+        let peer: Value = serde_yaml::from_str(&text)
+            .map_err(|error| TestCaseError::fail(format!("{error}\n{text}")))?;
+        prop_assert_eq!(print(&peer), print(&document), "{}", text);
+        let raw = text.chars().find(|c| *c != '\n' && !is_printable(*c));
+        prop_assert_eq!(raw, None, "{}", text);
     }
 }

@@ -241,6 +241,17 @@ async fn answers_may_be_compressed() {
     assert_eq!(found, "failed to call webhook: the response body is larger than 4194304 bytes");
 }
 
+/// CL-59.
+#[tokio::test]
+async fn answers_may_have_many_headers() {
+    let script: Script = Box::new(|request, _| {
+        let mut reply = reply(AdmissionResponse::allow(request));
+        reply.headers.extend(vec![("x-more", "of the same".to_owned()); 15_000]);
+        Act::Reply(reply)
+    });
+    assert_eq!(ask("", script).await.0, None);
+}
+
 #[tokio::test]
 async fn a_refused_connection_is_reported() {
     let world = World::new(vec![]).await;

@@ -82,6 +82,21 @@ async fn names_are_verified() {
     }
 }
 
+/// CL-14.
+#[test]
+fn what_is_no_kubeconfig_is_refused() {
+    for (text, expected) in [
+        ("X\n", "expected an object, found string"),
+        ("[]", "expected an object, found array"),
+        ("apiVersion: v2", "apiVersion is \"v2\", not \"v1\""),
+    ] {
+        let error = Kubeconfig::from_slice(text.as_bytes(), Path::new("/")).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert!(Kubeconfig::from_slice(b"X\n: [", Path::new("/")).is_err());
+    assert!(Kubeconfig::from_slice(b"", Path::new("/")).is_ok());
+}
+
 /// CL-30, CL-34, CL-44.
 #[tokio::test]
 async fn credentials_come_from_the_kubeconfig() {

@@ -15,7 +15,13 @@ impl fmt::Display for Trace {
         for step in &self.steps {
             writeln!(f, "{step}")?;
         }
-        match &self.decision {
+        write!(f, "{}", self.decision)
+    }
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
             Decision::Called(Match { resource, subresource, kind }) => {
                 write!(f, "called with {kind} for {}", resource.with_subresource(subresource))
             }
