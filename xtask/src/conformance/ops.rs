@@ -14,7 +14,7 @@ use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, crd, objectmeta, validation, webhook};
+use super::{Outcome, apply, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -60,6 +60,10 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
+        ("fieldset", Input::Inline(input)) => apply::field_set(input),
+        ("compare", Input::Inline(input)) => apply::compare(input),
+        ("merge", Input::Inline(input)) => apply::merge(input),
+        ("remove", Input::Inline(input)) => apply::remove(input),
         ("validate", Input::Inline(input)) => validation::validate(input),
         ("listtype", Input::Inline(input)) => validation::listtype(input),
         ("defaults_validate", Input::Inline(input)) => validation::defaults_validate(input),

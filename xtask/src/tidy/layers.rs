@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Files;
 
 /// The crates from the bottom to the top: each may depend on those before it.
-const ORDER: [&str; 15] = [
+const ORDER: [&str; 16] = [
     "billhook-apimachinery",
     "billhook-regex",
     "billhook-yaml",
@@ -18,6 +18,7 @@ const ORDER: [&str; 15] = [
     "billhook-default-validation",
     "billhook-decode",
     "billhook-definition",
+    "billhook-apply",
     "billhook",
     "billhook-admission",
     "billhook-webhook-client",

@@ -1,0 +1,167 @@
+//! The comparison of two objects: which fields were removed, modified and added (SA-27).
+
+use billhook_apimachinery::value::{grow, sorted};
+use serde_json::Value;
+
+use crate::field_set::{FieldSet, Node};
+use crate::identity::grouped;
+use crate::join::join;
+use crate::order::equal;
+use crate::path_element::PathElement;
+use crate::shape::{List, Map, Shape, Type};
+
+/// The differences between an old and a new object (SA-27).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The fields that only the old object has.
+    pub removed: FieldSet,
+    /// The fields with different values.
+    pub modified: FieldSet,
+    /// The fields that only the new object has.
+    pub added: FieldSet,
+}
+
+impl Comparison {
+    /// Returns whether nothing differs.
+    pub fn is_same(&self) -> bool {
+        self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
+    }
+}
+
+/// Compares two values, which were checked.
+pub(crate) fn compare(type_: Type<'_>, old: &Value, new: &Value) -> Comparison {
+    let mut walk = Walk::default();
+    walk.values(type_, Some(old), Some(new));
+    let [removed, modified, added] = walk.below.map(FieldSet::from_unsorted);
+    Comparison { removed, modified, added }
+}
+
+#[derive(Clone, Copy)]
+enum Difference {
+    Removed,
+    Modified,
+    Added,
+}
+
+/// The differences at one place, and those below it.
+#[derive(Default)]
+struct Walk {
+    is_member: [bool; 3],
+    below: [Vec<Node>; 3],
+}
+
+impl Walk {
+    fn note(&mut self, difference: Difference) {
+        let [removed, modified, added] = &mut self.is_member;
+        match difference {
+            Difference::Removed => *removed = true,
+            Difference::Modified => *modified = true,
+            Difference::Added => *added = true,
+        }
+    }
+
+    /// Adds what was found one step below.
+    fn add(&mut self, element: impl Fn() -> PathElement, found: Walk) {
+        let found = found.is_member.into_iter().zip(found.below);
+        for (nodes, (is_member, below)) in self.below.iter_mut().zip(found) {
+            if is_member || !below.is_empty() {
+                let below = FieldSet::from_unsorted(below);
+                nodes.push(Node::new(element(), is_member, below));
+            }
+        }
+    }
+
+    fn values(&mut self, type_: Type<'_>, old: Option<&Value>, new: Option<&Value>) {
+        let shape = |value: Option<&Value>| value.and_then(|value| type_.shape(value));
+        match (shape(old), shape(new)) {
+            (Some(left), Some(right)) if left.is_like(&right) => self.alternative(left, old, new),
+            (left, right) => {
+                for shape in left.into_iter().chain(right) {
+                    self.alternative(shape, old, new);
+                }
+            }
+        }
+    }
+
+    fn alternative(&mut self, shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>) {
+        let is_leaf = match shape {
+            Shape::Map(map) if !map.is_atomic => members(old).is_empty() && members(new).is_empty(),
+            Shape::List(list) if !list.is_atomic() => {
+                items(old).is_empty() && items(new).is_empty()
+            }
+            _ => true,
+        };
+        match (old, new) {
+            (Some(_), None) => self.note(Difference::Removed),
+            (None, Some(_)) => self.note(Difference::Added),
+            (Some(old), Some(new)) if is_leaf && !equal(old, new) => {
+                self.note(Difference::Modified);
+            }
+            _ => {}
+        }
+        match shape {
+            Shape::Map(map) if !is_leaf => grow(|| self.members(map, old, new)),
+            Shape::List(list) if !is_leaf => grow(|| self.items(list, old, new)),
+            _ => {}
+        }
+    }
+
+    fn members(&mut self, map: Map<'_>, old: Option<&Value>, new: Option<&Value>) {
+        for pair in join(members(old).into_iter(), members(new).into_iter(), |l, r| l.0.cmp(r.0)) {
+            let (old, new) = pair.into_sides();
+            let Some((name, _)) = old.or(new) else { continue };
+            let Some(member) = map.member(name) else { continue };
+            let mut found = Walk::default();
+            found.values(member.type_, old.map(|old| old.1), new.map(|new| new.1));
+            self.add(|| PathElement::field(name.as_str()), found);
+        }
+    }
+
+    fn items(&mut self, list: List<'_>, old: Option<&Value>, new: Option<&Value>) {
+        let (old, new) = (grouped(list, items(old)), grouped(list, items(new)));
+        for pair in join(old.iter(), new.iter(), |old, new| old.0.cmp(&new.0)) {
+            let (old, new) = pair.into_sides();
+            let Some((element, _)) = old.or(new) else { continue };
+            let (old, new) = (old.map(|group| &*group.1), new.map(|group| &*group.1));
+            let mut found = Walk::default();
+            found.occurrences(list.items, old.unwrap_or_default(), new.unwrap_or_default());
+            self.add(|| element.clone(), found);
+        }
+    }
+
+    /// Compares the elements of one identity; repeated ones count as a whole.
+    fn occurrences(&mut self, type_: Type<'_>, old: &[&Value], new: &[&Value]) {
+        match (old, new) {
+            ([] | [_], [] | [_]) => {
+                self.values(type_, old.first().copied(), new.first().copied());
+            }
+            ([], _) => self.note(Difference::Added),
+            (_, []) => self.note(Difference::Removed),
+            (_, [only]) => {
+                self.values(type_, None, Some(only));
+                self.note(Difference::Removed);
+            }
+            ([only], _) => {
+                self.values(type_, Some(only), None);
+                self.note(Difference::Added);
+            }
+            _ => {
+                let same = |(old, new): (&&Value, &&Value)| equal(old, new);
+                if old.len() != new.len() || !old.iter().zip(new).all(same) {
+                    self.note(Difference::Modified);
+                }
+            }
+        }
+    }
+}
+
+/// The members of an object; nothing else has any.
+fn members(value: Option<&Value>) -> Vec<(&String, &Value)> {
+    value.and_then(Value::as_object).map(sorted).unwrap_or_default()
+}
+
+/// The elements of a list; nothing else has any.
+fn items(value: Option<&Value>) -> &[Value] {
+    value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
+}

@@ -1,0 +1,278 @@
+//! Field sets: trees of paths, and the operations on them (SA-20, SA-22, SA-25).
+
+use std::fmt;
+
+use billhook_apimachinery::value::grow;
+
+use crate::join::{Pair, join};
+use crate::path_element::PathElement;
+
+/// A set of fields of an object: what a manager owns, or what differs between two objects.
+///
+/// It is a tree. Each step is a *member*, leads to members below it, or both; a path whose fields
+/// are owned need not be owned itself (SA-20). The object as a whole is never a member.
+#[derive(Default)]
+pub struct FieldSet {
+    /// Sorted by their steps, each of which stands here once.
+    nodes: Vec<Node>,
+}
+
+/// A step of a [`FieldSet`], and what is below it. It is a member or has members below.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) element: PathElement,
+    pub(crate) is_member: bool,
+    pub(crate) children: FieldSet,
+}
+
+/// The path of a field, as server-side apply prints it (SA-13): `.spec.ports[name="a"].port`.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OwnedPath(Vec<PathElement>);
+
+impl FieldSet {
+    /// Makes a set of nodes that are sorted; those that hold nothing are left out.
+    pub(crate) fn from_sorted(mut nodes: Vec<Node>) -> Self {
+        nodes.retain(Node::holds_something);
+        FieldSet { nodes }
+    }
+
+    /// Makes a set of nodes in any order; those of the same step become one.
+    pub(crate) fn from_unsorted(mut nodes: Vec<Node>) -> Self {
+        if nodes.is_sorted_by(|left, right| left.element < right.element) {
+            return FieldSet::from_sorted(nodes);
+        }
+        nodes.sort_by(|left, right| left.element.cmp(&right.element));
+        let mut merged: Vec<Node> = Vec::with_capacity(nodes.len());
+        for node in nodes {
+            match merged.last_mut().filter(|last| last.element == node.element) {
+                Some(last) => {
+                    last.is_member |= node.is_member;
+                    last.children = last.children.union(&node.children);
+                }
+                None => merged.push(node),
+            }
+        }
+        FieldSet::from_sorted(merged)
+    }
+
+    pub(crate) fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// Returns whether nothing is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// Adds a path; the empty one is ignored.
+    pub fn insert(&mut self, path: &[PathElement]) {
+        let Some((first, rest)) = path.split_first() else { return };
+        let found = self.nodes.binary_search_by(|node| node.element.cmp(first));
+        let position = found.unwrap_or_else(|position| {
+            self.nodes.insert(position, Node::new(first.clone(), false, FieldSet::default()));
+            position
+        });
+        let Some(node) = self.nodes.get_mut(position) else { return };
+        match rest {
+            [] => node.is_member = true,
+            rest => grow(|| node.children.insert(rest)),
+        }
+    }
+
+    /// Returns whether a path is a member.
+    pub fn contains(&self, path: &[PathElement]) -> bool {
+        let mut set = self;
+        let mut is_member = false;
+        for element in path {
+            let Some(node) = set.get(element) else { return false };
+            (set, is_member) = (&node.children, node.is_member);
+        }
+        is_member
+    }
+
+    pub(crate) fn get(&self, element: &PathElement) -> Option<&Node> {
+        let found = self.nodes.binary_search_by(|node| node.element.cmp(element));
+        self.nodes.get(found.ok()?)
+    }
+
+    pub(crate) fn get_field(&self, name: &str) -> Option<&Node> {
+        let found = self.nodes.binary_search_by(|node| node.element.cmp_field(name));
+        self.nodes.get(found.ok()?)
+    }
+
+    /// Returns the members of either set.
+    #[must_use]
+    pub fn union(&self, other: &FieldSet) -> FieldSet {
+        if self.is_empty() {
+            return other.clone();
+        }
+        if other.is_empty() {
+            return self.clone();
+        }
+        self.join(other, |pair| match pair {
+            Pair::Left(only) | Pair::Right(only) => Some(only.clone()),
+            Pair::Both(left, right) => Some(Node::new(
+                left.element.clone(),
+                left.is_member || right.is_member,
+                left.children.union(&right.children),
+            )),
+        })
+    }
+
+    /// Returns the members of both sets.
+    #[must_use]
+    pub fn intersection(&self, other: &FieldSet) -> FieldSet {
+        self.join(other, |pair| match pair {
+            Pair::Left(_) | Pair::Right(_) => None,
+            Pair::Both(left, right) => Some(Node::new(
+                left.element.clone(),
+                left.is_member && right.is_member,
+                left.children.intersection(&right.children),
+            )),
+        })
+    }
+
+    /// Returns the members of this set that the other has not. A path that is taken away leaves
+    /// those below it (SA-25).
+    #[must_use]
+    pub fn difference(&self, other: &FieldSet) -> FieldSet {
+        if other.is_empty() {
+            return self.clone();
+        }
+        self.join(other, |pair| match pair {
+            Pair::Left(only) => Some(only.clone()),
+            Pair::Right(_) => None,
+            Pair::Both(left, right) => Some(Node::new(
+                left.element.clone(),
+                left.is_member && !right.is_member,
+                left.children.difference(&right.children),
+            )),
+        })
+    }
+
+    /// Returns the members of this set that neither are in the other nor below one that is
+    /// (SA-25).
+    #[must_use]
+    pub fn recursive_difference(&self, other: &FieldSet) -> FieldSet {
+        if other.is_empty() {
+            return self.clone();
+        }
+        self.join(other, |pair| match pair {
+            Pair::Left(only) => Some(only.clone()),
+            Pair::Right(_) => None,
+            Pair::Both(_, right) if right.is_member => None,
+            Pair::Both(left, right) => Some(Node::new(
+                left.element.clone(),
+                left.is_member,
+                left.children.recursive_difference(&right.children),
+            )),
+        })
+    }
+
+    /// Walks the steps of two sets together.
+    fn join(
+        &self,
+        other: &FieldSet,
+        keep: impl Fn(Pair<&Node, &Node>) -> Option<Node>,
+    ) -> FieldSet {
+        let by_element = |left: &&Node, right: &&Node| left.element.cmp(&right.element);
+        let pairs = join(self.nodes.iter(), other.nodes.iter(), by_element);
+        grow(|| FieldSet { nodes: pairs.filter_map(keep).filter(Node::holds_something).collect() })
+    }
+
+    /// Returns the paths of all members: at each step first the members themselves in their
+    /// order, then those below (SA-84).
+    pub fn paths(&self) -> Vec<OwnedPath> {
+        let mut paths = Vec::new();
+        self.add_paths(&mut Vec::new(), &mut paths);
+        paths
+    }
+
+    fn add_paths(&self, above: &mut Vec<PathElement>, paths: &mut Vec<OwnedPath>) {
+        for node in self.nodes.iter().filter(|node| node.is_member) {
+            let path = above.iter().chain([&node.element]).cloned();
+            paths.push(OwnedPath(path.collect()));
+        }
+        for node in self.nodes.iter().filter(|node| !node.children.is_empty()) {
+            above.push(node.element.clone());
+            grow(|| node.children.add_paths(above, paths));
+            above.pop();
+        }
+    }
+}
+
+impl Node {
+    pub(crate) fn new(element: PathElement, is_member: bool, children: FieldSet) -> Self {
+        Node { element, is_member, children }
+    }
+
+    fn holds_something(&self) -> bool {
+        self.is_member || !self.children.is_empty()
+    }
+}
+
+impl Clone for FieldSet {
+    fn clone(&self) -> Self {
+        if self.nodes.is_empty() {
+            return FieldSet::default();
+        }
+        grow(|| FieldSet { nodes: self.nodes.clone() })
+    }
+}
+
+impl PartialEq for FieldSet {
+    fn eq(&self, other: &Self) -> bool {
+        let same = |(left, right): (&Node, &Node)| {
+            left.is_member == right.is_member
+                && left.element == right.element
+                && left.children == right.children
+        };
+        self.nodes.len() == other.nodes.len()
+            && grow(|| self.nodes.iter().zip(&other.nodes).all(same))
+    }
+}
+
+impl Eq for FieldSet {}
+
+impl Drop for FieldSet {
+    fn drop(&mut self) {
+        if !self.nodes.is_empty() {
+            let nodes = std::mem::take(&mut self.nodes);
+            grow(|| drop(nodes));
+        }
+    }
+}
+
+/// Prints the set as FieldsV1.
+impl fmt::Debug for FieldSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.to_fields_v1().fmt(f)
+    }
+}
+
+impl FromIterator<OwnedPath> for FieldSet {
+    fn from_iter<T: IntoIterator<Item = OwnedPath>>(paths: T) -> Self {
+        let mut set = FieldSet::default();
+        paths.into_iter().for_each(|path| set.insert(&path.0));
+        set
+    }
+}
+
+impl OwnedPath {
+    /// Returns the steps from the top.
+    pub fn elements(&self) -> &[PathElement] {
+        &self.0
+    }
+}
+
+impl From<Vec<PathElement>> for OwnedPath {
+    fn from(elements: Vec<PathElement>) -> Self {
+        OwnedPath(elements)
+    }
+}
+
+impl fmt::Display for OwnedPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|element| element.fmt(f))
+    }
+}

@@ -1,0 +1,135 @@
+//! Field sets as they are written in `managedFields`: FieldsV1 (SA-21, SA-23, SA-24).
+
+use billhook_apimachinery::print::{compact_json, plain_json};
+use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
+use billhook_decode::read_json;
+use serde_json::{Map, Value};
+
+use crate::field_set::{FieldSet, Node};
+use crate::path_element::{PathElement, PathElementKind};
+
+/// The key that marks membership.
+const MEMBER: &str = ".";
+
+/// A part of a FieldsV1 document that cannot be read (SA-24).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum FieldsV1Error {
+    /// The value of a key is not an object.
+    #[error("the value of key {key:?} is not an object")]
+    NotAnObject {
+        /// The key; empty for the document itself.
+        key: String,
+    },
+    /// A key does not start with a letter and a colon.
+    #[error("key {key:?} does not start with a letter and a colon")]
+    Prefix {
+        /// The key.
+        key: String,
+    },
+    /// The text after the prefix of a key is not what the prefix demands.
+    #[error("key {key:?}: expected {expected}")]
+    Content {
+        /// The key.
+        key: String,
+        /// The text that would be right.
+        expected: &'static str,
+    },
+}
+
+impl FieldSet {
+    /// Reads a set from the JSON form of `fieldsV1`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the first part in the order of keys that cannot be read. Keys of unknown kinds are
+    /// ignored (SA-24).
+    pub fn from_fields_v1(fields: &Value) -> Result<FieldSet, FieldsV1Error> {
+        read(fields, "")
+    }
+
+    /// Returns the set as `fieldsV1`.
+    pub fn to_fields_v1(&self) -> DeepValue {
+        DeepValue::from(write(self, false))
+    }
+}
+
+fn read(fields: &Value, key: &str) -> Result<FieldSet, FieldsV1Error> {
+    let members = match fields {
+        Value::Null => return Ok(FieldSet::default()),
+        Value::Object(members) => members,
+        _ => return Err(FieldsV1Error::NotAnObject { key: key.to_owned() }),
+    };
+    let mut nodes = Vec::with_capacity(members.len());
+    for (key, below) in members {
+        if key != MEMBER
+            && let Some(element) = read_key(key)?
+        {
+            let children = grow(|| read(below, key))?;
+            let is_member = children.is_empty() || below.get(MEMBER).is_some();
+            nodes.push(Node::new(element, is_member, children));
+        }
+    }
+    Ok(FieldSet::from_unsorted(nodes))
+}
+
+/// Reads a key; none if it is of an unknown kind.
+fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> {
+    let error = |expected| FieldsV1Error::Content { key: key.to_owned(), expected };
+    let json = |text: &str| {
+        let read = read_json(text.as_bytes()).map_err(|_| error("JSON after the prefix"))?;
+        Ok(read.into_value())
+    };
+    let (Some(kind), Some(text)) = (key.get(..2), key.get(2..)) else {
+        return Err(FieldsV1Error::Prefix { key: key.to_owned() });
+    };
+    match kind {
+        "f:" => Ok(Some(PathElement::field(text))),
+        "v:" => Ok(Some(PathElement::value(json(text)?))),
+        "k:" => match &*json(text)? {
+            Value::Object(fields) => {
+                let fields =
+                    fields.iter().map(|(name, value)| (name.clone(), deep_clone(value).into()));
+                Ok(Some(PathElement::key(fields)))
+            }
+            _ => Err(error("an object of key fields after the prefix")),
+        },
+        "i:" => match text.parse() {
+            Ok(index) => Ok(Some(PathElement::index(index))),
+            Err(_) => Err(error("an integer after the prefix")),
+        },
+        unknown if unknown.ends_with(':') => Ok(None),
+        _ => Err(FieldsV1Error::Prefix { key: key.to_owned() }),
+    }
+}
+
+fn write(set: &FieldSet, is_member: bool) -> Value {
+    let below = set.nodes().iter().map(|node| {
+        let below = match node.children.is_empty() {
+            true => Value::Object(Map::new()),
+            false => grow(|| write(&node.children, node.is_member)),
+        };
+        (key_text(&node.element), below)
+    });
+    let own = is_member.then(|| (MEMBER.to_owned(), Value::Object(Map::new())));
+    Value::Object(own.into_iter().chain(below).collect())
+}
+
+fn key_text(element: &PathElement) -> String {
+    match element.kind() {
+        PathElementKind::Field(name) => format!("f:{name}"),
+        PathElementKind::Key(fields) => {
+            let mut text = "k:{".to_owned();
+            for (index, (name, value)) in fields.iter().enumerate() {
+                text.push_str(if index > 0 { "," } else { "" });
+                text.push_str(&plain_json(&Value::from(name.as_str())));
+                text.push(':');
+                text.push_str(&compact_json(value));
+            }
+            text.push('}');
+            text
+        }
+        PathElementKind::Value(value) => format!("v:{}", compact_json(value)),
+        PathElementKind::Index(index) => format!("i:{index}"),
+    }
+}

@@ -1,0 +1,34 @@
+#![doc = include_str!("../README.md")]
+//!
+//! - [`FieldSet`]: a set of fields, read from and written as FieldsV1.
+//! - [`MergeSchema`]: which parts of an object are owned field by field, and which as a whole.
+//! - [`TypedValue`]: an object that fits such a schema; its fields, comparison, merge and removal.
+//!
+//! The texts are those of the server; the rules are cited by their numbers in the rule book
+//! (`docs/rules` in the repository).
+
+mod compare;
+mod field_set;
+mod fields_v1;
+mod identity;
+mod join;
+mod merge;
+mod order;
+mod path_element;
+mod remove;
+mod resource_fields;
+mod schema;
+mod shape;
+mod type_check;
+mod type_error;
+mod typed_value;
+mod value_set;
+
+pub use compare::Comparison;
+pub use field_set::{FieldSet, OwnedPath};
+pub use fields_v1::FieldsV1Error;
+pub use path_element::{PathElement, PathElementKind};
+pub use schema::MergeSchema;
+pub use type_check::Duplicates;
+pub use type_error::{TypeError, TypeErrors};
+pub use typed_value::TypedValue;

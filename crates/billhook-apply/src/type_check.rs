@@ -1,0 +1,130 @@
+//! The check of a value against its merge type (SA-10 to SA-15).
+
+use std::collections::BTreeSet;
+
+use billhook_apimachinery::value::{grow, sorted};
+use serde_json::Value;
+
+use crate::path_element::PathElement;
+use crate::schema::Scalar;
+use crate::shape::{List, Map, Shape, Type};
+use crate::type_error::{TypeError, TypeErrors, not_a, not_scalar};
+
+/// Whether the elements of sets and keyed lists may repeat (SA-10).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Duplicates {
+    /// They may, as in objects that are stored.
+    Allowed,
+    /// They may not, as in configurations that are applied.
+    Refused,
+}
+
+/// Checks a value.
+pub(crate) fn check(
+    type_: Type<'_>,
+    value: &Value,
+    duplicates: Duplicates,
+) -> Result<(), TypeErrors> {
+    let mut check = Check { duplicates, errors: Vec::new() };
+    check.value(type_, value, &At::Top);
+    TypeErrors::new(check.errors).map_or(Ok(()), Err)
+}
+
+struct Check {
+    duplicates: Duplicates,
+    errors: Vec<TypeError>,
+}
+
+/// The place of the walk.
+enum At<'a> {
+    Top,
+    Name(&'a At<'a>, &'a str),
+    Element(&'a At<'a>, &'a PathElement),
+    Index(&'a At<'a>, usize),
+}
+
+impl At<'_> {
+    fn text(&self) -> String {
+        let mut steps = Vec::new();
+        let mut at = self;
+        loop {
+            let (above, step) = match at {
+                At::Top => break,
+                At::Name(above, name) => (above, format!(".{name}")),
+                At::Element(above, element) => (above, element.to_string()),
+                At::Index(above, index) => (above, format!("[{index}]")),
+            };
+            steps.push(step);
+            at = above;
+        }
+        steps.into_iter().rev().collect()
+    }
+}
+
+impl Check {
+    fn report(&mut self, at: &At<'_>, message: impl Into<String>) {
+        self.errors.push(TypeError::new(at.text(), message));
+    }
+
+    fn value(&mut self, type_: Type<'_>, value: &Value, at: &At<'_>) {
+        match (type_.shape(value), value) {
+            (_, Value::Null) => {}
+            (Some(Shape::Map(map)), Value::Object(_)) => grow(|| self.map(map, value, at)),
+            (Some(Shape::List(list)), Value::Array(items)) => grow(|| self.list(list, items, at)),
+            (Some(Shape::Scalar(scalar)), value) if !admits(scalar, value) => {
+                self.report(at, not_scalar(scalar, value));
+            }
+            (Some(Shape::Scalar(_)), _) => {}
+            (Some(Shape::Map(_)), other) => self.report(at, not_a("map", other)),
+            (Some(Shape::List(_)), other) => self.report(at, not_a("list", other)),
+            (None, _) => self.report(at, "no type found"),
+        }
+    }
+
+    /// The server visits members in random order and stops at the first one without type; here
+    /// that one comes last, so that no other error is missing (SA-14).
+    fn map(&mut self, map: Map<'_>, value: &Value, at: &At<'_>) {
+        let Value::Object(members) = value else { return };
+        let mut undeclared = None;
+        for (name, value) in sorted(members) {
+            match map.member(name) {
+                Some(member) => self.value(member.type_, value, &At::Name(at, name)),
+                None => undeclared = undeclared.or(Some(name)),
+            }
+        }
+        if let Some(name) = undeclared {
+            self.report(&At::Name(at, name), "field not declared in schema");
+        }
+    }
+
+    fn list(&mut self, list: List<'_>, items: &[Value], at: &At<'_>) {
+        let mut seen = BTreeSet::new();
+        for (index, item) in items.iter().enumerate() {
+            if list.is_atomic() {
+                self.value(list.items, item, &At::Index(at, index));
+                continue;
+            }
+            let element = match list.identify(item) {
+                Ok(element) => element,
+                Err(error) => return self.report(at, format!("element {index}: {error}")),
+            };
+            self.value(list.items, item, &At::Element(at, &element));
+            if self.duplicates == Duplicates::Refused {
+                let text = seen.contains(&element).then(|| element.to_string());
+                if let Some(element) = text {
+                    self.report(at, format!("duplicate entries for key {element}"));
+                }
+                seen.insert(element);
+            }
+        }
+    }
+}
+
+fn admits(scalar: Scalar, value: &Value) -> bool {
+    match scalar {
+        Scalar::Numeric => value.is_number(),
+        Scalar::String => value.is_string(),
+        Scalar::Boolean => value.is_boolean(),
+        Scalar::Any => !value.is_array() && !value.is_object(),
+    }
+}

@@ -1,0 +1,72 @@
+//! Values that fit their merge type, and what can be done with them.
+
+use billhook_apimachinery::value::DeepValue;
+use serde_json::Value;
+
+use crate::compare::{Comparison, compare};
+use crate::field_set::FieldSet;
+use crate::merge::merge;
+use crate::remove::remove;
+use crate::schema::MergeSchema;
+use crate::type_check::{Duplicates, check};
+use crate::type_error::TypeErrors;
+use crate::value_set::{closure, set_of};
+
+/// An object that fits a [`MergeSchema`].
+#[derive(Clone, Copy, Debug)]
+pub struct TypedValue<'a> {
+    schema: &'a MergeSchema,
+    value: &'a Value,
+}
+
+impl MergeSchema {
+    /// Checks an object against the merge types; it need not be valid beyond that (SA-10).
+    ///
+    /// # Errors
+    ///
+    /// Returns all places at which the object does not fit.
+    pub fn check<'a>(
+        &'a self,
+        object: &'a Value,
+        duplicates: Duplicates,
+    ) -> Result<TypedValue<'a>, TypeErrors> {
+        check(self.root(), object, duplicates)?;
+        Ok(TypedValue { schema: self, value: object })
+    }
+
+    /// Returns a set together with the declared fields on the ways to its members (SA-28).
+    #[must_use]
+    pub fn closure(&self, set: &FieldSet) -> FieldSet {
+        closure(self.root(), set)
+    }
+}
+
+impl<'a> TypedValue<'a> {
+    /// Returns the object.
+    pub fn value(self) -> &'a Value {
+        self.value
+    }
+
+    /// Returns the set of all fields of the object: what a manager owns who applies it (SA-26).
+    pub fn field_set(self) -> FieldSet {
+        set_of(self.schema.root(), self.value)
+    }
+
+    /// Compares the object with a newer one of the same schema (SA-27).
+    pub fn compare(self, newer: TypedValue<'_>) -> Comparison {
+        compare(self.schema.root(), self.value, newer.value)
+    }
+
+    /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed.
+    #[must_use]
+    pub fn merge(self, config: TypedValue<'_>) -> DeepValue {
+        DeepValue::from(merge(self.schema.root(), self.value, config.value))
+    }
+
+    /// Returns the object without the members of a set (SA-73). What loses all of its content
+    /// becomes null.
+    #[must_use]
+    pub fn remove(self, set: &FieldSet) -> DeepValue {
+        DeepValue::from(remove(self.schema.root(), self.value, set))
+    }
+}

@@ -1,0 +1,68 @@
+//! The set of all fields of a value (SA-26), and the parents that go with a set (SA-28).
+
+use billhook_apimachinery::value::{grow, sorted};
+use serde_json::{Map as Object, Value};
+
+use crate::field_set::{FieldSet, Node};
+use crate::identity::grouped;
+use crate::path_element::PathElement;
+use crate::shape::{List, Map, Shape, Type};
+
+/// Whether a value is a member itself, and the members below it.
+struct Fields {
+    is_member: bool,
+    below: FieldSet,
+}
+
+/// Returns the set of a value, which was checked.
+pub(crate) fn set_of(type_: Type<'_>, value: &Value) -> FieldSet {
+    fields(type_, value).below
+}
+
+fn fields(type_: Type<'_>, value: &Value) -> Fields {
+    match (type_.shape(value), value) {
+        (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+            let below = grow(|| map_fields(map, members));
+            Fields { is_member: members.is_empty(), below }
+        }
+        (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+            Fields { is_member: false, below: grow(|| list_fields(list, items)) }
+        }
+        _ => Fields { is_member: true, below: FieldSet::default() },
+    }
+}
+
+fn map_fields(map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
+    let node = |(name, value): (&String, &Value)| {
+        let member = map.member(name)?;
+        let Fields { is_member, below } = fields(member.type_, value);
+        let element = PathElement::field(name.as_str());
+        Some(Node::new(element, is_member || !member.is_declared, below))
+    };
+    FieldSet::from_sorted(sorted(members).into_iter().filter_map(node).collect())
+}
+
+fn list_fields(list: List<'_>, items: &[Value]) -> FieldSet {
+    let groups = grouped(list, items);
+    let node = |(element, items): (PathElement, Vec<&Value>)| {
+        let below = match items.as_slice() {
+            [only] => fields(list.items, only).below,
+            _ => FieldSet::default(),
+        };
+        Node::new(element, true, below)
+    };
+    FieldSet::from_sorted(groups.into_iter().map(node).collect())
+}
+
+/// Returns a set with all declared fields on the ways to its members (SA-28).
+pub(crate) fn closure(type_: Type<'_>, set: &FieldSet) -> FieldSet {
+    let node = |node: &Node| match type_.step(&node.element) {
+        Some(member) => Node::new(
+            node.element.clone(),
+            node.is_member || member.is_declared,
+            grow(|| closure(member.type_, &node.children)),
+        ),
+        None => node.clone(),
+    };
+    FieldSet::from_sorted(set.nodes().iter().map(node).collect())
+}

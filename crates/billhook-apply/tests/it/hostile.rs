@@ -1,0 +1,58 @@
+//! Hostile input: depth, size, repeated elements.
+
+use billhook_apimachinery::value::DeepValue;
+use billhook_apply::{Duplicates, FieldSet};
+use billhook_decode::read_json;
+use serde_json::{Value, json};
+
+use crate::support::{live, schema};
+
+/// A set as deep as a document may be, and what is done with it.
+#[test]
+fn deep_sets() {
+    const LEVELS: usize = 9_990;
+    let text = format!("{}{{}}{}", "{\"f:a\":".repeat(LEVELS), "}".repeat(LEVELS));
+    let document = read_json(text.as_bytes()).unwrap().into_value();
+    let set = FieldSet::from_fields_v1(&document).unwrap();
+    assert_eq!(set.to_fields_v1(), document);
+    assert_eq!(set.union(&set.clone()), set);
+    assert_eq!(set.difference(&set), FieldSet::default());
+    assert_eq!(set.paths().len(), 1);
+    assert_eq!(schema().closure(&set), set);
+}
+
+/// An object as deep as a document may be, in a preserved part.
+#[test]
+fn deep_objects() {
+    const LEVELS: usize = 9_980;
+    let below = format!("{}1{}", "{\"a\":".repeat(LEVELS), "}".repeat(LEVELS));
+    let text = format!("{{\"spec\":{{\"u\":{below}}}}}");
+    let document = read_json(text.as_bytes()).unwrap().into_value();
+    let schema = schema();
+    let value = live(&schema, &document);
+    let set = value.field_set();
+    assert!(value.compare(value).is_same());
+    assert_eq!(value.merge(value), document);
+    let emptied: DeepValue = value.remove(&set);
+    assert!(emptied.pointer("/spec/u").is_some_and(Value::is_null));
+}
+
+/// The work for a list with identities does not grow with its square: a hundred thousand elements
+/// are nothing special.
+#[test]
+fn large_lists() {
+    const ITEMS: usize = 100_000;
+    let items = |from: usize| {
+        let items = (from..from + ITEMS).rev().map(|at| json!({"name": format!("n{at}"), "v": at}));
+        json!({"spec": {"l": items.collect::<Vec<Value>>()}})
+    };
+    let (object, config) = (items(0), items(ITEMS / 2));
+    let schema = schema();
+    let config = schema.check(&config, Duplicates::Refused).unwrap();
+    let value = live(&schema, &object);
+    let merged = value.merge(config);
+    assert_eq!(merged["spec"]["l"].as_array().unwrap().len(), ITEMS + ITEMS / 2);
+    assert!(live(&schema, &merged).compare(config).added.is_empty());
+    let rest = live(&schema, &merged).remove(&config.field_set());
+    assert_eq!(rest["spec"]["l"].as_array().unwrap().len(), ITEMS / 2);
+}
