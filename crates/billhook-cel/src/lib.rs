@@ -17,7 +17,8 @@ pub use authorization::{
 };
 pub use language::schema;
 pub use language::{
-    CompileError, Environment, Evaluation, EvaluationError, List, Map, ObjectType, Opaque, Program,
-    Text, Timestamp, Type, Value,
+    CompileError, Environment, Evaluation, EvaluationError, Libraries, List, Map, ObjectType,
+    Opaque, Program, Text, Timestamp, Type, Value,
 };
+pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

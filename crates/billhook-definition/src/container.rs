@@ -68,6 +68,7 @@ pub(crate) fn check(
     if let Some(schema) = rules_of.filter(|_| !found.is_cut) {
         let checks = RuleChecks::default().base(base.clone());
         let checks = checks.limit_each(!options.is_unchanged(container));
+        let checks = checks.stored(options.stored.clone());
         let is_clean = |at: &Location<'_>| {
             found.unclean.is_empty() || !found.unclean.contains(&at.to_path().to_string())
         };

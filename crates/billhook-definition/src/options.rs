@@ -6,6 +6,7 @@ use crate::types::SelectableField;
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::FieldValue;
 use billhook_apimachinery::record::same;
+use billhook_cel::StoredExpressions;
 use billhook_schema::JsonSchemaProps;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
@@ -30,6 +31,8 @@ pub(crate) struct Options<'m> {
     pub(crate) ca_bundle: bool,
     /// CV-107: at least one known review version.
     pub(crate) known_review_version: bool,
+    /// CV-91.
+    pub(crate) stored: StoredExpressions,
     /// The definition that is updated.
     pub(crate) old: Option<&'m Model<'m>>,
 }
@@ -44,6 +47,7 @@ impl<'m> Options<'m> {
             pruned_defaults: true,
             ca_bundle: false,
             known_review_version: true,
+            stored: StoredExpressions::default(),
             old: None,
         }
     }

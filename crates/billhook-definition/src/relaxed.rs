@@ -1,9 +1,10 @@
 //! The checks that an update relaxes because the old definition already violates them (CV-82 to
 //! CV-89).
 
-use billhook_apimachinery::record::text;
+use billhook_apimachinery::record::{member, text};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldErrors, KubernetesVersion, Location};
+use billhook_cel::StoredExpressions;
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
@@ -12,6 +13,8 @@ use crate::model::{Container, Model};
 use crate::node::nodes;
 use crate::options::{NodeOptions, Options};
 use crate::{conversion, lists};
+
+const RULES: &str = "x-kubernetes-validations";
 
 /// Returns the checks of an update.
 pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> Options<'m> {
@@ -34,8 +37,16 @@ pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> O
         pruned_defaults: all_defaults_pruned(old),
         ca_bundle: conversion::checks_ca_bundle(old),
         known_review_version: conversion::has_no_unknown_review_versions(old),
+        stored: stored_expressions(old),
         old: Some(old),
     }
+}
+
+fn stored_expressions(old: &Model<'_>) -> StoredExpressions {
+    let schemas = old.versions.iter().filter_map(|version| version.schema);
+    let rules = schemas.flat_map(nodes).filter_map(|schema| member(schema, RULES)?.as_array());
+    let texts = rules.flatten().map(|rule| (text(rule, "rule"), text(rule, "messageExpression")));
+    StoredExpressions::new(texts)
 }
 
 fn is_known_type(type_: &str) -> bool {

@@ -5,6 +5,7 @@
 pub(crate) mod ast;
 pub(crate) mod check;
 pub(crate) mod cost;
+pub(crate) mod edition;
 pub(crate) mod evaluate;
 pub(crate) mod functions;
 pub(crate) mod messages;
@@ -15,6 +16,7 @@ pub(crate) mod source;
 pub(crate) mod types;
 pub(crate) mod value;
 
+pub use edition::Libraries;
 pub use evaluate::Evaluation;
 pub use program::{Environment, Program};
 pub use source::CompileError;

@@ -3,21 +3,32 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_schema::props::ValidationRule;
 
 use crate::language::check::{Checked, check};
+use crate::language::edition::{Edition, Libraries};
 use crate::language::evaluate::{self, Evaluation, Plan};
-use crate::language::functions;
 use crate::language::parse::parse;
 use crate::language::source::{CompileError, Source};
 use crate::language::types::Type;
 use crate::language::value::Value;
 
-/// The declarations that expressions may refer to: the variables with their types. The functions
-/// are always those of a server (CE-10).
+/// The declarations that expressions may refer to: the variables with their types, and the
+/// functions of a server (CE-10).
+///
+/// ```
+/// use billhook_apimachinery::KubernetesVersion;
+/// use billhook_cel::Environment;
+/// let environment = Environment::default();
+/// assert!(environment.compile("[3, 1, 2].sort() == [1, 2, 3]").is_ok());
+/// let environment = environment.kubernetes(KubernetesVersion::V1_33);
+/// assert!(environment.compile("[3, 1, 2].sort() == [1, 2, 3]").is_err());
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Environment {
-    pub(crate) variables: BTreeMap<Arc<str>, Type>,
+    variables: BTreeMap<Arc<str>, Type>,
+    edition: Edition,
 }
 
 impl Environment {
@@ -25,6 +36,21 @@ impl Environment {
     #[must_use]
     pub fn variable(mut self, name: &str, of: Type) -> Self {
         self.variables.insert(name.into(), of);
+        self
+    }
+
+    /// Sets the version of the server, which decides the functions and some of their results
+    /// (KV-30 to KV-50); by default the newest.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.edition.kubernetes = kubernetes;
+        self
+    }
+
+    /// Sets the libraries that expressions may use; by default all of them.
+    #[must_use]
+    pub fn libraries(mut self, libraries: Libraries) -> Self {
+        self.edition.libraries = libraries;
         self
     }
 
@@ -50,8 +76,8 @@ impl Environment {
     /// The first half of compiling, after which types are known.
     pub(crate) fn check(&self, text: &str) -> Result<Checked, CompileError> {
         let source = Source::new(text);
-        let expr = parse(&source)?;
-        check(&source, expr, &self.variables, functions::all())
+        let expr = parse(&source, self.edition)?;
+        check(&source, expr, &self.variables, self.edition)
     }
 }
 

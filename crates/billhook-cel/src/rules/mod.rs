@@ -3,6 +3,7 @@
 
 mod rule;
 mod run;
+mod stored;
 mod tree;
 
 use std::sync::Arc;
@@ -14,6 +15,7 @@ use serde_json::Value;
 
 pub(crate) use rule::Rule;
 pub(crate) use run::Run;
+pub use stored::StoredExpressions;
 pub(crate) use tree::{Node, RuleTree, Types};
 
 /// The limit of cost for all rules of an object (CE-35).
@@ -49,7 +51,7 @@ impl Rules {
     /// Compiles the rules of a structural schema, of which `validator` is made too; none if it has
     /// no rules.
     pub fn new(schema: &JsonSchemaProps, validator: &Validator) -> Option<Self> {
-        let tree = RuleTree::new(validator.schema(), schema, Types::FromTop)?.into();
+        let tree = RuleTree::new(validator.schema(), schema, Types::FromTop, None)?.into();
         Some(Rules { tree, validator: validator.clone() })
     }
 

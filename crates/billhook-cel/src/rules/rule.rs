@@ -4,6 +4,7 @@ use billhook_schema::JsonSchemaProps;
 use billhook_schema::json_path::{ArrayNotation, JsonPath};
 use billhook_schema::props::ValidationRule;
 
+use super::stored::RuleOptions;
 use crate::language::program::{Environment, Program};
 use crate::language::types::Type;
 
@@ -29,6 +30,7 @@ impl Rule {
         written: &ValidationRule,
         schema: &JsonSchemaProps,
         self_type: Option<&Type>,
+        options: RuleOptions<'_>,
     ) -> Rule {
         let mut rule = Rule {
             written: written.clone(),
@@ -45,11 +47,16 @@ impl Rule {
         if written.rule.trim().is_empty() {
             return rule;
         }
-        let environment = Environment::of_rule(written, self_type.clone());
+        let environment = Environment::of_rule(written, self_type.clone())
+            .kubernetes(options.kubernetes)
+            .libraries(options.rule(&written.rule));
         let (program, uses_old) = RULE.compile(&environment, &written.rule);
         if program.is_ok() {
             let message = Some(written.message_expression.as_str()).filter(|text| !text.is_empty());
-            rule.message_expression = message.map(|text| MESSAGE.compile(&environment, text).0);
+            rule.message_expression = message.map(|text| {
+                let environment = environment.libraries(options.message_expression(text));
+                MESSAGE.compile(&environment, text).0
+            });
             let path = Some(written.field_path.as_str()).filter(|path| !path.is_empty());
             rule.field_path = path
                 .and_then(|path| JsonPath::resolve(path, schema, ArrayNotation::Allowed).ok())

@@ -10,7 +10,7 @@ use billhook_validation::Validator;
 use serde_json::Value as Json;
 
 use super::rule::Rule;
-use super::tree::{Node, RuleTree};
+use super::tree::{Node, RuleTree, Shown};
 use super::{CALL_LIMIT, RuleFindings};
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
@@ -227,16 +227,19 @@ impl<'r> Run<'r> {
         if let Some(field_path) = &rule.field_path {
             path = path.name(field_path);
         }
-        let value = || deep_clone(place.value);
+        let value = || match place.node.shown {
+            Shown::Type => Json::from(&*place.node.type_),
+            Shown::Value | Shown::Nothing => deep_clone(place.value),
+        };
         let error = match rule.written.reason.as_deref() {
             Some("FieldValueForbidden") => FieldError::forbidden(path, &message),
             Some("FieldValueRequired") => FieldError::required(path, &message),
             Some("FieldValueDuplicate") => FieldError::duplicate(path, value()),
             _ => FieldError::invalid(path, value(), &message),
         };
-        let error = match &*place.node.type_ {
-            "object" | "array" => error.omit_value(),
-            _ => error,
+        let error = match place.node.shown {
+            Shown::Nothing => error.omit_value(),
+            Shown::Value | Shown::Type => error,
         };
         if !rule.uses_old && place.anchor.is_some_and(|anchor| anchor.is_unchanged(self.validator))
         {

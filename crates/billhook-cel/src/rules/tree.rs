@@ -3,11 +3,13 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
 use billhook_schema::props::ValidationRule;
 use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, SchemaStep};
 
 use super::rule::Rule;
+use super::stored::{RuleOptions, StoredExpressions};
 use crate::language::schema::SchemaType;
 
 /// The rules at the nodes of a compiled schema.
@@ -22,6 +24,7 @@ pub(crate) struct RuleTree {
 pub(crate) struct Node {
     /// The written type.
     pub(crate) type_: Box<str>,
+    pub(crate) shown: Shown,
     /// None if CEL has no type for it, or no rule has needed one so far.
     pub(crate) schema: Option<Arc<SchemaType>>,
     /// Whether this node or one above it has no type where a rule needs one.
@@ -29,6 +32,26 @@ pub(crate) struct Node {
     pub(crate) rules: Vec<Rule>,
     /// Whether there are rules below this node.
     pub(crate) has_rules_below: bool,
+}
+
+/// The part that stands for the value in the error of a violated rule (KV-20).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Shown {
+    #[default]
+    Value,
+    /// The written type.
+    Type,
+    Nothing,
+}
+
+impl Shown {
+    fn of(type_: &str, kubernetes: KubernetesVersion) -> Self {
+        match type_ {
+            _ if kubernetes < KubernetesVersion::V1_35 => Shown::Type,
+            "array" | "object" => Shown::Nothing,
+            _ => Shown::Value,
+        }
+    }
 }
 
 /// Where the types of a schema begin: they are named after that node, and what a resource shows of
@@ -43,11 +66,12 @@ pub(crate) enum Types {
 
 impl RuleTree {
     /// Compiles the rules of a structural schema, of which `compiled` was made; none if there are
-    /// none.
+    /// none. All are taken for stored ones if it is not said which are.
     pub(crate) fn new(
         compiled: &CompiledSchema,
         schema: &JsonSchemaProps,
         types: Types,
+        stored: Option<&StoredExpressions>,
     ) -> Option<RuleTree> {
         let mut nodes = Vec::new();
         nodes.resize_with(compiled.node_count(), || None);
@@ -56,7 +80,8 @@ impl RuleTree {
             return None;
         }
         let above = Above { is_typed: types == Types::FromTop, is_untyped: false };
-        tree.compile(schema, tree.root(), None, true, above);
+        let options = RuleOptions { kubernetes: compiled.kubernetes(), stored };
+        tree.compile(schema, tree.root(), None, true, above, options);
         Some(tree)
     }
 
@@ -89,9 +114,11 @@ impl RuleTree {
             }
         });
         let has_rules = has_rules_below || !written(schema).is_empty();
-        let type_ = schema.type_.as_str().into();
-        self.nodes[id.index()] =
-            has_rules.then(|| Box::new(Node { type_, has_rules_below, ..Node::default() }));
+        let type_ = schema.type_.as_str();
+        let shown = Shown::of(type_, compiled.kubernetes());
+        self.nodes[id.index()] = has_rules.then(|| {
+            Box::new(Node { type_: type_.into(), shown, has_rules_below, ..Node::default() })
+        });
         has_rules
     }
 
@@ -105,16 +132,18 @@ impl RuleTree {
         known: Option<&Arc<SchemaType>>,
         is_resource: bool,
         above: Above,
+        options: RuleOptions<'_>,
     ) {
         let Some(node) = &mut self.nodes[id.index()] else { return };
         let is_typed = above.is_typed || !written(schema).is_empty();
         // What expressions can't see from outside has a type for its own rules.
-        let own = || SchemaType::of(schema, is_resource).filter(|_| is_typed).map(Arc::new);
+        let own = || SchemaType::of(schema, is_resource, options.kubernetes);
+        let own = || own().filter(|_| is_typed).map(Arc::new);
         let type_ = known.cloned().or_else(own);
         let is_untyped = above.is_untyped || is_typed && type_.is_none();
         let self_type = type_.as_ref().map(|type_| type_.to_type());
-        let rules = written(schema).iter();
-        node.rules = rules.map(|rule| Rule::new(rule, schema, self_type.as_ref())).collect();
+        let rule = |written| Rule::new(written, schema, self_type.as_ref(), options);
+        node.rules = written(schema).iter().map(rule).collect();
         node.is_untyped = is_untyped;
         node.schema.clone_from(&type_);
 
@@ -126,7 +155,8 @@ impl RuleTree {
                     SchemaStep::AdditionalProperties | SchemaStep::Items => type_.elements(),
                 });
                 let is_resource = part.embedded_resource;
-                self.compile(part, id, known, is_resource, Above { is_typed, is_untyped });
+                let above = Above { is_typed, is_untyped };
+                self.compile(part, id, known, is_resource, above, options);
             }
         });
     }

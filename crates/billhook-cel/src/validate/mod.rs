@@ -10,7 +10,8 @@ use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, NodeRef, 
 use billhook_validation::Validator;
 use serde_json::Value;
 
-use crate::rules::{RuleFindings, RuleTree, Run, Types};
+use crate::language::edition::Edition;
+use crate::rules::{RuleFindings, RuleTree, Run, StoredExpressions, Types};
 use walk::Walk;
 
 /// A structural schema whose definition is checked. What several checks need of it is made once,
@@ -72,8 +73,11 @@ impl CheckedSchema {
     }
 
     fn rules(&self) -> Option<&RuleTree> {
-        let compile = || RuleTree::new(self.compiled(), self.root(), Types::FromRules);
-        self.rules.get_or_init(compile).as_ref()
+        self.rules.get_or_init(|| self.compile_rules(None)).as_ref()
+    }
+
+    fn compile_rules(&self, stored: Option<&StoredExpressions>) -> Option<RuleTree> {
+        RuleTree::new(self.compiled(), self.root(), Types::FromRules, stored)
     }
 
     /// Evaluates the rules at and below a node for a default that stands there (DF-45): first as
@@ -105,12 +109,15 @@ pub struct RuleChecks {
     pub base: FieldPath,
     /// Whether each expression has a limit of cost, and not only all together (CV-91).
     pub limit_each: bool,
+    /// The expressions of the stored definition, which may use more than new ones (CV-91).
+    pub stored: StoredExpressions,
 }
 
 impl Default for RuleChecks {
     /// Returns the checks for the schema of a new definition.
     fn default() -> Self {
-        RuleChecks { base: FieldPath::default(), limit_each: true }
+        let (base, stored) = (FieldPath::default(), StoredExpressions::default());
+        RuleChecks { base, limit_each: true, stored }
     }
 }
 
@@ -126,6 +133,13 @@ impl RuleChecks {
     #[must_use]
     pub fn limit_each(mut self, limit_each: bool) -> Self {
         self.limit_each = limit_each;
+        self
+    }
+
+    /// The checks of a schema that replaces one with these expressions.
+    #[must_use]
+    pub fn stored(mut self, stored: StoredExpressions) -> Self {
+        self.stored = stored;
         self
     }
 }
@@ -152,7 +166,14 @@ pub fn validate_rules(
     checks: &RuleChecks,
     is_clean: impl Fn(&Location<'_>) -> bool,
 ) -> Vec<FieldError> {
-    let Some(rules) = schema.rules() else { return Vec::new() };
+    let compiled;
+    let rules = if Edition::libraries_differ(schema.compiled().kubernetes()) {
+        compiled = schema.compile_rules(Some(&checks.stored));
+        compiled.as_ref()
+    } else {
+        schema.rules()
+    };
+    let Some(rules) = rules else { return Vec::new() };
     let mut walk = Walk::new(checks, &is_clean, rules);
     walk.top(schema.root());
     walk.into_errors()

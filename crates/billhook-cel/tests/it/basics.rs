@@ -1,5 +1,6 @@
 //! The results of expressions and their costs (CE-02 to CE-07, CE-33, CE-35).
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, EvaluationError, List, Map, Value};
 use billhook_schema::JsonSchemaProps;
@@ -65,7 +66,8 @@ fn check_constants(cases: &[(&str, &str)]) {
 }
 
 fn schema_type(schema: &Json) -> SchemaType {
-    SchemaType::of(&JsonSchemaProps::from_value(schema).unwrap(), true).unwrap()
+    let schema = JsonSchemaProps::from_value(schema).unwrap();
+    SchemaType::of(&schema, true, KubernetesVersion::default()).unwrap()
 }
 
 /// CE-10: arithmetic is checked.

@@ -22,3 +22,4 @@ mod messages;
 mod schema_types;
 mod text_and_lists;
 mod validate_rules;
+mod versions;

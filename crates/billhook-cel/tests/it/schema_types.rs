@@ -1,5 +1,6 @@
 //! The types that CEL sees in a schema (CE-04 to CE-07).
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::dismantle;
 use billhook_cel::Type;
 use billhook_cel::schema::{ListType, SchemaKind, SchemaType};
@@ -7,7 +8,8 @@ use billhook_schema::JsonSchemaProps;
 use serde_json::{Map, Value, json};
 
 fn type_of(schema: &Value, is_resource: bool) -> Option<SchemaType> {
-    SchemaType::of(&JsonSchemaProps::from_value(schema).unwrap(), is_resource)
+    let schema = JsonSchemaProps::from_value(schema).unwrap();
+    SchemaType::of(&schema, is_resource, KubernetesVersion::default())
 }
 
 fn fields(schema: &Value, is_resource: bool) -> Vec<String> {
@@ -206,7 +208,7 @@ fn schemas_may_be_deep() {
             }
             let props = JsonSchemaProps::from_value(&schema).unwrap();
             dismantle(schema);
-            drop(SchemaType::of(&props, false).unwrap().to_type());
+            drop(SchemaType::of(&props, false, KubernetesVersion::default()).unwrap().to_type());
         }
     };
     std::thread::Builder::new().stack_size(2 << 20).spawn(walk).unwrap().join().unwrap();

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::language::ast::Expr;
+use crate::language::edition::Edition;
 use crate::language::types::Type;
 
 /// A checked expression. Calls of functions in a namespace (`math.greatest(…)`, `optional.of(…)`)
@@ -13,6 +14,7 @@ pub(crate) struct Checked {
     pub(crate) types: Vec<Type>,
     /// The reference of each node, by its number.
     pub(crate) references: Vec<Reference>,
+    pub(crate) edition: Edition,
 }
 
 impl Checked {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
-use crate::language::functions::Functions;
+use crate::language::functions::{self, Functions};
 use crate::language::messages::{self, Message};
 use crate::language::schema::names;
 use crate::language::source::{CompileError, Issues, Source};
@@ -18,7 +18,7 @@ use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 
 pub(super) struct Checker<'c> {
     variables: &'c BTreeMap<Arc<str>, Type>,
-    functions: &'c Functions,
+    functions: Functions,
     /// The variables of comprehensions, the innermost last.
     scope: Vec<(Arc<str>, Ty)>,
     solver: Solver,
@@ -35,7 +35,7 @@ enum Named {
 }
 
 impl<'c> Checker<'c> {
-    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, functions: &'c Functions) -> Self {
+    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, functions: Functions) -> Self {
         Checker {
             variables,
             functions,
@@ -197,8 +197,7 @@ impl<'c> Checker<'c> {
     /// The type of a library by its name.
     fn opaque_named(&self, name: &str) -> Option<Type> {
         self.functions
-            .overloads
-            .iter()
+            .overloads()
             .map(|overload| &overload.result)
             .find(|of| matches!(of, Type::Opaque(known) if *known == name))
             .cloned()
@@ -302,7 +301,7 @@ impl<'c> Checker<'c> {
         {
             let field = Arc::clone(field);
             let of = self.field(at, operand, &field, true);
-            let overloads = self.functions.named("_?._").to_vec();
+            let overloads = self.functions.named("_?._").collect();
             self.refer(id, Reference::Overloads(overloads));
             return self.solver.resolve(&of);
         }
@@ -313,7 +312,7 @@ impl<'c> Checker<'c> {
         if let Some(receiver) = target {
             let full_name = qualified(receiver)
                 .map(|prefix| without_dot(&format!("{prefix}.{function}").into()))
-                .filter(|name| !self.functions.named(name).is_empty());
+                .filter(|name| self.functions.has_any(name));
             match full_name {
                 Some(name) => {
                     *function = name;
@@ -324,7 +323,7 @@ impl<'c> Checker<'c> {
         } else {
             *function = without_dot(function);
         }
-        if self.functions.named(function).is_empty() {
+        if !self.functions.has_any(function) {
             let function = Arc::clone(function);
             return self.undeclared(at, &function);
         }
@@ -359,8 +358,8 @@ impl<'c> Checker<'c> {
     ) -> Option<(Vec<usize>, Ty)> {
         let mut fitting = Vec::new();
         let mut result: Option<Ty> = None;
-        for &index in self.functions.named(function) {
-            let Some(overload) = self.functions.overloads.get(index) else { continue };
+        for index in self.functions.named(function) {
+            let Some(overload) = functions::overload(index) else { continue };
             if overload.is_method != is_method || overload.parameters.len() != types.len() {
                 continue;
             }

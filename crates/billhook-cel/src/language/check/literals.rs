@@ -5,7 +5,7 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Expr, Kind, Literal};
-use crate::language::functions::Functions;
+use crate::language::functions::{self, Functions};
 use crate::language::source::Issues;
 use crate::language::types::Type;
 use crate::language::value::{Text, Value};
@@ -16,13 +16,13 @@ use super::template;
 
 /// Reports literals that are invalid for their use, and literal lists and maps whose elements are
 /// of different types.
-pub(super) fn validate(checked: &Checked, functions: &Functions, issues: &mut Issues) {
+pub(super) fn validate(checked: &Checked, functions: Functions, issues: &mut Issues) {
     Validator { checked, functions, issues, solver: Solver::new() }.visit(&checked.expr, false);
 }
 
 struct Validator<'v> {
     checked: &'v Checked,
-    functions: &'v Functions,
+    functions: Functions,
     issues: &'v mut Issues,
     solver: Solver,
 }
@@ -85,8 +85,7 @@ impl Validator<'_> {
         };
         self.functions
             .named(function)
-            .iter()
-            .filter_map(|&index| self.functions.overloads.get(index))
+            .filter_map(functions::overload)
             .find(|overload| overload.parameters == [of.clone()])
             .is_none_or(|overload| (overload.call)(&[value]).is_ok())
     }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::language::ast::Expr;
+use crate::language::edition::Edition;
 use crate::language::functions::Functions;
 use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::Type;
@@ -23,12 +24,13 @@ pub(crate) fn check(
     source: &Source,
     mut expr: Expr,
     variables: &BTreeMap<Arc<str>, Type>,
-    functions: &Functions,
+    edition: Edition,
 ) -> Result<Checked, CompileError> {
+    let functions = Functions::of(edition);
     let mut checker = Checker::new(variables, functions);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
-    let checked = Checked { expr, types, references };
+    let checked = Checked { expr, types, references, edition };
     let mut issues = Issues::default();
     literals::validate(&checked, functions, &mut issues);
     issues.into_result(source)?;

@@ -95,12 +95,43 @@ impl<'e> Estimator<'e> {
             .size
             .or_else(|| size_of_literal(expr))
             .or_else(|| Self::size_at(facts.place))
-            .or_else(|| is_scalar(self.type_of(expr)).then_some(Size::fixed(1)))
+            .or_else(|| self.is_scalar(self.type_of(expr)).then_some(Size::fixed(1)))
             .or_else(|| self.local_of(expr)?.size)
     }
 
     pub(super) fn entries(&self, expr: &Expr) -> Option<Entries> {
-        self.facts(expr).entries.or_else(|| self.local_of(expr)?.entries)
+        let known = self.facts(expr).entries.or_else(|| self.local_of(expr)?.entries);
+        known.filter(|_| self.follows_sizes())
+    }
+
+    /// Whether all values of a type have the same size.
+    fn is_scalar(&self, type_: &Type) -> bool {
+        match type_.unwrapped() {
+            Type::Bool
+            | Type::Double
+            | Type::Duration
+            | Type::Int
+            | Type::Timestamp
+            | Type::Uint => true,
+            Type::Optional(of) => self.follows_sizes() && grow(|| self.is_scalar(of)),
+            _ => false,
+        }
+    }
+
+    /// Whether sizes are followed through the values that expressions make (KV-50).
+    pub(super) fn follows_sizes(&self) -> bool {
+        self.checked.edition.follows_sizes()
+    }
+
+    /// The place of a variable: the whole, if nothing else is known of it.
+    pub(super) fn place_of(&self, name: &str) -> Place<'e> {
+        match self.local(name) {
+            Some(local) => local.place,
+            None if !self.follows_sizes() && name == self.checked.edition.accumulator() => {
+                Place::Unknown
+            }
+            None => Place::At(self.root),
+        }
     }
 
     pub(super) fn local_of(&self, expr: &Expr) -> Option<Local<'e>> {
@@ -149,15 +180,4 @@ fn size_of_literal(expr: &Expr) -> Option<Size> {
         _ => return None,
     };
     Some(Size::fixed(size as u64))
-}
-
-/// Whether all values of a type have the same size.
-fn is_scalar(type_: &Type) -> bool {
-    match type_.unwrapped() {
-        Type::Bool | Type::Double | Type::Duration | Type::Int | Type::Timestamp | Type::Uint => {
-            true
-        }
-        Type::Optional(of) => grow(|| is_scalar(of)),
-        _ => false,
-    }
 }

@@ -3,6 +3,7 @@
 mod calls;
 mod estimator;
 mod size;
+mod unfollowed;
 
 use std::sync::Arc;
 
@@ -38,7 +39,7 @@ impl<'e> Estimator<'e> {
         match &expr.kind {
             Kind::Literal(_) => 0,
             Kind::Ident(name) => {
-                let place = self.local(name).map_or(Place::At(self.root), |local| local.place);
+                let place = self.place_of(name);
                 self.note(expr, |facts| facts.place = place);
                 1
             }
@@ -105,7 +106,9 @@ impl<'e> Estimator<'e> {
         target: Option<&'e Expr>,
         arguments: &'e [Expr],
     ) -> u64 {
-        if let ("dyn", [argument]) = (function, arguments) {
+        if let ("dyn", [argument]) = (function, arguments)
+            && self.follows_sizes()
+        {
             let cost = self.cost(argument);
             let (size, entries) = (self.known_size(argument), self.facts(argument).entries);
             self.note(expr, |facts| (facts.size, facts.entries) = (size, entries));
@@ -150,14 +153,16 @@ impl<'e> Estimator<'e> {
     fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
         match self.checked.references.get(expr.id) {
             Some(Reference::Overloads(positions)) => {
-                let all = &functions::all().overloads;
-                positions.iter().filter_map(|&position| all.get(position)).collect()
+                positions.iter().copied().filter_map(functions::overload).collect()
             }
             _ => Vec::new(),
         }
     }
 
     fn comprehension(&mut self, expr: &Expr, comprehension: &'e Comprehension) -> u64 {
+        if !self.follows_sizes() {
+            return self.unfollowed_comprehension(expr, comprehension);
+        }
         let Comprehension { range, start, accumulator, .. } = comprehension;
         let mut cost = self.cost(range).saturating_add(self.cost(start));
         let depth = self.locals.len();

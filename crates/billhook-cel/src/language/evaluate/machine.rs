@@ -138,6 +138,7 @@ impl<'a> Machine<'a> {
                 Ok(outcome)
             }
             Node::Fold(fold) => self.fold(fold),
+            Node::Failing { node, error } => Ok(self.node(node)?.map_err(|_| error.clone())),
             Node::Append { slot, elements } => self.append(*slot, elements),
             Node::Insert { slot, entries } => self.insert(*slot, entries),
             Node::Choose(parts) => {
@@ -323,9 +324,12 @@ impl<'a> Machine<'a> {
                 (Some(pattern), [Value::String(text), _]) => {
                     Ok(Value::Bool(pattern.is_match(text.as_str())))
                 }
-                _ => (overload.call)(&arguments),
+                _ => (overload.call)(&arguments).map_err(overload.on_error),
             },
         };
+        if !self.plan.weighs_optionals {
+            arguments.iter_mut().for_each(hide_optional);
+        }
         let is_resolved = call.overloads.len() == 1;
         let result = outcome.as_ref().unwrap_or(&Value::Null);
         let cost = match chosen.or(call.overloads.first().copied()).map(|overload| overload.cost) {
@@ -370,8 +374,9 @@ impl<'a> Machine<'a> {
                     }
                 }
             }
-            _ if fold.second.is_some() => {
-                return Ok(Err(EvaluationError::new("unsupported comprehension range type")));
+            other if fold.second.is_some() => {
+                let text = format!("unsupported comprehension range type: {}", go_type(&other));
+                return Ok(Err(EvaluationError::new(text)));
             }
             other => {
                 let found = go_type(&other);
@@ -477,6 +482,13 @@ impl<'a> Machine<'a> {
             (Some(Slot::Set(Ok(list))), added) => Ok(arithmetic::add(&[list, added])),
             _ => Ok(Err(EvaluationError::NoSuchOverload)),
         }
+    }
+}
+
+/// Puts a value without a length in the place of an optional.
+fn hide_optional(value: &mut Value<'_>) {
+    if matches!(value, Value::Optional(_)) {
+        *value = Value::Null;
     }
 }
 

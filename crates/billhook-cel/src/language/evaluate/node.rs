@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::language::functions::Overload;
 use crate::language::messages::Message;
-use crate::language::value::{Members, Value};
+use crate::language::value::{EvaluationError, Members, Value};
 
 /// A planned expression.
 #[derive(Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Plan {
     pub(super) variables: Vec<Arc<str>>,
     /// The number of variables of comprehensions.
     pub(super) slots: usize,
+    /// Whether an optional costs what its value does.
+    pub(super) weighs_optionals: bool,
 }
 
 /// A node that evaluates to a value.
@@ -43,6 +45,11 @@ pub(super) enum Node {
     /// The names and values of the fields, and whether each is optional.
     Struct(Message, Vec<(Arc<str>, Node, bool)>),
     Fold(Box<Fold>),
+    /// A node with an error of its own in the place of any.
+    Failing {
+        node: Box<Node>,
+        error: EvaluationError,
+    },
     /// An accumulated list and the elements appended to it, in the last place where it is read.
     Append {
         slot: usize,

@@ -24,7 +24,8 @@ use crate::language::value::{EvaluationError, List, Members, Text, Value};
 pub(crate) fn plan(checked: &Checked) -> Result<Plan, EvaluationError> {
     let mut planner = Planner { checked, variables: Vec::new(), scope: Vec::new(), slots: 0 };
     let root = planner.node(&checked.expr)?;
-    Ok(Plan { root, variables: planner.variables, slots: planner.slots })
+    let weighs_optionals = checked.edition.weighs_optionals();
+    Ok(Plan { root, variables: planner.variables, slots: planner.slots, weighs_optionals })
 }
 
 struct Planner<'c> {
@@ -237,17 +238,16 @@ impl Planner<'_> {
     }
 
     fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {
-        let functions = functions::all();
         match self.checked.references.get(expr.id) {
             Some(Reference::Overloads(positions)) => {
-                positions.iter().filter_map(|position| functions.overloads.get(*position)).collect()
+                positions.iter().copied().filter_map(functions::overload).collect()
             }
             _ => Vec::new(),
         }
     }
 
     fn fold(&mut self, comprehension: &Comprehension) -> Planned {
-        let range = self.node(&comprehension.range)?;
+        let range = self.range(comprehension)?;
         let start = self.node(&comprehension.start)?;
         let outer = self.scope.len();
         let accumulator = self.declare(&comprehension.accumulator);
@@ -267,6 +267,15 @@ impl Planner<'_> {
             variable,
             second,
         })))
+    }
+
+    fn range(&mut self, comprehension: &Comprehension) -> Planned {
+        let range = self.node(&comprehension.range)?;
+        if comprehension.second.is_none() || !self.checked.edition.hides_range_errors() {
+            return Ok(range);
+        }
+        let error = EvaluationError::new("unsupported comprehension range type: *types.Err");
+        Ok(Node::Failing { node: Box::new(range), error })
     }
 
     /// A slot of its own: where a comprehension starts from is evaluated when it is first read,

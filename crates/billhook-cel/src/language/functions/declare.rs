@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Outcome, Value};
 
@@ -17,6 +18,9 @@ pub(crate) struct Overload {
     pub(crate) result: Type,
     pub(crate) call: Call,
     pub(crate) cost: Cost,
+    pub(crate) availability: Availability,
+    /// Changes its errors.
+    pub(crate) on_error: fn(EvaluationError) -> EvaluationError,
 }
 
 pub(crate) type Call = for<'a> fn(&[Value<'a>]) -> Outcome<'a>;
@@ -44,7 +48,16 @@ impl Overload {
         result: Type,
         call: Call,
     ) -> Self {
-        Overload { function, is_method: false, parameters, result, call, cost: Cost::Fixed(1) }
+        Overload {
+            function,
+            is_method: false,
+            parameters,
+            result,
+            call,
+            cost: Cost::Fixed(1),
+            availability: Availability::Always,
+            on_error: |error| error,
+        }
     }
 
     /// A method that costs one; the first parameter is the receiver.
@@ -60,6 +73,16 @@ impl Overload {
     /// Sets another cost.
     pub(super) fn costs(self, cost: Cost) -> Self {
         Overload { cost, ..self }
+    }
+
+    /// Restricts it to some editions.
+    pub(super) fn available(self, availability: Availability) -> Self {
+        Overload { availability, ..self }
+    }
+
+    /// Changes its errors.
+    pub(super) fn on_error(self, on_error: fn(EvaluationError) -> EvaluationError) -> Self {
+        Overload { on_error, ..self }
     }
 }
 

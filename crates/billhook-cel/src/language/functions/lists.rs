@@ -3,8 +3,11 @@
 
 use std::cmp::Ordering;
 
+use billhook_apimachinery::KubernetesVersion;
+
 use super::declare::{Call, Cost, Overload, Result, argument, int};
 use super::{arithmetic, cost};
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, compare, equal};
 
@@ -13,6 +16,9 @@ const NEW_LIST: u64 = 11;
 
 /// More elements than the limit of cost for one evaluation lets a list have (CE-35).
 const MAX_ELEMENTS: u64 = 1_000_000;
+
+/// The editions that have the extension.
+const EXTENSION: Availability = Availability::Library(KubernetesVersion::V1_34);
 
 pub(super) fn library() -> Vec<Overload> {
     let mut overloads = Vec::new();
@@ -66,7 +72,8 @@ fn extension(overloads: &mut Vec<Overload>) {
     let result = Cost::Resolved(|_, result| NEW_LIST + cost::size(result));
     let pairs = Cost::OfLists(|arguments, _| pairs_cost(arguments.first()));
     let mut add = |name, parameters: Vec<Type>, result: Type, call: Call, cost: Cost| {
-        overloads.push(Overload::method(name, parameters, result, call).costs(cost));
+        let overload = Overload::method(name, parameters, result, call).costs(cost);
+        overloads.push(overload.available(EXTENSION));
     };
     add("slice", vec![a().list(), Int, Int], a().list(), slice, result);
     add("flatten", vec![a().list().list()], a().list(), flatten, Cost::Resolved(flatten_cost));
@@ -79,7 +86,8 @@ fn extension(overloads: &mut Vec<Overload>) {
         let parameters = vec![a().list(), of.list()];
         add("@sortByAssociatedKeys", parameters, a().list(), sort_by_keys, keys);
     }
-    overloads.push(Overload::function("lists.range", vec![Int], Int.list(), range).costs(result));
+    let range = Overload::function("lists.range", vec![Int], Int.list(), range).costs(result);
+    overloads.push(range.available(EXTENSION));
 }
 
 /// The elements of an argument, all of which must fit their schema.

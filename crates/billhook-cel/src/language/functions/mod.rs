@@ -14,6 +14,7 @@ mod moment;
 mod net;
 mod operators;
 mod optional;
+mod percent;
 mod quantity;
 mod regex;
 mod semver;
@@ -24,50 +25,72 @@ mod text;
 mod url;
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
+
+use crate::language::edition::Edition;
 
 pub(crate) use declare::{Cost, Overload};
 pub(crate) use strings::clauses;
 
-/// All overloads of every library, by function.
-pub(crate) struct Functions {
-    pub(crate) overloads: Vec<Overload>,
-    by_name: HashMap<&'static str, Vec<usize>>,
-}
+/// The functions of an edition (CE-10, KV-30).
+#[derive(Clone, Copy)]
+pub(crate) struct Functions(Edition);
 
 impl Functions {
-    fn new(libraries: &[fn() -> Vec<Overload>]) -> Self {
-        let overloads: Vec<Overload> = libraries.iter().flat_map(|library| library()).collect();
-        let mut by_name: HashMap<&'static str, Vec<usize>> = HashMap::new();
-        for (index, overload) in overloads.iter().enumerate() {
-            by_name.entry(overload.function).or_default().push(index);
-        }
-        Functions { overloads, by_name }
+    pub(crate) fn of(edition: Edition) -> Self {
+        Functions(edition)
     }
 
     /// The overloads of a function, by position, in the order they were declared.
-    pub(crate) fn named(&self, name: &str) -> &[usize] {
-        self.by_name.get(name).map_or(&[], Vec::as_slice)
+    pub(crate) fn named(self, name: &str) -> impl Iterator<Item = usize> {
+        let positions = TABLE.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        positions.iter().copied().filter(move |&position| self.has(position))
+    }
+
+    pub(crate) fn has_any(self, name: &str) -> bool {
+        self.named(name).next().is_some()
+    }
+
+    /// All overloads, in the order they were declared.
+    pub(crate) fn overloads(self) -> impl Iterator<Item = &'static Overload> {
+        TABLE.overloads.iter().filter(move |overload| self.0.has(overload.availability))
+    }
+
+    fn has(self, position: usize) -> bool {
+        overload(position).is_some_and(|overload| self.0.has(overload.availability))
     }
 }
 
-/// The functions of a server of this version (CE-10).
-pub(crate) fn all() -> &'static Arc<Functions> {
-    static ALL: LazyLock<Arc<Functions>> = LazyLock::new(|| {
-        Arc::new(Functions::new(&[
-            standard::overloads,
-            quantity::library,
-            semver::library,
-            net::library,
-            url::library,
-            format::library,
-            strings::library,
-            lists::library,
-            maps::library,
-            sets::library,
-            regex::library,
-            authorizer::library,
-        ]))
-    });
-    &ALL
+/// The overload at a position.
+pub(crate) fn overload(position: usize) -> Option<&'static Overload> {
+    TABLE.overloads.get(position)
 }
+
+/// The overloads of all libraries in all editions.
+struct Table {
+    overloads: Vec<Overload>,
+    by_name: HashMap<&'static str, Vec<usize>>,
+}
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| {
+    let libraries = [
+        standard::overloads,
+        quantity::library,
+        semver::library,
+        net::library,
+        url::library,
+        format::library,
+        strings::library,
+        lists::library,
+        maps::library,
+        sets::library,
+        regex::library,
+        authorizer::library,
+    ];
+    let overloads: Vec<Overload> = libraries.iter().flat_map(|library| library()).collect();
+    let mut by_name: HashMap<&'static str, Vec<usize>> = HashMap::new();
+    for (position, overload) in overloads.iter().enumerate() {
+        by_name.entry(overload.function).or_default().push(position);
+    }
+    Table { overloads, by_name }
+});

@@ -3,10 +3,12 @@
 use std::any::Any;
 use std::cmp::Ordering;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::print::quote;
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument, opaque, text, wrap};
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Value};
 
@@ -59,7 +61,7 @@ pub(super) fn library() -> Vec<Overload> {
     let parsed = |name: &'static str, parameters: Vec<Type>, result: Type, call: Call| {
         Overload::function(name, parameters, result, call).costs(Cost::Of(cost::first))
     };
-    vec![
+    let overloads = [
         parsed("semver", vec![String], SEMVER, |arguments| Ok(wrap(read(arguments)?))),
         parsed("semver", vec![String, Bool], SEMVER, |arguments| Ok(wrap(read(arguments)?))),
         parsed("isSemver", vec![String], Bool, is_semver),
@@ -74,7 +76,9 @@ pub(super) fn library() -> Vec<Overload> {
             Ok(Value::Bool(compare(arguments)? == Ordering::Greater))
         }),
         compared("compareTo", Int, |arguments| Ok(Value::Int(compare(arguments)? as i64))),
-    ]
+    ];
+    let since = Availability::Library(KubernetesVersion::V1_33);
+    overloads.map(|overload| overload.available(since)).into()
 }
 
 fn version<'v>(arguments: &'v [Value<'_>], index: usize) -> Result<&'v Version> {

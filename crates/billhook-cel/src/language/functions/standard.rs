@@ -1,7 +1,10 @@
 //! The standard operators, functions and methods of CEL, optionals among them (CE-10).
 
+use billhook_apimachinery::KubernetesVersion;
+
 use super::declare::{Call, Cost, Overload};
-use super::{arithmetic, conversion, cost, moment, operators, optional, text};
+use super::{arithmetic, conversion, cost, moment, operators, optional, percent, text};
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 
 /// Collects overloads.
@@ -25,7 +28,8 @@ impl Table {
         call: Call,
         cost: Cost,
     ) {
-        self.0.push(Overload { function, is_method, parameters, result, call, cost });
+        let overload = Overload::function(function, parameters, result, call).costs(cost);
+        self.0.push(Overload { is_method, ..overload });
     }
 }
 
@@ -217,9 +221,12 @@ fn time(table: &mut Table) {
         ("getSeconds", moment::seconds),
         ("getMilliseconds", moment::milliseconds),
     ];
+    let (before, since) = (KubernetesVersion::V1_32, KubernetesVersion::V1_33);
     for (name, call) in parts {
         table.method(name, vec![Timestamp], Int, call);
-        table.method(name, vec![Timestamp, String], Int, call);
+        let in_zone = || Overload::method(name, vec![Timestamp, String], Int, call);
+        let old = in_zone().available(Availability::Until(before)).on_error(percent::reformatted);
+        table.0.extend([in_zone().available(Availability::Since(since)), old]);
     }
     let units = parts.iter().skip(6);
     for (name, call) in units {
@@ -236,8 +243,13 @@ fn optionals(table: &mut Table) {
     table.method("value", vec![a().optional()], a(), optional::value);
     table.method("or", vec![a().optional(), a().optional()], a().optional(), operators::not_called);
     table.method("orValue", vec![a().optional(), a()], a(), operators::not_called);
-    table.method("first", vec![a().list()], a().optional(), optional::first);
-    table.method("last", vec![a().list()], a().optional(), optional::last);
-    table.function("optional.unwrap", vec![a().optional().list()], a().list(), optional::unwrap);
-    table.method("unwrapOpt", vec![a().optional().list()], a().list(), optional::unwrap);
+    let optionals = || vec![a().optional().list()];
+    let newer = [
+        Overload::method("first", vec![a().list()], a().optional(), optional::first),
+        Overload::method("last", vec![a().list()], a().optional(), optional::last),
+        Overload::function("optional.unwrap", optionals(), a().list(), optional::unwrap),
+        Overload::method("unwrapOpt", optionals(), a().list(), optional::unwrap),
+    ];
+    let since = Availability::Since(KubernetesVersion::V1_33);
+    table.0.extend(newer.map(|overload| overload.available(since)));
 }

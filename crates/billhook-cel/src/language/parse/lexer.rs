@@ -1,5 +1,6 @@
 //! Tokens.
 
+use crate::language::edition::Edition;
 use crate::language::source::{Issues, Source};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +37,8 @@ const SYMBOLS: [&str; 24] = [
 
 /// Returns all tokens of an expression, with an end token at the end. Text that is not a token is
 /// reported and left out.
-pub(crate) fn tokens(source: &Source, issues: &mut Issues) -> Vec<Token> {
-    let mut lexer = Lexer { source, at: 0 };
+pub(crate) fn tokens(source: &Source, edition: Edition, issues: &mut Issues) -> Vec<Token> {
+    let mut lexer = Lexer { source, edition, at: 0 };
     let mut tokens = Vec::new();
     loop {
         lexer.skip_blanks();
@@ -59,6 +60,7 @@ pub(crate) fn tokens(source: &Source, issues: &mut Issues) -> Vec<Token> {
 
 struct Lexer<'s> {
     source: &'s Source,
+    edition: Edition,
     at: usize,
 }
 
@@ -105,7 +107,7 @@ impl Lexer<'_> {
         {
             return Some(self.number());
         }
-        if first == '`' {
+        if first == '`' && self.edition.reads_quoted_names() {
             self.at += 1;
             let named = self.skip(|c| c.is_ascii_alphanumeric() || "_.-/ ".contains(c));
             let closed = self.peek(0) == Some('`');

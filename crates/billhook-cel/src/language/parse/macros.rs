@@ -4,7 +4,10 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::KubernetesVersion;
+
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
+use crate::language::edition::{Availability, Edition};
 
 use super::nodes::{Nodes, nothing};
 
@@ -17,8 +20,6 @@ pub(super) enum Expansion {
     Error(usize, String),
 }
 
-/// The accumulator of macros.
-const RESULT: &str = "@result";
 /// A variable that nothing refers to.
 const UNUSED: &str = "#unused";
 /// The variable that `sortBy` sorts.
@@ -29,15 +30,31 @@ const NOT_AN_IDENTIFIER: &str = "argument is not an identifier";
 
 type Expanded<T = Expr> = Result<T, (usize, String)>;
 
+/// The editions that have a macro, if it is one (KV-30).
+fn availability(function: &str, arguments: usize) -> Availability {
+    match (function, arguments) {
+        ("all" | "exists" | "exists_one" | "existsOne", 3)
+        | ("transformList" | "transformMap" | "transformMapEntry", _) => {
+            Availability::Library(KubernetesVersion::V1_32)
+        }
+        ("sortBy", _) => Availability::Library(KubernetesVersion::V1_34),
+        _ => Availability::Always,
+    }
+}
+
 /// Expands a call if it is one of a macro.
 pub(super) fn expand(
     nodes: &mut Nodes,
+    edition: Edition,
     at: usize,
     function: &str,
     target: Option<Expr>,
     arguments: Vec<Expr>,
 ) -> Expansion {
-    let mut maker = Maker { nodes, at };
+    if !edition.has(availability(function, arguments.len())) {
+        return Expansion::None(target, arguments);
+    }
+    let mut maker = Maker { nodes, at, accumulator: edition.accumulator() };
     let expanded = match (target, function, arguments.len()) {
         (None, "has", 1) => maker.has(arguments),
         (Some(range), "all" | "exists" | "exists_one" | "existsOne", 2 | 3) => {
@@ -62,6 +79,7 @@ pub(super) fn expand(
 struct Maker<'n> {
     nodes: &'n mut Nodes,
     at: usize,
+    accumulator: &'static str,
 }
 
 impl Maker<'_> {
@@ -75,6 +93,10 @@ impl Maker<'_> {
 
     fn ident(&mut self, name: &str) -> Expr {
         self.node(Kind::Ident(name.into()))
+    }
+
+    fn accumulated(&mut self) -> Expr {
+        self.ident(self.accumulator)
     }
 
     fn list(&mut self, elements: Vec<Expr>) -> Expr {
@@ -97,13 +119,13 @@ impl Maker<'_> {
     /// The step, or if there is a filter that is false, the accumulator as it is.
     fn filtered(&mut self, filter: Option<Expr>, step: Expr) -> Expr {
         let Some(filter) = filter else { return step };
-        let kept = self.ident(RESULT);
+        let kept = self.accumulated();
         self.call("_?_:_", vec![filter, step, kept])
     }
 
     /// The accumulator with one more element.
     fn appended(&mut self, element: Expr) -> Expr {
-        let result = self.ident(RESULT);
+        let result = self.accumulated();
         let element = self.list(vec![element]);
         self.call("_+_", vec![result, element])
     }
@@ -111,7 +133,7 @@ impl Maker<'_> {
     /// Folds the whole range.
     fn fold(&mut self, range: Expr, variables: Variables, start: Expr, step: Expr) -> Expr {
         let condition = self.literal(Literal::Bool(true));
-        let result = self.ident(RESULT);
+        let result = self.accumulated();
         self.comprehension(variables.over(range, start, condition, step, result))
     }
 
@@ -129,30 +151,30 @@ impl Maker<'_> {
     /// `range.all(x, test)` and the like, with one or two variables.
     fn quantifier(&mut self, function: &str, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
         let test = last(&mut arguments);
-        let variables = Variables::new(&arguments, NOT_A_NAME)?;
-        let result = self.ident(RESULT);
+        let variables = self.variables(&arguments, NOT_A_NAME)?;
+        let result = self.accumulated();
         Ok(match function {
             "all" => {
                 let start = self.literal(Literal::Bool(true));
-                let accumulated = self.ident(RESULT);
+                let accumulated = self.accumulated();
                 let condition = self.call("@not_strictly_false", vec![accumulated]);
-                let accumulated = self.ident(RESULT);
+                let accumulated = self.accumulated();
                 let step = self.call("_&&_", vec![accumulated, test]);
                 self.comprehension(variables.over(range, start, condition, step, result))
             }
             "exists" => {
                 let start = self.literal(Literal::Bool(false));
-                let accumulated = self.ident(RESULT);
+                let accumulated = self.accumulated();
                 let not_yet = self.call("!_", vec![accumulated]);
                 let condition = self.call("@not_strictly_false", vec![not_yet]);
-                let accumulated = self.ident(RESULT);
+                let accumulated = self.accumulated();
                 let step = self.call("_||_", vec![accumulated, test]);
                 self.comprehension(variables.over(range, start, condition, step, result))
             }
             _ => {
                 let start = self.literal(Literal::Int(0));
                 let condition = self.literal(Literal::Bool(true));
-                let accumulated = self.ident(RESULT);
+                let accumulated = self.accumulated();
                 let one = self.literal(Literal::Int(1));
                 let more = self.call("_+_", vec![accumulated, one]);
                 let step = self.filtered(Some(test), more);
@@ -167,7 +189,7 @@ impl Maker<'_> {
     fn map(&mut self, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
         let transformed = last(&mut arguments);
         let filter = (arguments.len() == 2).then(|| last(&mut arguments));
-        let variables = Variables::new(&arguments, NOT_AN_IDENTIFIER)?;
+        let variables = self.variables(&arguments, NOT_AN_IDENTIFIER)?;
         let step = self.appended(transformed);
         let step = self.filtered(filter, step);
         let start = self.list(Vec::new());
@@ -177,7 +199,7 @@ impl Maker<'_> {
     /// `range.filter(x, test)`
     fn filter(&mut self, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
         let test = last(&mut arguments);
-        let variables = Variables::new(&arguments, NOT_AN_IDENTIFIER)?;
+        let variables = self.variables(&arguments, NOT_AN_IDENTIFIER)?;
         let element = self.ident(&variables.first);
         let step = self.appended(element);
         let step = self.filtered(Some(test), step);
@@ -190,11 +212,11 @@ impl Maker<'_> {
     fn transform(&mut self, function: &str, range: Expr, mut arguments: Vec<Expr>) -> Expanded {
         let transformed = last(&mut arguments);
         let filter = (arguments.len() == 3).then(|| last(&mut arguments));
-        let variables = Variables::new(&arguments, NOT_A_NAME)?;
+        let variables = self.variables(&arguments, NOT_A_NAME)?;
         let (start, step) = if function == "transformList" {
             (self.list(Vec::new()), self.appended(transformed))
         } else {
-            let mut inserted = vec![self.ident(RESULT)];
+            let mut inserted = vec![self.accumulated()];
             if function == "transformMap" {
                 inserted.push(self.ident(&variables.first));
             }
@@ -254,6 +276,28 @@ impl Maker<'_> {
         })
     }
 
+    /// Reads the variables of a comprehension from one or two arguments.
+    fn variables(&self, arguments: &[Expr], problem: &str) -> Expanded<Variables> {
+        let mut names = Vec::new();
+        for argument in arguments {
+            let name = name(argument).ok_or_else(|| (argument.at, problem.to_owned()))?;
+            if *name == *self.accumulator {
+                let text = "iteration variable overwrites accumulator variable";
+                return Err((argument.at, text.to_owned()));
+            }
+            if names.contains(&name) {
+                return Err((argument.at, format!("duplicate variable name: {name}")));
+            }
+            names.push(name);
+        }
+        let mut names = names.into_iter();
+        Ok(Variables {
+            first: names.next().unwrap_or_default(),
+            second: names.next(),
+            accumulator: self.accumulator,
+        })
+    }
+
     fn copy(&mut self, expr: &Expr) -> Expanded {
         self.nodes.copy(expr).map_err(|text| (self.at, text))
     }
@@ -263,23 +307,10 @@ impl Maker<'_> {
 struct Variables {
     first: Arc<str>,
     second: Option<Arc<str>>,
+    accumulator: &'static str,
 }
 
 impl Variables {
-    /// Reads the variables from one or two arguments.
-    fn new(arguments: &[Expr], problem: &str) -> Expanded<Self> {
-        let mut names = Vec::new();
-        for argument in arguments {
-            let name = name(argument).ok_or_else(|| (argument.at, problem.to_owned()))?;
-            if names.contains(&name) {
-                return Err((argument.at, format!("duplicate variable name: {name}")));
-            }
-            names.push(name);
-        }
-        let mut names = names.into_iter();
-        Ok(Variables { first: names.next().unwrap_or_default(), second: names.next() })
-    }
-
     fn over(
         self,
         range: Expr,
@@ -292,7 +323,7 @@ impl Variables {
             range,
             variable: self.first,
             second: self.second,
-            accumulator: RESULT.into(),
+            accumulator: self.accumulator.into(),
             start,
             condition,
             step,

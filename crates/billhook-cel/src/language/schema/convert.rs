@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
 
@@ -21,12 +22,23 @@ const DATE: u64 = 12;
 /// How long the names of types may get; beyond that they are numbered.
 const MAX_NAME: usize = 200;
 
-pub(super) fn convert(schema: &JsonSchemaProps, is_resource: bool) -> Option<SchemaType> {
-    Conversion { numbered: 0 }.node(schema, is_resource, "selfType")
+pub(super) fn convert(
+    schema: &JsonSchemaProps,
+    is_resource: bool,
+    kubernetes: KubernetesVersion,
+) -> Option<SchemaType> {
+    let is_new = kubernetes >= KubernetesVersion::V1_34;
+    let mut conversion =
+        Conversion { numbered: 0, limits_int_or_string: is_new, ignores_nulls: is_new };
+    conversion.node(schema, is_resource, "selfType")
 }
 
 struct Conversion {
     numbered: usize,
+    /// Whether `maxLength` limits an integer or string (KV-51).
+    limits_int_or_string: bool,
+    /// KV-40.
+    ignores_nulls: bool,
 }
 
 impl Conversion {
@@ -38,7 +50,8 @@ impl Conversion {
     ) -> Option<SchemaType> {
         if schema.int_or_string {
             let mut type_ = SchemaType::simple(SchemaKind::IntOrString, Type::Dyn, 1);
-            type_.max = Some(REQUEST_CONTENT);
+            let written = schema.max_length.filter(|_| self.limits_int_or_string);
+            type_.max = Some(characters(written).unwrap_or(REQUEST_CONTENT));
             return Some(type_);
         }
         match schema.type_.as_str() {
@@ -129,6 +142,7 @@ impl Conversion {
         }
         let mut type_ = SchemaType::object_of(name.into(), fields);
         type_.min_bytes = min_bytes;
+        type_.ignores_nulls = self.ignores_nulls;
         type_.hidden = hidden;
         Some(type_)
     }
@@ -170,9 +184,8 @@ fn string(schema: &JsonSchemaProps) -> SchemaType {
         _ => {
             let listed = schema.enum_.iter().filter_map(|value| value.as_str());
             let longest = listed.map(|text| text.len() as u64).max().unwrap_or_default();
-            // A code point takes up to four bytes.
-            return text(match max_length {
-                Some(length) => length.saturating_mul(4),
+            return text(match characters(schema.max_length) {
+                Some(bytes) => bytes,
                 None if !schema.enum_.is_empty() => longest,
                 None => REQUEST_CONTENT,
             });
@@ -188,6 +201,11 @@ impl SchemaType {
     pub(crate) fn most_in_request(&self) -> u64 {
         REQUEST_BYTES / (self.min_bytes + 1)
     }
+}
+
+/// The bytes of so many characters, each of which takes up to four.
+fn characters(written: Option<i64>) -> Option<u64> {
+    limit(written).map(|length| length.saturating_mul(4))
 }
 
 /// A limit that the schema sets; a negative one lets nothing in.

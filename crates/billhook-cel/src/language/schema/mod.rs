@@ -7,6 +7,7 @@ pub(crate) mod names;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
 
@@ -24,6 +25,9 @@ pub struct SchemaType {
     pub max: Option<u64>,
     /// The fewest bytes of JSON.
     pub(crate) min_bytes: u64,
+    /// Whether members of an object that are null do not count when it is compared; otherwise such
+    /// an object is equal to none (KV-40).
+    pub(crate) ignores_nulls: bool,
     /// The properties that expressions cannot name, by their names in objects.
     hidden: BTreeMap<Arc<str>, Arc<SchemaType>>,
     type_: Type,
@@ -103,9 +107,13 @@ impl SchemaType {
 
     /// The type of the values at a node of a structural schema; none if CEL has none for it (CE-04).
     /// `is_resource` says that a whole resource is there: the top of a custom resource or an
-    /// embedded one (CE-05).
-    pub fn of(schema: &JsonSchemaProps, is_resource: bool) -> Option<SchemaType> {
-        convert::convert(schema, is_resource)
+    /// embedded one (CE-05). `kubernetes` is the version of the server.
+    pub fn of(
+        schema: &JsonSchemaProps,
+        is_resource: bool,
+        kubernetes: KubernetesVersion,
+    ) -> Option<SchemaType> {
+        convert::convert(schema, is_resource, kubernetes)
     }
 
     /// A list of values of a type.
@@ -153,7 +161,8 @@ impl SchemaType {
 
     const fn simple(kind: SchemaKind, type_: Type, min_bytes: u64) -> SchemaType {
         let list_type = ListType::Atomic;
-        SchemaType { kind, list_type, max: None, min_bytes, hidden: BTreeMap::new(), type_ }
+        let hidden = BTreeMap::new();
+        SchemaType { kind, list_type, max: None, min_bytes, ignores_nulls: true, hidden, type_ }
     }
 
     fn list_of(of: Arc<SchemaType>, list_type: ListType) -> SchemaType {

@@ -162,6 +162,9 @@ fn objects(
 ) -> Result<bool, EvaluationError> {
     for (name, value) in left {
         let same = match (schema.property(name), right) {
+            (Some(known), right) if is_absent(value, known) => {
+                schema.ignores_nulls && lacks(right, name)
+            }
             (Some(known), Map::Json(right, other)) => {
                 let Some(member) = right.get(name) else { return Ok(false) };
                 let of = match &other.kind {
@@ -184,6 +187,21 @@ fn objects(
         }
     }
     Ok(true)
+}
+
+/// Whether a member counts as if it were not there (CE-04, KV-40).
+fn is_absent(value: &Json, schema: &SchemaType) -> bool {
+    value.is_null() && !matches!(schema.kind, SchemaKind::Any)
+}
+
+/// Whether a map has no member of a name, or an object an absent one.
+fn lacks(map: &Map<'_>, name: &str) -> bool {
+    match map {
+        Map::Json(members, schema) => members
+            .get(name)
+            .is_none_or(|value| schema.property(name).is_some_and(|known| is_absent(value, known))),
+        map => map.field(name).is_none(),
+    }
 }
 
 /// Values that are looked up by their identity as members of a list: the value itself or, in a map

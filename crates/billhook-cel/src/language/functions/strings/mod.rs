@@ -2,8 +2,11 @@
 
 pub(super) mod format;
 
+use billhook_apimachinery::KubernetesVersion;
+
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument, int, text};
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value};
 
@@ -48,11 +51,16 @@ pub(super) fn library() -> Vec<Overload> {
     let joined = Cost::Of(cost::result);
     overloads.push(Overload::method("join", vec![texts.clone()], String, join).costs(joined));
     overloads.push(Overload::method("join", vec![texts, String], String, join).costs(joined));
-    let found: [(_, Call); 2] = [("indexOf", index_of), ("lastIndexOf", last_index_of)];
-    for (name, call) in found {
-        overloads.push(method(name, &[String], Int, call).costs(Cost::Of(cost::parts)));
-        overloads.push(method(name, &[String, Int], Int, call).costs(Cost::Of(cost::parts)));
-    }
+    let last = |call: Call| method("lastIndexOf", &[String], Int, call);
+    let (before, since) = (KubernetesVersion::V1_33, KubernetesVersion::V1_34);
+    let found = [
+        method("indexOf", &[String], Int, index_of),
+        method("indexOf", &[String, Int], Int, index_of),
+        last(last_index_of).available(Availability::Since(since)),
+        last(last_index_of_some).available(Availability::Until(before)),
+        method("lastIndexOf", &[String, Int], Int, last_index_of),
+    ];
+    overloads.extend(found.map(|overload| overload.costs(Cost::Of(cost::parts))));
     overloads
 }
 
@@ -111,6 +119,14 @@ fn last_index_of<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     let end = offset(text, last).unwrap_or(text.len());
     let found = text.get(..end).and_then(|head| head.get(..head.rfind(part)?));
     Ok(Value::Int(found.map_or(-1, length)))
+}
+
+/// The same, but nothing may be looked for in an empty text (KV-41).
+fn last_index_of_some<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
+    if text(arguments, 0)?.is_empty() && !text(arguments, 1)?.is_empty() {
+        return Err(out_of_range(-1));
+    }
+    last_index_of(arguments)
 }
 
 fn length(text: &str) -> i64 {
