@@ -2,9 +2,7 @@
 
 use billhook_apimachinery::metadata::Invalid;
 use billhook_pruning::{coerce, prune};
-use billhook_schema::{
-    CompiledSchema, DefaultPlace, NodeRef, RESOURCE_FIELDS, SchemaStep, Unlisted,
-};
+use billhook_schema::{CompiledSchema, DefaultPlace, Edge, NodeRef, RESOURCE_FIELDS, SchemaStep};
 use serde_json::{Map, Value};
 
 /// A default that makes a definition unservable (DF-30, DF-31); prints the server's text.
@@ -43,7 +41,10 @@ fn prune_default(
     place: DefaultPlace<'_>,
     mut default: Value,
 ) -> Result<Option<Value>, String> {
-    let steps = if place.may_be_in_resource_field() { place.steps() } else { Vec::new() };
+    let steps = match place.may_be_in_resource_field() {
+        true => place.steps(),
+        false => place.last_step().into_iter().collect(),
+    };
     let in_resource_field = steps.iter().position(|&(node, step)| {
         let is_root = node.id() == schema.root().id();
         let is_resource = node.is_embedded_resource() || is_root && schema.is_resource_root();
@@ -51,7 +52,7 @@ fn prune_default(
     });
     let Some(outermost) = in_resource_field else {
         let is_root = place.edge().node().id() == schema.root().id();
-        let node = if steps.is_empty() { target(place) } else { node_at(schema, &steps) };
+        let node = node_at(&steps).unwrap_or(place.edge().node());
         clean(node, is_root && schema.is_resource_root(), &mut default)?;
         return Ok(Some(default));
     };
@@ -66,33 +67,19 @@ fn prune_default(
     })
 }
 
-/// The node that members which are not listed lead to. `apiVersion`, `kind` and `metadata` of a
-/// resource have a node of their own for them, but there is one default for all.
-fn node_at<'s>(schema: &'s CompiledSchema, steps: &[(NodeRef<'s>, SchemaStep<'s>)]) -> NodeRef<'s> {
-    steps.iter().fold(schema.root(), |node, (_, step)| {
+/// The node that steps lead to; none if there are no steps. A default for members that are not
+/// listed is cleaned as the member `*`, which may be listed, and of which `apiVersion`, `kind` and
+/// `metadata` of a resource have a node of their own.
+fn node_at<'s>(steps: &[(NodeRef<'s>, SchemaStep<'s>)]) -> Option<NodeRef<'s>> {
+    let &(top, _) = steps.first()?;
+    Some(steps.iter().fold(top, |node, (_, step)| {
         let name = match step {
             SchemaStep::Property(name) => name,
             SchemaStep::AdditionalProperties => ANY_MEMBER,
             SchemaStep::Items => return node.items().node(),
         };
-        match (node.property(name), node.unlisted()) {
-            (Some(member), _) => member.edge().node(),
-            (None, Unlisted::Descend(edge)) => edge.node(),
-            (None, Unlisted::Keep | Unlisted::Remove) => node,
-        }
-    })
-}
-
-/// The node that the default is walked with. A default for members that are not listed is cleaned
-/// as the member `*`, which may be listed.
-fn target(place: DefaultPlace<'_>) -> NodeRef<'_> {
-    match place.last_step() {
-        Some((parent, SchemaStep::AdditionalProperties)) => {
-            parent.property(ANY_MEMBER).map(|member| member.edge().node())
-        }
-        _ => None,
-    }
-    .unwrap_or(place.edge().node())
+        node.member(name).map_or(node, Edge::node)
+    }))
 }
 
 const ANY_MEMBER: &str = "*";

@@ -127,11 +127,13 @@ impl CrdVersion {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {
-        let passed = one_pass(self, body, options, Decoder::read, Decoder::read_reporting);
-        let Ok((object, strict_errors, changes)) = passed else {
-            return self.decode_tree(body, options);
-        };
-        Ok(Decoded { object, strict_errors, changes })
+        match one_pass(self, body, options, Decoder::read, Decoder::read_reporting) {
+            Ok(passed) => {
+                let (object, strict_errors, changes) = passed?;
+                Ok(Decoded { object, strict_errors, changes })
+            }
+            Err(_) => self.decode_tree(body, options),
+        }
     }
 
     /// Decodes a request body to JSON text, without building a tree: parts that are kept are copied
@@ -146,8 +148,8 @@ impl CrdVersion {
         body: &'t [u8],
         options: &DecodeOptions,
     ) -> Result<DecodedText<'t>, DecodeError> {
-        if let Ok(decoded) = self.clean_text(body, options) {
-            return Ok(decoded);
+        if let Ok(passed) = self.clean_text(body, options) {
+            return passed;
         }
         let Decoded { object, strict_errors, changes } = self.decode_tree(body, options)?;
         let text = Cow::Owned(crate::to_json(&object).into_bytes());
@@ -174,10 +176,13 @@ impl CrdVersion {
         &self,
         body: &'t [u8],
         options: &DecodeOptions,
-    ) -> Result<DecodedText<'t>, NeedsTree> {
-        let passed = one_pass(self, body, options, Decoder::clean, Decoder::clean_reporting);
-        let (text, strict_errors, changes) = passed?;
-        Ok(DecodedText { text, strict_errors, changes })
+    ) -> Result<Result<DecodedText<'t>, DecodeError>, NeedsTree> {
+        let passed = one_pass(self, body, options, Decoder::clean, Decoder::clean_reporting)?;
+        Ok(passed.map(|(text, strict_errors, changes)| DecodedText {
+            text,
+            strict_errors,
+            changes,
+        }))
     }
 
     pub(crate) fn decode_tree(
@@ -226,8 +231,8 @@ impl CrdVersion {
             entries = duplicates;
             entries.extend(cleaned.unknown);
             if options.field_validation == FieldValidation::Strict && !entries.is_empty() {
-                let error = format!("strict decoding error: {}", entries.join(", "));
-                return Err(DecodeError::known(&found, crd.kind(), error).strict());
+                let found = (&*found.kind, &*found.version);
+                return Err(DecodeError::strict(found, crd.kind(), &entries));
             }
         }
         cleaned.defaults.map_err(|error| refuse(error.to_string()))?;

@@ -37,10 +37,18 @@ const SHOWN_BODY: usize = 30;
 impl DecodeError {
     /// The kind of the object could be read.
     pub(crate) fn known(found: &TypeMeta, kind: &str, error: String) -> Self {
-        let message = format!(
-            "{} in version \"{}\" cannot be handled as a {kind}: {error}",
-            found.kind, found.version
-        );
+        Self::of_kind((&found.kind, &found.version), kind, error)
+    }
+
+    /// Field validation is strict and has findings in an object of a kind and version (RP-21).
+    pub(crate) fn strict(found: (&str, &str), kind: &str, findings: &[String]) -> Self {
+        let error = format!("strict decoding error: {}", findings.join(", "));
+        DecodeError { kind: DecodeErrorKind::Strict, ..Self::of_kind(found, kind, error) }
+    }
+
+    fn of_kind((found, version): (&str, &str), kind: &str, error: String) -> Self {
+        let message =
+            format!("{found} in version \"{version}\" cannot be handled as a {kind}: {error}");
         DecodeError { error, message, place: None, kind: DecodeErrorKind::Invalid }
     }
 
@@ -75,11 +83,6 @@ impl DecodeError {
     pub(crate) fn conversion(error: &serde_json::Error) -> Self {
         let error = error.to_string();
         DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
-    }
-
-    pub(crate) fn strict(mut self) -> Self {
-        self.kind = DecodeErrorKind::Strict;
-        self
     }
 
     pub(crate) fn at(mut self, line: usize, column: usize) -> Self {

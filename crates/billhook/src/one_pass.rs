@@ -1,5 +1,5 @@
 //! Decoding in one pass over the text of a body, and the reasons for which a body is left to the
-//! path over a tree, which decodes everything and words all refusals.
+//! path over a tree, which decodes everything and words all other refusals.
 
 use billhook_apimachinery::Change;
 use billhook_decode::{Decoder, Stop};
@@ -8,14 +8,13 @@ use billhook_schema::walk::Findings;
 use crate::coerce_object::unknown_field;
 use crate::crd::CrdVersion;
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
+use crate::error::DecodeError;
 
 /// The reason for which a body is left to the path over a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NeedsTree {
     /// The body is said to be YAML.
     Yaml,
-    /// Strict field validation refuses the body.
-    Strict,
     /// The pass stopped.
     Stopped(Stop),
 }
@@ -26,28 +25,34 @@ impl From<Stop> for NeedsTree {
     }
 }
 
-/// Returns what was decoded, the entries of field validation (RP-20) and the changes.
+/// The decoded body, the findings of field validation (RP-20) and the changes; or the refusal of
+/// strict field validation.
+pub(crate) type Passed<T> = Result<(T, Vec<String>, Vec<Change>), DecodeError>;
+
+/// Decodes a body in one pass.
 pub(crate) fn one_pass<'t, T>(
     version: &CrdVersion,
     body: &'t [u8],
     options: &DecodeOptions,
     silently: impl FnOnce(&Decoder, &'t [u8]) -> Result<T, Stop>,
     reporting: impl FnOnce(&Decoder, &'t [u8]) -> Result<(T, Findings), Stop>,
-) -> Result<(T, Vec<String>, Vec<Change>), NeedsTree> {
+) -> Result<Passed<T>, NeedsTree> {
     if options.format == BodyFormat::Yaml {
         return Err(NeedsTree::Yaml);
     }
     let decoder = version.decoder();
     let validates = options.field_validation != FieldValidation::Ignore;
     if !options.report && !validates {
-        return Ok((silently(decoder, body)?, Vec::new(), Vec::new()));
+        return Ok(Ok((silently(decoder, body)?, Vec::new(), Vec::new())));
     }
     let (decoded, Findings { unknown, changes, .. }) = reporting(decoder, body)?;
-    if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
-        return Err(NeedsTree::Strict);
-    }
     let unknown = unknown.iter().filter(|_| validates).map(|path| unknown_field(path));
-    Ok((decoded, unknown.collect(), if options.report { changes } else { Vec::new() }))
+    let unknown: Vec<_> = unknown.collect();
+    if options.field_validation == FieldValidation::Strict && !unknown.is_empty() {
+        let kind = version.definition().kind();
+        return Ok(Err(DecodeError::strict((kind, version.name()), kind, &unknown)));
+    }
+    Ok(Ok((decoded, unknown, if options.report { changes } else { Vec::new() })))
 }
 
 #[cfg(test)]
@@ -79,7 +84,7 @@ mod tests {
         for (body, options, expected) in [
             (unknown, &ignore, None),
             (unknown, &options, None),
-            (unknown, &strict, Some(NeedsTree::Strict)),
+            (unknown, &strict, None),
             (unknown, &yaml, Some(NeedsTree::Yaml)),
             (repeated, &ignore, None),
             (repeated, &options, Some(NeedsTree::Stopped(Stop::Duplicate))),

@@ -140,8 +140,7 @@ pub fn decode(
     match field_validation {
         FieldValidation::Ignore => entries.clear(),
         FieldValidation::Strict if !entries.is_empty() => {
-            let error = format!("strict decoding error: {}", entries.join(", "));
-            return Err(refused(error).strict());
+            return Err(DecodeError::strict((&found.kind, &found.version), KIND, &entries));
         }
         FieldValidation::Strict | FieldValidation::Warn => {}
     }

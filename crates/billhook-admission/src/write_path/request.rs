@@ -235,10 +235,7 @@ impl ObjectRequest {
 
     /// The options object of the operation, which webhooks see (AR-19).
     pub(crate) fn options_object(&self) -> DeepValue {
-        let kind = self.operation.options_kind();
-        let mut options = Map::new();
-        options.insert("apiVersion".to_owned(), "meta.k8s.io/v1".into());
-        options.insert("kind".to_owned(), kind.into());
+        let mut options = self.operation.empty_options().unwrap_or_default();
         if self.dry_run {
             options.insert("dryRun".to_owned(), json!(["All"]));
         }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::error::StreamError;
 use super::source::{Item, Source};
 use crate::crd::CrdVersion;
+use crate::decode::DecodedText;
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 
@@ -55,8 +56,8 @@ impl<'v> Work<'v> {
 
     /// Decodes one object. The pass over the text does not take objects of other kinds.
     fn decode<'t>(&self, body: &'t [u8]) -> Result<Cow<'t, [u8]>, DecodeError> {
-        if let Ok(text) = self.version.clean_text(body, &self.options) {
-            return Ok(text.into_text());
+        if let Ok(passed) = self.version.clean_text(body, &self.options) {
+            return passed.map(DecodedText::into_text);
         }
         let decoded = self.version.decode_tree(body, &self.options)?;
         let expected = self.version.definition().kind();

@@ -242,8 +242,7 @@ fn request(input: &ConditionInput<'_>) -> DeepValue {
     set("userInfo", serde_json::to_value(&attributes.user).unwrap_or_default());
     set("dryRun", Json::from(attributes.dry_run));
     let options = attributes.options.as_deref().map(deep_clone);
-    let plain = |kind| json!({"apiVersion": "meta.k8s.io/v1", "kind": kind});
-    let options = options.or_else(|| attributes.operation.options_kind().map(plain));
+    let options = options.or_else(|| attributes.operation.empty_options().map(Json::Object));
     set("options", options.unwrap_or_default());
     DeepValue::from(Json::Object(members))
 }

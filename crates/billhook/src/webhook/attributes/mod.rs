@@ -9,7 +9,7 @@ use std::str::FromStr;
 
 use billhook_apimachinery::value::DeepValue;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::webhook::configuration::GROUP;
 use billhook_apimachinery::UserInfo;
@@ -47,15 +47,17 @@ impl Operation {
         }
     }
 
-    /// Returns the kind of the options of a request, e.g. `CreateOptions`; none for connections,
-    /// whose options are their object (AR-19).
-    pub fn options_kind(self) -> Option<&'static str> {
-        match self {
-            Operation::Create => Some("CreateOptions"),
-            Operation::Update => Some("UpdateOptions"),
-            Operation::Delete => Some("DeleteOptions"),
-            Operation::Connect => None,
-        }
+    /// Returns the options of a request that sets none, e.g. an empty `CreateOptions`; none for
+    /// connections, whose options are their object (AR-19).
+    pub fn empty_options(self) -> Option<Map<String, Value>> {
+        let kind = match self {
+            Operation::Create => "CreateOptions",
+            Operation::Update => "UpdateOptions",
+            Operation::Delete => "DeleteOptions",
+            Operation::Connect => return None,
+        };
+        let members = [("apiVersion", "meta.k8s.io/v1"), ("kind", kind)];
+        Some(members.map(|(name, text)| (name.to_owned(), text.into())).into_iter().collect())
     }
 }
 
