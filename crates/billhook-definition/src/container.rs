@@ -12,7 +12,6 @@ use crate::model::Container;
 use crate::node;
 use crate::options::Options;
 use crate::shown::with_rewritten;
-use billhook_apimachinery::record::flag;
 
 /// The findings in a schema and its defaults.
 #[derive(Debug, Default)]
@@ -34,7 +33,7 @@ pub(crate) fn check(
     let mut rules_of = None;
     let (mut rewritten, mut structural_errors) = (Vec::new(), Vec::new());
     if is_structural {
-        match structural(container.read) {
+        match structural(container.schema) {
             Err(error) => conversion_error = Some(error),
             Ok(schema) => {
                 let mut found = schema.validate(&base);
@@ -53,11 +52,11 @@ pub(crate) fn check(
     }
     let mut errors = Vec::new();
     if container.has_status {
-        let schema = with_rewritten(container.schema, &base, &rewritten);
+        let schema = with_rewritten(container.written, &base, &rewritten);
         node::status_restrictions(&schema, &base, &mut errors);
     }
     // CV-43.
-    if flag(container.schema, "nullable") {
+    if container.schema.nullable {
         let path = base.clone().name("nullable");
         errors.push(FieldError::forbidden(path, "nullable cannot be true at the root"));
     }

@@ -2,13 +2,12 @@
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
-use serde_json::Value;
+use billhook_schema::JsonSchemaProps;
 
 use crate::model::{Model, version_path};
 use crate::options::Options;
 use crate::validation::DefinitionValidation;
-use crate::{container, conversion, node, selectable, spec};
-use billhook_apimachinery::record;
+use crate::{container, conversion, selectable, spec};
 
 /// Sections 3 to 7.
 pub(crate) fn check_spec(
@@ -20,9 +19,7 @@ pub(crate) fn check_spec(
     spec::group(&model.spec.group, errors);
     spec::one_of(spec::spec("scope"), &model.spec.scope, &["Cluster", "Namespaced"], errors);
     schema_presence(model, options, errors);
-    let schemas = || model.versions.iter().filter_map(|version| version.schema);
-    let has = |test: fn(&Value) -> bool| schemas().flat_map(node::nodes).any(test);
-    let has_default = has(|schema| record::member(schema, "default").is_some());
+    let has_default = model.nodes().any(|schema| schema.default.is_some());
     // CV-26.
     if has_default && model.spec.preserve_unknown_fields {
         let detail = "must be false in order to use defaults in the schema";
@@ -32,7 +29,7 @@ pub(crate) fn check_spec(
     let is_structural = options.structural
         || !model.spec.preserve_unknown_fields
         || has_default
-        || has(uses_extensions);
+        || model.nodes().any(uses_extensions);
     let mut containers = model.containers().into_iter();
     let mut rewritten = Vec::new();
     let mut check_schema = |validation: &mut DefinitionValidation| {
@@ -44,7 +41,7 @@ pub(crate) fn check_spec(
     };
     for (index, version) in model.versions.iter().enumerate() {
         spec::version_name(index, version, &mut validation.errors);
-        if !model.hoisted.schema && version.schema.is_some() {
+        if !model.hoisted.schema && version.schema().is_some() {
             check_schema(validation);
         }
         let path = |name: &str| version_path(index).name(name);
@@ -102,7 +99,7 @@ fn schema_presence(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<Fi
         return;
     }
     for (index, version) in model.versions.iter().enumerate() {
-        if version.schema.is_none() && (options.schemas || version.read.served) {
+        if version.schema().is_none() && (options.schemas || version.read.served) {
             let detail =
                 if options.schemas { "" } else { "because otherwise all fields are pruned" };
             let path = version_path(index).name("schema").name("openAPIV3Schema");
@@ -112,14 +109,13 @@ fn schema_presence(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<Fi
 }
 
 /// Whether a node has an extension that needs structural schemas (CV-22).
-fn uses_extensions(schema: &Value) -> bool {
-    let is_set = |name: &str| record::member(schema, name).is_some();
-    is_set("x-kubernetes-preserve-unknown-fields")
-        || record::flag(schema, "x-kubernetes-embedded-resource")
-        || record::flag(schema, "x-kubernetes-int-or-string")
-        || !record::list(schema, "x-kubernetes-list-map-keys").is_empty()
-        || is_set("x-kubernetes-list-type")
-        || !record::list(schema, "x-kubernetes-validations").is_empty()
+fn uses_extensions(schema: &JsonSchemaProps) -> bool {
+    schema.preserve_unknown_fields.is_some()
+        || schema.embedded_resource
+        || schema.int_or_string
+        || schema.list_map_keys.as_ref().is_some_and(|keys| !keys.is_empty())
+        || schema.list_type.is_some()
+        || schema.validations.as_ref().is_some_and(|rules| !rules.is_empty())
 }
 
 /// CV-104, for one version or for the fields that all have in common.
@@ -138,7 +134,7 @@ fn selectable_fields(
     // A schema that has been moved to the top is not the version's any more, and the other way
     // round.
     let is_near = model.hoisted.schema == index.is_none();
-    match version.both().filter(|_| is_near) {
+    match version.schema().filter(|_| is_near) {
         None => {
             let detail = match index {
                 Some(_) => "may only be set when `version.schema.openAPIV3Schema` is not included",
@@ -146,9 +142,9 @@ fn selectable_fields(
             };
             errors.push(FieldError::invalid(path.clone(), "", detail));
         }
-        Some((schema, read)) => {
+        Some(schema) => {
             let name = index.map(|_| version.name());
-            if let Err(error) = container::structural(read) {
+            if let Err(error) = container::structural(schema) {
                 let path = index.map_or_else(|| FieldPath::default().name("spec"), version_path);
                 let path = path.name("schema").name("openAPIV3Schema");
                 errors.push(FieldError::invalid(path, "", &error));

@@ -23,7 +23,6 @@ mod rules;
 mod selectable;
 mod shown;
 mod spec;
-mod steps;
 pub mod types;
 pub mod url;
 mod validation;

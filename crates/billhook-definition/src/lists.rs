@@ -2,35 +2,35 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::deep_clone;
+use billhook_apimachinery::record::show::show;
+use billhook_apimachinery::record::{FieldValue, to_value};
 use billhook_apimachinery::{FieldError, FieldErrors, Location};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::Items;
 use serde_json::Value;
 
 use crate::options::NodeOptions;
 use crate::shown::{invalid, repeats};
-use billhook_apimachinery::record::show;
-use billhook_apimachinery::record::{FieldValue, flag, list, member, text, texts};
-use billhook_schema::props::Items;
 
 const LIST_TYPE: &str = "x-kubernetes-list-type";
 const LIST_MAP_KEYS: &str = "x-kubernetes-list-map-keys";
 const MAP_TYPE: &str = "x-kubernetes-map-type";
 
 pub(crate) fn check(
-    schema: &Value,
+    schema: &JsonSchemaProps,
     at: &Location<'_>,
     options: NodeOptions,
     errors: &mut FieldErrors,
 ) {
     // CV-60.
-    if let Some(map_type) = optional_text(schema, MAP_TYPE) {
+    if let Some(map_type) = schema.map_type.as_deref() {
         needs_type(schema, "object", MAP_TYPE, at, errors);
         if !["atomic", "granular"].contains(&map_type) {
             let path = at.name(MAP_TYPE).to_path();
             errors.push(FieldError::not_supported(path, map_type, ["atomic", "granular"]));
         }
     }
-    let list_type = optional_text(schema, LIST_TYPE);
+    let list_type = schema.list_type.as_deref();
     if let Some(list_type) = list_type {
         // CV-61, CV-62.
         if needs_type(schema, "array", LIST_TYPE, at, errors) && options.atomic_sets {
@@ -43,7 +43,7 @@ pub(crate) fn check(
         }
     }
     // CV-64.
-    if !list(schema, LIST_MAP_KEYS).is_empty() && list_type != Some("map") {
+    if !map_keys(schema).is_empty() && list_type != Some("map") {
         let detail = "must be map if x-kubernetes-list-map-keys is non-empty";
         let path = at.name(LIST_TYPE).to_path();
         errors.push(match list_type {
@@ -59,19 +59,19 @@ pub(crate) fn check(
     }
 }
 
-fn optional_text<'v>(schema: &'v Value, name: &str) -> Option<&'v str> {
-    member(schema, name).and_then(Value::as_str)
+fn map_keys(schema: &JsonSchemaProps) -> &[String] {
+    schema.list_map_keys.as_deref().unwrap_or_default()
 }
 
 /// Whether the node has the type that a keyword needs.
 fn needs_type(
-    schema: &Value,
+    schema: &JsonSchemaProps,
     needed: &str,
     keyword: &str,
     at: &Location<'_>,
     errors: &mut FieldErrors,
 ) -> bool {
-    let type_ = text(schema, "type");
+    let type_ = schema.type_.as_str();
     if type_ != needed {
         let path = at.name("type").to_path();
         let detail = format!("must be {needed} if {keyword} is specified");
@@ -83,17 +83,13 @@ fn needs_type(
     type_ == needed
 }
 
-fn items(schema: &Value) -> Option<&Value> {
-    member(schema, "items").filter(|items| items.is_object())
-}
-
 /// Returns the error in the items of a set (CV-62).
-pub(crate) fn set_item(schema: &Value, at: &Location<'_>) -> Option<FieldError> {
-    let items = items(schema).filter(|_| optional_text(schema, LIST_TYPE) == Some("set"))?;
-    let list_type = optional_text(items, LIST_TYPE);
-    let keyword = match text(items, "type") {
+pub(crate) fn set_item(schema: &JsonSchemaProps, at: &Location<'_>) -> Option<FieldError> {
+    let items = schema.items_schema().filter(|_| schema.list_type.as_deref() == Some("set"))?;
+    let list_type = items.list_type.as_deref();
+    let keyword = match items.type_.as_str() {
         "array" if list_type.is_some_and(|list_type| list_type != "atomic") => LIST_TYPE,
-        "object" if optional_text(items, MAP_TYPE) != Some("atomic") => MAP_TYPE,
+        "object" if items.map_type.as_deref() != Some("atomic") => MAP_TYPE,
         _ => return None,
     };
     let detail = "must be atomic as item of a list with x-kubernetes-list-type=set";
@@ -103,25 +99,31 @@ pub(crate) fn set_item(schema: &Value, at: &Location<'_>) -> Option<FieldError> 
 }
 
 /// CV-65.
-fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
-    let keys = texts(schema, LIST_MAP_KEYS);
+fn list_map(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldErrors) {
+    let keys = map_keys(schema);
     if keys.is_empty() {
         let detail = "must not be empty if x-kubernetes-list-type is map";
         errors.push(FieldError::required(at.name(LIST_MAP_KEYS).to_path(), detail));
     }
     let items_at = at.name("items");
-    let Some(written) = member(schema, "items") else {
-        let detail = "must have a schema if x-kubernetes-list-type is map";
-        errors.push(FieldError::required(items_at.to_path(), detail));
-        return;
+    let items = match &schema.items {
+        Some(Items::Schema(items)) => items,
+        None => {
+            let detail = "must have a schema if x-kubernetes-list-type is map";
+            errors.push(FieldError::required(items_at.to_path(), detail));
+            return;
+        }
+        Some(other) => {
+            let shown = match other {
+                Items::Empty => "{\"Schema\":null,\"JSONSchemas\":null}".to_owned(),
+                _ => show(Some(&to_value(other)), Items::TYPE),
+            };
+            let detail = "must only have a single schema if x-kubernetes-list-type is map";
+            errors.push(invalid(items_at.to_path(), shown, detail));
+            return;
+        }
     };
-    let Some(items) = items(schema) else {
-        let shown = show::show(Some(written), Items::TYPE);
-        let detail = "must only have a single schema if x-kubernetes-list-type is map";
-        errors.push(invalid(items_at.to_path(), shown, detail));
-        return;
-    };
-    let type_ = text(items, "type");
+    let type_ = items.type_.as_str();
     if type_ != "object" {
         let detail = "must be object if parent array's x-kubernetes-list-type is map";
         errors.push(FieldError::invalid(items_at.name("type").to_path(), type_, detail));
@@ -129,10 +131,9 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
     }
     let mut seen = BTreeSet::new();
     let mut left = repeats(keys.len());
-    let properties = member(items, "properties");
     for key in keys {
-        let property = properties.and_then(|properties| properties.get(key));
-        if property.is_some_and(|property| matches!(text(property, "type"), "array" | "object")) {
+        let property = items.property(key);
+        if property.is_some_and(|property| matches!(&*property.type_, "array" | "object")) {
             let detail = "must be a scalar type if parent array's x-kubernetes-list-type is map";
             let path = items_at.name("properties").key(key).name("type").to_path();
             errors.push(FieldError::invalid(path, type_, detail));
@@ -143,42 +144,38 @@ fn list_map(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
             if left > 0 {
                 left -= 1;
                 let path = at.name(LIST_MAP_KEYS).to_path();
-                let value = deep_clone(schema.get(LIST_MAP_KEYS).unwrap_or(&Value::Null));
-                errors.push(FieldError::invalid(path, value, detail));
+                errors.push(FieldError::invalid(path, keys.to_vec(), detail));
             }
         }
     }
 }
 
 /// CV-66.
-pub(crate) fn list_items(schema: &Value, at: &Location<'_>, errors: &mut FieldErrors) {
+pub(crate) fn list_items(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldErrors) {
     let (Some(items), Some(list_type @ ("set" | "map"))) =
-        (items(schema), optional_text(schema, LIST_TYPE))
+        (schema.items_schema(), schema.list_type.as_deref())
     else {
         return;
     };
     let at = at.name("items");
-    if flag(items, "nullable") {
+    if items.nullable {
         let detail = format!("cannot be nullable when x-kubernetes-list-type is {list_type}");
         errors.push(FieldError::forbidden(at.name("nullable").to_path(), &detail));
     }
     if list_type != "map" {
         return;
     }
-    let required: BTreeSet<&str> = texts(items, "required").into_iter().collect();
-    let properties = member(items, "properties");
-    for key in texts(schema, LIST_MAP_KEYS) {
-        let Some(property) = properties.and_then(|properties| properties.get(key)) else {
-            continue;
-        };
+    let required: BTreeSet<&String> = items.required.iter().flatten().collect();
+    for key in map_keys(schema) {
+        let Some(property) = items.property(key) else { continue };
         let at = at.name("properties");
         let at = at.key(key);
-        if !required.contains(key) && member(property, "default").is_none() {
+        if !required.contains(key) && property.default.is_none() {
             let detail = "this property is in x-kubernetes-list-map-keys, so it must have a \
                           default or be a required property";
             errors.push(FieldError::required(at.name("default").to_path(), detail));
         }
-        if flag(property, "nullable") {
+        if property.nullable {
             let detail = "this property is in x-kubernetes-list-map-keys, so it cannot be nullable";
             errors.push(FieldError::forbidden(at.name("nullable").to_path(), detail));
         }

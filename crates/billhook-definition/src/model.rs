@@ -32,8 +32,6 @@ pub(crate) struct Model<'v> {
 /// One version.
 pub(crate) struct VersionModel<'v> {
     pub(crate) read: &'v Version,
-    /// The value of `openAPIV3Schema`.
-    pub(crate) schema: Option<&'v Value>,
     /// The whole version.
     pub(crate) written: &'v Value,
 }
@@ -53,7 +51,7 @@ impl<'v> Model<'v> {
         let (spec, status) = (&read.spec, &read.status);
         let written_versions = written.get("spec").and_then(|spec| member(spec, "versions"));
         let written = written_versions.and_then(Value::as_array).into_iter().flatten();
-        let version = |(read, written)| VersionModel::new(read, written);
+        let version = |(read, written)| VersionModel { read, written };
         let versions: Vec<_> = spec.versions.iter().zip(written).map(version).collect();
         Model {
             metadata: read.metadata.to_document(),
@@ -85,6 +83,11 @@ impl<'v> Model<'v> {
         stored.iter().map(String::as_str).collect()
     }
 
+    /// The nodes of all schemas.
+    pub(crate) fn nodes(&self) -> impl Iterator<Item = &'v JsonSchemaProps> {
+        self.versions.iter().filter_map(VersionModel::schema).flat_map(|schema| schema.nodes())
+    }
+
     /// The schemas, each once, with the path of their container and whether the status
     /// subresource is there beside them (CV-05, CV-41).
     pub(crate) fn containers(&self) -> Vec<Container<'v>> {
@@ -94,7 +97,7 @@ impl<'v> Model<'v> {
             let versions = self.versions.iter().map(|version| version.name()).collect();
             let first = self.versions.first().and_then(VersionModel::both);
             return first
-                .map(|(schema, read)| Container { schema, read, path, has_status, versions })
+                .map(|(schema, written)| Container { schema, written, path, has_status, versions })
                 .into_iter()
                 .collect();
         }
@@ -105,8 +108,8 @@ impl<'v> Model<'v> {
             let has_status = named.find(|other| other.name() == version.name());
             let has_status = has_status.is_some_and(VersionModel::has_status);
             let versions = vec![version.name()];
-            let (schema, read) = version.both()?;
-            Some(Container { schema, read, path, has_status, versions })
+            let (schema, written) = version.both()?;
+            Some(Container { schema, written, path, has_status, versions })
         };
         self.versions.iter().enumerate().filter_map(container).collect()
     }
@@ -114,9 +117,8 @@ impl<'v> Model<'v> {
 
 /// A schema and where it is.
 pub(crate) struct Container<'v> {
-    /// As it is written.
-    pub(crate) schema: &'v Value,
-    pub(crate) read: &'v Arc<JsonSchemaProps>,
+    pub(crate) schema: &'v Arc<JsonSchemaProps>,
+    pub(crate) written: &'v Value,
     pub(crate) path: FieldPath,
     pub(crate) has_status: bool,
     /// The versions that it is the schema of.
@@ -141,19 +143,20 @@ fn with_defaults(names: &Names) -> Names {
 }
 
 impl<'v> VersionModel<'v> {
-    fn new(read: &'v Version, written: &'v Value) -> Self {
-        let schema = member(written, "schema");
-        let schema = schema.and_then(|schema| member(schema, "openAPIV3Schema"));
-        VersionModel { read, schema, written }
-    }
-
     pub(crate) fn name(&self) -> &'v str {
         &self.read.name
     }
 
-    /// The schema as it is written and as it was read.
-    pub(crate) fn both(&self) -> Option<(&'v Value, &'v Arc<JsonSchemaProps>)> {
-        Some((self.schema?, self.read.schema.as_ref()?.open_api_v3_schema.as_ref()?))
+    pub(crate) fn schema(&self) -> Option<&'v Arc<JsonSchemaProps>> {
+        self.read.schema.as_ref()?.open_api_v3_schema.as_ref()
+    }
+
+    pub(crate) fn written_schema(&self) -> Option<&'v Value> {
+        member(member(self.written, "schema")?, "openAPIV3Schema")
+    }
+
+    fn both(&self) -> Option<(&'v Arc<JsonSchemaProps>, &'v Value)> {
+        self.schema().zip(self.written_schema())
     }
 
     pub(crate) fn has_status(&self) -> bool {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::{grow, sorted};
+use billhook_apimachinery::record::show::show;
+use billhook_apimachinery::record::{FieldValue, TypedRecord, is_unset, text};
+use billhook_apimachinery::value::grow;
 use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
+use billhook_schema::JsonSchemaProps;
+use billhook_schema::props::{Dependency, Items, SchemaOrBool};
 use serde_json::Value;
 
 use crate::lists;
 use crate::options::NodeOptions;
 use crate::rules;
 use crate::shown;
-use billhook_apimachinery::record;
-use billhook_apimachinery::record::show;
-use billhook_apimachinery::record::{FieldValue, TypedRecord, flag, list, map, member, text};
-use billhook_schema::JsonSchemaProps;
 
 /// The findings in a schema.
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ pub(crate) struct Found {
 }
 
 /// Checks a schema and everything below it.
-pub(crate) fn check(schema: &Value, base: &FieldPath, options: NodeOptions) -> Found {
+pub(crate) fn check(schema: &JsonSchemaProps, base: &FieldPath, options: NodeOptions) -> Found {
     let mut walk = Walk { options, found: Found::default(), unclean_steps: 0 };
     walk.node(schema, &Location::at(base), Context { is_root: true, ..Context::default() });
     walk.found
@@ -54,20 +54,19 @@ struct Walk {
 /// Beyond that nodes are not listed: the paths of deeply nested ones are long.
 const MAX_UNCLEAN_STEPS: usize = 200_000;
 
-const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
-
-const JUNCTORS: [&str; 3] = ["allOf", "oneOf", "anyOf"];
+/// The types of values; a text that is none of them is refused (CV-50).
+pub(crate) const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
 
 impl Walk {
     /// Checks a node; returns whether it can be converted to a structural schema (SS-30).
-    fn node(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+    fn node(&mut self, schema: &JsonSchemaProps, at: &Location<'_>, context: Context) -> bool {
         if self.found.errors.is_full() {
             return true;
         }
         grow(|| {
             let errors_before = self.found.errors.len();
             self.standard(schema, at, context);
-            if flag(schema, "uniqueItems") {
+            if schema.unique_items {
                 let detail = "uniqueItems cannot be set to true since the runtime complexity \
                               becomes quadratic";
                 self.forbid(at.name("uniqueItems"), detail);
@@ -78,15 +77,15 @@ impl Walk {
             is_convertible &= self.properties(schema, at, context);
             is_convertible &= self.junctors(schema, at, Context { nested: true, ..below });
             is_convertible &= self.items(schema, at, below);
-            for (name, dependency) in map(schema, "dependencies") {
-                if dependency.is_object() {
+            for (name, dependency) in schema.dependencies.iter().flatten() {
+                if let Dependency::Schema(dependency) = dependency {
                     let nested = Context { nested: true, ..below };
                     self.node(dependency, &at.name("dependencies").key(name), nested);
                 }
             }
             self.extensions(schema, at);
             rules::check(schema, at, is_convertible, &mut self.found.errors);
-            let has_rules = !list(schema, "x-kubernetes-validations").is_empty();
+            let has_rules = schema.validations.as_ref().is_some_and(|rules| !rules.is_empty());
             if has_rules && !context.nested && self.found.errors.len() != errors_before {
                 let path = at.to_path();
                 self.unclean_steps += path.segments().count();
@@ -104,23 +103,23 @@ impl Walk {
     }
 
     /// CV-50.
-    fn standard(&mut self, schema: &Value, at: &Location<'_>, context: Context) {
-        let type_ = text(schema, "type");
+    fn standard(&mut self, schema: &JsonSchemaProps, at: &Location<'_>, context: Context) {
+        let type_ = schema.type_.as_str();
         if self.options.known_types && !type_.is_empty() && !TYPES.contains(&type_) {
             let path = at.name("type").to_path();
             let error = FieldError::not_supported(path, type_, TYPES.iter().copied());
             self.found.errors.push(error);
         }
-        if let (Some(reason), Some(_)) = (context.forbidden_default, member(schema, "default")) {
+        if let (Some(reason), Some(_)) = (context.forbidden_default, &schema.default) {
             self.forbid(at.name("default"), &format!("must not be set {reason}"));
         }
         for (keyword, is_present) in [
-            ("id", !text(schema, "id").is_empty()),
-            ("additionalItems", member(schema, "additionalItems").is_some()),
-            ("patternProperties", !map(schema, "patternProperties").is_empty()),
-            ("definitions", !map(schema, "definitions").is_empty()),
-            ("dependencies", member(schema, "dependencies").is_some()),
-            ("$ref", member(schema, "$ref").is_some()),
+            ("id", !schema.id.is_empty()),
+            ("additionalItems", schema.additional_items.is_some()),
+            ("patternProperties", !schema.pattern_properties.is_empty()),
+            ("definitions", !schema.definitions.is_empty()),
+            ("dependencies", schema.dependencies.is_some()),
+            ("$ref", schema.reference.is_some()),
         ] {
             if is_present {
                 self.forbid(at.name(keyword), &format!("{keyword} is not supported"));
@@ -130,10 +129,10 @@ impl Walk {
             let detail = "type cannot be set to null, use nullable as an alternative";
             self.forbid(at.name("type"), detail);
         }
-        if !list(schema, "items").is_empty() {
+        if matches!(&schema.items, Some(Items::List(items)) if !items.is_empty()) {
             self.forbid(at.name("items"), "items must be a schema object and not an array");
         }
-        if context.inside_metadata && flag(schema, "x-kubernetes-embedded-resource") {
+        if context.inside_metadata && schema.embedded_resource {
             let at = at.name("x-kubernetes-embedded-resource");
             self.forbid(at, "must not be used inside of resource meta");
         }
@@ -142,27 +141,33 @@ impl Walk {
     /// CV-52.
     fn additional_properties(
         &mut self,
-        schema: &Value,
+        schema: &JsonSchemaProps,
         at: &Location<'_>,
         mut context: Context,
     ) -> bool {
-        let Some(additional) = member(schema, "additionalProperties") else { return true };
+        let Some(additional) = &schema.additional_properties else { return true };
         let at = at.name("additionalProperties");
-        if !map(schema, "properties").is_empty() && *additional != Value::Bool(true) {
+        let lists_properties = schema.properties.as_ref().is_some_and(|listed| !listed.is_empty());
+        if lists_properties && !matches!(additional, SchemaOrBool::Bool(true)) {
             self.forbid(at, "additionalProperties and properties are mutual exclusive");
         }
         if context.inside_metadata {
             context.forbidden_default =
                 Some("inside additionalProperties applying to object metadata");
         }
-        !additional.is_object() || self.node(additional, &at, context)
+        schema.additional_schema().is_none_or(|schema| self.node(schema, &at, context))
     }
 
-    fn properties(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
-        let is_resource = context.is_root || flag(schema, "x-kubernetes-embedded-resource");
+    fn properties(
+        &mut self,
+        schema: &JsonSchemaProps,
+        at: &Location<'_>,
+        context: Context,
+    ) -> bool {
+        let is_resource = context.is_root || schema.embedded_resource;
         let at = at.name("properties");
         let mut is_convertible = true;
-        for (name, property) in map(schema, "properties") {
+        for (name, property) in schema.properties.iter().flatten() {
             let mut below = Context { is_root: false, ..context };
             let reason = match name.as_str() {
                 "metadata" => Some("in top-level metadata"),
@@ -181,27 +186,29 @@ impl Walk {
         is_convertible
     }
 
-    fn junctors(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
-        let not = member(schema, "not");
+    fn junctors(&mut self, schema: &JsonSchemaProps, at: &Location<'_>, context: Context) -> bool {
+        let not = schema.not.as_ref();
         let mut is_convertible = not.is_none_or(|not| self.node(not, &at.name("not"), context));
-        for keyword in JUNCTORS {
+        for (keyword, nested) in
+            [("allOf", &schema.all_of), ("oneOf", &schema.one_of), ("anyOf", &schema.any_of)]
+        {
             let at = at.name(keyword);
-            for (index, nested) in list(schema, keyword).iter().enumerate() {
+            for (index, nested) in nested.iter().enumerate() {
                 is_convertible &= self.node(nested, &at.index(index), context);
             }
         }
         // A schema with definitions cannot be converted anyway.
-        for (name, definition) in map(schema, "definitions") {
+        for (name, definition) in &schema.definitions {
             self.node(definition, &at.name("definitions").key(name), context);
         }
         is_convertible
     }
 
-    fn items(&mut self, schema: &Value, at: &Location<'_>, context: Context) -> bool {
+    fn items(&mut self, schema: &JsonSchemaProps, at: &Location<'_>, context: Context) -> bool {
         let at = at.name("items");
-        match member(schema, "items") {
-            Some(items @ Value::Object(_)) => self.node(items, &at, context),
-            Some(Value::Array(items)) => {
+        match &schema.items {
+            Some(Items::Schema(items)) => self.node(items, &at, context),
+            Some(Items::List(items)) => {
                 for (index, item) in items.iter().enumerate() {
                     self.node(item, &at.index(index), Context { nested: true, ..context });
                 }
@@ -212,9 +219,8 @@ impl Walk {
     }
 
     /// CV-54 to CV-66.
-    fn extensions(&mut self, schema: &Value, at: &Location<'_>) {
-        let preserve = member(schema, "x-kubernetes-preserve-unknown-fields");
-        if preserve == Some(&Value::Bool(false)) {
+    fn extensions(&mut self, schema: &JsonSchemaProps, at: &Location<'_>) {
+        if schema.preserve_unknown_fields == Some(false) {
             let path = at.name("x-kubernetes-preserve-unknown-fields").to_path();
             let detail = "must be true or undefined";
             self.found.errors.push(FieldError::invalid(path, false, detail));
@@ -224,47 +230,8 @@ impl Walk {
 }
 
 /// Whether the keywords of a node itself have a place in a structural schema (SS-30).
-fn is_convertible(schema: &Value) -> bool {
-    text(schema, "id").is_empty()
-        && text(schema, "$schema").is_empty()
-        && text(schema, "$ref").is_empty()
-        && map(schema, "patternProperties").is_empty()
-        && map(schema, "dependencies").is_empty()
-        && member(schema, "additionalItems").is_none()
-        && map(schema, "definitions").is_empty()
-        && member(schema, "x-kubernetes-preserve-unknown-fields") != Some(&Value::Bool(false))
-}
-
-/// All nodes of a schema, wherever they are, each before those below it.
-pub(crate) fn nodes(schema: &Value) -> impl Iterator<Item = &Value> {
-    let mut pending = vec![schema];
-    std::iter::from_fn(move || {
-        let schema = pending.pop()?;
-        let first = pending.len();
-        if let Value::Object(members) = schema {
-            for (keyword, value) in sorted(members) {
-                push_nodes(keyword, value, &mut pending);
-            }
-        }
-        if let Some(below) = pending.get_mut(first..) {
-            below.reverse();
-        }
-        Some(schema)
-    })
-}
-
-fn push_nodes<'v>(keyword: &str, value: &'v Value, nodes: &mut Vec<&'v Value>) {
-    match (keyword, value) {
-        ("not" | "additionalProperties" | "additionalItems" | "items", Value::Object(_)) => {
-            nodes.push(value);
-        }
-        ("items" | "allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => nodes.extend(schemas),
-        (
-            "properties" | "patternProperties" | "definitions" | "dependencies",
-            Value::Object(schemas),
-        ) => nodes.extend(sorted(schemas).into_iter().map(|(_, schema)| schema)),
-        _ => {}
-    }
+fn is_convertible(schema: &JsonSchemaProps) -> bool {
+    schema.unsupported_keyword().is_none() && schema.preserve_unknown_fields != Some(false)
 }
 
 /// Checks the keywords that the root of a schema must not have beside a status subresource (CV-41).
@@ -294,7 +261,7 @@ pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
         "XValidations",
     ];
     for field in JsonSchemaProps::record().fields {
-        if record::is_unset(schema.get(field.name), field.type_) {
+        if is_unset(schema.get(field.name), field.type_) {
             continue;
         }
         if field.name == "type" && text(schema, "type") != "object" {
@@ -310,7 +277,7 @@ pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
                  is enabled",
                 ALLOWED.join(" ")
             );
-            let shown = show::show(Some(schema), JsonSchemaProps::TYPE);
+            let shown = show(Some(schema), JsonSchemaProps::TYPE);
             errors.push(shown::invalid(base.clone(), shown, &detail));
             return;
         }

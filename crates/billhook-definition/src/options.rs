@@ -1,6 +1,6 @@
 //! Which checks a definition goes through.
 
-use crate::model::{Container, Model};
+use crate::model::{Container, Model, VersionModel};
 use crate::selectable;
 use crate::types::SelectableField;
 use billhook_apimachinery::KubernetesVersion;
@@ -57,8 +57,8 @@ impl<'m> Options<'m> {
         let Some(old) = self.old else { return false };
         container.versions.iter().all(|name| {
             let before = old.versions.iter().find(|version| version.name() == *name);
-            let before = before.and_then(|version| version.schema);
-            same(before, Some(container.schema), <Option<JsonSchemaProps>>::TYPE)
+            let before = before.and_then(VersionModel::written_schema);
+            same(before, Some(container.written), <Option<JsonSchemaProps>>::TYPE)
         })
     }
 

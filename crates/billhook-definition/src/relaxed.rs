@@ -1,7 +1,6 @@
 //! The checks that an update relaxes because the old definition already violates them (CV-82 to
 //! CV-89).
 
-use billhook_apimachinery::record::{member, text};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldErrors, KubernetesVersion, Location};
 use billhook_cel::StoredExpressions;
@@ -10,29 +9,28 @@ use serde_json::Value;
 
 use crate::container::structural;
 use crate::model::{Container, Model};
-use crate::node::nodes;
+use crate::node::TYPES;
 use crate::options::{NodeOptions, Options};
 use crate::{conversion, lists};
 
-const RULES: &str = "x-kubernetes-validations";
-
 /// Returns the checks of an update.
 pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> Options<'m> {
-    let any = |test: fn(&Value) -> bool| {
-        old.versions.iter().filter_map(|version| version.schema).flat_map(nodes).any(test)
-    };
     Options {
         kubernetes,
         node: NodeOptions {
-            known_types: !any(|schema| !is_known_type(text(schema, "type"))),
-            atomic_sets: !any(|schema| lists::set_item(schema, &Location::TOP).is_some()),
-            map_keys: !any(|schema| {
+            known_types: !old
+                .nodes()
+                .any(|schema| !schema.type_.is_empty() && !TYPES.contains(&&*schema.type_)),
+            atomic_sets: !old
+                .nodes()
+                .any(|schema| lists::set_item(schema, &Location::TOP).is_some()),
+            map_keys: !old.nodes().any(|schema| {
                 let mut errors = FieldErrors::default();
                 lists::list_items(schema, &Location::TOP, &mut errors);
                 !errors.is_empty()
             }),
         },
-        schemas: old.versions.iter().all(|version| version.schema.is_some()),
+        schemas: old.versions.iter().all(|version| version.schema().is_some()),
         structural: all_structural(old),
         pruned_defaults: all_defaults_pruned(old),
         ca_bundle: conversion::checks_ca_bundle(old),
@@ -43,14 +41,8 @@ pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> O
 }
 
 fn stored_expressions(old: &Model<'_>) -> StoredExpressions {
-    let schemas = old.versions.iter().filter_map(|version| version.schema);
-    let rules = schemas.flat_map(nodes).filter_map(|schema| member(schema, RULES)?.as_array());
-    let texts = rules.flatten().map(|rule| (text(rule, "rule"), text(rule, "messageExpression")));
-    StoredExpressions::new(texts)
-}
-
-fn is_known_type(type_: &str) -> bool {
-    matches!(type_, "" | "array" | "boolean" | "integer" | "number" | "object" | "string")
+    let rules = old.nodes().flat_map(|schema| schema.validations.iter().flatten());
+    StoredExpressions::new(rules.map(|rule| (&*rule.rule, &*rule.message_expression)))
 }
 
 fn all_structural(old: &Model<'_>) -> bool {
@@ -59,7 +51,7 @@ fn all_structural(old: &Model<'_>) -> bool {
 
 /// The structural form of a schema that obeys the structural rules.
 fn valid_structural(container: &Container<'_>) -> Option<StructuralSchema> {
-    let schema = structural(container.read).ok();
+    let schema = structural(container.schema).ok();
     schema.filter(|schema| schema.validate(&container.path).is_empty())
 }
 

@@ -1,11 +1,8 @@
 //! The parts of CEL rules that can be checked without compiling them (CV-70).
 
 use billhook_apimachinery::{FieldError, FieldErrors, Location};
+use billhook_schema::JsonSchemaProps;
 use billhook_schema::json_path::{ArrayNotation, JsonPath};
-use serde_json::Value;
-
-use crate::steps::Written;
-use billhook_apimachinery::record::{list, member, text};
 
 const REASONS: [&str; 4] =
     ["FieldValueDuplicate", "FieldValueForbidden", "FieldValueInvalid", "FieldValueRequired"];
@@ -13,17 +10,17 @@ const REASONS: [&str; 4] =
 /// Checks the rules of a node. Paths are only known for a node that can be converted to a
 /// structural schema.
 pub(crate) fn check(
-    schema: &Value,
+    schema: &JsonSchemaProps,
     at: &Location<'_>,
     is_convertible: bool,
     errors: &mut FieldErrors,
 ) {
     let at = at.name("x-kubernetes-validations");
-    for (index, rule) in list(schema, "x-kubernetes-validations").iter().enumerate() {
+    for (index, rule) in schema.validations.iter().flatten().enumerate() {
         let at = at.index(index);
         let path = |name: &str| at.name(name).to_path();
-        let expression = text(rule, "rule").trim();
-        let message = text(rule, "message");
+        let expression = rule.rule.trim();
+        let message = rule.message.as_str();
         let trimmed = message.trim();
         if expression.is_empty() {
             errors.push(FieldError::required(path("rule"), "rule is not specified"));
@@ -37,17 +34,17 @@ pub(crate) fn check(
             let detail = "message must be specified if rule contains line breaks";
             errors.push(FieldError::required(path("message"), detail));
         }
-        let expression = text(rule, "messageExpression");
+        let expression = &rule.message_expression;
         if !expression.is_empty() && expression.trim().is_empty() {
             let detail = "messageExpression must be non-empty if specified";
             errors.push(FieldError::required(path("messageExpression"), detail));
         }
-        if let Some(reason) = member(rule, "reason").and_then(Value::as_str)
+        if let Some(reason) = rule.reason.as_deref()
             && !REASONS.contains(&reason)
         {
             errors.push(FieldError::not_supported(path("reason"), reason, REASONS));
         }
-        let field_path = text(rule, "fieldPath");
+        let field_path = rule.field_path.as_str();
         let mut refuse = |detail: &str| {
             errors.push(FieldError::invalid(path("fieldPath"), field_path, detail));
         };
@@ -61,7 +58,7 @@ pub(crate) fn check(
             refuse("must not contain line breaks");
         }
         let brackets = ArrayNotation::Allowed;
-        if is_convertible && JsonPath::resolve(field_path, Written(schema), brackets).is_err() {
+        if is_convertible && JsonPath::resolve(field_path, schema, brackets).is_err() {
             refuse("must be a valid path");
         }
     }

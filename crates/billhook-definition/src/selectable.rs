@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_schema::JsonSchemaProps;
 use billhook_schema::json_path::{ArrayNotation, JsonPath};
-use serde_json::Value;
 
-use crate::steps::Written;
 use crate::types::SelectableField;
-use billhook_apimachinery::record::text;
 
 const MAX_FIELDS: usize = 8;
 
@@ -16,7 +14,7 @@ const MAX_FIELDS: usize = 8;
 /// not be too many of them (CV-88).
 pub(crate) fn check(
     fields: &[SelectableField],
-    schema: &Value,
+    schema: &JsonSchemaProps,
     path: &FieldPath,
     is_limited: bool,
     errors: &mut Vec<FieldError>,
@@ -29,7 +27,7 @@ pub(crate) fn check(
             errors.push(FieldError::required(path, ""));
             continue;
         }
-        let resolved = match JsonPath::resolve(written, Written(schema), ArrayNotation::Forbidden) {
+        let resolved = match JsonPath::resolve(written, schema, ArrayNotation::Forbidden) {
             Ok(resolved) => resolved,
             Err(error) => {
                 let detail = format!("is an invalid path: {error}");
@@ -41,7 +39,7 @@ pub(crate) fn check(
             let detail = "must not point to fields in metadata";
             errors.push(FieldError::invalid(path.clone(), written, detail));
         }
-        let type_ = resolved.schema.map_or("", |Written(schema)| text(schema, "type"));
+        let type_ = resolved.schema.map_or("", |schema| &schema.type_);
         if !matches!(type_, "string" | "boolean" | "integer") {
             let detail = "must point to a field of type string, boolean or integer. Enum string \
                           fields and strings with formats are allowed.";

@@ -1,7 +1,6 @@
 //! Paths to fields, as rules and selectable fields write them (CE-15).
 
 use crate::JsonSchemaProps;
-use crate::props::SchemaOrBool;
 
 /// Whether a path may have steps in brackets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,50 +14,26 @@ pub enum ArrayNotation {
 /// A path that leads to a field (CE-15).
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct JsonPath<S> {
+pub struct JsonPath<'s> {
     /// The normalized path: `.name` for properties, `[key]` for members of maps.
     pub normal: String,
     /// Its first step, written so.
     pub first: String,
     /// The schema of the field; none for a member of a map without one.
-    pub schema: Option<S>,
+    pub schema: Option<&'s JsonSchemaProps>,
 }
 
-/// A schema that paths are followed through.
-pub trait Steps: Sized {
-    /// Returns the target of a step; `None` if there is no such field.
-    fn step(&self, name: &str) -> Option<JsonStep<Self>>;
-}
-
-/// The target of a step of a path.
-#[derive(Clone, Copy, Debug)]
-pub enum JsonStep<S> {
-    /// A listed property.
-    Property(S),
-    /// A member of a map, perhaps with a schema.
-    Member(Option<S>),
-}
-
-impl Steps for &JsonSchemaProps {
-    fn step(&self, name: &str) -> Option<JsonStep<Self>> {
-        // Listed properties hide the schema of the others.
-        if let Some(properties) = self.properties.as_ref().filter(|listed| !listed.is_empty()) {
-            return properties.get(name).map(JsonStep::Property);
-        }
-        Some(JsonStep::Member(match self.additional_properties.as_ref()? {
-            SchemaOrBool::Schema(schema) => Some(schema),
-            _ => None,
-        }))
-    }
-}
-
-impl<S: Steps> JsonPath<S> {
+impl<'s> JsonPath<'s> {
     /// Follows a path through a schema.
     ///
     /// # Errors
     ///
     /// Returns the server's text for a path that does not resolve.
-    pub fn resolve(path: &str, schema: S, brackets: ArrayNotation) -> Result<Self, String> {
+    pub fn resolve(
+        path: &str,
+        schema: &'s JsonSchemaProps,
+        brackets: ArrayNotation,
+    ) -> Result<Self, String> {
         let mut tokens = Tokens { rest: path };
         let mut resolved =
             JsonPath { normal: String::new(), first: String::new(), schema: Some(schema) };
@@ -84,10 +59,14 @@ impl<S: Steps> JsonPath<S> {
 
     fn step(&mut self, name: &str) -> Result<(), String> {
         let missing = || "does not refer to a valid field".to_owned();
-        let schema = self.schema.as_ref().ok_or_else(missing)?;
-        let (schema, step) = match schema.step(name).ok_or_else(missing)? {
-            JsonStep::Property(schema) => (Some(schema), format!(".{name}")),
-            JsonStep::Member(schema) => (schema, format!("[{name}]")),
+        let schema = self.schema.ok_or_else(missing)?;
+        // Listed properties hide the schema of the others.
+        let (schema, step) = match &schema.properties {
+            Some(listed) if !listed.is_empty() => {
+                (Some(listed.get(name).ok_or_else(missing)?), format!(".{name}"))
+            }
+            _ if schema.additional_properties.is_none() => return Err(missing()),
+            _ => (schema.additional_schema(), format!("[{name}]")),
         };
         if self.first.is_empty() {
             self.first.clone_from(&step);

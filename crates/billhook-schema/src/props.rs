@@ -86,7 +86,7 @@ record! {
         /// `patternProperties`.
         pub pattern_properties: BTreeMap<String, JsonSchemaProps> = "patternProperties",
         /// `dependencies`.
-        pub dependencies: BTreeMap<String, Dependency> =
+        pub dependencies: Option<BTreeMap<String, Dependency>> =
             "dependencies" of "v1.JSONSchemaDependencies",
         /// `additionalItems`.
         pub additional_items: Option<SchemaOrBool> = "additionalItems",
@@ -228,6 +228,51 @@ impl FieldValue for Dependency {
     }
 }
 
+/// The schemas directly below a borrowed or a mutably borrowed one, borrowed likewise.
+macro_rules! children {
+    ($schema:expr, $child:ty) => {{
+        let JsonSchemaProps {
+            additional_items,
+            additional_properties,
+            all_of,
+            any_of,
+            definitions,
+            dependencies,
+            items,
+            not,
+            one_of,
+            pattern_properties,
+            properties,
+            ..
+        } = $schema;
+        let mut children: Vec<$child> = Vec::new();
+        for keyword in [additional_items, additional_properties] {
+            if let Some(SchemaOrBool::Schema(schema)) = keyword {
+                children.push(schema);
+            }
+        }
+        children.extend(all_of.into_iter().chain(any_of));
+        children.extend(definitions.into_iter().map(|(_, schema)| schema));
+        for (_, dependency) in dependencies.into_iter().flatten() {
+            if let Dependency::Schema(schema) = dependency {
+                children.push(schema);
+            }
+        }
+        match items {
+            Some(Items::Schema(schema)) => children.push(schema),
+            Some(Items::List(schemas)) => children.extend(schemas),
+            Some(Items::Empty) | None => {}
+        }
+        if let Some(schema) = not {
+            children.push(schema);
+        }
+        children.extend(one_of);
+        children.extend(pattern_properties.into_iter().map(|(_, schema)| schema));
+        children.extend(properties.into_iter().flatten().map(|(_, schema)| schema));
+        children
+    }};
+}
+
 impl JsonSchemaProps {
     /// Reads a schema. Keywords that JSONSchemaProps doesn't know are dropped, as the server drops
     /// them; null is the same as absent (SS-10, SS-11).
@@ -273,43 +318,32 @@ impl JsonSchemaProps {
         self.default.as_deref()
     }
 
-    fn take_children(&mut self, into: &mut Vec<JsonSchemaProps>) {
-        match self.items.take() {
-            Some(Items::Schema(schema)) => into.push(*schema),
-            Some(Items::List(list)) => into.extend(list),
-            Some(Items::Empty) | None => {}
-        }
-        if let Some(properties) = self.properties.take() {
-            into.extend(properties.into_values());
-        }
-        into.append(&mut self.all_of);
-        into.append(&mut self.any_of);
-        into.append(&mut self.one_of);
-        into.extend(self.not.take().map(|schema| *schema));
-        let mut push_schema = |either| {
-            if let Some(SchemaOrBool::Schema(schema)) = either {
-                into.push(*schema);
-            }
-        };
-        push_schema(self.additional_properties.take());
-        push_schema(self.additional_items.take());
-        into.extend(std::mem::take(&mut self.pattern_properties).into_values());
-        into.extend(std::mem::take(&mut self.definitions).into_values());
-        for dependency in std::mem::take(&mut self.dependencies).into_values() {
-            if let Dependency::Schema(schema) = dependency {
-                into.push(*schema);
-            }
-        }
+    /// Returns the schemas directly below, in the order of the names of their keywords, then of
+    /// their own names.
+    pub fn children(&self) -> Vec<&JsonSchemaProps> {
+        children!(self, &Self)
+    }
+
+    /// Returns this schema and all below, each before those below it.
+    pub fn nodes(&self) -> impl Iterator<Item = &JsonSchemaProps> {
+        let mut pending = vec![self];
+        std::iter::from_fn(move || {
+            let schema = pending.pop()?;
+            pending.extend(schema.children().into_iter().rev());
+            Some(schema)
+        })
     }
 }
 
 /// Deeply nested schemas must not be dropped by recursion.
 impl Drop for JsonSchemaProps {
     fn drop(&mut self) {
-        let mut pending = Vec::new();
-        self.take_children(&mut pending);
+        let take = |schema: &mut Self| -> Vec<Self> {
+            children!(schema, &mut Self).into_iter().map(std::mem::take).collect()
+        };
+        let mut pending = take(self);
         while let Some(mut schema) = pending.pop() {
-            schema.take_children(&mut pending);
+            pending.extend(take(&mut schema));
         }
     }
 }

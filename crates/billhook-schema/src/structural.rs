@@ -38,19 +38,8 @@ impl StructuralSchema {
 }
 
 fn check_node(schema: &JsonSchemaProps) -> Result<(), ConversionError> {
-    let unsupported = [
-        ("id", !schema.id.is_empty()),
-        ("schema", !schema.schema.is_empty()),
-        ("$ref", schema.reference.as_ref().is_some_and(|reference| !reference.is_empty())),
-        ("patternProperties", !schema.pattern_properties.is_empty()),
-        ("dependencies", !schema.dependencies.is_empty()),
-        ("additionalItems", schema.additional_items.is_some()),
-        ("definitions", !schema.definitions.is_empty()),
-    ];
-    for (keyword, present) in unsupported {
-        if present {
-            return Err(ConversionError(format!("OpenAPIV3Schema '{keyword}' is not supported")));
-        }
+    if let Some(keyword) = schema.unsupported_keyword() {
+        return Err(ConversionError(format!("OpenAPIV3Schema '{keyword}' is not supported")));
     }
     grow(|| {
         schema.junctors().try_for_each(|(_, _, nested)| check_node(nested))?;
@@ -82,6 +71,21 @@ fn indexed<'s>(
 }
 
 impl JsonSchemaProps {
+    /// Returns the first keyword of the node itself that no structural schema can hold (SS-30), as
+    /// the server names it.
+    pub fn unsupported_keyword(&self) -> Option<&'static str> {
+        let unsupported = [
+            ("id", !self.id.is_empty()),
+            ("schema", !self.schema.is_empty()),
+            ("$ref", self.reference.as_ref().is_some_and(|reference| !reference.is_empty())),
+            ("patternProperties", !self.pattern_properties.is_empty()),
+            ("dependencies", self.dependencies.as_ref().is_some_and(|all| !all.is_empty())),
+            ("additionalItems", self.additional_items.is_some()),
+            ("definitions", !self.definitions.is_empty()),
+        ];
+        unsupported.into_iter().find(|(_, is_set)| *is_set).map(|(keyword, _)| keyword)
+    }
+
     /// Returns the schemas under `not`, `allOf`, `anyOf` and `oneOf`, with the keyword and the
     /// position in its list (none for `not`).
     pub fn junctors(&self) -> impl Iterator<Item = (&'static str, Option<usize>, &Self)> {
@@ -95,7 +99,8 @@ impl JsonSchemaProps {
     /// `additionalProperties`. Empty lists that differ from missing ones count as written (SS-31).
     fn is_otherwise_bare(&self) -> bool {
         self.set_fields().iter().all(|keyword| match *keyword {
-            "type" | "default" | "properties" | "additionalProperties" | "$ref" => true,
+            "type" | "default" | "properties" | "additionalProperties" => true,
+            "$ref" | "dependencies" => true,
             "items" => self.items_schema().is_none(),
             _ => false,
         })

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
-use billhook_apimachinery::message_error;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, deep_clone, sorted};
+use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{message_error, record};
 use serde_json::Value;
 
 use super::users::Kubeconfig;
@@ -27,6 +28,31 @@ type Form = (&'static str, &'static str);
 const CURRENT: Form = ("apiserver.config.k8s.io/v1", "WebhookAdmissionConfiguration");
 /// The form that servers before 1.36 read too (CL-12).
 const DEPRECATED: Form = ("apiserver.config.k8s.io/v1alpha1", "WebhookAdmission");
+
+record! {
+    /// The file.
+    #[derive(Default)]
+    struct Configuration = "AdmissionConfiguration" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        plugins: Vec<Plugin> = "plugins",
+    }
+
+    #[derive(Default)]
+    struct Plugin = "AdmissionPluginConfiguration" {
+        name: String = "name",
+        path: String = "path",
+        configuration: Option<DeepValue> = "configuration",
+    }
+
+    /// The configuration of a webhook plugin.
+    #[derive(Default)]
+    struct WebhookAdmission = "WebhookAdmission" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        kubeconfig: String = "kubeConfigFile",
+    }
+}
 
 /// The credentials of the two stages, as an `AdmissionConfiguration` file names them (CL-10,
 /// CL-11).
@@ -73,15 +99,7 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
     let document = document(path)?;
     let versions = ["apiserver.config.k8s.io/v1", "apiserver.k8s.io/v1alpha1"];
     check_type(&document, &versions.map(|version| (version, "AdmissionConfiguration")))?;
-    check_fields(&document, &["apiVersion", "kind", "plugins"])?;
-    let plugins = match document.get("plugins") {
-        None | Some(Value::Null) => &[],
-        Some(Value::Array(plugins)) => plugins.as_slice(),
-        Some(_) => return error("plugins: expected a list"),
-    };
-    for plugin in plugins {
-        check_fields(plugin, &["name", "path", "configuration"])?;
-    }
+    let Configuration { mut plugins, .. } = strict(&document)?;
     let directory = path.parent().unwrap_or(Path::new(""));
     let mut warnings = Vec::new();
     let mut stage = |name: &str| {
@@ -92,9 +110,10 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
             ))
         };
         // The first of several entries counts.
-        let named = |plugin: &&Value| plugin.get("name").and_then(Value::as_str) == Some(name);
-        match plugins.iter().find(named) {
-            Some(plugin) => of_plugin(plugin, directory, forms, &mut warnings).map_err(init),
+        match plugins.iter_mut().find(|plugin| plugin.name == name) {
+            Some(plugin) => {
+                of_plugin(std::mem::take(plugin), directory, forms, &mut warnings).map_err(init)
+            }
             None => Ok(Kubeconfig::default()),
         }
     };
@@ -106,18 +125,15 @@ fn read(path: &Path, forms: &[Form]) -> Result<AdmissionConfiguration> {
 
 /// The credentials that the configuration of a plugin names; what is embedded wins (CL-10, CL-11).
 fn of_plugin(
-    plugin: &Value,
+    plugin: Plugin,
     directory: &Path,
     forms: &[Form],
     warnings: &mut Vec<String>,
 ) -> Result<Kubeconfig> {
-    let path = plugin.get("path").and_then(Value::as_str).unwrap_or_default();
-    let configuration = match plugin.get("configuration") {
-        Some(configuration) if !configuration.is_null() => {
-            DeepValue::from(deep_clone(configuration))
-        }
-        _ if path.is_empty() => return Ok(Kubeconfig::default()),
-        _ => document(&directory.join(path))?,
+    let configuration = match plugin.configuration {
+        Some(configuration) => configuration,
+        None if plugin.path.is_empty() => return Ok(Kubeconfig::default()),
+        None => document(&directory.join(plugin.path))?,
     };
     let form = check_type(&configuration, forms)?;
     if form == DEPRECATED {
@@ -127,18 +143,13 @@ fn of_plugin(
              {version} {kind}"
         ));
     }
-    check_fields(&configuration, &["apiVersion", "kind", "kubeConfigFile"])?;
-    let file = match configuration.get("kubeConfigFile") {
-        None | Some(Value::Null) => "",
-        Some(Value::String(file)) => file,
-        Some(_) => return error("kubeConfigFile: expected a string"),
-    };
+    let WebhookAdmission { kubeconfig: file, .. } = strict(&configuration)?;
     if file.is_empty() {
         return Ok(Kubeconfig::default());
     }
-    let path = Path::new(file);
+    let path = Path::new(&file);
     if !path.is_absolute() {
-        let file = quote(file);
+        let file = quote(&file);
         return error(format!(
             "kubeConfigFile: Invalid value: {file}: must be an absolute file path"
         ));
@@ -173,11 +184,10 @@ fn check_type(document: &Value, forms: &[Form]) -> Result<Form> {
 }
 
 /// Decoding is strict (CL-10).
-fn check_fields(record: &Value, known: &[&str]) -> Result<()> {
-    let Value::Object(members) = record else { return error("expected an object") };
-    let is_unknown = |(name, _): &(&String, &Value)| !known.contains(&name.as_str());
-    match sorted(members).into_iter().find(is_unknown) {
-        Some((name, _)) => error(format!("unknown field {}", quote(name))),
-        None => Ok(()),
+fn strict<T: TypedRecord>(document: &Value) -> Result<T> {
+    match T::read(document) {
+        Ok((record, unknown)) if unknown.is_empty() => Ok(record),
+        Ok((_, unknown)) => error(format!("strict decoding error: {}", unknown.join(", "))),
+        Err(wrong) => error(wrong.to_string()),
     }
 }

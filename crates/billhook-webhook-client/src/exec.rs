@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::TypedRecord;
 use billhook_decode::read_json;
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
@@ -18,7 +19,42 @@ const MAX_TIME: Duration = Duration::from_secs(30);
 /// The longest answer of a program.
 const MAX_OUTPUT: u64 = 1024 * 1024;
 
-/// A program that prints credentials, as the kubeconfig describes it.
+record! {
+    /// The `exec` of a user.
+    #[derive(Clone, Debug, Default)]
+    pub(super) struct ExecConfig = "ExecConfig" {
+        command: String = "command",
+        args: Vec<String> = "args",
+        env: Vec<Variable> = "env",
+        api_version: String = "apiVersion" as "APIVersion",
+    }
+
+    /// A variable of the environment.
+    #[derive(Clone, Debug, Default)]
+    struct Variable = "ExecEnvVar" {
+        name: String = "name",
+        value: String = "value",
+    }
+
+    /// The answer of a program.
+    #[derive(Debug, Default)]
+    struct ExecCredential = "ExecCredential" {
+        api_version: String = "apiVersion" as "APIVersion",
+        status: Given = "status",
+    }
+
+    /// The credentials that a program printed; what it did not give is empty.
+    #[derive(Debug, Default)]
+    pub(super) struct Given = "ExecCredentialStatus" {
+        /// When it can no longer be used, in UTC; never if there is nothing.
+        pub(super) expires: String = "expirationTimestamp",
+        pub(super) token: String = "token",
+        pub(super) certificate: String = "clientCertificateData",
+        pub(super) key: String = "clientKeyData",
+    }
+}
+
+/// A program that prints credentials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Program {
     api_version: String,
@@ -27,40 +63,20 @@ pub(super) struct Program {
     env: BTreeMap<String, String>,
 }
 
-/// The credentials that a program printed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Given {
-    pub(super) token: Option<String>,
-    pub(super) certificate: Option<String>,
-    pub(super) key: Option<String>,
-    /// When it can no longer be used, in UTC; never if there is nothing.
-    pub(super) expires: Option<String>,
-}
-
 impl Program {
-    /// Reads the `exec` of a user. A command with a slash is relative to the kubeconfig, any other
+    /// Takes the `exec` of a user. A command with a slash is relative to the kubeconfig, any other
     /// is looked up as usual.
-    pub(super) fn of_value(value: &Value, directory: &Path) -> Result<Self, String> {
-        let text = |value: &Value, name: &str| match value.get(name) {
-            None | Some(Value::Null) => Ok(String::new()),
-            Some(Value::String(text)) => Ok(text.clone()),
-            Some(_) => Err(format!("exec.{name} is not a string")),
-        };
-        let command = text(value, "command")?;
-        let api_version = text(value, "apiVersion")?;
+    pub(super) fn new(exec: ExecConfig, directory: &Path) -> Result<Self, String> {
+        let ExecConfig { command, args, env, api_version } = exec;
         if command.is_empty() || api_version.is_empty() {
             return Err("exec needs a command and an apiVersion".to_owned());
         }
-        let list = |name: &str| {
-            value.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
-        };
-        let pair = |entry: &Value| Ok((text(entry, "name")?, text(entry, "value")?));
         let is_path = command.contains('/');
         Ok(Program {
             api_version,
             command: if is_path { directory.join(command) } else { PathBuf::from(command) },
-            args: list("args").iter().filter_map(Value::as_str).map(str::to_owned).collect(),
-            env: list("env").iter().map(pair).collect::<Result<_, String>>()?,
+            args,
+            env: env.into_iter().map(|variable| (variable.name, variable.value)).collect(),
         })
     }
 
@@ -103,30 +119,21 @@ impl Program {
         }
         let document =
             read_json(&output).map_err(|error| failed(&format!("wrote no JSON: {error}")))?;
-        self.credentials(&document.into_value()).map_err(|why| failed(&why))
+        self.credentials(document.value()).map_err(|why| failed(&why))
     }
 
-    fn credentials(&self, answer: &DeepValue) -> Result<Given, String> {
-        let text = |value: &Value, name: &str| {
-            let text = value.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-            text.map(str::to_owned)
-        };
-        if text(answer, "apiVersion").as_ref() != Some(&self.api_version) {
+    fn credentials(&self, answer: &Value) -> Result<Given, String> {
+        let (ExecCredential { api_version, status }, _) =
+            ExecCredential::read(answer).map_err(|error| format!("wrote: {error}"))?;
+        if api_version != self.api_version {
             return Err(format!("answered for another apiVersion than {}", self.api_version));
         }
-        let status = answer.get("status").unwrap_or(&Value::Null);
-        let given = Given {
-            token: text(status, "token"),
-            certificate: text(status, "clientCertificateData"),
-            key: text(status, "clientKeyData"),
-            expires: text(status, "expirationTimestamp"),
-        };
-        match (&given.token, &given.certificate, &given.key) {
-            (None, None, None) => Err("gave neither a token nor a certificate".to_owned()),
-            (_, Some(_), None) | (_, None, Some(_)) => {
+        match (status.token.is_empty(), status.certificate.is_empty(), status.key.is_empty()) {
+            (true, true, true) => Err("gave neither a token nor a certificate".to_owned()),
+            (_, true, false) | (_, false, true) => {
                 Err("gave a certificate without a key, or a key without a certificate".to_owned())
             }
-            _ => Ok(given),
+            _ => Ok(status),
         }
     }
 }

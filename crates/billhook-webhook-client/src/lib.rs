@@ -221,7 +221,7 @@ impl HttpsCaller {
             && let Some(program) = known.program.take()
         {
             let given = program.run().await?;
-            expires = given.expires.clone();
+            expires = Some(given.expires.clone()).filter(|time| !time.is_empty());
             known.take(given);
         }
         let credentials = Credentials::new(user.as_ref(), expires)?;

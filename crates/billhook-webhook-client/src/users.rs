@@ -5,16 +5,64 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use billhook_apimachinery::message_error;
-use billhook_apimachinery::value::json_type;
-use serde_json::Value;
+use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{message_error, record};
 
-use super::exec::{Given, Program};
+use super::exec::{ExecConfig, Given, Program};
 
 /// The API server itself.
 const API_SERVER: &str = "kubernetes.default.svc:443";
 /// Where a process in a cluster finds its token.
 const IN_CLUSTER_TOKEN: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
+
+record! {
+    /// A kubeconfig as it is written, without what is ignored (CL-14).
+    #[derive(Default)]
+    struct Config = "Config" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        users: Vec<NamedUser> = "users",
+        contexts: Vec<NamedContext> = "contexts",
+        current_context: String = "current-context",
+    }
+
+    #[derive(Default)]
+    struct NamedUser = "NamedAuthInfo" {
+        name: String = "name",
+        user: AuthInfo = "user",
+    }
+
+    #[derive(Default)]
+    struct NamedContext = "NamedContext" {
+        name: String = "name",
+        context: Context = "context",
+    }
+
+    #[derive(Default)]
+    struct Context = "Context" {
+        user: String = "user",
+    }
+
+    /// The credentials of a user (CL-30).
+    #[derive(Default)]
+    struct AuthInfo = "AuthInfo" {
+        certificate_file: String = "client-certificate",
+        certificate: Vec<u8> = "client-certificate-data",
+        key_file: String = "client-key",
+        key: Vec<u8> = "client-key-data",
+        token: String = "token",
+        token_file: String = "tokenFile",
+        impersonate: String = "as",
+        impersonate_uid: String = "as-uid",
+        impersonate_groups: Vec<String> = "as-groups",
+        impersonate_extra: BTreeMap<String, Vec<String>> = "as-user-extra",
+        username: String = "username",
+        password: String = "password",
+        auth_provider: Option<DeepValue> = "auth-provider",
+        exec: Option<ExecConfig> = "exec",
+    }
+}
 
 /// The users of a kubeconfig, from which webhooks get their credentials (CL-14).
 ///
@@ -77,31 +125,26 @@ impl Kubeconfig {
         let fail = |message: String| KubeconfigError::new(message);
         let document =
             billhook_yaml::read_document(text).map_err(|error| fail(error.to_string()))?;
-        let config = document.value();
-        if !matches!(config, Value::Object(_) | Value::Null) {
-            return Err(fail(format!("expected an object, found {}", json_type(config))));
-        }
-        for (name, expected) in [("apiVersion", "v1"), ("kind", "Config")] {
-            let found = config.get(name).and_then(Value::as_str).unwrap_or(expected);
-            if found != expected {
+        let (config, _) =
+            Config::read(document.value()).map_err(|error| fail(error.to_string()))?;
+        for (name, found, expected) in
+            [("apiVersion", &config.api_version, "v1"), ("kind", &config.kind, "Config")]
+        {
+            if !found.is_empty() && found != expected {
                 return Err(fail(format!("{name} is \"{found}\", not \"{expected}\"")));
             }
         }
         let mut users = BTreeMap::new();
-        for (name, user) in named(config, "users", "user")? {
-            let user = User::of_value(user, directory)
-                .map_err(|e| fail(format!("user \"{name}\": {e}")))?;
+        for NamedUser { name, user } in config.users {
+            let user =
+                User::new(user, directory).map_err(|e| fail(format!("user \"{name}\": {e}")))?;
             if users.insert(name.clone(), user).is_some() {
                 return Err(fail(format!("there are several users named \"{name}\"")));
             }
         }
-        let current = config.get("current-context").and_then(Value::as_str).unwrap_or_default();
-        let contexts = named(config, "contexts", "context")?;
-        let context = contexts.into_iter().find(|(name, _)| name == current);
-        let current = context
-            .and_then(|(_, context)| context.get("user").and_then(Value::as_str))
-            .map(str::to_owned);
-        Ok(Kubeconfig { users, current })
+        let mut contexts = config.contexts.into_iter();
+        let context = contexts.find(|context| context.name == config.current_context);
+        Ok(Kubeconfig { users, current: context.map(|context| context.context.user) })
     }
 
     /// Reads a kubeconfig file.
@@ -135,31 +178,13 @@ impl Kubeconfig {
     }
 }
 
-/// The entries of a list of named things.
-fn named<'v>(
-    config: &'v Value,
-    list: &str,
-    member: &str,
-) -> Result<Vec<(String, &'v Value)>, KubeconfigError> {
-    let items = match config.get(list) {
-        None | Some(Value::Null) => return Ok(Vec::new()),
-        Some(Value::Array(items)) => items,
-        Some(_) => return Err(KubeconfigError::new(format!("{list} is not a list"))),
-    };
-    let entry = |item: &'v Value| {
-        let name = item.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
-        (name, item.get(member).unwrap_or(&Value::Null))
-    };
-    Ok(items.iter().map(entry).collect())
-}
-
 impl User {
     /// Takes the credentials that the program of the user gave.
     pub(super) fn take(&mut self, given: Given) {
-        let data = |text: String| Source::Data(text.into_bytes());
-        self.token = given.token;
-        self.certificate = given.certificate.map(data);
-        self.key = given.key.map(data);
+        let data = |text| written(text).map(|text| Source::Data(text.into_bytes()));
+        self.token = written(given.token);
+        self.certificate = data(given.certificate);
+        self.key = data(given.key);
     }
 
     /// The credentials of a process in a cluster, if it is in one.
@@ -169,53 +194,36 @@ impl User {
         Some(User { token_file: Some(token_file), ..User::default() })
     }
 
-    fn of_value(value: &Value, directory: &Path) -> Result<Self, String> {
-        let text = |name: &str| match value.get(name) {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) if text.is_empty() => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text.clone())),
-            Some(_) => Err(format!("{name} is not a string")),
+    fn new(info: AuthInfo, directory: &Path) -> Result<Self, String> {
+        let file = |path| written(path).map(|path| directory.join(path));
+        let source = |data: Vec<u8>, path| match data.is_empty() {
+            true => file(path).map(Source::File),
+            false => Some(Source::Data(data)),
         };
-        let file = |name: &str| Ok::<_, String>(text(name)?.map(|path| directory.join(path)));
-        let source = |name: &str| match text(&format!("{name}-data"))? {
-            Some(data) => match billhook_apimachinery::base64::decode(&data) {
-                Ok(data) => Ok(Some(Source::Data(data))),
-                Err(_) => Err(format!("{name}-data is not base64")),
-            },
-            None => Ok(file(name)?.map(Source::File)),
-        };
-        let texts = |value: &Value| match value {
-            Value::Array(items) => {
-                items.iter().filter_map(Value::as_str).map(str::to_owned).collect()
-            }
-            _ => Vec::new(),
-        };
-        let user = text("as")?;
-        let impersonate = user.map(|user| -> Result<_, String> {
-            let extra = value.get("as-user-extra").and_then(Value::as_object);
-            let extra = extra.into_iter().flatten();
-            Ok(Impersonate {
-                user,
-                uid: text("as-uid")?.unwrap_or_default(),
-                groups: value.get("as-groups").map(texts).unwrap_or_default(),
-                extra: extra.map(|(key, values)| (key.clone(), texts(values))).collect(),
-            })
+        let impersonate = written(info.impersonate).map(|user| Impersonate {
+            user,
+            uid: info.impersonate_uid,
+            groups: info.impersonate_groups,
+            extra: info.impersonate_extra,
         });
-        let is_set = |name: &str| value.get(name).is_some_and(|value| !value.is_null());
-        let unusable = is_set("auth-provider").then_some("auth provider not supported");
-        let program = value.get("exec").filter(|exec| !exec.is_null());
+        let program = info.exec.map(|exec| Program::new(exec, directory));
         Ok(User {
-            token: text("token")?,
-            token_file: file("tokenFile")?,
-            username: text("username")?.unwrap_or_default(),
-            password: text("password")?.unwrap_or_default(),
-            certificate: source("client-certificate")?,
-            key: source("client-key")?,
-            impersonate: impersonate.transpose()?,
-            program: program.map(|exec| Program::of_value(exec, directory)).transpose()?,
-            unusable,
+            token: written(info.token),
+            token_file: file(info.token_file),
+            username: info.username,
+            password: info.password,
+            certificate: source(info.certificate, info.certificate_file),
+            key: source(info.key, info.key_file),
+            impersonate,
+            program: program.transpose()?,
+            unusable: info.auth_provider.map(|_| "auth provider not supported"),
         })
     }
+}
+
+/// A text, if it is not empty.
+fn written(text: String) -> Option<String> {
+    Some(text).filter(|text| !text.is_empty())
 }
 
 #[cfg(test)]

@@ -28,8 +28,13 @@ pub trait TypedRecord: FieldValue {
 
     /// Returns the document, with the fields that a server writes.
     fn to_document(&self) -> DeepValue {
-        DeepValue::from(serde_json::to_value(Written(self)).unwrap_or_default())
+        to_value(self)
     }
+}
+
+/// Returns the value of a field as it is in documents.
+pub fn to_value(field: &impl FieldValue) -> DeepValue {
+    DeepValue::from(serde_json::to_value(Written(field)).unwrap_or_default())
 }
 
 /// Reads a record from any deserializer; unknown fields are ignored.
@@ -128,7 +133,7 @@ macro_rules! record {
             fn write<S: $crate::record::private::Serializer>(
                 &self,
                 to: S,
-            ) -> Result<S::Ok, S::Error> {
+            ) -> ::core::result::Result<S::Ok, S::Error> {
                 use $crate::record::private::SerializeMap as _;
                 $crate::value::grow(|| {
                     let mut members = to.serialize_map(None)?;
@@ -148,7 +153,7 @@ macro_rules! record {
             fn serialize<S: $crate::record::private::Serializer>(
                 &self,
                 to: S,
-            ) -> Result<S::Ok, S::Error> {
+            ) -> ::core::result::Result<S::Ok, S::Error> {
                 $crate::record::FieldValue::write(self, to)
             }
         }
@@ -156,7 +161,7 @@ macro_rules! record {
         impl<'de> $crate::record::private::Deserialize<'de> for $name {
             fn deserialize<D: $crate::record::private::Deserializer<'de>>(
                 from: D,
-            ) -> Result<Self, D::Error> {
+            ) -> ::core::result::Result<Self, D::Error> {
                 $crate::record::private::deserialize(from)
             }
         }

@@ -9,12 +9,11 @@ pub mod show;
 
 use std::borrow::Cow;
 
-use crate::value::sorted;
 use serde_json::Value;
 
 pub(crate) use check::check_field;
 pub use check::{RecordError, check_types, too_deep, unknown_fields};
-pub use define::TypedRecord;
+pub use define::{TypedRecord, to_value};
 pub use equal::same;
 pub use field_value::{FieldValue, Written};
 
@@ -117,26 +116,6 @@ pub fn member<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
 /// A text member; empty when absent.
 pub fn text<'v>(value: &'v Value, name: &str) -> &'v str {
     member(value, name).and_then(Value::as_str).unwrap_or_default()
-}
-
-/// A yes or no; no when absent.
-pub fn flag(value: &Value, name: &str) -> bool {
-    member(value, name).and_then(Value::as_bool).unwrap_or_default()
-}
-
-/// The items of a list member; none when absent.
-pub fn list<'v>(value: &'v Value, name: &str) -> &'v [Value] {
-    member(value, name).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// The members of a map member in the order of their keys; none when absent.
-pub fn map<'v>(value: &'v Value, name: &str) -> Vec<(&'v String, &'v Value)> {
-    member(value, name).and_then(Value::as_object).map_or(Vec::new(), sorted)
-}
-
-/// The texts of a list member; null is an empty text.
-pub fn texts<'v>(value: &'v Value, name: &str) -> Vec<&'v str> {
-    list(value, name).iter().map(|item| item.as_str().unwrap_or_default()).collect()
 }
 
 /// Whether a field counts as not set (CV-41).

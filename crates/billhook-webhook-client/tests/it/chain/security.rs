@@ -86,8 +86,8 @@ async fn names_are_verified() {
 #[test]
 fn what_is_no_kubeconfig_is_refused() {
     for (text, expected) in [
-        ("X\n", "expected an object, found string"),
-        ("[]", "expected an object, found array"),
+        ("X\n", "json: cannot unmarshal string into Go value of type v1.Config"),
+        ("[]", "json: cannot unmarshal array into Go value of type v1.Config"),
         ("apiVersion: v2", "apiVersion is \"v2\", not \"v1\""),
     ] {
         let error = Kubeconfig::from_slice(text.as_bytes(), Path::new("/")).unwrap_err();
@@ -249,7 +249,10 @@ async fn an_admission_configuration_names_the_credentials() {
             format!("{head}- name: MutatingAdmissionWebhook\n  path: nowhere\n"),
             "couldn't init admission plugin \"MutatingAdmissionWebhook\": ",
         ),
-        (format!("{head}- name: X\n  other: 1\n"), "unknown field \"other\""),
+        (
+            format!("{head}- name: X\n  other: 1\n"),
+            "strict decoding error: unknown field \"plugins[0].other\"",
+        ),
         (head.replace("/v1", "/v2"), "expected AdmissionConfiguration of "),
     ] {
         let error = token(&text, "Validating").await.unwrap_err();
