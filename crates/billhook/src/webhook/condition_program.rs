@@ -3,21 +3,22 @@
 
 use std::sync::LazyLock;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::schema::{SchemaType, object_type};
-use billhook_cel::{Environment, Program, Type};
+use billhook_cel::{Environment, Libraries, Program, Type};
 
 /// The variables of the authorizer (WM-73).
 pub(super) const AUTHORIZER: &str = "authorizer";
 pub(super) const REQUEST_RESOURCE: &str = "authorizer.requestResource";
 
-/// WCF-74.
-pub(super) fn check(expression: &str) -> Result<(), String> {
-    compile(expression).map(|_| ())
-}
-
-/// WM-87, WM-88.
-pub(super) fn compile(expression: &str) -> Result<Program, String> {
-    let program = ENVIRONMENT.compile(expression).map_err(|error| error.detail())?;
+/// WM-87, WM-88, WCF-74, WCF-76.
+pub(super) fn compile(
+    expression: &str,
+    kubernetes: KubernetesVersion,
+    libraries: Libraries,
+) -> Result<Program, String> {
+    let environment = ENVIRONMENT.clone().kubernetes(kubernetes).libraries(libraries);
+    let program = environment.compile(expression).map_err(|error| error.detail())?;
     match program.result_type() {
         Type::Bool => Ok(program),
         other => Err(format!("must evaluate to bool but got {other}")),

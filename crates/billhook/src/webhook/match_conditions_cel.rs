@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{
-    AuthorizationDecision, AuthorizationRequest, Authorizer, Program, ResourceTarget, Value,
+    AuthorizationDecision, AuthorizationRequest, Authorizer, Libraries, Program, ResourceTarget,
+    Value,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -15,9 +16,8 @@ use super::attributes::AdmissionAttributes;
 use super::condition_program::{ANY, AUTHORIZER, REQUEST, REQUEST_RESOURCE, compile};
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 use super::configuration::MatchCondition;
-use super::validation::{CelEnvironment, ExpressionChecker, ExpressionError};
-use billhook_apimachinery::UserInfo;
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use super::validation::{ExpressionChecker, ExpressionError};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo};
 
 /// The cost limit of one evaluation (WM-84).
 const CALL_LIMIT: u64 = 1_000_000;
@@ -68,18 +68,22 @@ fn authorizer_variables(
 /// (WCF-74). Expressions are compiled once.
 ///
 /// ```
-/// use billhook::webhook::{CelConditions, CelEnvironment, ExpressionChecker};
+/// use billhook::webhook::{CelConditions, ExpressionChecker, Libraries};
 /// let conditions = CelConditions::new();
-/// let environment = CelEnvironment::Full;
-/// assert!(conditions.check("request.operation == 'CREATE'", environment).is_ok());
-/// assert_eq!(conditions.check("1", environment), Err("must evaluate to bool but got int".into()));
+/// let libraries = Libraries::Full;
+/// assert!(conditions.check("request.operation == 'CREATE'", libraries).is_ok());
+/// assert_eq!(conditions.check("1", libraries), Err("must evaluate to bool but got int".into()));
 /// ```
 #[derive(Default)]
 pub struct CelConditions {
     authorizer: Option<Arc<dyn UserAuthorizer>>,
     leaves_open: bool,
-    programs: Mutex<HashMap<Box<str>, Compiled>>,
+    kubernetes: KubernetesVersion,
+    programs: Mutex<HashMap<Libraries, Programs>>,
 }
+
+/// Programs by their expressions.
+type Programs = HashMap<Box<str>, Compiled>;
 
 /// A program, or the text of the compiler.
 type Compiled = Arc<Result<Program, String>>;
@@ -105,20 +109,29 @@ impl CelConditions {
         self
     }
 
+    /// An evaluator that compiles expressions as a server of another version does (KV-30).
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self.programs = Mutex::default();
+        self
+    }
+
     fn is_open(&self, program: &Program) -> bool {
         let asks = || [AUTHORIZER, REQUEST_RESOURCE].iter().any(|name| program.uses(name));
         self.leaves_open && self.authorizer.is_none() && asks()
     }
 
-    fn program(&self, expression: &str) -> Compiled {
+    fn program(&self, expression: &str, libraries: Libraries) -> Compiled {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
+        let programs = programs.entry(libraries).or_default();
         if let Some(program) = programs.get(expression) {
             return Arc::clone(program);
         }
         if programs.len() >= KEPT {
             programs.clear();
         }
-        let program = Arc::new(compile(expression));
+        let program = Arc::new(compile(expression, self.kubernetes, libraries));
         programs.insert(expression.into(), Arc::clone(&program));
         program
     }
@@ -131,8 +144,8 @@ impl fmt::Debug for CelConditions {
 }
 
 impl ExpressionChecker for CelConditions {
-    fn check(&self, expression: &str, _: CelEnvironment) -> Result<(), ExpressionError> {
-        match &*self.program(expression) {
+    fn check(&self, expression: &str, libraries: Libraries) -> Result<(), ExpressionError> {
+        match &*self.program(expression, libraries) {
             Ok(_) => Ok(()),
             Err(error) => Err(error.as_str().into()),
         }
@@ -158,7 +171,7 @@ impl MatchConditions for CelConditions {
         let mut left = BUDGET;
         let mut results = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let program = self.program(&condition.expression);
+            let program = self.program(&condition.expression, Libraries::Full);
             let program = match &*program {
                 Ok(program) => program,
                 Err(error) => {

@@ -36,6 +36,7 @@ pub use billhook_cel::{
 pub use attributes::{
     AdmissionAttributes, AdmissionRequest, Operation, SharedObject, UnknownOperationError,
 };
+pub use billhook_cel::Libraries;
 pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};
 pub use conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
@@ -59,4 +60,4 @@ pub use set::WebhookSet;
 pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
-pub use validation::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};
+pub use validation::{ExpressionChecker, ExpressionError, ValidationOptions};

@@ -12,7 +12,7 @@ use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
 use serde_json::Value;
 
-pub use options::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};
+pub use options::{ExpressionChecker, ExpressionError, ValidationOptions};
 
 use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
 use billhook_apimachinery::label_selector::push_invalid;

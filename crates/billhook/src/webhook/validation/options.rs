@@ -4,21 +4,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use billhook_apimachinery::{FieldPath, message_error};
+use billhook_apimachinery::{FieldPath, KubernetesVersion, message_error};
+use billhook_cel::Libraries;
 
 use super::{RECOGNIZED_VERSIONS, STRICT_SIDE_EFFECTS};
-use crate::webhook::condition_program;
+use crate::webhook::condition_program::compile;
 use crate::webhook::configuration::{ConfigurationVersion, Webhook, WebhookConfiguration};
-
-/// Which features of CEL an expression may use (WCF-76).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum CelEnvironment {
-    /// Those that the previous minor release knows; new expressions are held to them.
-    Compatible,
-    /// All of them; expressions that are stored already may use them.
-    Full,
-}
 
 message_error! {
     /// The error in an expression, e.g. `compilation failed: …` or `must evaluate to bool but
@@ -29,8 +20,8 @@ message_error! {
 /// Compiles the expressions of match conditions, to say whether they are legal. New methods will
 /// have defaults.
 pub trait ExpressionChecker {
-    /// Checks an expression (WCF-74).
-    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), ExpressionError>;
+    /// Checks an expression (WCF-74) that may use some libraries (WCF-76).
+    fn check(&self, expression: &str, libraries: Libraries) -> Result<(), ExpressionError>;
 }
 
 /// How a configuration is validated.
@@ -88,6 +79,7 @@ pub(super) struct Tolerance<'o> {
     pub(super) all_conditions: bool,
     stored_expressions: BTreeSet<&'o str>,
     checker: Option<&'o dyn ExpressionChecker>,
+    kubernetes: KubernetesVersion,
 }
 
 impl<'o> Tolerance<'o> {
@@ -103,17 +95,20 @@ impl<'o> Tolerance<'o> {
             all_conditions: options.stored.is_some() && same_conditions(stored, &new.webhooks),
             stored_expressions: conditions.map(|each| each.expression.as_str()).collect(),
             checker: options.expressions,
+            kubernetes: KubernetesVersion::default(),
         }
     }
 
     /// Checks an expression.
     pub(super) fn check(&self, written: &str, trimmed: &str) -> Result<(), ExpressionError> {
-        let Some(checker) = self.checker else { return Ok(condition_program::check(trimmed)?) };
-        let environment = match self.stored_expressions.contains(written) {
-            true => CelEnvironment::Full,
-            false => CelEnvironment::Compatible,
+        let libraries = match self.stored_expressions.contains(written) {
+            true => Libraries::Full,
+            false => Libraries::Compatible,
         };
-        checker.check(trimmed, environment)
+        match self.checker {
+            Some(checker) => checker.check(trimmed, libraries),
+            None => Ok(compile(trimmed, self.kubernetes, libraries).map(|_| ())?),
+        }
     }
 }
 

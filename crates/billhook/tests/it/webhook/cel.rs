@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, ConditionsError, Decision,
-    EquivalentResources, MatchCondition, MatchConditions, MatchContext, Operation, UserAuthorizer,
+    EquivalentResources, ExpressionChecker, Libraries, MatchCondition, MatchConditions,
+    MatchContext, Operation, UserAuthorizer,
 };
-use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
+use billhook::{GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
 use serde_json::json;
 
@@ -217,4 +218,28 @@ fn limits_of_cost() {
         "validation failed due to running out of cost budget, no further validation rules will be \
             run"
     );
+}
+
+/// KV-30, WCF-76: a new condition may use what the version before has too; a stored one, and one
+/// that is evaluated, all that the server has.
+#[test]
+fn libraries_come_with_versions() {
+    let expression = "semver('1.2.3').major() == 1";
+    let checks = |version, libraries| {
+        CelConditions::new().kubernetes(version).check(expression, libraries).is_ok()
+    };
+    let (full, compatible) = (Libraries::Full, Libraries::Compatible);
+    let versions = KubernetesVersion::ALL;
+    assert_eq!(versions.map(|version| checks(version, full)), [false, true, true, true, true]);
+    let new = versions.map(|version| checks(version, compatible));
+    assert_eq!(new, [false, false, true, true, true]);
+
+    let create = request(Operation::Create, "example.com/v1/things", "n");
+    let results = |version| {
+        let evaluator = CelConditions::new().kubernetes(version);
+        evaluate(&evaluator, &create, &[expression]).unwrap().remove(0)
+    };
+    assert_eq!(results(KubernetesVersion::V1_33), ConditionResult::True);
+    let before = results(KubernetesVersion::V1_32);
+    assert!(matches!(before, ConditionResult::CompilationError(_)), "{before:?}");
 }

@@ -1,17 +1,17 @@
 //! Validation that takes more into account than the configuration: the stored one, old versions,
 //! a checker of expressions (WCF-15, WCF-74, WCF-76, WCF-90 to WCF-95).
 
-use billhook::webhook::{CelEnvironment, ExpressionChecker, ExpressionError, ValidationOptions};
+use billhook::webhook::{ExpressionChecker, ExpressionError, Libraries, ValidationOptions};
 use serde_json::{Value, json};
 
 use crate::webhook::support::{configuration, old, read, texts};
 
-/// Refuses everything, and says in which environment it was asked.
+/// Refuses everything, and says for which libraries it was asked.
 struct Refuse;
 
 impl ExpressionChecker for Refuse {
-    fn check(&self, expression: &str, environment: CelEnvironment) -> Result<(), ExpressionError> {
-        Err(format!("compilation failed: {expression} {environment:?}").into())
+    fn check(&self, expression: &str, libraries: Libraries) -> Result<(), ExpressionError> {
+        Err(format!("compilation failed: {expression} {libraries:?}").into())
     }
 }
 
