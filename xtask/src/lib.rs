@@ -7,4 +7,5 @@ pub mod fuzz;
 pub mod public_api;
 pub mod readme;
 mod source;
+pub mod suites;
 pub mod tidy;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::{bench, ci, conformance, fuzz, public_api, readme, tidy};
+use xtask::{bench, ci, conformance, fuzz, public_api, readme, suites, tidy};
 
 /// The project's own tools
 #[derive(Parser)]
@@ -23,6 +23,8 @@ enum Tool {
     Tidy,
     /// Run vectors: inputs with the results of a real server
     Conformance(conformance::Options),
+    /// Run test suites of definitions in the layout of OpenShift's API repository
+    Suites(suites::Options),
     /// Compare two ways to decode on generated objects
     FuzzDiff {
         /// Number of objects
@@ -56,6 +58,7 @@ fn main() -> ExitCode {
         Tool::Ci { steps } => ci::main(&root, &steps),
         Tool::Tidy => tidy::main(),
         Tool::Conformance(options) => conformance::main(&root, &options),
+        Tool::Suites(options) => suites::main(&options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
         Tool::PublicApi { check } => public_api::main(&root, check),
         Tool::Readme { check } => readme::main(&root, check),

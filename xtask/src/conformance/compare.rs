@@ -121,7 +121,7 @@ pub(super) fn show(outcome: &Outcome) -> String {
 }
 
 /// Two texts beside each other, with a mark where lines differ.
-pub(super) fn side_by_side(expected: &str, actual: &str) -> String {
+pub(crate) fn side_by_side(expected: &str, actual: &str) -> String {
     const WIDTH: usize = 90;
     let cut = |line: &str| -> String { line.chars().take(WIDTH).collect() };
     let mut out = format!("  {:WIDTH$} | {}\n", "expected", "actual");

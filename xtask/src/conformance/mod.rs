@@ -4,7 +4,7 @@
 //! runner knows operations, never single vectors.
 
 mod apply;
-mod compare;
+pub(crate) mod compare;
 mod crd;
 mod objectmeta;
 mod ops;

@@ -10,11 +10,12 @@ use std::process::ExitCode;
 
 use crate::source::Source;
 
-const CRATES: [&str; 5] = [
+const CRATES: &[&str] = &[
     "billhook",
     "billhook-admission",
     "billhook-apimachinery",
     "billhook-definition",
+    "billhook-suite",
     "billhook-webhook-client",
 ];
 const DIRECTORY: &str = "docs/public-api";
@@ -30,7 +31,7 @@ fn listing(root: &Path, name: &str) -> Result<String, String> {
 /// The crates whose files are not up to date.
 pub fn outdated(root: &Path) -> Result<Vec<&'static str>, String> {
     let mut outdated = Vec::new();
-    for name in CRATES {
+    for &name in CRATES {
         let written = std::fs::read_to_string(root.join(DIRECTORY).join(format!("{name}.txt")));
         if written.ok() != Some(listing(root, name)?) {
             outdated.push(name);
@@ -42,7 +43,7 @@ pub fn outdated(root: &Path) -> Result<Vec<&'static str>, String> {
 fn update(root: &Path) -> Result<(), String> {
     let directory = root.join(DIRECTORY);
     std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
-    for name in CRATES {
+    for &name in CRATES {
         let file = directory.join(format!("{name}.txt"));
         std::fs::write(&file, listing(root, name)?).map_err(|error| error.to_string())?;
     }

@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Files;
 
 /// The crates from the bottom to the top: each may depend on those before it.
-const ORDER: [&str; 16] = [
+const ORDER: &[&str] = &[
     "billhook-apimachinery",
     "billhook-regex",
     "billhook-yaml",
@@ -21,6 +21,7 @@ const ORDER: [&str; 16] = [
     "billhook-apply",
     "billhook",
     "billhook-admission",
+    "billhook-suite",
     "billhook-webhook-client",
     "billhook-cli",
 ];

@@ -1,0 +1,77 @@
+//! Failures of cases.
+
+use std::fmt;
+
+use billhook::DeepValue;
+
+/// The part of a case that fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// The creation of `initial`.
+    Create,
+    /// The update to `updated`.
+    Update,
+    /// The update of the status.
+    UpdateStatus,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Stage::Create => "create",
+            Stage::Update => "update",
+            Stage::UpdateStatus => "status update",
+        })
+    }
+}
+
+/// A case that fails, and why.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Failure {
+    /// The case itself cannot be used, for example if its object is not YAML.
+    #[error("the case cannot be run: {0}")]
+    Unusable(String),
+    /// A request is refused that should be accepted.
+    #[error("{stage}: refused: {actual}")]
+    Refused {
+        /// The request.
+        stage: Stage,
+        /// The server's text.
+        actual: String,
+    },
+    /// A request is accepted that should be refused.
+    #[error("{stage}: accepted, but expected an error with `{expected}`")]
+    Accepted {
+        /// The request.
+        stage: Stage,
+        /// The part of the error that is expected.
+        expected: String,
+    },
+    /// A request is refused as expected, but with another text.
+    #[error("{stage}: expected an error with `{expected}`, got: {actual}")]
+    Text {
+        /// The request.
+        stage: Stage,
+        /// The part of the error that is expected.
+        expected: String,
+        /// The server's text.
+        actual: String,
+    },
+    /// Another object is stored.
+    #[error("another object is stored than expected")]
+    Object {
+        /// The object that is expected, as it is compared.
+        expected: DeepValue,
+        /// The object that is stored, as it is compared.
+        actual: DeepValue,
+    },
+}
+
+impl Failure {
+    /// Returns whether the decision is as expected and only the text of the error is not.
+    pub fn is_only_text(&self) -> bool {
+        matches!(self, Failure::Text { .. })
+    }
+}

@@ -1,0 +1,315 @@
+//! Cases against one definition.
+
+use std::sync::Arc;
+
+use billhook::{
+    CrdError, CrdOptions, CustomResourceDefinition, DeepValue, Definition, DefinitionError,
+    DefinitionOptions, KubernetesVersion, ManifestError,
+};
+use billhook_admission::{
+    Admission, Chain, JsonPatch, ObjectRequest, PatchError, ServerFields, StoredObject, Unreachable,
+};
+use billhook_apimachinery::aggregate;
+use billhook_apimachinery::value::{deep_clone, deep_eq};
+use serde_json::{Map, Value};
+
+use crate::failure::{Failure, Stage};
+use crate::suite::{Case, CreateCase, UpdateCase};
+
+/// The metadata that is not compared: names, and what a server sets.
+const NOT_COMPARED: [&str; 8] = [
+    "name",
+    "generateName",
+    "namespace",
+    "uid",
+    "generation",
+    "creationTimestamp",
+    "resourceVersion",
+    "managedFields",
+];
+
+/// The revision of every object that is stored.
+const REVISION: &str = "1";
+
+/// A definition for which no case can be run.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunnerError {
+    /// The document is not a definition.
+    #[error(transparent)]
+    Definition(#[from] DefinitionError),
+    /// A server refuses the definition.
+    #[error("a server refuses the definition: {0}")]
+    Refused(String),
+    /// The definition cannot be served.
+    #[error(transparent)]
+    Crd(#[from] CrdError),
+    /// The definition does not have the version of the suite.
+    #[error("the definition has no version `{0}`")]
+    NoVersion(String),
+    /// The definition has several versions, and the suite names none.
+    #[error("the definition has {0} versions: the suite must name one of them")]
+    Versions(usize),
+    /// The definition cannot be patched as a case wants.
+    #[error("initialCRDPatches: {0}")]
+    Patch(#[from] PatchError),
+}
+
+/// Runs cases against a definition, as it is served in one version.
+#[derive(Clone, Debug)]
+pub struct Runner {
+    /// The document, with all its versions.
+    document: Arc<DeepValue>,
+    version: String,
+    kubernetes: KubernetesVersion,
+    installed: Admission,
+}
+
+impl Runner {
+    /// Installs a definition of which only one version is left, as on a server of a Kubernetes
+    /// version. An empty version stands for the only one.
+    ///
+    /// # Errors
+    ///
+    /// If a server would not accept the definition, or if it does not have the version.
+    pub fn new(
+        definition: &Value,
+        version: &str,
+        kubernetes: KubernetesVersion,
+    ) -> Result<Self, RunnerError> {
+        let version = chosen_version(definition, version)?;
+        let installed = install(definition, &version, kubernetes)?;
+        let document = Arc::new(DeepValue::from(deep_clone(definition)));
+        Ok(Runner { document, version, kubernetes, installed })
+    }
+
+    /// Runs a case.
+    ///
+    /// # Errors
+    ///
+    /// How the case fails.
+    pub fn run(&self, case: &Case<'_>) -> Result<(), Failure> {
+        match case {
+            Case::Create(case) => self.create_case(case),
+            Case::Update(case) => self.update_case(case),
+        }
+    }
+
+    fn create_case(&self, case: &CreateCase) -> Result<(), Failure> {
+        let initial = initial_object(&case.initial)?;
+        let request = ObjectRequest::create(&self.version, &body(&initial));
+        let created = send(&self.installed, &request);
+        match expect(created, Stage::Create, &case.expected_error)? {
+            Some(stored) => compare(&stored, &case.expected),
+            None => Ok(()),
+        }
+    }
+
+    fn update_case(&self, case: &UpdateCase) -> Result<(), Failure> {
+        let initial = initial_object(&case.initial)?;
+        let updated = object("updated", &case.updated)?;
+        let patched = self.patched(&case.initial_crd_patches)?;
+        let request = ObjectRequest::create(&self.version, &body(&initial));
+        let created = send(patched.as_ref().unwrap_or(&self.installed), &request);
+        let Some(mut stored) = expect(created, Stage::Create, "")? else { return Ok(()) };
+        if initial.get("status").is_some() {
+            let written = self.write_status(patched.as_ref(), &stored, &initial);
+            let Some(written) = expect(written, Stage::UpdateStatus, "")? else { return Ok(()) };
+            stored = written;
+        }
+        let replaced = self.replace(&stored, &updated);
+        let Some(mut stored) = expect(replaced, Stage::Update, &case.expected_error)? else {
+            return Ok(());
+        };
+        if updated.get("status").is_some() {
+            let written = self.write_status(None, &stored, &updated);
+            let expected = &case.expected_status_error;
+            let Some(written) = expect(written, Stage::UpdateStatus, expected)? else {
+                return Ok(());
+            };
+            stored = written;
+        } else if !case.expected_status_error.is_empty() {
+            let expected = case.expected_status_error.clone();
+            return Err(Failure::Accepted { stage: Stage::UpdateStatus, expected });
+        }
+        compare(&stored, &case.expected)
+    }
+
+    /// The definition under which the object of a case is created, if that is another one.
+    fn patched(&self, patches: &[DeepValue]) -> Result<Option<Admission>, Failure> {
+        if patches.is_empty() {
+            return Ok(None);
+        }
+        let texts: Vec<String> = patches.iter().map(|patch| billhook::to_json(patch)).collect();
+        let patched = JsonPatch::from_slice(format!("[{}]", texts.join(",")).as_bytes())
+            .and_then(|patch| patch.apply(&self.document))
+            .map_err(RunnerError::from)
+            .and_then(|patched| install(&patched, &self.version, self.kubernetes));
+        patched.map(Some).map_err(|error| Failure::Unusable(error.to_string()))
+    }
+
+    fn replace(&self, stored: &Stored, updated: &Value) -> Result<Stored, String> {
+        let mut updated = DeepValue::from(deep_clone(updated));
+        for name in ["name", "namespace", "resourceVersion"] {
+            let value = stored.object.get("metadata").and_then(|metadata| metadata.get(name));
+            set_metadata(&mut updated, name, value.and_then(Value::as_str));
+        }
+        send(&self.installed, &self.update(stored, &updated))
+    }
+
+    /// Writes the status of an object to the stored one.
+    fn write_status(
+        &self,
+        admission: Option<&Admission>,
+        stored: &Stored,
+        object: &Value,
+    ) -> Result<Stored, String> {
+        let mut updated = stored.object.clone();
+        if let (Some(members), Some(status)) = (updated.as_object_mut(), object.get("status")) {
+            members.insert("status".to_owned(), deep_clone(status));
+        }
+        let request = self.update(stored, &updated).status_update();
+        send(admission.unwrap_or(&self.installed), &request)
+    }
+
+    fn update(&self, stored: &Stored, object: &Value) -> ObjectRequest {
+        ObjectRequest::replace(&self.version, &body(object), &[])
+            .stored(StoredObject::new(stored.bytes.clone()).resource_version(REVISION))
+    }
+}
+
+/// A stored object, and how a client reads it.
+struct Stored {
+    bytes: Vec<u8>,
+    object: DeepValue,
+}
+
+fn chosen_version(definition: &Value, version: &str) -> Result<String, RunnerError> {
+    let versions = definition.pointer("/spec/versions").and_then(Value::as_array);
+    let names = versions.into_iter().flatten().filter_map(|version| version.get("name"));
+    let names: Vec<&str> = names.filter_map(Value::as_str).collect();
+    match names.as_slice() {
+        [only] if version.is_empty() => Ok((*only).to_owned()),
+        names if version.is_empty() => Err(RunnerError::Versions(names.len())),
+        names if names.contains(&version) => Ok(version.to_owned()),
+        _ => Err(RunnerError::NoVersion(version.to_owned())),
+    }
+}
+
+/// Installs a definition with one of its versions, which is served and stored.
+fn install(
+    definition: &Value,
+    version: &str,
+    kubernetes: KubernetesVersion,
+) -> Result<Admission, RunnerError> {
+    let mut definition = DeepValue::from(deep_clone(definition));
+    if let Some(Value::Array(versions)) = definition.pointer_mut("/spec/versions") {
+        versions.retain(|known| known.get("name").and_then(Value::as_str) == Some(version));
+        for known in versions.iter_mut().filter_map(Value::as_object_mut) {
+            known.insert("served".to_owned(), Value::Bool(true));
+            known.insert("storage".to_owned(), Value::Bool(true));
+        }
+    }
+    // What a server that has the definition already says of it is about other versions.
+    if let Some(members) = definition.as_object_mut() {
+        members.remove("status");
+    }
+    let options = DefinitionOptions::default().kubernetes(kubernetes);
+    let validation = Definition::with_options(&definition, &options)?.validate_create();
+    if !validation.errors().is_empty() {
+        return Err(RunnerError::Refused(aggregate(validation.errors())));
+    }
+    let options = CrdOptions::default().kubernetes(kubernetes);
+    let definition = CustomResourceDefinition::with_options(&definition, &options)?;
+    let fields = || ServerFields::new("00000000-0000-0000-0000-000000000000", TIME, "x");
+    Ok(Admission::new(definition, Chain::new(Unreachable)).server_fields(fields))
+}
+
+/// The time at which all objects are created.
+const TIME: &str = "2000-01-01T00:00:00Z";
+
+/// Sends a request; returns what is stored, or the server's text.
+fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, String> {
+    let accepted = admission.admit_blocking(request).result.map_err(|status| status.to_string())?;
+    let bytes = accepted.stored.unwrap_or_default();
+    let mut object = accepted.returned.unwrap_or_default();
+    set_metadata(&mut object, "resourceVersion", Some(REVISION));
+    Ok(Stored { bytes, object })
+}
+
+/// Compares the outcome of a request with an expected error; returns what is stored if none was
+/// expected.
+fn expect(
+    outcome: Result<Stored, String>,
+    stage: Stage,
+    expected: &str,
+) -> Result<Option<Stored>, Failure> {
+    match outcome {
+        Ok(stored) if expected.is_empty() => Ok(Some(stored)),
+        Ok(_) => Err(Failure::Accepted { stage, expected: expected.to_owned() }),
+        Err(actual) if expected.is_empty() => Err(Failure::Refused { stage, actual }),
+        Err(actual) if actual.contains(expected) => Ok(None),
+        Err(actual) => Err(Failure::Text { stage, expected: expected.to_owned(), actual }),
+    }
+}
+
+fn compare(stored: &Stored, expected: &str) -> Result<(), Failure> {
+    if expected.is_empty() {
+        return Ok(());
+    }
+    let mut expected = object("expected", expected)?;
+    let mut actual = stored.object.clone();
+    strip(&mut expected);
+    strip(&mut actual);
+    match deep_eq(&expected, &actual) {
+        true => Ok(()),
+        false => Err(Failure::Object { expected, actual }),
+    }
+}
+
+/// Removes what is not compared.
+fn strip(object: &mut Value) {
+    let Some(members) = object.as_object_mut() else { return };
+    if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
+        metadata.retain(|name, _| !NOT_COMPARED.contains(&name.as_str()));
+        if metadata.is_empty() {
+            members.remove("metadata");
+        }
+    }
+}
+
+fn object(field: &str, text: &str) -> Result<DeepValue, Failure> {
+    let unusable = |error: &str| Failure::Unusable(format!("{field}: {error}"));
+    let mut documents = billhook::read_manifests(text.as_bytes())
+        .map_err(|error: ManifestError| unusable(&error.to_string()))?;
+    match (documents.pop(), documents.is_empty()) {
+        (Some(document), true) if document.value().is_object() => Ok(document.into_value()),
+        _ => Err(unusable("expected one object")),
+    }
+}
+
+/// The object of a creation, with the name and the namespace that it is created with.
+fn initial_object(text: &str) -> Result<DeepValue, Failure> {
+    let mut object = object("initial", text)?;
+    set_metadata(&mut object, "generateName", Some("test-"));
+    set_metadata(&mut object, "namespace", Some("default"));
+    Ok(object)
+}
+
+/// Sets or removes a field of the metadata, which is made if there is none.
+fn set_metadata(object: &mut Value, name: &str, value: Option<&str>) {
+    let Some(members) = object.as_object_mut() else { return };
+    let metadata = members.entry("metadata").or_insert(Value::Null);
+    if metadata.is_null() {
+        *metadata = Value::Object(Map::new());
+    }
+    let Some(metadata) = metadata.as_object_mut() else { return };
+    match value {
+        Some(value) => metadata.insert(name.to_owned(), value.into()),
+        None => metadata.remove(name),
+    };
+}
+
+fn body(object: &Value) -> Vec<u8> {
+    billhook::to_json(object).into_bytes()
+}

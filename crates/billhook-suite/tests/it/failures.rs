@@ -1,0 +1,115 @@
+//! How cases fail.
+
+use billhook_suite::{
+    Case, CreateCase, Failure, Runner, RunnerError, Stage, Suite, SuiteError, UpdateCase,
+};
+use serde_json::{Value, json};
+
+use crate::layout::directory;
+
+fn definition() -> Value {
+    let file = "example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml";
+    let text = std::fs::read(directory().join(file)).unwrap();
+    billhook::read_manifests(&text).unwrap()[0].value().clone()
+}
+
+fn object(rest: &str) -> String {
+    format!("apiVersion: example.com/v1\nkind: Backup\n{rest}")
+}
+
+fn fails(case: &Case<'_>) -> Failure {
+    Runner::new(&definition(), "v1", Default::default()).unwrap().run(case).unwrap_err()
+}
+
+fn create(initial: &str, expected: &str, expected_error: &str) -> Failure {
+    let mut case = CreateCase::default();
+    case.initial = object(initial);
+    case.expected = expected.to_owned();
+    case.expected_error = expected_error.to_owned();
+    fails(&Case::Create(&case))
+}
+
+#[test]
+fn creations() {
+    let refused = create("spec: {keep: 0}", "", "");
+    assert_eq!(
+        refused.to_string(),
+        "create: refused: Backup.example.com \"test-x\" is invalid: spec.keep: Invalid value: 0: \
+         spec.keep in body should be greater than or equal to 1"
+    );
+    let accepted = create("spec: {keep: 1}", "", "too small");
+    assert_eq!(accepted.to_string(), "create: accepted, but expected an error with `too small`");
+    let text = create("spec: {keep: 0}", "", "too small");
+    assert!(text.is_only_text() && !refused.is_only_text(), "{text}");
+    let Failure::Object { expected, actual } = create("spec: {}", &object("spec: {}"), "") else {
+        panic!("another object")
+    };
+    assert_eq!(expected["spec"], json!({}));
+    assert_eq!(actual["spec"], json!({"keep": 7}));
+    assert_eq!(actual.get("metadata"), None);
+    for (initial, error) in
+        [("a: [", "initial: yaml: line 3"), ("---\nb: 1", "expected one object")]
+    {
+        let unusable = create(initial, "", "").to_string();
+        assert!(unusable.starts_with("the case cannot be run: initial: "), "{unusable}");
+        assert!(unusable.contains(error), "{unusable}");
+    }
+}
+
+#[test]
+fn updates() {
+    let update = |set: fn(&mut UpdateCase)| {
+        let mut case = UpdateCase::default();
+        case.initial = object("");
+        case.updated = object("status: {count: 1}");
+        set(&mut case);
+        fails(&Case::Update(&case))
+    };
+    let stage = |failure: &Failure| match failure {
+        Failure::Refused { stage, .. } | Failure::Accepted { stage, .. } => *stage,
+        other => panic!("{other}"),
+    };
+    let failure = update(|case| case.initial = object("spec: {keep: 0}"));
+    assert_eq!(stage(&failure), Stage::Create);
+    let failure = update(|case| case.updated = object("spec: {keep: 0}"));
+    assert_eq!(stage(&failure), Stage::Update);
+    let failure = update(|case| case.updated = object("status: {count: -1}"));
+    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    let failure = update(|case| case.expected_status_error = "x".to_owned());
+    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    let failure = update(|case| {
+        case.updated = object("");
+        case.expected_status_error = "x".to_owned();
+    });
+    assert_eq!(stage(&failure), Stage::UpdateStatus);
+    let failure = update(|case| {
+        let patch = json!({"op": "remove", "path": "/spec/nothing"});
+        case.initial_crd_patches.push(patch.into());
+    });
+    assert!(failure.to_string().contains("initialCRDPatches: "), "{failure}");
+}
+
+#[test]
+fn definitions_are_refused() {
+    let new = |definition: &Value, version: &str| {
+        Runner::new(definition, version, Default::default()).unwrap_err()
+    };
+    assert_eq!(new(&definition(), "v2"), RunnerError::NoVersion("v2".to_owned()));
+    let mut two = definition();
+    let version = two["spec"]["versions"][0].clone();
+    two["spec"]["versions"].as_array_mut().unwrap().push(version);
+    assert_eq!(new(&two, ""), RunnerError::Versions(2));
+    let mut refused = definition();
+    refused["metadata"]["name"] = json!("other.example.com");
+    assert!(new(&refused, "v1").to_string().contains("spec.names.plural+\".\"+spec.group"));
+    assert!(matches!(new(&json!({}), ""), RunnerError::Versions(0)));
+}
+
+#[test]
+fn texts_are_not_suites() {
+    let read = |text: &str| Suite::read(text.as_bytes()).unwrap_err();
+    assert_eq!(read(""), SuiteError::Count(0));
+    assert_eq!(read("name: x"), SuiteError::NoDefinition);
+    assert!(matches!(read("tests: 3"), SuiteError::Record(_)));
+    assert!(matches!(read("a: ["), SuiteError::Manifest(_)));
+}
