@@ -8,6 +8,7 @@
 
 mod authorization;
 mod language;
+pub mod limits;
 pub mod rules;
 mod validate;
 
@@ -17,8 +18,8 @@ pub use authorization::{
 };
 pub use language::schema;
 pub use language::{
-    CompileError, Environment, Evaluation, EvaluationError, Libraries, List, Map, ObjectType,
-    Opaque, Program, Text, Timestamp, Type, Value,
+    CompileError, Environment, Evaluation, EvaluationError, Joined, Libraries, List, Map,
+    ObjectType, Opaque, Program, Text, Timestamp, Type, Value,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

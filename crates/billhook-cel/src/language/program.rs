@@ -9,6 +9,7 @@ use billhook_schema::props::ValidationRule;
 use crate::language::check::{Checked, check};
 use crate::language::edition::{Edition, Libraries};
 use crate::language::evaluate::{self, Evaluation, Plan};
+use crate::language::meter::Meter;
 use crate::language::parse::parse;
 use crate::language::source::{CompileError, Source};
 use crate::language::types::Type;
@@ -109,6 +110,83 @@ impl Program {
     /// Evaluates the expression with variables by their names, until it has cost more than a limit
     /// (CE-35).
     pub fn evaluate<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, limit)
+        self.evaluate_within(variables, limit, &mut Meter::default())
+    }
+
+    /// The same, within what is left of bounds that evaluations share (CE-36).
+    pub(crate) fn evaluate_within<'a>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        limit: u64,
+        meter: &mut Meter,
+    ) -> Evaluation<'a> {
+        evaluate::run(&self.plan, variables, limit, meter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::value::EvaluationError;
+
+    /// An expression whose value has two equal elements, each of which has two, and so on.
+    fn branching(times: usize) -> String {
+        (0..times).fold("[]".to_owned(), |list, _| format!("[{list}].map(x, [x, x])[0]"))
+    }
+
+    fn doubled(of: &str, times: usize) -> String {
+        (0..times).fold(of.to_owned(), |list, _| format!("[{list}].map(x, x + x)[0]"))
+    }
+
+    /// CE-36
+    #[test]
+    fn what_costs_little_is_bounded_too() {
+        let (tree, list) = (branching(12), doubled("['']", 12));
+        for expression in [
+            format!("{tree} == {tree}"),
+            format!("{tree} in [{tree}]"),
+            format!("[{tree}].indexOf({tree}) == 0"),
+            format!("[{tree}, {tree}].distinct() == []"),
+            format!("sets.contains([{tree}], [{tree}])"),
+            format!("'%s'.format([{tree}]) == ''"),
+            format!("{{'a': {tree}}} == {{'a': {tree}}}"),
+            format!("optional.of({tree}) == optional.of({tree})"),
+            format!("{list}.min() == ''"),
+            format!("{list}.join() == ''"),
+            format!("[{list}].flatten() == []"),
+            format!("[{list}, {list}].map(x, x.reverse()) == []"),
+            // The error is not one that `||` could decide without.
+            format!("{tree} == {tree} || true"),
+        ] {
+            let program = Environment::default().compile(&expression).unwrap();
+            let evaluate =
+                |mut meter| program.evaluate_within(&[], 1_000_000, &mut meter).result.map(drop);
+            assert_eq!(evaluate(Meter::default()), Ok(()), "{expression:.60}");
+            let stopped = evaluate(Meter::of(u64::MAX, 1_000));
+            assert_eq!(stopped, Err(EvaluationError::WorkLimit), "{expression:.60}");
+        }
+    }
+
+    /// CE-36
+    #[test]
+    fn what_is_made_is_bounded() {
+        for (expression, bytes) in [
+            ("[1, 2, 3].map(x, [x, x, x, x]).size() == 3", 500),
+            ("[1, 2, 3].all(x, {'a': x}.size() == 1)", 300),
+            ("'%s'.format([[1, 2, 3, 4, 5, 6, 7, 8]]).size() == 24", 20),
+            ("'a,b,c,d,e,f,g'.split(',').size() == 7", 400),
+            ("lists.range(20).size() == 20", 1_000),
+            ("bytes('0123456789').size() == 10", 9),
+            ("('01234' + '56789').size() == 10", 9),
+        ] {
+            let program = Environment::default().compile(expression).unwrap();
+            let evaluate = |mut meter| {
+                let result = program.evaluate_within(&[], 1_000_000, &mut meter).result;
+                result.map(|value| matches!(value, Value::Bool(true)))
+            };
+            assert_eq!(evaluate(Meter::default()), Ok(true), "{expression}");
+            let stopped = evaluate(Meter::of(bytes, u64::MAX));
+            assert_eq!(stopped, Err(EvaluationError::MemoryLimit), "{expression}");
+        }
     }
 }

@@ -12,6 +12,7 @@ use serde_json::Value as Json;
 use super::rule::Rule;
 use super::tree::{Node, RuleTree, Shown};
 use super::{CALL_LIMIT, RuleFindings};
+use crate::language::meter::Meter;
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
 
@@ -25,6 +26,7 @@ pub(crate) struct Run<'r> {
     budget: u64,
     /// Whether what was wrong before and has not changed is only warned of (CE-50).
     ratchets: bool,
+    meter: Meter,
     found: RuleFindings,
 }
 
@@ -56,7 +58,8 @@ struct Place<'p> {
 
 impl<'r> Run<'r> {
     pub(crate) fn new(tree: &'r RuleTree, validator: &'r Validator, budget: u64) -> Self {
-        Run { tree, validator, budget, ratchets: true, found: RuleFindings::default() }
+        let meter = Meter::default();
+        Run { tree, validator, budget, ratchets: true, meter, found: RuleFindings::default() }
     }
 
     /// The same, but everything that is wrong is an error.
@@ -150,7 +153,7 @@ impl<'r> Run<'r> {
             Ok(variables) => variables,
             Err(error) => return self.error(rule, place, &error),
         };
-        let evaluation = program.evaluate(&variables, CALL_LIMIT);
+        let evaluation = program.evaluate_within(&variables, CALL_LIMIT, self.meter.next());
         if !self.spend(evaluation.cost) {
             self.fail(
                 place,
@@ -190,13 +193,12 @@ impl<'r> Run<'r> {
                 "'{error}': call arguments did not match a supported operator, function or macro \
                  signature for rule: {name}"
             ),
-            EvaluationError::Other(_) => format!("{error} evaluating rule: {name}"),
+            EvaluationError::Other(_)
+            | EvaluationError::MemoryLimit
+            | EvaluationError::WorkLimit => format!("{error} evaluating rule: {name}"),
         };
         self.fail(place, &detail);
-        match error {
-            EvaluationError::CostLimit => ControlFlow::Break(()),
-            _ => ControlFlow::Continue(()),
-        }
+        if error.is_limit() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
     /// The rule is false (CE-31).
@@ -208,7 +210,7 @@ impl<'r> Run<'r> {
     ) -> ControlFlow<()> {
         let mut message = None;
         if let Some(Ok(program)) = &rule.message_expression {
-            let evaluation = program.evaluate(variables, CALL_LIMIT);
+            let evaluation = program.evaluate_within(variables, CALL_LIMIT, self.meter.next());
             if !self.spend(evaluation.cost) {
                 self.fail(
                     place,

@@ -12,6 +12,7 @@
 
 mod authorizer;
 mod basics;
+mod bounds;
 mod compile;
 mod evaluate;
 mod evaluate_any;

@@ -9,8 +9,9 @@ use super::entries::{Entries, optional_element};
 use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};
 use super::overloads::choose;
 use super::select::find;
-use crate::language::functions::{Cost, arithmetic, maps};
+use crate::language::functions::{Cost, Overload, arithmetic, maps};
 use crate::language::messages::FieldValue;
+use crate::language::meter::Meter;
 use crate::language::schema::ListType;
 use crate::language::value::{EvaluationError, List, Map, Members, Outcome, Value};
 
@@ -39,6 +40,7 @@ pub(crate) fn run<'a>(
     plan: &'a Plan,
     variables: &[(&str, Value<'a>)],
     limit: u64,
+    meter: &mut Meter,
 ) -> Evaluation<'a> {
     let mut machine = Machine {
         plan,
@@ -53,12 +55,14 @@ pub(crate) fn run<'a>(
         slots: vec![Slot::Unset; plan.slots],
         cost: 0,
         limit,
+        meter: *meter,
         inserted: HashMap::new(),
     };
     let result = match machine.node(&plan.root) {
         Ok(outcome) => outcome,
         Err(Abort(error)) => Err(error),
     };
+    *meter = machine.meter;
     Evaluation { result, cost: machine.cost }
 }
 
@@ -77,6 +81,7 @@ struct Machine<'a> {
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
+    meter: Meter,
     /// The keys of the maps that are accumulated, by their slots.
     inserted: HashMap<usize, Members<'a>>,
 }
@@ -85,6 +90,16 @@ impl<'a> Machine<'a> {
     fn charge(&mut self, cost: u64) -> Result<(), Abort> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Abort(EvaluationError::CostLimit)) } else { Ok(()) }
+    }
+
+    /// Counts a value that was made.
+    fn made(&mut self, outcome: Outcome<'a>) -> Result<Outcome<'a>, Abort> {
+        match &outcome {
+            Ok(value) => self.meter.made(value).map_err(Abort)?,
+            Err(error) if error.is_limit() => return Err(Abort(error.clone())),
+            Err(_) => {}
+        }
+        Ok(outcome)
     }
 
     fn node(&mut self, node: &'a Node) -> Result<Outcome<'a>, Abort> {
@@ -125,12 +140,12 @@ impl<'a> Machine<'a> {
             Node::List(elements) => {
                 let outcome = self.list(elements)?;
                 self.charge(LIST)?;
-                Ok(outcome)
+                self.made(outcome)
             }
             Node::Map(entries) => {
                 let outcome = self.map(entries)?;
                 self.charge(MAP)?;
-                Ok(outcome)
+                self.made(outcome)
             }
             Node::Struct(message, fields) => {
                 let outcome = self.fields(fields)?.and_then(|fields| message.value(&fields));
@@ -317,36 +332,47 @@ impl<'a> Machine<'a> {
             }
         }
         let chosen = choose(&call.overloads, &arguments, failure.is_some());
-        let outcome = match (&failure, chosen) {
-            (Some((_, error)), _) => Err(error.clone()),
+        let failed = failure.is_some();
+        let outcome = match (failure, chosen) {
+            (Some((_, error)), _) => Err(error),
             (None, None) => Err(EvaluationError::NoSuchOverload),
             (None, Some(overload)) => match (&call.pattern, arguments.as_slice()) {
                 (Some(pattern), [Value::String(text), _]) => {
                     Ok(Value::Bool(pattern.is_match(text.as_str())))
                 }
-                _ => (overload.call)(&arguments).map_err(overload.on_error),
+                _ => {
+                    self.look(call, overload, &arguments)?;
+                    (overload.call)(&arguments).map_err(overload.on_error)
+                }
             },
         };
         if !self.plan.weighs_optionals {
             arguments.iter_mut().for_each(hide_optional);
         }
-        let is_resolved = call.overloads.len() == 1;
         let result = outcome.as_ref().unwrap_or(&Value::Null);
-        let cost = match chosen.or(call.overloads.first().copied()).map(|overload| overload.cost) {
-            None => 1,
-            Some(Cost::Fixed(cost)) => cost,
-            Some(Cost::Of(cost)) => cost(&arguments, result),
-            Some(Cost::Resolved(_) | Cost::OfLists(_)) if !is_resolved => 1,
-            Some(Cost::OfLists(_)) if failure.is_some() => {
-                return Err(Abort(EvaluationError::new(
-                    "internal error: interface conversion: *types.Err is not traits.Lister: \
-                     missing method Add",
-                )));
-            }
-            Some(Cost::Resolved(cost) | Cost::OfLists(cost)) => cost(&arguments, result),
+        self.charge(cost(call, chosen, &arguments, result, failed)?)?;
+        self.made(outcome)
+    }
+
+    /// Counts what a call looks at, unless it costs too much anyway: as its result has no less than
+    /// no elements, it costs one less than with null, of size one, at least.
+    fn look(
+        &mut self,
+        call: &Call,
+        overload: &Overload,
+        arguments: &[Value<'a>],
+    ) -> Result<(), Abort> {
+        let Some(work) = overload.work.filter(|_| arguments.iter().any(is_container)) else {
+            return Ok(());
         };
-        self.charge(cost)?;
-        Ok(outcome)
+        let is_weighed = |value| self.plan.weighs_optionals || !matches!(value, &Value::Optional(_));
+        if arguments.iter().all(is_weighed) {
+            let cost = cost(call, Some(overload), arguments, &Value::Null, false)?;
+            if self.cost.saturating_add(cost.saturating_sub(1)) > self.limit {
+                return self.charge(cost);
+            }
+        }
+        work(arguments, &mut self.meter).map_err(Abort)
     }
 
     fn fold(&mut self, fold: &'a Fold) -> Result<Outcome<'a>, Abort> {
@@ -359,8 +385,7 @@ impl<'a> Machine<'a> {
         }
         match range {
             Value::List(list) => {
-                for index in 0..list.len() {
-                    let Some(element) = list.get(index) else { break };
+                for (index, element) in list.iter().enumerate() {
                     let position = Ok(Value::Int(i64::try_from(index).unwrap_or(i64::MAX)));
                     if !self.turn(fold, position, element, false)? {
                         break;
@@ -368,6 +393,7 @@ impl<'a> Machine<'a> {
                 }
             }
             Value::Map(map) => {
+                self.meter.look(map.len() as u64).map_err(Abort)?;
                 for (key, value) in map.entries() {
                     if !self.turn(fold, Ok(key), value, true)? {
                         break;
@@ -490,6 +516,35 @@ fn hide_optional(value: &mut Value<'_>) {
     if matches!(value, Value::Optional(_)) {
         *value = Value::Null;
     }
+}
+
+/// Returns the cost of a call (CE-35).
+fn cost(
+    call: &Call,
+    chosen: Option<&Overload>,
+    arguments: &[Value<'_>],
+    result: &Value<'_>,
+    failed: bool,
+) -> Result<u64, Abort> {
+    let is_resolved = call.overloads.len() == 1;
+    Ok(match chosen.or(call.overloads.first().copied()).map(|overload| overload.cost) {
+        None => 1,
+        Some(Cost::Fixed(cost)) => cost,
+        Some(Cost::Of(cost)) => cost(arguments, result),
+        Some(Cost::Resolved(_) | Cost::OfLists(_)) if !is_resolved => 1,
+        Some(Cost::OfLists(_)) if failed => {
+            return Err(Abort(EvaluationError::new(
+                "internal error: interface conversion: *types.Err is not traits.Lister: missing \
+                 method Add",
+            )));
+        }
+        Some(Cost::Resolved(cost) | Cost::OfLists(cost)) => cost(arguments, result),
+    })
+}
+
+/// Returns whether a value has parts.
+fn is_container(value: &Value<'_>) -> bool {
+    matches!(value, Value::List(_) | Value::Map(_) | Value::Optional(Some(_)))
 }
 
 /// Returns the server's name for the type of a value that has no elements.

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::language::schema::ListType;
+use crate::language::schema::{ListType, SchemaType};
 use crate::language::value::{
-    EvaluationError, FIRST_SECOND, LAST_SECOND, List, Members, Outcome, Timestamp, Value,
+    EvaluationError, FIRST_SECOND, Joined, LAST_SECOND, List, Members, Outcome, Timestamp, Value,
 };
 
 const NANOS: i64 = 1_000_000_000;
@@ -54,18 +54,8 @@ pub(crate) fn add<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 
 /// Sets unite, maps by keys merge (CE-04), other lists are concatenated.
 fn add_lists<'a>(left: &List<'a>, right: &List<'a>) -> Outcome<'a> {
-    let schema = match left {
-        List::Json(_, schema) | List::Merged(_, schema) if schema.list_type != ListType::Atomic => {
-            Some(schema)
-        }
-        _ => None,
-    };
-    let Some(schema) = schema else {
-        let mut values = Vec::with_capacity(left.len() + right.len());
-        for value in left.iter().chain(right.iter()) {
-            values.push(value?);
-        }
-        return Ok(Value::list(values));
+    let Some(schema) = merging(left) else {
+        return Joined::list(left.clone(), right.clone()).map(Value::List);
     };
     let mut members = Members::new(&schema.list_type);
     for value in left.iter() {
@@ -75,6 +65,16 @@ fn add_lists<'a>(left: &List<'a>, right: &List<'a>) -> Outcome<'a> {
         members.merge(value?)?;
     }
     Ok(Value::List(List::Merged(Arc::new(members.into_values()), schema)))
+}
+
+/// Returns the schema of a list that others are merged into.
+pub(super) fn merging<'a>(list: &List<'a>) -> Option<&'a SchemaType> {
+    match list {
+        List::Json(_, schema) | List::Merged(_, schema) => {
+            Some(*schema).filter(|schema| schema.list_type != ListType::Atomic)
+        }
+        List::Values(_) | List::Joined(_) => None,
+    }
 }
 
 pub(super) fn subtract<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {

@@ -78,23 +78,52 @@ pub(super) fn result(_: &[Value<'_>], result: &Value<'_>) -> u64 {
     traversal(size(result))
 }
 
+/// More values than any list has whose parts a limit of cost lets be read; not all that count
+/// nothing are waited for (CE-36).
+const MAX_PARTS: u64 = 1 << 24;
+
 /// Sums the parts of a value: one for anything except text, a tenth of the bytes for text.
 pub(super) fn parts(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
-    arguments.first().map_or(0, parts_of)
+    let mut parts = Parts { cost: 0, left: MAX_PARTS };
+    let counted = arguments.first().map_or(Some(()), |value| parts.add(value));
+    counted.map_or(u64::MAX, |()| parts.cost)
 }
 
-fn parts_of(value: &Value<'_>) -> u64 {
-    let read = |bytes: usize| (bytes as f64 * CHARACTER) as u64;
-    // A value that does not fit its schema is an error, which counts one.
-    let part =
-        |value: Result<Value<'_>, EvaluationError>| value.map_or(1, |value| parts_of(&value));
-    match value {
-        Value::String(text) => read(text.as_str().len()),
-        Value::Bytes(bytes) => read(bytes.len()),
-        Value::List(list) => grow(|| list.iter().map(part).sum()),
-        Value::Map(map) => grow(|| {
-            map.entries().into_iter().map(|(key, value)| parts_of(&key) + part(value)).sum()
-        }),
-        _ => 1,
+struct Parts {
+    cost: u64,
+    /// How many more values are looked at.
+    left: u64,
+}
+
+impl Parts {
+    /// Adds a value; none if there are too many.
+    fn add(&mut self, value: &Value<'_>) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        match value {
+            Value::String(text) => self.cost += read(text.as_str().len()),
+            Value::Bytes(bytes) => self.cost += read(bytes.len()),
+            Value::List(list) => {
+                return grow(|| list.iter().try_for_each(|part| self.add_part(part)));
+            }
+            Value::Map(map) => {
+                return grow(|| {
+                    map.entries().into_iter().try_for_each(|(key, value)| {
+                        self.add(&key)?;
+                        self.add_part(value)
+                    })
+                });
+            }
+            _ => self.cost += 1,
+        }
+        Some(())
     }
+
+    /// Adds a part; one that does not fit its schema is an error, which counts one.
+    fn add_part(&mut self, part: Result<Value<'_>, EvaluationError>) -> Option<()> {
+        self.add(&part.unwrap_or(Value::Null))
+    }
+}
+
+fn read(bytes: usize) -> u64 {
+    (bytes as f64 * CHARACTER) as u64
 }

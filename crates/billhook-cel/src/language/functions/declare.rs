@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::language::edition::Availability;
+use crate::language::meter::Meter;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Outcome, Value};
 
@@ -21,7 +22,11 @@ pub(crate) struct Overload {
     pub(crate) availability: Availability,
     /// Changes its errors.
     pub(crate) on_error: fn(EvaluationError) -> EvaluationError,
+    /// Counts what the call looks at, if that is more than its arguments themselves (CE-36).
+    pub(crate) work: Option<Work>,
 }
+
+pub(crate) type Work = fn(&[Value<'_>], &mut Meter) -> Result<()>;
 
 pub(crate) type Call = for<'a> fn(&[Value<'a>]) -> Outcome<'a>;
 
@@ -57,6 +62,7 @@ impl Overload {
             cost: Cost::Fixed(1),
             availability: Availability::Always,
             on_error: |error| error,
+            work: None,
         }
     }
 
@@ -83,6 +89,11 @@ impl Overload {
     /// Changes its errors.
     pub(super) fn on_error(self, on_error: fn(EvaluationError) -> EvaluationError) -> Self {
         Overload { on_error, ..self }
+    }
+
+    /// Sets what is counted before a call.
+    pub(super) fn works(self, work: Work) -> Self {
+        Overload { work: Some(work), ..self }
     }
 }
 

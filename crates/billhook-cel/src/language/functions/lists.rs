@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use billhook_apimachinery::KubernetesVersion;
 
 use super::declare::{Call, Cost, Overload, Result, argument, int};
-use super::{arithmetic, cost};
+use super::{arithmetic, cost, work};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, compare, equal};
@@ -19,6 +19,10 @@ const MAX_ELEMENTS: u64 = 1_000_000;
 
 /// The editions that have the extension.
 const EXTENSION: Availability = Availability::Library(KubernetesVersion::V1_34);
+
+/// The most elements that a function copies: four times as many as any cost allows that counts
+/// them.
+const MAX_COPIED: usize = 4 * MAX_ELEMENTS as usize;
 
 pub(super) fn library() -> Vec<Overload> {
     let mut overloads = Vec::new();
@@ -40,7 +44,8 @@ fn kubernetes(overloads: &mut Vec<Overload>) {
     use Type::{Bool, Double, Duration, Int, Uint};
     let parts = Cost::Of(cost::parts);
     let mut add = |name: &'static str, parameters: Vec<Type>, result: Type, call: Call| {
-        overloads.push(Overload::method(name, parameters, result, call).costs(parts));
+        let overload = Overload::method(name, parameters, result, call);
+        overloads.push(overload.costs(parts).works(work::once));
     };
     for of in comparable() {
         let list = of.clone().list();
@@ -72,10 +77,10 @@ fn extension(overloads: &mut Vec<Overload>) {
     let result = Cost::Resolved(|_, result| NEW_LIST + cost::size(result));
     let pairs = Cost::OfLists(|arguments, _| pairs_cost(arguments.first()));
     let mut add = |name, parameters: Vec<Type>, result: Type, call: Call, cost: Cost| {
-        let overload = Overload::method(name, parameters, result, call).costs(cost);
+        let work = if matches!(cost, Cost::OfLists(_)) { work::pairs } else { work::once };
+        let overload = Overload::method(name, parameters, result, call).costs(cost).works(work);
         overloads.push(overload.available(EXTENSION));
     };
-    add("slice", vec![a().list(), Int, Int], a().list(), slice, result);
     add("flatten", vec![a().list().list()], a().list(), flatten, Cost::Resolved(flatten_cost));
     add("flatten", vec![Dyn.list(), Int], Dyn.list(), flatten, Cost::Resolved(flatten_cost));
     add("reverse", vec![a().list()], a().list(), reverse, result);
@@ -86,13 +91,18 @@ fn extension(overloads: &mut Vec<Overload>) {
         let parameters = vec![a().list(), of.list()];
         add("@sortByAssociatedKeys", parameters, a().list(), sort_by_keys, keys);
     }
-    let range = Overload::function("lists.range", vec![Int], Int.list(), range).costs(result);
-    overloads.push(range.available(EXTENSION));
+    let slice = Overload::method("slice", vec![a().list(), Int, Int], a().list(), slice);
+    let range = Overload::function("lists.range", vec![Int], Int.list(), range);
+    overloads.extend([slice, range].map(|overload| overload.costs(result).available(EXTENSION)));
 }
 
 /// The elements of an argument, all of which must fit their schema.
 fn elements<'a>(arguments: &[Value<'a>], index: usize) -> Result<Vec<Value<'a>>> {
-    list(arguments, index)?.iter().collect()
+    let list = list(arguments, index)?;
+    if list.len() > MAX_COPIED {
+        return Err(EvaluationError::MemoryLimit);
+    }
+    list.iter().collect()
 }
 
 fn list<'v, 'a>(arguments: &'v [Value<'a>], index: usize) -> Result<&'v List<'a>> {
@@ -159,6 +169,9 @@ fn slice<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
     if to > list.len() {
         return fail(format!("list is length {}", list.len()));
     }
+    if to - from > MAX_COPIED {
+        return Err(EvaluationError::CostLimit);
+    }
     Ok(Value::list((from..to).filter_map(|index| list.get(index)).collect::<Result<_>>()?))
 }
 
@@ -180,6 +193,9 @@ fn flatten<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
         match element? {
             Value::List(inner) if depth > 0 => waiting.push((inner, 0, depth - 1)),
             element => flat.push(element),
+        }
+        if flat.len() > MAX_COPIED {
+            return Err(EvaluationError::MemoryLimit);
         }
     }
     Ok(Value::list(flat))

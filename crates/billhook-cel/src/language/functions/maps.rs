@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::declare::{Overload, Result};
+use super::work;
 use crate::language::functions::strings::format::shown;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Map, Value};
@@ -12,8 +13,9 @@ pub(super) fn library() -> Vec<Overload> {
     let map = Type::Map(key.clone().into(), value.clone().into());
     let both = vec![map.clone(), map.clone()];
     vec![
-        Overload::function("cel.@mapInsert", both, map.clone(), insert),
-        Overload::function("cel.@mapInsert", vec![map.clone(), key, value], map, insert),
+        Overload::function("cel.@mapInsert", both, map.clone(), insert).works(work::once),
+        Overload::function("cel.@mapInsert", vec![map.clone(), key, value], map, insert)
+            .works(work::once),
     ]
 }
 

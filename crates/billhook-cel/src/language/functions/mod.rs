@@ -23,6 +23,7 @@ mod standard;
 mod strings;
 mod text;
 mod url;
+mod work;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

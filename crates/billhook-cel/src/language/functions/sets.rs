@@ -1,17 +1,19 @@
 //! Lists as sets (CE-10).
 
-use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument};
+use super::{cost, work};
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value, equal};
 
 /// More comparisons than the limit of cost for one evaluation allows (CE-35).
-const MAX_COMPARISONS: usize = 1_000_000;
+const MAX_COMPARISONS: u64 = 1_000_000;
 
 pub(super) fn library() -> Vec<Overload> {
     let list = || Type::Param("T").list();
     let set = |name: &'static str, call: Call, cost: Cost| {
-        Overload::function(name, vec![list(), list()], Type::Bool, call).costs(cost)
+        Overload::function(name, vec![list(), list()], Type::Bool, call)
+            .costs(cost)
+            .works(work::pairs)
     };
     let once = Cost::Resolved(|arguments, _| comparisons(arguments).saturating_add(1));
     let twice = Cost::Resolved(|arguments, _| comparisons(arguments).saturating_mul(2) + 1);
@@ -47,10 +49,10 @@ fn with<'a>(
         Value::List(list) => List::iter(list).collect::<Result<Vec<_>>>(),
         _ => Err(EvaluationError::NoSuchOverload),
     };
-    let (left, right) = (elements(0)?, elements(1)?);
-    if left.len().saturating_mul(right.len()) > MAX_COMPARISONS {
+    if comparisons(arguments) > MAX_COMPARISONS {
         return Err(EvaluationError::CostLimit);
     }
+    let (left, right) = (elements(0)?, elements(1)?);
     is(&left, &right).map(Value::Bool)
 }
 

@@ -2,8 +2,8 @@
 
 use billhook_apimachinery::KubernetesVersion;
 
-use super::declare::{Call, Cost, Overload};
-use super::{arithmetic, conversion, cost, moment, operators, optional, percent, text};
+use super::declare::{Call, Cost, Overload, Work};
+use super::{arithmetic, conversion, cost, moment, operators, optional, percent, text, work};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
 
@@ -17,6 +17,13 @@ impl Table {
 
     fn method(&mut self, name: &'static str, parameters: Vec<Type>, result: Type, call: Call) {
         self.add(name, true, parameters, result, call, Cost::Fixed(1));
+    }
+
+    /// Sets what is counted before a call of the overload that was added last.
+    fn works(&mut self, work: Work) {
+        if let Some(overload) = self.0.last_mut() {
+            overload.work = Some(work);
+        }
     }
 
     fn add(
@@ -78,6 +85,7 @@ fn numbers(table: &mut Table) {
     table.function("_+_", vec![Timestamp, Duration], Timestamp, arithmetic::add);
     table.function("_+_", vec![Int, Int], Int, arithmetic::add);
     table.function("_+_", vec![a().list(), a().list()], a().list(), arithmetic::add);
+    table.works(work::merge);
     table.add("_+_", false, vec![String, String], String, arithmetic::add, traversal);
     table.function("_+_", vec![Uint, Uint], Uint, arithmetic::add);
     table.function("_-_", vec![Double, Double], Double, arithmetic::subtract);
@@ -104,7 +112,9 @@ fn comparison(table: &mut Table) {
     use Type::{Bool, Bytes, Double, Duration, Int, String, Timestamp, Uint};
     let shorter = Cost::Resolved(cost::shorter);
     table.add("_==_", false, vec![a(), a()], Bool, operators::equals, shorter);
+    table.works(work::once);
     table.add("_!=_", false, vec![a(), a()], Bool, operators::differs, shorter);
+    table.works(work::once);
     let relations: [(_, Call); 4] = [
         ("_<_", operators::less),
         ("_<=_", operators::less_or_equal),
@@ -131,6 +141,7 @@ fn containers(table: &mut Table) {
     use Type::{Bool, Bytes, Int, String};
     let length = Cost::Resolved(cost::length);
     table.add("@in", false, vec![a(), a().list()], Bool, operators::is_in, length);
+    table.works(work::once);
     table.function("@in", vec![a(), map_of_params()], Bool, operators::is_in);
     table.function("_[_]", vec![a().list(), Int], a(), operators::not_called);
     table.function("_[_]", vec![map_of_params(), a()], b(), operators::not_called);
@@ -244,11 +255,13 @@ fn optionals(table: &mut Table) {
     table.method("or", vec![a().optional(), a().optional()], a().optional(), operators::not_called);
     table.method("orValue", vec![a().optional(), a()], a(), operators::not_called);
     let optionals = || vec![a().optional().list()];
+    let unwrap = Overload::function("optional.unwrap", optionals(), a().list(), optional::unwrap);
+    let unwrap_opt = Overload::method("unwrapOpt", optionals(), a().list(), optional::unwrap);
     let newer = [
         Overload::method("first", vec![a().list()], a().optional(), optional::first),
         Overload::method("last", vec![a().list()], a().optional(), optional::last),
-        Overload::function("optional.unwrap", optionals(), a().list(), optional::unwrap),
-        Overload::method("unwrapOpt", optionals(), a().list(), optional::unwrap),
+        unwrap.works(work::once),
+        unwrap_opt.works(work::once),
     ];
     let since = Availability::Since(KubernetesVersion::V1_33);
     table.0.extend(newer.map(|overload| overload.available(since)));

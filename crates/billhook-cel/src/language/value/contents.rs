@@ -171,6 +171,7 @@ impl<'a> List<'a> {
         match self {
             List::Json(items, _) => items.len(),
             List::Values(values) | List::Merged(values, _) => values.len(),
+            List::Joined(joined) => joined.len(),
         }
     }
 
@@ -186,19 +187,23 @@ impl<'a> List<'a> {
                 items.get(index).map(|item| Value::of(item, element(schema)))
             }
             List::Values(values) | List::Merged(values, _) => values.get(index).cloned().map(Ok),
+            List::Joined(_) => {
+                let (part, index) = self.part(index);
+                part.get(index)
+            }
         }
     }
 
     /// Returns the elements.
     pub fn iter(&self) -> impl Iterator<Item = Result<Value<'a>, EvaluationError>> + '_ {
-        (0..self.len()).filter_map(|index| self.get(index))
+        self.parts().flat_map(|part| (0..part.len()).filter_map(|index| part.get(index)))
     }
 
     /// Returns the list type, which decides how it is compared and added.
     pub(crate) fn list_type(&self) -> &'a ListType {
         match self {
             List::Json(_, schema) | List::Merged(_, schema) => &schema.list_type,
-            List::Values(_) => &ListType::Atomic,
+            List::Values(_) | List::Joined(_) => &ListType::Atomic,
         }
     }
 }

@@ -14,9 +14,23 @@ pub enum EvaluationError {
     /// The limit of cost for one evaluation is exceeded (CE-35).
     #[error("operation cancelled: actual cost limit exceeded")]
     CostLimit,
+    /// The values that the evaluation made take more than [`MAX_BYTES`](crate::limits::MAX_BYTES)
+    /// together (CE-36).
+    #[error("evaluation stopped: the values that it makes take more than 512 MiB of memory")]
+    MemoryLimit,
+    /// The functions of the evaluation looked at more values than
+    /// [`MAX_STEPS`](crate::limits::MAX_STEPS) (CE-36).
+    #[error("evaluation stopped: its functions look at more than 134217728 values")]
+    WorkLimit,
 }
 
 impl EvaluationError {
+    /// Returns whether the error ends the whole evaluation, whatever the expression makes of other
+    /// errors.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(self, Self::CostLimit | Self::MemoryLimit | Self::WorkLimit)
+    }
+
     /// Returns an error with a text.
     pub fn new(text: impl Into<String>) -> Self {
         EvaluationError::Other(text.into())

@@ -4,6 +4,7 @@
 mod contents;
 mod equality;
 mod error;
+mod joined;
 mod time;
 mod zone;
 
@@ -17,6 +18,7 @@ use crate::language::schema::SchemaType;
 
 pub(crate) use equality::{Members, compare, equal, hash};
 pub use error::EvaluationError;
+pub use joined::Joined;
 pub use time::Timestamp;
 pub(crate) use time::{Civil, FIRST_SECOND, LAST_SECOND, duration_text, rfc3339, timestamp_text};
 pub(crate) use zone::offset_of;
@@ -95,6 +97,8 @@ pub enum List<'a> {
     Values(Arc<Vec<Value<'a>>>),
     /// Made by adding to a set or a map of an object: it compares as that does.
     Merged(Arc<Vec<Value<'a>>>, &'a SchemaType),
+    /// Two lists, one after the other.
+    Joined(Arc<Joined<'a>>),
 }
 
 /// A map or an object.

@@ -51,9 +51,7 @@ pub(super) fn format<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
             error => EvaluationError::new(format!("error during formatting: {error}")),
         })?;
         out.push_str(&formatted);
-        if out.len() > MAX_TEXT {
-            return Err(EvaluationError::CostLimit);
-        }
+        is_short(out.len())?;
         (rest, next) = (behind, next + 1);
     }
     out.push_str(rest);
@@ -305,16 +303,27 @@ fn literal(value: &Value<'_>) -> Result<String> {
     })
 }
 
+/// Refuses to make a text that is too long.
+fn is_short(length: usize) -> Result<()> {
+    if length > MAX_TEXT { Err(EvaluationError::CostLimit) } else { Ok(()) }
+}
+
 fn shown_list(list: &List<'_>) -> Result<String> {
-    let mut parts = Vec::with_capacity(list.len());
-    for value in list.iter() {
-        parts.push(literal(&value?)?);
+    let mut out = String::from("[");
+    for (index, value) in list.iter().enumerate() {
+        if index > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(&literal(&value?)?);
+        is_short(out.len())?;
     }
-    Ok(format!("[{}]", parts.join(", ")))
+    out.push(']');
+    Ok(out)
 }
 
 fn shown_map(map: &Map<'_>) -> Result<String> {
     let mut parts = Vec::with_capacity(map.len());
+    let mut length = 0;
     for (key, value) in map.entries() {
         let key = match key {
             Value::String(_) | Value::Bool(_) | Value::Int(_) | Value::Uint(_) => literal(&key)?,
@@ -323,7 +332,10 @@ fn shown_map(map: &Map<'_>) -> Result<String> {
                 return fail(format!("no formatting function for map key of type {name}"));
             }
         };
-        parts.push((key, literal(&value?)?));
+        let value = literal(&value?)?;
+        length += key.len() + value.len();
+        is_short(length)?;
+        parts.push((key, value));
     }
     parts.sort();
     let parts: Vec<_> = parts.into_iter().map(|(key, value)| format!("{key}:{value}")).collect();

@@ -4,8 +4,8 @@ pub(super) mod format;
 
 use billhook_apimachinery::KubernetesVersion;
 
-use super::cost;
 use super::declare::{Call, Cost, Overload, Result, argument, int, text};
+use super::{cost, work};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Value};
@@ -42,15 +42,19 @@ pub(super) fn library() -> Vec<Overload> {
         method("split", &[String, Int], texts.clone(), split).costs(TWICE),
         method("substring", &[Int], String, substring).costs(ONCE),
         method("substring", &[Int, Int], String, substring).costs(ONCE),
-        method("format", &[Dyn.list()], String, format::format).costs(Cost::Resolved(cost::first)),
+        method("format", &[Dyn.list()], String, format::format)
+            .costs(Cost::Resolved(cost::first))
+            .works(work::once),
         Overload::function("strings.quote", vec![String], String, |arguments| {
             Ok(Value::text(quote(text(arguments, 0)?)))
         })
         .costs(Cost::Resolved(cost::first)),
     ];
     let joined = Cost::Of(cost::result);
-    overloads.push(Overload::method("join", vec![texts.clone()], String, join).costs(joined));
-    overloads.push(Overload::method("join", vec![texts, String], String, join).costs(joined));
+    for parameters in [vec![texts.clone()], vec![texts, String]] {
+        let join = Overload::method("join", parameters, String, join);
+        overloads.push(join.costs(joined).works(work::once));
+    }
     let last = |call: Call| method("lastIndexOf", &[String], Int, call);
     let (before, since) = (KubernetesVersion::V1_33, KubernetesVersion::V1_34);
     let found = [
