@@ -141,14 +141,22 @@ pub fn deep_clone(value: &Value) -> Value {
     }
 }
 
-/// Returns the number of JSON values in a value, itself included.
-pub fn count(value: &Value) -> usize {
-    match value {
-        Value::Array(items) => grow(|| 1 + items.iter().map(count).sum::<usize>()),
-        Value::Object(members) => grow(|| 1 + members.values().map(count).sum::<usize>()),
-        _ => 1,
-    }
+/// Returns an estimate, in bytes, of the memory that a value takes.
+pub fn footprint(value: &Value) -> usize {
+    let inside = match value {
+        Value::String(text) => text.len(),
+        Value::Array(items) => grow(|| items.iter().map(footprint).sum()),
+        Value::Object(members) if !members.is_empty() => grow(|| {
+            let members = members.iter();
+            SMALL_OBJECT + members.map(|(key, value)| key.len() + footprint(value)).sum::<usize>()
+        }),
+        _ => 0,
+    };
+    size_of::<Value>() + inside
 }
+
+/// The bytes that an object with a few members takes besides them.
+const SMALL_OBJECT: usize = 512;
 
 /// Compares two values as the server does: integers and floats are different kinds, member order
 /// does not matter.

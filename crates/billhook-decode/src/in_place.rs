@@ -17,7 +17,7 @@ use crate::report::sort_by_step;
 ///
 /// # Errors
 ///
-/// If the defaults exceed the limit of [`billhook_defaulting::MAX_DEFAULTED_VALUES`]; the value then
+/// If the defaults exceed the limit of [`billhook_defaulting::MAX_DEFAULTED_BYTES`]; the value then
 /// has some of its defaults.
 pub fn prune_and_default<R: Report>(
     schema: &CompiledSchema,
@@ -118,7 +118,7 @@ impl<'s> Cleaning<'s> {
     ///
     /// # Errors
     ///
-    /// When the defaults were too many.
+    /// When the defaults exceed the limit.
     pub fn finish(self, from: usize, report: &mut impl Report) -> Result<(), LimitError> {
         let changes = report.changes().get_mut(from..).unwrap_or_default();
         sort_by_step(changes, self.nulls_were_ahead);

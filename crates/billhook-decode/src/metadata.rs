@@ -5,7 +5,7 @@ use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::{DeepValue, deep_eq};
-use billhook_defaulting::{apply_defaults, remove_nulls};
+use billhook_defaulting::{DefaultBudget, apply_defaults_within, remove_nulls};
 use billhook_schema::{NodeRef, PreviousProperty};
 
 use crate::duplicate_keys::OpenKeys;
@@ -40,6 +40,7 @@ pub(crate) fn normalize(
     node: NodeRef<'_>,
     is_root: bool,
     left: usize,
+    budget: &mut DefaultBudget,
 ) -> Step<Normal> {
     let document = read_json_to_depth(text, left).map_err(|_| Stop::Invalid)?;
     if !document.duplicates().is_empty() {
@@ -54,7 +55,7 @@ pub(crate) fn normalize(
         remove_nulls(node, &mut cleaned, &mut ());
     }
     let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Metadata)?;
-    apply_defaults(node, &mut decoded, &mut ()).map_err(|_| Stop::Defaults)?;
+    apply_defaults_within(budget, node, &mut decoded, &mut ()).map_err(|_| Stop::Defaults)?;
     let text = (!deep_eq(&written, &decoded)).then(|| plain_json(&decoded));
     Ok(Normal { written, decoded, text })
 }

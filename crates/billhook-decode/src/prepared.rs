@@ -1,13 +1,17 @@
 //! Defaults as JSON text, ready to be written, already completed by the defaults below them.
 
 use billhook_apimachinery::print::plain_json;
-use billhook_apimachinery::value::{DeepValue, count, deep_clone};
-use billhook_defaulting::apply_defaults;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_defaulting::{DefaultBudget, apply_defaults_within};
 use billhook_schema::{CompiledSchema, Edge, SchemaStep};
 
 /// The maximum number of bytes of text prepared for one schema. Completed defaults can be much
 /// larger than the schema; the rest is left to the slower path.
 const MAX_PREPARED: usize = 4 * 1024 * 1024;
+
+/// The most memory, in bytes, that is used for the values of which the texts are made, those that are
+/// dropped again included.
+const MAX_PREPARING: usize = 64 * MAX_PREPARED;
 
 /// The prepared defaults of a schema.
 #[derive(Debug, Default)]
@@ -20,7 +24,7 @@ pub(crate) struct Prepared {
     /// `,"name":value` for a member that can be missing, else only the value.
     text: String,
     value_start: usize,
-    /// At least the number of values that count against the limit for defaults.
+    /// The bytes that count against the limit for defaults.
     pub(crate) size: usize,
 }
 
@@ -40,15 +44,17 @@ impl PreparedDefaults {
     pub(crate) fn new(schema: &CompiledSchema) -> Self {
         let mut prepared = PreparedDefaults::default();
         let mut total = 0;
+        let mut budget = DefaultBudget::of(MAX_PREPARING);
         for place in schema.default_places() {
             let edge = place.edge();
             let (Some(id), Some(default)) = (edge.default_id(), edge.default()) else { continue };
-            if total > MAX_PREPARED {
+            let before = budget.left();
+            if total > MAX_PREPARED || budget.spend_on(edge).is_err() {
                 break;
             }
             let mut value = DeepValue::from(deep_clone(default));
-            if apply_defaults(edge.node(), &mut value, &mut ()).is_err() {
-                continue;
+            if apply_defaults_within(&mut budget, edge.node(), &mut value, &mut ()).is_err() {
+                break;
             }
             let mut text = String::new();
             if let Some((_, SchemaStep::Property(name))) = place.last_step() {
@@ -60,8 +66,7 @@ impl PreparedDefaults {
             if prepared.by_id.len() <= id {
                 prepared.by_id.resize_with(id + 1, || None);
             }
-            // Replaced nulls count too, so this is an upper bound.
-            let size = 2 * count(&value);
+            let size = before - budget.left();
             if let Some(slot) = prepared.by_id.get_mut(id) {
                 *slot = Some(Prepared { text, value_start, size });
             }

@@ -10,7 +10,7 @@
 
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::grow;
-use billhook_defaulting::MAX_DEFAULTED_VALUES;
+use billhook_defaulting::DefaultBudget;
 use billhook_schema::walk::{Cause, Findings, LEVELS, NARROW, Narrow, Seen, Wide};
 use billhook_schema::{Edge, NodeRef, PreviousProperty, PropertyRef, ResourceField, Unlisted};
 
@@ -50,7 +50,7 @@ pub(crate) struct Pass<'t, 's> {
     defaults: &'s PreparedDefaults,
     expected: &'s Expected,
     fields: &'s Fields,
-    defaulted_values_left: usize,
+    default_budget: DefaultBudget,
 }
 
 /// The result of a pass.
@@ -103,7 +103,7 @@ impl<'t, 's> Pass<'t, 's> {
             defaults,
             expected,
             fields,
-            defaulted_values_left: MAX_DEFAULTED_VALUES,
+            default_budget: DefaultBudget::default(),
         }
     }
 
@@ -490,7 +490,8 @@ impl<'t, 's> Pass<'t, 's> {
         let byte = self.scan.byte(at);
         let end = self.scan.skip_value(at, byte, &mut self.keys, object.left)?;
         let written = self.scan.slice(at, end);
-        let normal = metadata::normalize(written, node, object.is_root(), object.left)?;
+        let budget = &mut self.default_budget;
+        let normal = metadata::normalize(written, node, object.is_root(), object.left, budget)?;
         if let Some(text) = &normal.text {
             self.out.replace(at..end, text.as_bytes());
         }
@@ -524,8 +525,7 @@ impl<'t, 's> Pass<'t, 's> {
 
     fn prepared(&mut self, edge: Edge<'s>) -> Step<&'s Prepared> {
         let prepared = self.defaults.get(edge).ok_or(Stop::Defaults)?;
-        self.defaulted_values_left =
-            self.defaulted_values_left.checked_sub(prepared.size).ok_or(Stop::Defaults)?;
+        self.default_budget.spend(prepared.size).map_err(|_| Stop::Defaults)?;
         Ok(prepared)
     }
 

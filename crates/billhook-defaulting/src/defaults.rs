@@ -9,41 +9,100 @@ use billhook_schema::walk::{At, Cause, Places, Report, Rules, walk};
 use billhook_schema::{Edge, Effects, NodeRef, SchemaPaths};
 use serde_json::Value;
 
-/// The maximum number of JSON values that the defaults of one object may add. A few short defaults
-/// for list elements can describe more data than any machine holds.
-pub const MAX_DEFAULTED_VALUES: usize = 10_000_000;
+/// The most memory, in bytes, that the defaults of one object may take, by an estimate. A few
+/// defaults for list elements can describe more data than any machine holds (DF-29).
+pub const MAX_DEFAULTED_BYTES: usize = 256 << 20;
 
-/// The defaults would add more than [`MAX_DEFAULTED_VALUES`] values to an object.
+/// The bytes that are counted for the name of a member, and for its place in an object.
+const MEMBER: usize = 128;
+
+/// The defaults would take more than [`MAX_DEFAULTED_BYTES`] in an object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the defaults add more than {MAX_DEFAULTED_VALUES} values to the object")]
+#[error("the defaults of the object take more than {MAX_DEFAULTED_BYTES} bytes of memory")]
 #[non_exhaustive]
 pub struct LimitError {}
+
+/// The rest of [`MAX_DEFAULTED_BYTES`] for an object.
+#[derive(Clone, Debug)]
+pub struct DefaultBudget {
+    left: Option<usize>,
+}
+
+impl Default for DefaultBudget {
+    fn default() -> Self {
+        DefaultBudget::of(MAX_DEFAULTED_BYTES)
+    }
+}
+
+impl DefaultBudget {
+    /// Returns a budget of a number of bytes.
+    pub fn of(bytes: usize) -> Self {
+        DefaultBudget { left: Some(bytes) }
+    }
+
+    /// Returns the bytes that are left.
+    pub fn left(&self) -> usize {
+        self.left.unwrap_or_default()
+    }
+
+    /// Takes what the default of an edge needs, without the defaults that complete it.
+    ///
+    /// # Errors
+    ///
+    /// If it does not suffice, now or earlier.
+    pub fn spend_on(&mut self, edge: Edge<'_>) -> Result<(), LimitError> {
+        self.spend(edge.default_size().saturating_add(MEMBER))
+    }
+
+    /// Takes bytes from the budget, before they are used. Once it does not suffice, nothing is left.
+    ///
+    /// # Errors
+    ///
+    /// If it does not suffice, now or earlier.
+    pub fn spend(&mut self, bytes: usize) -> Result<(), LimitError> {
+        self.left = self.left.and_then(|left| left.checked_sub(bytes));
+        self.left.map(drop).ok_or(LimitError {})
+    }
+}
 
 /// Sets defaults where fields are missing, and in place of nulls that are not allowed, in a value
 /// that belongs to `node`. Each is reported before those that complete it.
 ///
 /// # Errors
 ///
-/// If the defaults exceed [`MAX_DEFAULTED_VALUES`]; the value then has some of its defaults.
+/// If the defaults exceed [`MAX_DEFAULTED_BYTES`]; the value then has some of its defaults.
 pub fn apply_defaults<R: Report>(
     node: NodeRef<'_>,
     value: &mut Value,
     report: &mut R,
 ) -> Result<(), LimitError> {
-    let mut rules = Defaulting::of(node.dialect());
+    apply_defaults_within(&mut DefaultBudget::default(), node, value, report)
+}
+
+/// [`apply_defaults`] for one of several parts of an object, which share a budget.
+///
+/// # Errors
+///
+/// If the defaults exceed the budget; the value then has some of its defaults.
+pub fn apply_defaults_within<R: Report>(
+    budget: &mut DefaultBudget,
+    node: NodeRef<'_>,
+    value: &mut Value,
+    report: &mut R,
+) -> Result<(), LimitError> {
+    let mut rules = Defaulting { budget: budget.clone(), ..Defaulting::of(node.dialect()) };
     let from = report.changes().len();
     let Ok(()) = walk(&mut rules, node, value, R::Places::top(node), report);
     sort_default_changes(report.changes().get_mut(from..).unwrap_or_default());
-    rules.finish()
+    *budget = rules.budget;
+    budget.spend(0)
 }
 
 /// The rules of defaulting for one object.
 #[derive(Debug)]
 pub struct Defaulting {
     replaces_null: bool,
-    /// How many values may still be added.
-    left: usize,
-    is_exceeded: bool,
+    budget: DefaultBudget,
     paths: SchemaPaths,
 }
 
@@ -53,8 +112,7 @@ impl Defaulting {
         Defaulting {
             // KEP-575 leaves every null to validation (KD-20, KD-21).
             replaces_null: dialect != Dialect::Kep,
-            left: MAX_DEFAULTED_VALUES,
-            is_exceeded: false,
+            budget: DefaultBudget::default(),
             paths: SchemaPaths::default(),
         }
     }
@@ -63,18 +121,9 @@ impl Defaulting {
     ///
     /// # Errors
     ///
-    /// If the defaults exceed [`MAX_DEFAULTED_VALUES`].
-    pub fn finish(self) -> Result<(), LimitError> {
-        if self.is_exceeded { Err(LimitError {}) } else { Ok(()) }
-    }
-
-    /// Whether the default of an edge can still be added; otherwise none is from now on, so that
-    /// the walk can go on to what other rules refuse before.
-    fn spend(&mut self, edge: Edge<'_>) -> bool {
-        let left = self.left.checked_sub(edge.default_size());
-        self.is_exceeded |= left.is_none();
-        self.left = left.unwrap_or_default();
-        !self.is_exceeded
+    /// If the defaults exceed [`MAX_DEFAULTED_BYTES`].
+    pub fn finish(mut self) -> Result<(), LimitError> {
+        self.budget.spend(0)
     }
 }
 
@@ -97,7 +146,9 @@ impl<'s> Rules<'s> for Defaulting {
         if cause != Cause::Missing && (edge.is_nullable() || !self.replaces_null) {
             return None;
         }
-        let default = edge.default().filter(|_| self.spend(edge))?;
+        let default = edge.default()?;
+        // Beyond the limit none is added, and the walk goes on to what other rules refuse before.
+        self.budget.spend_on(edge).ok()?;
         report.change(at, |place| {
             default_change(place.path(), edge, cause, self.paths.of(edge.node()))
         });

@@ -4,7 +4,7 @@ mod defaults;
 mod nulls;
 
 pub use defaults::{
-    Defaulting, LimitError, MAX_DEFAULTED_VALUES, apply_defaults, default_change,
-    sort_default_changes,
+    DefaultBudget, Defaulting, LimitError, MAX_DEFAULTED_BYTES, apply_defaults,
+    apply_defaults_within, default_change, sort_default_changes,
 };
 pub use nulls::{NullRemoval, null_change, remove_nulls};

@@ -95,7 +95,7 @@ pub use billhook_apimachinery::{
     Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan, Verdict,
 };
 pub use billhook_default_validation::DefaultPruningError;
-pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_VALUES};
+pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
 pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
     ServiceReference,

@@ -24,7 +24,7 @@ pub const BYTES_PER_STEP: usize = 64;
 /// The bytes that are counted for an element of a list, or for the key or the value of an entry.
 const ELEMENT: u64 = 64;
 
-/// What is left of the bounds.
+/// The rest of the bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Meter {
     bytes: u64,

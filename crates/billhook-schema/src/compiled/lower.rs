@@ -11,7 +11,7 @@ use super::{
 };
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
-use billhook_apimachinery::value::{count, grow};
+use billhook_apimachinery::value::{footprint, grow};
 use billhook_apimachinery::{Dialect, FieldPath, KubernetesVersion};
 
 /// How a schema is compiled.
@@ -365,7 +365,7 @@ impl Lowering {
     fn target(&mut self, schema: &JsonSchemaProps, node: NodeId) -> Target {
         let default = schema.default.as_ref().filter(|_| !self.is_branch);
         let default = default.map_or(NO_DEFAULT, |default| {
-            let size = count(default);
+            let size = footprint(default);
             self.arena.defaults.push(Default { value: default.clone(), size });
             self.arena.defaults.len() as u32 - 1
         });

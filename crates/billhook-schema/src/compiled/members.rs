@@ -163,7 +163,7 @@ impl<'s> Edge<'s> {
         self.target.has_default().then_some(self.target.default as usize)
     }
 
-    /// Returns the number of JSON values in the default.
+    /// Returns an estimate, in bytes, of the memory that the default takes; nothing if there is none.
     pub fn default_size(self) -> usize {
         self.arena.defaults.get(self.target.default as usize).map_or(0, |default| default.size)
     }

@@ -80,7 +80,7 @@ struct Arena {
 #[derive(Clone)]
 struct Default {
     value: DeepValue,
-    /// The number of JSON values in it.
+    /// An estimate, in bytes, of the memory that it takes.
     size: usize,
 }
 

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::props::JsonSchemaProps;
 use billhook_apimachinery::FieldPath;
-use billhook_apimachinery::value::{DeepValue, count};
+use billhook_apimachinery::value::{DeepValue, footprint};
 
 /// One step down in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,7 +141,7 @@ impl CompiledSchema {
             let arena = changed.get_or_insert_with(|| Arena::clone(&self.0));
             match new {
                 Some(value) => {
-                    let size = count(&value);
+                    let size = footprint(&value);
                     if let Some(default) = arena.defaults.get_mut(id as usize) {
                         *default = Default { value, size };
                     }

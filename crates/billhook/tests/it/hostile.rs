@@ -98,20 +98,48 @@ fn wide_schemas_and_large_objects_take_seconds_at_most() {
     assert_eq!(decoded.changes().len(), 50_000);
 }
 
+/// DF-29, the same on every way.
 #[test]
 fn defaults_cannot_exhaust_memory() {
-    let mut schema = json!({"type": "string"});
+    let mut deep = json!({"type": "string"});
     for _ in 0..8 {
-        schema = json!({
+        deep = json!({
             "type": "array",
             "default": Value::Array(vec![json!({}); 100]),
-            "items": {"type": "object", "properties": {"a": schema}},
+            "items": {"type": "object", "properties": {"a": deep}},
         });
     }
-    let schema = json!({"type": "object", "properties": {"a": schema}});
-    let version = version_with(&schema, Dialect::Kubernetes, false);
-    let error = version.decode(body(r#""b":1"#).as_bytes(), &DecodeOptions::default()).unwrap_err();
-    assert_eq!(error.to_string(), "the defaults add more than 10000000 values to the object");
+    let long = json!({"type": "string", "default": "x".repeat(1 << 20)});
+    let long = json!({"type": "array", "items": {"type": "object", "properties": {"s": long}}});
+    let embedded = json!({"type": "array", "items": {
+        "type": "object",
+        "x-kubernetes-embedded-resource": true,
+        "properties": {"metadata": {"type": "object", "properties": {
+            "name": {"type": "string", "default": "x".repeat(1 << 20)},
+        }}},
+    }});
+    let resource = r#"{"apiVersion":"v1","kind":"Pod","metadata":{"namespace":"a"}}"#;
+    let list = |item: &str, count: usize| format!(r#""a":[{}]"#, vec![item; count].join(","));
+    for (schema, within, beyond) in [
+        (deep, r#""a":[]"#.to_owned(), r#""b":1"#.to_owned()),
+        (long, list("{}", 200), list("{}", 256)),
+        (embedded, list(resource, 200), list(resource, 256)),
+    ] {
+        let schema = json!({"type": "object", "properties": {"a": schema}});
+        let version = version_with(&schema, Dialect::Kubernetes, false);
+        for report in [false, true] {
+            let decode = |members: &str| {
+                let options = DecodeOptions::default().report(report);
+                let decoded = version.decode(body(members).as_bytes(), &options);
+                decoded.map(drop).map_err(|error| error.to_string())
+            };
+            assert_eq!(decode(&within), Ok(()));
+            let limit = "the defaults of the object take more than 268435456 bytes of memory";
+            assert_eq!(decode(&beyond), Err(limit.to_owned()));
+        }
+        let mut tree: Value = serde_json::from_str(&body(&beyond)).unwrap();
+        assert!(version.apply_defaults(&mut tree, &mut ()).is_err());
+    }
 }
 
 #[test]

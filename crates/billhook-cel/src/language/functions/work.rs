@@ -1,4 +1,4 @@
-//! What functions look at beyond what they cost (CE-36).
+//! Counts of the values that functions look at beyond what they cost (CE-36).
 
 use super::arithmetic::merging;
 use super::declare::Result;
