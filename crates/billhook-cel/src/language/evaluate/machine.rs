@@ -365,7 +365,8 @@ impl<'a> Machine<'a> {
         let Some(work) = overload.work.filter(|_| arguments.iter().any(is_container)) else {
             return Ok(());
         };
-        let is_weighed = |value| self.plan.weighs_optionals || !matches!(value, &Value::Optional(_));
+        let is_weighed =
+            |value| self.plan.weighs_optionals || !matches!(value, &Value::Optional(_));
         if arguments.iter().all(is_weighed) {
             let cost = cost(call, Some(overload), arguments, &Value::Null, false)?;
             if self.cost.saturating_add(cost.saturating_sub(1)) > self.limit {
