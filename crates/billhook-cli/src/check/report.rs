@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io;
 
 use billhook::webhook::{Lint, Severity};
-use billhook_apimachinery::value::DeepValue;
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -18,14 +17,14 @@ use crate::validate::report::{self as findings, VALID, line};
 /// Where verdicts go.
 pub(super) enum Printer {
     Text,
-    Json(Vec<DeepValue>),
+    Json(json::Report),
 }
 
 impl Printer {
     pub(super) fn new(report: Report) -> Self {
         match report {
             Report::Text => Printer::Text,
-            Report::Json => Printer::Json(Vec::new()),
+            Report::Json => Printer::Json(json::Report::new("CheckReport")),
         }
     }
 
@@ -38,10 +37,7 @@ impl Printer {
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
             Printer::Text => findings::write(&text(&outcome)),
-            Printer::Json(items) => {
-                items.push(item(outcome));
-                Ok(())
-            }
+            Printer::Json(document) => document.add(item(outcome)),
         }
     }
 
@@ -57,11 +53,10 @@ impl Printer {
                 advice(&mut text, lints, name);
                 findings::write(&text)
             }
-            Printer::Json(items) => {
+            Printer::Json(document) => {
                 let mut item = Fields::default();
                 item.value("lints", lints.iter().map(lint).collect());
-                items.push(DeepValue::from(item.into_value()));
-                Ok(())
+                document.add(item)
             }
         }
     }
@@ -69,7 +64,7 @@ impl Printer {
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text => Ok(()),
-            Printer::Json(items) => json::print_document("CheckReport", items),
+            Printer::Json(document) => document.finish(),
         }
     }
 }
@@ -123,7 +118,7 @@ fn lint(lint: &Lint) -> Value {
     fields.into_value()
 }
 
-fn item(outcome: Outcome) -> DeepValue {
+fn item(outcome: Outcome) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     let (findings, problem) = match outcome.result {
         Ok(findings) => (findings, None),
@@ -144,5 +139,5 @@ fn item(outcome: Outcome) -> DeepValue {
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));
     }
-    DeepValue::from(item.into_value())
+    item
 }

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::deep_clone;
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -23,14 +23,15 @@ pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 #[derive(Debug)]
 pub(crate) struct Printer {
     quiet: bool,
-    /// The items of the document, if it is for programs.
-    items: Option<Vec<DeepValue>>,
+    /// The document for programs.
+    document: Option<json::Report>,
 }
 
 impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
-        let items = (command.report == Report::Json).then(Vec::new);
-        Printer { quiet: command.quiet, items }
+        let is_json = command.report == Report::Json;
+        let document = is_json.then(|| json::Report::new("ValidateReport"));
+        Printer { quiet: command.quiet, document }
     }
 
     pub(crate) fn add(&mut self, finding: Finding) -> io::Result<()> {
@@ -42,21 +43,15 @@ impl Printer {
         if self.quiet && is_valid {
             return Ok(());
         }
-        match &mut self.items {
-            Some(items) => {
-                items.push(item(finding));
-                Ok(())
-            }
+        match &mut self.document {
+            Some(document) => document.add(item(finding)),
             None => print_text(&finding),
         }
     }
 
-    /// Prints the document.
+    /// Ends the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        match self.items {
-            Some(items) => json::print_document("ValidateReport", items),
-            None => Ok(()),
-        }
+        self.document.map_or(Ok(()), json::Report::finish)
     }
 }
 
@@ -107,7 +102,7 @@ pub(crate) fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-fn item(finding: Finding) -> DeepValue {
+fn item(finding: Finding) -> Fields {
     let mut item = Fields::of_object(finding.place, finding.identity);
     match finding.result {
         Ok(Checked { warnings, validation }) => {
@@ -126,7 +121,7 @@ fn item(finding: Finding) -> DeepValue {
             item.value("error", json::error(*problem));
         }
     }
-    DeepValue::from(item.into_value())
+    item
 }
 
 pub(crate) fn error(error: &FieldError) -> Value {
