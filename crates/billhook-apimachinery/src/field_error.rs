@@ -7,8 +7,10 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::field_path::FieldPath;
-use crate::print::{error_value, quote};
+use crate::print::{error_value, go_value, quote};
+use crate::record::{FieldValue as _, go_syntax};
 use crate::value::DeepValue;
+use crate::wording::{ValueSyntax, Wording};
 
 /// The kinds of field errors and their machine-readable reasons (SS-03).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
@@ -89,9 +91,16 @@ pub struct FieldError {
     detail: String,
     #[serde(rename = "badValue", skip_serializing_if = "Option::is_none")]
     bad_value: Option<DeepValue>,
-    /// The text of the value where it differs from its JSON.
     #[serde(skip)]
-    shown: Option<Box<str>>,
+    shown: Option<Box<Shown>>,
+}
+
+/// The texts of a value where they differ from what is made of the value itself.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Shown {
+    text: Option<String>,
+    /// The text in Go syntax (KV-10).
+    go: Option<String>,
 }
 
 impl FieldError {
@@ -171,7 +180,40 @@ impl FieldError {
     /// in an order of their own (OM-31, CV-06).
     #[must_use]
     pub fn show_value_as(mut self, text: String) -> Self {
-        self.shown = Some(text.into_boxed_str());
+        self.shown.get_or_insert_default().text = Some(text);
+        self
+    }
+
+    /// Returns the same error with another text for its value in Go syntax, where the value has a
+    /// type of its own (KV-10).
+    #[must_use]
+    pub fn show_value_in_go_as(mut self, text: String) -> Self {
+        self.shown.get_or_insert_default().go = Some(text);
+        self
+    }
+
+    /// Returns the same error for a list of strings, which has a type of its own in Go syntax
+    /// (KV-10).
+    #[must_use]
+    pub fn of_strings(self) -> Self {
+        let value = self.bad_value().unwrap_or(&Value::Null);
+        let text = go_syntax(value, <Vec<String>>::TYPE, "");
+        self.show_value_in_go_as(text)
+    }
+
+    /// Returns the same error in the wording of a server (KV-10, KV-11).
+    #[must_use]
+    pub fn worded(mut self, wording: &Wording) -> Self {
+        if wording.values == ValueSyntax::Go {
+            let shown = self.shown.take().unwrap_or_default();
+            let value = self.bad_value.as_deref();
+            let text = shown.go.or(shown.text).or(value.map(go_value));
+            self.shown = Some(Box::new(Shown { text, go: None }));
+        }
+        let is_limit = matches!(self.error_type, ErrorType::TooLong | ErrorType::TooMany);
+        if is_limit && !wording.has_singular && !self.detail.ends_with('s') {
+            self.detail.push('s');
+        }
         self
     }
 
@@ -206,7 +248,8 @@ impl FieldError {
 impl fmt::Display for FieldError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.field, self.error_type.text())?;
-        match (&self.bad_value, &self.shown) {
+        let shown = self.shown.as_ref().and_then(|shown| shown.text.as_deref());
+        match (&self.bad_value, shown) {
             (Some(_), Some(text)) => write!(f, ": {text}")?,
             (Some(value), None) => write!(f, ": {}", error_value(value))?,
             (None, _) => {}

@@ -49,6 +49,12 @@ impl KubernetesVersion {
             KubernetesVersion::V1_36 => "1.36",
         }
     }
+
+    /// Returns whether the metadata of a whole object is written with `creationTimestamp: null` as
+    /// long as the time is not set (KV-01).
+    pub fn writes_unset_time(self) -> bool {
+        self < KubernetesVersion::V1_34
+    }
 }
 
 impl fmt::Display for KubernetesVersion {

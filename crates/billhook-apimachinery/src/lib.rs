@@ -42,6 +42,7 @@ mod type_meta;
 mod user_info;
 pub mod value;
 mod verdict;
+mod wording;
 
 #[cfg(feature = "k8s-openapi")]
 mod k8s_openapi;
@@ -62,3 +63,4 @@ pub use tree_budget::{TreeBudget, TreeTooLargeError};
 pub use type_meta::{GroupVersionError, TypeMeta};
 pub use user_info::UserInfo;
 pub use verdict::Verdict;
+pub use wording::{ValueSyntax, Wording};

@@ -3,6 +3,8 @@
 //! Each function returns the server's messages about a text, in its order; none if the text is
 //! well-formed.
 
+use crate::wording::Wording;
+
 const LABEL: &str = "[a-z0-9]([-a-z0-9]*[a-z0-9])?";
 const LABEL_LENGTH: usize = 63;
 const SUBDOMAIN_LENGTH: usize = 253;
@@ -88,12 +90,12 @@ pub fn path_segment(value: &str, is_prefix: bool) -> Vec<String> {
 
 /// Checks a qualified name `[prefix/]name`: the key of a label or annotation, or a finalizer
 /// (OM-53).
-pub fn qualified_name(value: &str) -> Vec<String> {
+pub fn qualified_name(value: &str, wording: &Wording) -> Vec<String> {
     let mut messages = Vec::new();
     let name = match value.split_once('/') {
         None => value,
         Some((_, name)) if name.contains('/') => {
-            let format = qualified_format("a valid label key");
+            let format = qualified_format(wording.label_key);
             let prefix =
                 "with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')";
             return vec![format!("{format} {prefix}")];
@@ -103,7 +105,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
             name
         }
         Some((prefix, name)) => {
-            let about_prefix = subdomain(prefix, "bytes");
+            let about_prefix = subdomain(prefix, wording.label_unit);
             messages.extend(about_prefix.iter().map(|message| format!("prefix part {message}")));
             name
         }
@@ -111,7 +113,7 @@ pub fn qualified_name(value: &str) -> Vec<String> {
     if name.is_empty() {
         messages.push("name part must be non-empty".to_owned());
     }
-    let length = too_long(name, LABEL_LENGTH, "bytes");
+    let length = too_long(name, LABEL_LENGTH, wording.label_unit);
     messages.extend(length.iter().map(|message| format!("name part {message}")));
     if !is_qualified_part(name) {
         messages.push(qualified_format("name part"));
@@ -120,8 +122,8 @@ pub fn qualified_name(value: &str) -> Vec<String> {
 }
 
 /// Checks the value of a label (OM-54).
-pub fn label_value(value: &str) -> Vec<String> {
-    let mut messages = too_long(value, LABEL_LENGTH, "bytes");
+pub fn label_value(value: &str, wording: &Wording) -> Vec<String> {
+    let mut messages = too_long(value, LABEL_LENGTH, wording.label_unit);
     if !value.is_empty() && !is_qualified_part(value) {
         messages.push(format_message(
             "a valid label must be an empty string or consist of alphanumeric characters, '-', \

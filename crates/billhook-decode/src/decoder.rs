@@ -55,11 +55,12 @@ impl Decoder {
         let defaults = PreparedDefaults::new(&schema);
         let spare = Spare::default();
         let maps_are_sorted = maps_are_sorted();
+        let fields = Fields::object_meta(schema.writes_unset_time());
         Decoder(Arc::new(Inner {
             schema,
             defaults,
             expected,
-            fields: Fields::object_meta(),
+            fields,
             spare,
             maps_are_sorted,
             is_supported,

@@ -25,9 +25,14 @@ pub(crate) enum FieldKind {
 }
 
 impl Fields {
-    /// The fields of metadata.
-    pub(crate) fn object_meta() -> Self {
-        Fields::new(ObjectMeta::record())
+    /// The fields of metadata. Where `creationTimestamp` is written even if it is not set, only
+    /// the slower path writes it (KV-01).
+    pub(crate) fn object_meta(writes_unset_time: bool) -> Self {
+        let mut fields = Fields::new(ObjectMeta::record());
+        let time = fields.names().property_named(b"creationTimestamp");
+        let time = time.filter(|_| writes_unset_time).map_or(0, |time| 1 << time.position());
+        fields.required |= time;
+        fields
     }
 
     fn new(record: &'static Record) -> Self {

@@ -1,7 +1,7 @@
 //! Metadata in text: whether it is normalized already (OM-02 to OM-04), and the slower path when it
 //! is not.
 
-use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time};
+use billhook_apimachinery::metadata::{Invalid, decode_metadata, is_normal_time, write_unset_time};
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::record::Type;
 use billhook_apimachinery::value::{DeepValue, deep_eq};
@@ -55,6 +55,9 @@ pub(crate) fn normalize(
         remove_nulls(node, &mut cleaned, &mut ());
     }
     let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Metadata)?;
+    if is_root && node.writes_unset_time() {
+        write_unset_time(&mut decoded);
+    }
     apply_defaults_within(budget, node, &mut decoded, &mut ()).map_err(|_| Stop::Defaults)?;
     let text = (!deep_eq(&written, &decoded)).then(|| plain_json(&decoded));
     Ok(Normal { written, decoded, text })

@@ -115,7 +115,9 @@ pub fn validate_defaults(schema: &CheckedSchema, checks: &DefaultChecks) -> Defa
     };
     walk.node(&root, top, Around::Resource, false, &Location::at(&checks.base));
     let Walk { errors, rewritten, .. } = walk;
-    DefaultFindings { errors: errors.into_vec(), rewritten }
+    let wording = schema.compiled().kubernetes().wording();
+    let errors = errors.into_vec().into_iter().map(|error| error.worded(wording)).collect();
+    DefaultFindings { errors, rewritten }
 }
 
 /// Whether there is anything in a value that pruning could take.
@@ -133,6 +135,7 @@ fn is_pruned(place: &Place<'_>, default: &Value) -> bool {
     if place.depends {
         let mut options = CompileOptions::default();
         options.resource_root = place.is_resource;
+        options.kubernetes = place.node.kubernetes();
         let alone = CompiledSchema::of_part(place.schema, options);
         prune(alone.root(), &mut pruned, &mut ());
     } else {

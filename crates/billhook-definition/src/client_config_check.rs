@@ -1,7 +1,7 @@
 //! Validation of where a webhook is (WCF-60 to WCF-72).
 
 use billhook_apimachinery::names::dns1123_subdomain;
-use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath, Wording};
 
 use crate::client_config::{ClientConfig, ServiceReference};
 use crate::url::Url;
@@ -13,12 +13,13 @@ const FORM: &str = "desired format: https://host[/path]";
 pub fn validate_client_config(
     config: &ClientConfig,
     path: &FieldPath,
+    wording: &Wording,
     errors: &mut Vec<FieldError>,
 ) {
     match (&config.url, &config.service) {
         (Some(url), None) => validate_url(url, &path.clone().name("url"), errors),
         (None, Some(service)) => {
-            validate_service(service, &path.clone().name("service"), errors);
+            validate_service(service, &path.clone().name("service"), wording, errors);
         }
         _ => {
             let detail = "exactly one of url or service is required";
@@ -56,11 +57,18 @@ fn validate_url(text: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
     }
 }
 
-fn validate_service(service: &ServiceReference, path: &FieldPath, errors: &mut Vec<FieldError>) {
+fn validate_service(
+    service: &ServiceReference,
+    path: &FieldPath,
+    wording: &Wording,
+    errors: &mut Vec<FieldError>,
+) {
     // The server exchanges the two places (WCF-67).
     for (value, place) in [(&service.name, "namespace"), (&service.namespace, "name")] {
         if value.is_empty() {
-            errors.push(FieldError::required(path.clone().name(place), ""));
+            let detail = format!("service {place} is required");
+            let path = path.clone().name(place);
+            errors.push(FieldError::required(path, wording.missing(&detail)));
         }
     }
     if let Some(text) = &service.path {

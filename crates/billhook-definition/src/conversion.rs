@@ -48,7 +48,7 @@ pub(crate) fn check(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<F
             errors.push(FieldError::required(config_path, detail));
         }
         Some(config) => {
-            validate_client_config(config, &config_path, errors);
+            validate_client_config(config, &config_path, options.wording(), errors);
             if options.ca_bundle
                 && !config.ca_bundle.is_empty()
                 && let Err(detail) = certificates(&config.ca_bundle)
@@ -89,7 +89,7 @@ fn check_review_versions(
     if known_required && !has_known_version(versions) {
         let known = KNOWN_REVIEW_VERSIONS.join(", ");
         let detail = format!("must include at least one of {known}");
-        errors.push(FieldError::invalid(path.clone(), versions.to_vec(), &detail));
+        errors.push(FieldError::invalid(path.clone(), versions.to_vec(), &detail).of_strings());
     }
 }
 

@@ -100,8 +100,10 @@ fn schema_presence(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<Fi
     }
     for (index, version) in model.versions.iter().enumerate() {
         if version.schema().is_none() && (options.schemas || version.read.served) {
-            let detail =
-                if options.schemas { "" } else { "because otherwise all fields are pruned" };
+            let detail = match options.schemas {
+                true => options.wording().missing("schemas are required"),
+                false => "because otherwise all fields are pruned",
+            };
             let path = version_path(index).name("schema").name("openAPIV3Schema");
             errors.push(FieldError::required(path, detail));
         }
@@ -136,11 +138,16 @@ fn selectable_fields(
     let is_near = model.hoisted.schema == index.is_none();
     match version.schema().filter(|_| is_near) {
         None => {
+            let wording = options.wording();
             let detail = match index {
+                Some(_) if wording.repeats_paths => {
+                    "may only be set when version.schema.openAPIV3Schema is not included"
+                }
                 Some(_) => "may only be set when `version.schema.openAPIV3Schema` is not included",
                 None => "may only be set when validations.schema is included",
             };
-            errors.push(FieldError::invalid(path.clone(), "", detail));
+            let detail = wording.about("selectableFields", detail);
+            errors.push(FieldError::invalid(path.clone(), "", &detail));
         }
         Some(schema) => {
             let name = index.map(|_| version.name());

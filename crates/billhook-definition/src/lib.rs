@@ -117,7 +117,7 @@ impl Definition {
         if depth(value) > MAX_DEPTH {
             return Err(too_deep().into());
         }
-        let (document, unknown_fields) = DefinitionDocument::read(value)?;
+        let (document, unknown_fields) = DefinitionDocument::read_for(value, options.kubernetes)?;
         Ok(Definition {
             value: deep_clone(value).into(),
             document,
@@ -154,12 +154,21 @@ impl Definition {
         }
     }
 
+    /// The outcome in the wording of the server.
+    fn worded(&self, mut validation: DefinitionValidation) -> DefinitionValidation {
+        let wording = self.kubernetes.wording();
+        let errors = validation.errors.into_iter();
+        validation.errors = errors.map(|error| error.worded(wording)).collect();
+        validation
+    }
+
     /// Validates the creation of the definition (CV-10). Its status is ignored (CV-02).
     pub fn validate_create(&self) -> DefinitionValidation {
         let model = self.model();
         let required = format!("{}.{}", model.names.plural, model.spec.group);
         // CV-11.
-        let errors = validate_create_with(&model.metadata, false, |name, is_prefix| {
+        let wording = self.kubernetes.wording();
+        let errors = validate_create_with(&model.metadata, false, wording, |name, is_prefix| {
             let mut messages = subdomain_name(name, is_prefix);
             if name != required {
                 messages.push("must be spec.names.plural+\".\"+spec.group".to_owned());
@@ -170,18 +179,20 @@ impl Definition {
         let options = Options::create(self.kubernetes);
         check_spec(&model, &options, &mut validation);
         let stored: Vec<&str> = model.storage_version().into_iter().collect();
-        spec::stored_versions(&stored, &model, &mut validation.errors);
+        spec::stored_versions(&stored, &model, &options, &mut validation.errors);
         approval::check(&model, None, &mut validation.errors);
         check_preserve(&model, &mut validation.errors);
-        validation.warnings = warnings::warnings(&warnings::unknown_formats(&model), &[]);
-        validation
+        let formats = warnings::unknown_formats(&model, self.kubernetes);
+        validation.warnings = warnings::warnings(&formats, &[]);
+        self.worded(validation)
     }
 
     /// Validates the replacement of another definition (CV-80). Fields that only servers write,
     /// status included, are those of the old definition (CV-02).
     pub fn validate_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
-        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
+        let wording = self.kubernetes.wording();
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata, wording));
         let options = relaxed::update(&old, self.kubernetes);
         check_spec(&model, &options, &mut validation);
         let errors = &mut validation.errors;
@@ -189,21 +200,22 @@ impl Definition {
         accepted_names(&old, errors);
         let mut stored = old.stored_versions_or_first();
         stored.extend(model.storage_version().filter(|name| !stored.contains(name)));
-        spec::stored_versions(&stored, &model, errors);
+        spec::stored_versions(&stored, &model, &options, errors);
         approval::check(&model, Some(&old), errors);
         if !old.spec.preserve_unknown_fields {
             check_preserve(&model, errors);
         }
-        let (found, known) = (warnings::unknown_formats(&model), warnings::unknown_formats(&old));
-        validation.warnings = warnings::warnings(&found, &known);
-        validation
+        let formats = |model| warnings::unknown_formats(model, self.kubernetes);
+        validation.warnings = warnings::warnings(&formats(&model), &formats(&old));
+        self.worded(validation)
     }
 
     /// Validates an update of the status only (CV-95).
     pub fn validate_status_update(&self, old: &Definition) -> DefinitionValidation {
         let (model, old) = (self.model(), old.model());
-        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata));
+        let wording = self.kubernetes.wording();
+        let mut validation = self.begin(validate_applied(&model.metadata, &old.metadata, wording));
         accepted_names(&model, &mut validation.errors);
-        validation
+        self.worded(validation)
     }
 }

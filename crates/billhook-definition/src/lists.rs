@@ -119,7 +119,7 @@ fn list_map(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldError
                 _ => show(Some(&to_value(other)), Items::TYPE),
             };
             let detail = "must only have a single schema if x-kubernetes-list-type is map";
-            errors.push(invalid(items_at.to_path(), shown, detail));
+            errors.push(invalid(items_at.to_path(), shown, Items::TYPE, detail));
             return;
         }
     };

@@ -84,7 +84,7 @@ impl Walk {
                 }
             }
             self.extensions(schema, at);
-            rules::check(schema, at, is_convertible, &mut self.found.errors);
+            rules::check(schema, at, is_convertible, self.options.wording, &mut self.found.errors);
             let has_rules = schema.validations.as_ref().is_some_and(|rules| !rules.is_empty());
             if has_rules && !context.nested && self.found.errors.len() != errors_before {
                 let path = at.to_path();
@@ -278,7 +278,8 @@ pub(crate) fn status_restrictions(schema: &Value, base: &FieldPath, errors: &mut
                 ALLOWED.join(" ")
             );
             let shown = show(Some(schema), JsonSchemaProps::TYPE);
-            errors.push(shown::invalid(base.clone(), shown, &detail));
+            let error = shown::invalid(base.clone(), shown, JsonSchemaProps::TYPE, &detail);
+            errors.push(error);
             return;
         }
     }

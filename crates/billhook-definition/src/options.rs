@@ -3,15 +3,17 @@
 use crate::model::{Container, Model, VersionModel};
 use crate::selectable;
 use crate::types::SelectableField;
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::FieldValue;
 use billhook_apimachinery::record::same;
+use billhook_apimachinery::{KubernetesVersion, Wording};
 use billhook_cel::StoredExpressions;
 use billhook_schema::JsonSchemaProps;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NodeOptions {
+    /// The wording of errors.
+    pub(crate) wording: &'static Wording,
     pub(crate) known_types: bool,
     pub(crate) atomic_sets: bool,
     pub(crate) map_keys: bool,
@@ -41,7 +43,12 @@ impl<'m> Options<'m> {
     pub(crate) fn create(kubernetes: KubernetesVersion) -> Self {
         Options {
             kubernetes,
-            node: NodeOptions { known_types: true, atomic_sets: true, map_keys: true },
+            node: NodeOptions {
+                wording: kubernetes.wording(),
+                known_types: true,
+                atomic_sets: true,
+                map_keys: true,
+            },
             schemas: true,
             structural: true,
             pruned_defaults: true,
@@ -50,6 +57,11 @@ impl<'m> Options<'m> {
             stored: StoredExpressions::default(),
             old: None,
         }
+    }
+
+    /// The wording of errors.
+    pub(crate) fn wording(&self) -> &'static Wording {
+        self.kubernetes.wording()
     }
 
     /// CV-91: whether all versions of a schema had it before.
@@ -62,13 +74,14 @@ impl<'m> Options<'m> {
         })
     }
 
-    /// CV-88, for the hoisted fields or those of a version.
+    /// CV-88 and KV-72, for the hoisted fields or those of a version.
     pub(crate) fn limits_selectable_fields(
         &self,
         fields: &[SelectableField],
         version: Option<&str>,
     ) -> bool {
-        let Some(old) = self.old else { return true };
+        let tolerates_old = self.kubernetes >= KubernetesVersion::V1_35;
+        let Some(old) = self.old.filter(|_| tolerates_old) else { return true };
         let mut before = old.versions.iter();
         let before = match version {
             Some(name) => before.find(|version| version.name() == name),

@@ -18,6 +18,7 @@ pub(crate) fn update<'m>(old: &'m Model<'m>, kubernetes: KubernetesVersion) -> O
     Options {
         kubernetes,
         node: NodeOptions {
+            wording: kubernetes.wording(),
             known_types: !old
                 .nodes()
                 .any(|schema| !schema.type_.is_empty() && !TYPES.contains(&&*schema.type_)),

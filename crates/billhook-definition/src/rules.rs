@@ -1,6 +1,6 @@
 //! The parts of CEL rules that can be checked without compiling them (CV-70).
 
-use billhook_apimachinery::{FieldError, FieldErrors, Location};
+use billhook_apimachinery::{FieldError, FieldErrors, Location, Wording};
 use billhook_schema::JsonSchemaProps;
 use billhook_schema::json_path::{ArrayNotation, JsonPath};
 
@@ -13,6 +13,7 @@ pub(crate) fn check(
     schema: &JsonSchemaProps,
     at: &Location<'_>,
     is_convertible: bool,
+    wording: &Wording,
     errors: &mut FieldErrors,
 ) {
     let at = at.name("x-kubernetes-validations");
@@ -25,11 +26,11 @@ pub(crate) fn check(
         if expression.is_empty() {
             errors.push(FieldError::required(path("rule"), "rule is not specified"));
         } else if !message.is_empty() && trimmed.is_empty() {
-            let detail = "must be non-empty if specified";
-            errors.push(FieldError::invalid(path("message"), message, detail));
+            let detail = wording.about("message", "must be non-empty if specified");
+            errors.push(FieldError::invalid(path("message"), message, &detail));
         } else if has_line_break(trimmed) {
-            let detail = "must not contain line breaks";
-            errors.push(FieldError::invalid(path("message"), message, detail));
+            let detail = wording.about("message", "must not contain line breaks");
+            errors.push(FieldError::invalid(path("message"), message, &detail));
         } else if has_line_break(expression) && trimmed.is_empty() {
             let detail = "message must be specified if rule contains line breaks";
             errors.push(FieldError::required(path("message"), detail));
@@ -46,7 +47,8 @@ pub(crate) fn check(
         }
         let field_path = rule.field_path.as_str();
         let mut refuse = |detail: &str| {
-            errors.push(FieldError::invalid(path("fieldPath"), field_path, detail));
+            let detail = wording.about("fieldPath", detail);
+            errors.push(FieldError::invalid(path("fieldPath"), field_path, &detail));
         };
         if field_path.is_empty() {
             continue;

@@ -1,14 +1,19 @@
 //! Errors that show values in the server's internal form (CV-06), and how often.
 
+use billhook_apimachinery::record::{Type, go_syntax};
 use billhook_apimachinery::value::{DeepValue, deep_clone, dismantle};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
-/// An error about a value that is printed in the server's internal form (CV-06).
-pub(crate) fn invalid(path: FieldPath, shown: String, detail: &str) -> FieldError {
+/// The Go package of the server's internal form (KV-10).
+const PACKAGE: &str = "apiextensions";
+
+/// An error about a value of a type that is printed in the server's internal form (CV-06).
+pub(crate) fn invalid(path: FieldPath, shown: String, type_: Type, detail: &str) -> FieldError {
     let value = billhook_decode::read_json_to_depth(shown.as_bytes(), usize::MAX);
     let value = value.map(|document| document.into_value().into_inner()).unwrap_or_default();
-    FieldError::invalid(path, value, detail).show_value_as(shown)
+    let in_go = go_syntax(&value, type_, PACKAGE);
+    FieldError::invalid(path, value, detail).show_value_as(shown).show_value_in_go_as(in_go)
 }
 
 /// The maximum number of elements in all errors that show the same list; the server has no limit.

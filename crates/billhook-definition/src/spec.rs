@@ -6,14 +6,15 @@ use std::collections::BTreeSet;
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
 use billhook_apimachinery::print::is_printable;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 use crate::model::{Model, VersionModel, version_path};
+use crate::options::Options;
 use crate::shown::{invalid, repeats, with_rewritten};
 use crate::types::{Column, Names, Subresources, Version};
-use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::record::show::show;
+use billhook_apimachinery::record::{FieldValue, TypedRecord};
 
 type Errors = Vec<FieldError>;
 
@@ -85,7 +86,8 @@ pub(crate) fn all_versions(
     let names: BTreeSet<&str> = model.versions.iter().map(VersionModel::name).collect();
     let storage = model.versions.iter().filter(|version| version.read.storage).count();
     let mut refuse = |detail: &str| {
-        errors.push(invalid(spec("versions"), show_versions(model, rewritten), detail));
+        let shown = show_versions(model, rewritten);
+        errors.push(invalid(spec("versions"), shown, <Vec<Version>>::TYPE, detail));
     };
     if names.len() < model.versions.len() {
         refuse("must contain unique version names");
@@ -228,11 +230,16 @@ pub(crate) fn columns(columns: &[Column], path: &FieldPath, errors: &mut Errors)
 }
 
 /// CV-12.
-pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut Errors) {
+pub(crate) fn stored_versions(
+    stored: &[&str],
+    model: &Model<'_>,
+    options: &Options<'_>,
+    errors: &mut Errors,
+) {
     let path = FieldPath::default().name("status").name("storedVersions");
     if stored.is_empty() {
         let detail = "must have at least one stored version";
-        errors.push(FieldError::invalid(path, Value::Null, detail));
+        errors.push(FieldError::invalid(path, Value::Null, detail).of_strings());
         return;
     }
     let mut listed: BTreeSet<&str> = stored.iter().copied().collect();
@@ -242,18 +249,26 @@ pub(crate) fn stored_versions(stored: &[&str], model: &Model<'_>, errors: &mut E
         if !listed.remove(version.name()) && version.read.storage && left > 0 {
             left -= 1;
             let detail = format!("must have the storage version {}", version.name());
-            errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail));
+            errors.push(FieldError::invalid(path.clone(), stored.to_vec(), &detail).of_strings());
         }
     }
     let present: BTreeSet<&str> = model.versions.iter().map(VersionModel::name).collect();
     for (index, name) in stored.iter().enumerate() {
         if !present.contains(name) {
-            let detail = format!(
-                "missing from spec.versions; {name} was previously a storage version, and must \
-                 remain in spec.versions until a storage migration ensures no data remains \
-                 persisted in {name} and removes {name} from status.storedVersions"
-            );
+            let detail = missing_version(name, options.kubernetes);
             errors.push(FieldError::invalid(path.clone().index(index), *name, &detail));
         }
     }
+}
+
+/// KV-71.
+fn missing_version(name: &str, kubernetes: KubernetesVersion) -> String {
+    if kubernetes == KubernetesVersion::V1_32 {
+        return "must appear in spec.versions".to_owned();
+    }
+    format!(
+        "missing from spec.versions; {name} was previously a storage version, and must remain in \
+         spec.versions until a storage migration ensures no data remains persisted in {name} and \
+         removes {name} from status.storedVersions"
+    )
 }

@@ -177,7 +177,7 @@ record! {
         /// All versions that objects may be stored in.
         pub stored_versions: Vec<String> = "storedVersions",
         /// The generation of the definition that this is about.
-        pub observed_generation: i64 = "observedGeneration",
+        pub observed_generation: i64 = "observedGeneration" since V1_35,
     }
 
     /// A condition of a definition.
@@ -195,7 +195,7 @@ record! {
         /// Why, for people.
         pub message: String = "message",
         /// The generation of the definition that this is about.
-        pub observed_generation: i64 = "observedGeneration",
+        pub observed_generation: i64 = "observedGeneration" since V1_35,
     }
 }
 

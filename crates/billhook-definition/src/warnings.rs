@@ -2,22 +2,39 @@
 
 use std::collections::BTreeSet;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_validation::Format;
 
 use crate::model::Model;
 
 /// The formats in all schemas that have no effect, one for each occurrence.
-pub(crate) fn unknown_formats<'v>(model: &Model<'v>) -> Vec<&'v str> {
+pub(crate) fn unknown_formats<'v>(
+    model: &Model<'v>,
+    kubernetes: KubernetesVersion,
+) -> Vec<&'v str> {
     let mut formats = Vec::new();
     for container in model.containers() {
         for node in container.schema.nodes() {
             let type_ = if node.int_or_string { "" } else { &node.type_ };
-            if !node.format.is_empty() && !Format::has_effect(type_, &node.format) {
-                formats.push(node.format.as_str());
+            let format = node.format.as_str();
+            if !format.is_empty()
+                && warns_beside(type_, kubernetes)
+                && !Format::has_effect(type_, format, kubernetes)
+            {
+                formats.push(format);
             }
         }
     }
     formats
+}
+
+/// Whether a server warns about formats beside a written type at all (KV-63).
+fn warns_beside(type_: &str, kubernetes: KubernetesVersion) -> bool {
+    match kubernetes {
+        KubernetesVersion::V1_32 | KubernetesVersion::V1_33 => false,
+        KubernetesVersion::V1_34 | KubernetesVersion::V1_35 => type_ == "string",
+        _ => true,
+    }
 }
 
 /// The warnings about formats that are not `known` already.

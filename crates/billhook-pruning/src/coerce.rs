@@ -86,7 +86,7 @@ impl Coercion {
         };
         let at = place.at.name(name);
         if self.invalid == Invalid::Refuse {
-            return refuse(&at, value, "must be a string");
+            return refuse(node, &at, value, "must be a string");
         }
         if R::IS_ON {
             let values = (Some(deep_clone(value)), None);
@@ -119,7 +119,9 @@ impl Coercion {
                 (Ok(decoded), _) => decoded,
                 // Metadata that is not an object stays as it is (OM-24).
                 (Err(_), Invalid::Drop) => return Ok(()),
-                (Err(error), Invalid::Refuse) => return refuse(&at, metadata, &error.to_string()),
+                (Err(error), Invalid::Refuse) => {
+                    return refuse(node, &at, metadata, &error.to_string());
+                }
             };
         report.metadata(metadata, &decoded, &at, node);
         dismantle(std::mem::replace(metadata, decoded.into_inner()));
@@ -127,6 +129,12 @@ impl Coercion {
     }
 }
 
-fn refuse(at: &Location<'_>, value: &Value, detail: &str) -> Result<(), Box<FieldError>> {
-    Err(Box::new(FieldError::invalid(at.to_path(), deep_clone(value), detail)))
+fn refuse(
+    node: NodeRef<'_>,
+    at: &Location<'_>,
+    value: &Value,
+    detail: &str,
+) -> Result<(), Box<FieldError>> {
+    let error = FieldError::invalid(at.to_path(), deep_clone(value), detail);
+    Err(Box::new(error.worded(node.kubernetes().wording())))
 }

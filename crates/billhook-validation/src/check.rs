@@ -98,6 +98,7 @@ impl<'c> Check<'c> {
         let mut errors = Errors::up_to(limit);
         let walk = Walk { verdict: self.verdict(), base: &self.base };
         walk.node(self.root, self.value, self.old, &Location::TOP, 0, &mut errors);
-        errors.into_vec()
+        let wording = self.arena.wording();
+        errors.into_vec().into_iter().map(|error| error.worded(wording)).collect()
     }
 }

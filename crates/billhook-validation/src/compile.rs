@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fmt;
 
+use billhook_apimachinery::Wording;
 use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_regex::Pattern;
 use billhook_schema::props::SchemaOrBool;
@@ -30,6 +31,7 @@ pub(crate) enum SchemaForm {
 pub(crate) struct Arena {
     schema: CompiledSchema,
     nodes: Vec<Node>,
+    wording: &'static Wording,
 }
 
 /// The demands of one node of a schema.
@@ -233,12 +235,18 @@ impl Arena {
             checkers: HashMap::new(),
         };
         builder.node(schema, compiled.root_edge().node_id(), false);
-        Arena { schema: compiled.clone(), nodes: builder.nodes }
+        let wording = compiled.kubernetes().wording();
+        Arena { schema: compiled.clone(), nodes: builder.nodes, wording }
     }
 
     /// The schema that says how the nodes hang together.
     pub(crate) fn schema(&self) -> &CompiledSchema {
         &self.schema
+    }
+
+    /// The wording of errors.
+    pub(crate) fn wording(&self) -> &'static Wording {
+        self.wording
     }
 
     /// The node of the top value.
@@ -295,11 +303,12 @@ impl Builder<'_> {
             "" => TypeList::Empty,
             name => TypeList::One(name.into()),
         };
-        let format = Format::named(&schema.format);
-        let keeps_format =
-            is_structural || Format::has_effect(types.single().unwrap_or_default(), &schema.format);
+        let kubernetes = self.compiled.kubernetes();
+        let type_ = types.single().unwrap_or_default();
+        let keeps_format = is_structural || Format::has_effect(type_, &schema.format, kubernetes);
         let written_format = if keeps_format { schema.format.as_str() } else { "" };
-        let checker = format.filter(|_| keeps_format).map(|format| {
+        let format = Format::named(written_format).filter(|format| format.is_known_to(kubernetes));
+        let checker = format.map(|format| {
             self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone()
         });
 
@@ -334,7 +343,7 @@ impl Builder<'_> {
             has_rules |= node.has_rules;
         }
 
-        let numbers = Numbers::new(schema, Context::new(&types, written_format));
+        let numbers = Numbers::new(schema, Context::new(&types, written_format, kubernetes));
         let required: Box<[Box<str>]> =
             schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
         let mut node = Node {

@@ -1,7 +1,7 @@
 //! Validation of embedded resources (OM-30).
 
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
-use billhook_apimachinery::{FieldError, Location};
+use billhook_apimachinery::{FieldError, Location, Wording};
 use billhook_schema::{CompiledSchema, NodeRef, Unlisted};
 use serde_json::{Map, Value};
 
@@ -26,9 +26,10 @@ pub fn validate_embedded_node(
     value: &Value,
     at: &Location<'_>,
 ) -> Vec<FieldError> {
+    let wording = node.kubernetes().wording();
     let mut errors = Vec::new();
     walk(node, is_resource || node.is_embedded_resource(), value, at, &mut errors);
-    errors
+    errors.into_iter().map(|error| error.worded(wording)).collect()
 }
 
 fn walk(
@@ -44,7 +45,7 @@ fn walk(
     match value {
         Value::Object(members) => grow(|| {
             if is_resource {
-                resource(members, at, errors);
+                resource(members, at, node.kubernetes().wording(), errors);
             }
             for (key, member) in sorted(members) {
                 match node.property(key) {
@@ -71,17 +72,22 @@ fn walk(
     }
 }
 
-fn resource(members: &Map<String, Value>, at: &Location<'_>, errors: &mut Vec<FieldError>) {
-    type_field(members, "apiVersion", at, errors, |api_version| {
+fn resource(
+    members: &Map<String, Value>,
+    at: &Location<'_>,
+    wording: &Wording,
+    errors: &mut Vec<FieldError>,
+) {
+    type_field(members, "apiVersion", at, wording, errors, |api_version| {
         let is_valid = api_version.matches('/').count() <= 1;
         (!is_valid).then(|| format!("unexpected GroupVersion string: {api_version}"))
     });
-    type_field(members, "kind", at, errors, names::kind);
+    type_field(members, "kind", at, wording, errors, names::kind);
     let Some(metadata) = members.get("metadata") else { return };
     let at = at.name("metadata");
     match decode_metadata(metadata, Invalid::Refuse) {
         Ok(metadata) => {
-            validate_embedded_metadata(&metadata, &at, errors);
+            validate_embedded_metadata(&metadata, &at, wording, errors);
         }
         Err(error) => {
             let value = deep_clone(metadata);
@@ -94,12 +100,13 @@ fn type_field(
     members: &Map<String, Value>,
     name: &str,
     at: &Location<'_>,
+    wording: &Wording,
     errors: &mut Vec<FieldError>,
     problem: impl Fn(&str) -> Option<String>,
 ) {
     let path = || at.name(name).to_path();
     match members.get(name) {
-        None => errors.push(FieldError::required(path(), "")),
+        None => errors.push(FieldError::required(path(), wording.missing("must not be empty"))),
         Some(Value::String(text)) if text.is_empty() => {
             errors.push(FieldError::invalid(path(), "", "must not be empty"));
         }

@@ -1,5 +1,6 @@
 //! `maximum`, `minimum`, `multipleOf` and the ranges of numeric types (VV-25 to VV-29).
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::print::plain_float;
 use billhook_apimachinery::value::Num;
 use serde_json::Value;
@@ -24,39 +25,57 @@ pub(crate) struct Numbers {
     pub(crate) ints: Option<(i64, i64)>,
 }
 
-/// The single numeric type of a node, which restricts numbers to a range (VV-25).
+/// The single numeric type of a node with its format, which restricts numbers to a range (VV-25).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Context {
     #[default]
     None,
-    Integer {
-        is_int32: bool,
-    },
-    Number {
-        is_float: bool,
-    },
+    Integer,
+    Int32,
+    Int64,
+    Number,
+    Float,
+    Double,
 }
 
 impl Context {
-    pub(crate) fn new(types: &TypeList, format: &str) -> Self {
-        match types.single() {
-            Some("integer") => Context::Integer { is_int32: format == "int32" },
-            Some("number") => Context::Number { is_float: format == "float" },
+    /// Only the newest servers know the ranges of types (KV-60).
+    pub(crate) fn new(types: &TypeList, format: &str, kubernetes: KubernetesVersion) -> Self {
+        match (types.single(), format) {
+            _ if kubernetes < KubernetesVersion::V1_36 => Context::None,
+            (Some("integer"), "int32") => Context::Int32,
+            (Some("integer"), "int64") => Context::Int64,
+            (Some("integer"), _) => Context::Integer,
+            (Some("number"), "float") => Context::Float,
+            (Some("number"), "double") => Context::Double,
+            (Some("number"), _) => Context::Number,
             _ => Context::None,
+        }
+    }
+
+    /// The format as errors name it. Defaults keep formats that say nothing about their type; here
+    /// they don't count.
+    pub(crate) fn format_text(self) -> &'static str {
+        match self {
+            Context::None | Context::Integer | Context::Number => "(default format)",
+            Context::Int32 => "with format int32",
+            Context::Int64 => "with format int64",
+            Context::Float => "with format float",
+            Context::Double => "with format double",
         }
     }
 
     /// Whether every number is in range.
     fn is_unbounded(self) -> bool {
-        matches!(self, Context::None | Context::Number { is_float: false })
+        matches!(self, Context::None | Context::Number | Context::Double)
     }
 
     fn holds(self, number: Num) -> bool {
-        match (self, number) {
-            (Context::None, _) | (Context::Number { is_float: false }, _) => true,
-            (Context::Integer { is_int32: true }, number) => number.to_i32().is_some(),
-            (Context::Integer { is_int32: false }, number) => number.to_i64().is_some(),
-            (Context::Number { is_float: true }, number) => (number.as_f64() as f32).is_finite(),
+        match self {
+            Context::None | Context::Number | Context::Double => true,
+            Context::Int32 => number.to_i32().is_some(),
+            Context::Integer | Context::Int64 => number.to_i64().is_some(),
+            Context::Float => (number.as_f64() as f32).is_finite(),
         }
     }
 }
@@ -138,7 +157,7 @@ impl Numbers {
             return None;
         }
         let (mut least, mut greatest) = match self.context {
-            Context::Integer { is_int32: true } => (i32::MIN.into(), i32::MAX.into()),
+            Context::Int32 => (i32::MIN.into(), i32::MAX.into()),
             _ => (i64::MIN, i64::MAX),
         };
         if let Some(bound) = self.minimum {

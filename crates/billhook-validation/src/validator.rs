@@ -103,7 +103,8 @@ impl Validator {
         }
         let mut errors = Errors::up_to(usize::MAX);
         ListWalk { arena: &self.arena }.root(self.root, object, &mut errors);
-        errors.into_vec()
+        let wording = self.arena.wording();
+        errors.into_vec().into_iter().map(|error| error.worded(wording)).collect()
     }
 
     /// Returns whether no list set or list map in an object has a repeated element.

@@ -13,7 +13,6 @@ use serde_json::{Map, Value};
 use crate::compile::{Additional, Arena, Counts, Junctors, Node, Strings, TextFault};
 use crate::correlate::OldElements;
 use crate::enums;
-use crate::formats::Format;
 use crate::identity::has_duplicates;
 use crate::numbers::NumberError;
 use crate::place;
@@ -287,15 +286,7 @@ impl<'w> Walk<'w> {
             report.add(|| match error {
                 NumberError::Range(which) => {
                     let types = node.types.names();
-                    // Defaults keep formats that say nothing about their type; here they don't
-                    // count.
-                    let type_ = node.types.single().unwrap_or_default();
-                    let format = match &*node.format {
-                        format if Format::has_effect(type_, format) => {
-                            format!("with format {format}")
-                        }
-                        _ => "(default format)".to_owned(),
-                    };
+                    let format = numbers.context.format_text();
                     let name = place::name(at);
                     self.general_error(&format!(
                         "{which} value must be of type {types} {format} in {name}"

@@ -2,7 +2,7 @@
 //! RP-14), and the defaults after them.
 
 use billhook_apimachinery::TypeMeta;
-use billhook_apimachinery::metadata::{Invalid, normalize_metadata};
+use billhook_apimachinery::metadata::{Invalid, normalize_metadata, write_unset_time};
 use billhook_apimachinery::value::{DeepValue, dismantle, go_type, json_type};
 use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
 use billhook_decode::{Cleaning, Steps};
@@ -183,8 +183,11 @@ impl Clean<'_> {
         report: &mut impl Report,
     ) -> Result<Option<DeepValue>, String> {
         let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
-        let decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
+        let mut decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
             .map_err(|error| error.to_string())?;
+        if schema.writes_unset_time() {
+            write_unset_time(&mut decoded);
+        }
         report.metadata(metadata, &decoded, &Location::TOP.name("metadata"), schema.root());
         dismantle(std::mem::replace(metadata, Value::Bool(false)));
         Ok(Some(decoded))

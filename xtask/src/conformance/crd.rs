@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use billhook::{Definition, DefinitionOptions, read_manifests};
-use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::{Value, json};
 
 use super::Outcome;
@@ -38,6 +38,7 @@ fn read(file: &Path) -> Result<DeepValue, String> {
 fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion) -> Run {
     let options = DefinitionOptions::default().kubernetes(kubernetes);
     let read = |value: &Value| Definition::with_options(value, &options);
+    let written = old;
     let old = match old.map(read).transpose() {
         Ok(old) => old,
         Err(error) => return Ok(refused(&error.to_string())),
@@ -50,15 +51,29 @@ fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion)
         Some(old) => manifest.validate_update(old),
         None => manifest.validate_create(),
     };
+    let mut errors = verdict.errors().to_vec();
+    errors.extend(written.filter(|old| keeps_spec(definition, old)).map(|_| decremented()));
     let members = [
-        ("valid", Value::from(verdict.errors().is_empty())),
+        ("valid", Value::from(errors.is_empty())),
         ("strict_errors", Value::from(manifest.unknown_fields())),
         ("warnings", Value::from(verdict.warnings())),
     ];
     Ok(Outcome {
-        errors: verdict.errors().iter().map(|error| field_error(error, None)).collect(),
+        errors: errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(object(members))
     })
+}
+
+/// Whether an update changes nothing that counts for the generation.
+fn keeps_spec(definition: &Value, old: &Value) -> bool {
+    definition.get("spec") == old.get("spec")
+}
+
+/// The vectors' server sets the generation of the old definition to 1, and of an update only if
+/// that changes the spec. A whole server keeps the generation before it gets there.
+fn decremented() -> FieldError {
+    let path = FieldPath::default().name("metadata").name("generation");
+    FieldError::invalid(path, 0, "must not be decremented")
 }
 
 fn refused(error: &str) -> Outcome {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook::FieldPath;
-use billhook::label_selector::{LabelSelector, Selector};
+use billhook::label_selector::{LabelSelector, Selector, SelectorOptions};
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, CompiledWebhook, ConditionInput, Decision,
     EquivalentResources, Match, MatchContext, NamespaceLabels, UserAuthorizer, ValidationOptions,
@@ -24,16 +24,17 @@ use super::ops::{Given, Run, field_error, object, ok};
 pub(super) fn label_selector(input: Given<'_>) -> Run {
     let written = input.get("selector").unwrap_or(&Value::Null);
     let document = LabelSelector::from_value(written).map_err(|error| error.to_string())?;
+    let options = SelectorOptions::default().kubernetes(input.kubernetes);
     let mut errors = Vec::new();
     let selector = match written {
         Value::Null => Ok(Selector::nothing()),
-        _ => document.parse(),
+        _ => document.parse_with(&options),
     };
     if let Err(error) = &selector {
         let error = json!({"error": error.to_string(), "source": "selector"});
         errors.push(DeepValue::from(error));
     }
-    let invalid = document.validate(&FieldPath::default());
+    let invalid = document.validate_with(&FieldPath::default(), &options);
     errors.extend(invalid.iter().map(|error| field_error(error, Some("validation"))));
     match selector {
         Ok(selector) if errors.is_empty() => {
@@ -54,6 +55,7 @@ pub(super) fn webhook_config(input: Given<'_>) -> Run {
     let written = input.get("configuration").unwrap_or(&Value::Null);
     let (configuration, unknown) =
         WebhookConfiguration::from_value_reporting(written).map_err(|error| error.to_string())?;
+    let configuration = configuration.kubernetes(input.kubernetes);
     let conditions = CelConditions::new();
     let options = ValidationOptions::default().expressions(&conditions);
     let errors = configuration.validate_with(&options);
@@ -71,7 +73,8 @@ pub(super) fn webhook_config(input: Given<'_>) -> Run {
 pub(super) fn webhook_match(input: Given<'_>) -> Run {
     let part = |name: &str| input.get(name).unwrap_or(&Value::Null);
     let configuration = WebhookConfiguration::from_value(part("configuration"))
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| error.to_string())?
+        .kubernetes(input.kubernetes);
     let set = WebhookSet::new(configuration.kind, [configuration]);
     let attributes = request(part("request"))?;
     let namespaces = namespaces(part("namespaces"))?;

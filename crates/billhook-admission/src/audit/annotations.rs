@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use billhook_apimachinery::Wording;
 use billhook_apimachinery::names::qualified_name;
 use billhook_apimachinery::print::quote;
 use serde::Serialize;
@@ -103,5 +104,6 @@ impl AuditAnnotations {
 
 /// Exactly one slash, and a qualified name (OB-30).
 fn is_key(key: &str) -> bool {
-    key.bytes().filter(|byte| *byte == b'/').count() == 1 && qualified_name(key).is_empty()
+    let problems = qualified_name(key, <&Wording>::default());
+    key.bytes().filter(|byte| *byte == b'/').count() == 1 && problems.is_empty()
 }

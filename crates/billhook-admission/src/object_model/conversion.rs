@@ -1,8 +1,8 @@
 //! The check of a conversion webhook's answer (RP-81): it must be the same object,
 //! of whose metadata only labels and annotations count.
 
-use billhook_apimachinery::aggregate;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, go_type, sorted};
+use billhook_apimachinery::{Wording, aggregate};
 
 use serde_json::{Map, Value};
 
@@ -19,6 +19,7 @@ pub(crate) fn convert(
     converter: &dyn Converter,
     object: &Value,
     to: &GroupVersionKind,
+    wording: &Wording,
 ) -> Result<DeepValue, String> {
     let expected = to.api_version();
     let api_version = text(object, "apiVersion");
@@ -41,7 +42,7 @@ pub(crate) fn convert(
         .map_err(|error| format!("{subject} failed: {error}"))?;
     let mut converted = DeepValue::from(converted);
     check(object, &converted, &expected)
-        .and_then(|()| restore_metadata(object, &mut converted))
+        .and_then(|()| restore_metadata(object, &mut converted, wording))
         .map_err(|error| format!("{subject} returned invalid object: {error}"))?;
     Ok(converted)
 }
@@ -70,7 +71,11 @@ fn check(original: &Value, converted: &Value, expected: &str) -> Result<(), Stri
 
 /// Restores the metadata of the original object in the converted one, except labels and
 /// annotations.
-fn restore_metadata(original: &Value, converted: &mut Value) -> Result<(), String> {
+fn restore_metadata(
+    original: &Value,
+    converted: &mut Value,
+    wording: &Wording,
+) -> Result<(), String> {
     let Value::Object(found) = converted.get("metadata").unwrap_or(&Value::Null) else {
         return Err("invalid metadata in converted object: expected an object".to_owned());
     };
@@ -97,7 +102,7 @@ fn restore_metadata(original: &Value, converted: &mut Value) -> Result<(), Strin
         }
         let before = original.and_then(|original| original.get(name));
         if before.is_none_or(|before| !deep_eq(before, value)) {
-            match field_errors(name, value).as_slice() {
+            match field_errors(name, value, wording).as_slice() {
                 [] => {}
                 errors => return Err(aggregate(errors)),
             }

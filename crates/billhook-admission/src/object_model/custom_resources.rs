@@ -48,7 +48,8 @@ impl ObjectModel for CustomResources {
             .into());
         }
         if let Some(converter) = &self.converter {
-            return Ok(conversion::convert(&**converter, object, to)?);
+            let wording = self.definition.kubernetes().wording();
+            return Ok(conversion::convert(&**converter, object, to, wording)?);
         }
         if self.definition.is_converted_by_webhook() {
             return Err(format!(

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use billhook_apimachinery::Wording;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
 use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
@@ -52,7 +53,7 @@ fn error_in(managed_fields: &Value) -> Option<String> {
         Ok(decoded) => decoded,
         Err(error) => return Some(error.to_string()),
     };
-    let errors = field_errors(NAME, decoded.get(NAME)?);
+    let errors = field_errors(NAME, decoded.get(NAME)?, <&Wording>::default());
     errors.first().map(ToString::to_string)
 }
 

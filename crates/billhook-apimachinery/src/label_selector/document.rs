@@ -6,7 +6,7 @@ use crate::names::{label_value, qualified_name};
 use crate::print::quote;
 use crate::record;
 use crate::record::{RecordError, TypedRecord};
-use crate::{FieldError, FieldPath};
+use crate::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 use super::{Operator, Requirement, Selector, SelectorError};
@@ -35,6 +35,32 @@ record! {
     }
 }
 
+/// Options for parsing and validating a selector.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SelectorOptions {
+    /// The version of the server, which decides about texts (KV-10, KV-14).
+    pub kubernetes: KubernetesVersion,
+    /// Whether invalid label values in expressions are tolerated (WCF-95).
+    pub tolerate_values: bool,
+}
+
+impl SelectorOptions {
+    /// Returns the options for a server of another version.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
+
+    /// Returns the options with or without tolerance for invalid label values in expressions.
+    #[must_use]
+    pub fn tolerate_values(mut self, tolerate_values: bool) -> Self {
+        self.tolerate_values = tolerate_values;
+        self
+    }
+}
+
 impl LabelSelector {
     /// Reads a selector; null is an empty one, fields that are not known are ignored.
     pub fn from_value(value: &Value) -> Result<Self, RecordError> {
@@ -57,10 +83,20 @@ impl LabelSelector {
     ///
     /// If a condition cannot be used: the first such (WM-67).
     pub fn parse(&self) -> Result<Selector, SelectorError> {
+        self.parse_with(&SelectorOptions::default())
+    }
+
+    /// Like [`LabelSelector::parse`], with options.
+    ///
+    /// # Errors
+    ///
+    /// As for [`LabelSelector::parse`].
+    pub fn parse_with(&self, options: &SelectorOptions) -> Result<Selector, SelectorError> {
+        let wording = options.kubernetes.wording();
         let mut requirements = Vec::new();
         for (key, value) in &self.match_labels {
             let values = std::slice::from_ref(value);
-            requirements.push(Requirement::new(key, Operator::Equals, values)?);
+            requirements.push(Requirement::new(key, Operator::Equals, values, wording)?);
         }
         for expression in &self.match_expressions {
             let operator = expression.operator().ok_or_else(|| SelectorError {
@@ -69,28 +105,29 @@ impl LabelSelector {
                     quote(&expression.operator)
                 ),
             })?;
-            requirements.push(Requirement::new(&expression.key, operator, &expression.values)?);
+            let (key, values) = (&expression.key, &expression.values);
+            requirements.push(Requirement::new(key, operator, values, wording)?);
         }
         Ok(Selector::new(requirements))
     }
 
     /// Validates a selector at `path` of a document as a server does (WCF-52 to WCF-58).
     pub fn validate(&self, path: &FieldPath) -> Vec<FieldError> {
-        self.validate_tolerating(path, false)
+        self.validate_with(path, &SelectorOptions::default())
     }
 
-    /// Like [`LabelSelector::validate`], but can tolerate invalid label values in expressions
-    /// (WCF-95).
-    pub fn validate_tolerating(&self, path: &FieldPath, values: bool) -> Vec<FieldError> {
+    /// Like [`LabelSelector::validate`], with options.
+    pub fn validate_with(&self, path: &FieldPath, options: &SelectorOptions) -> Vec<FieldError> {
+        let wording = options.kubernetes.wording();
         let mut errors = Vec::new();
         let labels = path.clone().name("matchLabels");
         for (key, value) in &self.match_labels {
-            push_invalid(&mut errors, &labels, key, &qualified_name(key));
-            push_invalid(&mut errors, &labels, value, &label_value(value));
+            push_invalid(&mut errors, &labels, key, &qualified_name(key, wording));
+            push_invalid(&mut errors, &labels, value, &label_value(value, wording));
         }
         for (index, expression) in self.match_expressions.iter().enumerate() {
             let path = path.clone().name("matchExpressions").index(index);
-            expression.validate(&path, values, &mut errors);
+            expression.validate(&path, options, &mut errors);
         }
         errors
     }
@@ -119,7 +156,8 @@ impl LabelSelectorRequirement {
         })
     }
 
-    fn validate(&self, path: &FieldPath, tolerate_values: bool, errors: &mut Vec<FieldError>) {
+    fn validate(&self, path: &FieldPath, options: &SelectorOptions, errors: &mut Vec<FieldError>) {
+        let wording = options.kubernetes.wording();
         let values = path.clone().name("values");
         match self.operator() {
             Some(Operator::In | Operator::NotIn) if self.values.is_empty() => {
@@ -137,10 +175,12 @@ impl LabelSelectorRequirement {
                 errors.push(FieldError::invalid(path, self.operator.as_str(), detail));
             }
         }
-        push_invalid(errors, &path.clone().name("key"), &self.key, &qualified_name(&self.key));
-        if !tolerate_values {
+        let key = path.clone().name("key");
+        push_invalid(errors, &key, &self.key, &qualified_name(&self.key, wording));
+        if !options.tolerate_values {
             for (index, value) in self.values.iter().enumerate() {
-                push_invalid(errors, &values.clone().index(index), value, &label_value(value));
+                let messages = label_value(value, wording);
+                push_invalid(errors, &values.clone().index(index), value, &messages);
             }
         }
     }

@@ -28,11 +28,11 @@ use std::fmt;
 use std::hash::BuildHasher;
 
 use crate::names::{label_value, qualified_name};
-use crate::{FieldError, FieldPath, aggregate};
+use crate::{FieldError, FieldPath, Wording, aggregate};
 use serde_json::{Map, Value};
 
 pub use document::push_invalid;
-pub use document::{LabelSelector, LabelSelectorRequirement};
+pub use document::{LabelSelector, LabelSelectorRequirement, SelectorOptions};
 
 /// Something that has labels.
 pub trait Labels {
@@ -95,9 +95,14 @@ pub struct Requirement {
 
 impl Requirement {
     /// Checks syntax and shape, with the server's errors (WM-67).
-    fn new(key: &str, operator: Operator, values: &[String]) -> Result<Self, SelectorError> {
+    fn new(
+        key: &str,
+        operator: Operator,
+        values: &[String],
+        wording: &Wording,
+    ) -> Result<Self, SelectorError> {
         let mut errors = Vec::new();
-        let messages = qualified_name(key);
+        let messages = qualified_name(key, wording);
         if !messages.is_empty() {
             let path = FieldPath::default().name("key");
             errors.push(FieldError::invalid(path, key, &messages.join("; ")));
@@ -106,22 +111,24 @@ impl Requirement {
         match operator {
             Operator::In | Operator::NotIn if values.is_empty() => {
                 let detail = "for 'in', 'notin' operators, values set can't be empty";
-                errors.push(FieldError::invalid(path.clone(), Value::Null, detail));
+                errors.push(FieldError::invalid(path.clone(), Value::Null, detail).of_strings());
             }
             Operator::Exists | Operator::DoesNotExist if !values.is_empty() => {
                 let detail = "values set must be empty for exists and does not exist";
-                errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail));
+                errors
+                    .push(FieldError::invalid(path.clone(), values.to_vec(), detail).of_strings());
             }
             _ => {}
         }
         for (index, value) in values.iter().enumerate() {
-            let messages = label_value(value);
+            let messages = label_value(value, wording);
             if !messages.is_empty() {
                 let path = path.clone().index(index).key(key);
                 errors.push(FieldError::invalid(path, value.as_str(), &messages.join("; ")));
             }
         }
         if !errors.is_empty() {
+            let errors: Vec<_> = errors.into_iter().map(|error| error.worded(wording)).collect();
             return Err(SelectorError { message: aggregate(&errors) });
         }
         let mut values = values.to_vec();

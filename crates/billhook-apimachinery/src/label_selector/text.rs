@@ -2,6 +2,8 @@
 
 use std::str::FromStr;
 
+use crate::KubernetesVersion;
+
 use super::{Operator, Requirement, Selector, SelectorError};
 
 /// Characters that end a word.
@@ -66,19 +68,19 @@ impl<'t> Scanner<'t> {
             return Err(self.expected("the key of a label"));
         }
         if is_negated {
-            return Requirement::new(key, Operator::DoesNotExist, &[]);
+            return requirement(key, Operator::DoesNotExist, &[]);
         }
         for (mark, operator) in
             [("!=", Operator::NotEquals), ("==", Operator::Equals), ("=", Operator::Equals)]
         {
             if self.take(mark) {
-                return Requirement::new(key, operator, &[self.word().to_owned()]);
+                return requirement(key, operator, &[self.word().to_owned()]);
             }
         }
         match self.word() {
-            "" => Requirement::new(key, Operator::Exists, &[]),
-            "in" => Requirement::new(key, Operator::In, &self.values()?),
-            "notin" => Requirement::new(key, Operator::NotIn, &self.values()?),
+            "" => requirement(key, Operator::Exists, &[]),
+            "in" => requirement(key, Operator::In, &self.values()?),
+            "notin" => requirement(key, Operator::NotIn, &self.values()?),
             other => Err(SelectorError {
                 message: format!("expected an operator behind `{key}`, found `{other}`"),
             }),
@@ -99,4 +101,12 @@ impl<'t> Scanner<'t> {
         }
         Ok(values)
     }
+}
+
+fn requirement(
+    key: &str,
+    operator: Operator,
+    values: &[String],
+) -> Result<Requirement, SelectorError> {
+    Requirement::new(key, operator, values, KubernetesVersion::default().wording())
 }

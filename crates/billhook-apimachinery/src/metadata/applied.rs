@@ -3,6 +3,7 @@
 
 use crate::metadata::{validate_generic, validate_update};
 use crate::value::{DeepValue, deep_clone};
+use crate::wording::Wording;
 use crate::{FieldError, FieldPath};
 use serde_json::{Map, Value};
 
@@ -18,7 +19,11 @@ pub const WRITTEN_BY_SERVERS: [&str; 6] = [
 
 /// Validates the metadata of an update (OM-41). A patch, which is how manifests are applied, keeps
 /// the fields that only servers write.
-pub fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldError> {
+pub fn validate_applied(
+    metadata: &DeepValue,
+    stored: &DeepValue,
+    wording: &Wording,
+) -> Vec<FieldError> {
     let (mut metadata, mut stored) = (metadata.clone(), stored.clone());
     let fallback = Value::from("1");
     for name in WRITTEN_BY_SERVERS {
@@ -32,16 +37,16 @@ pub fn validate_applied(metadata: &DeepValue, stored: &DeepValue) -> Vec<FieldEr
             }
         }
     }
-    validate_update(&metadata, &stored)
+    validate_update(&metadata, &stored, wording)
 }
 
 /// Validates one field of normalized metadata (OM-31).
-pub fn field_errors(name: &str, value: &Value) -> Vec<FieldError> {
+pub fn field_errors(name: &str, value: &Value, wording: &Wording) -> Vec<FieldError> {
     let mut metadata = Map::new();
     metadata.insert(name.to_owned(), deep_clone(value));
     let metadata = DeepValue::from(Value::Object(metadata));
     let at = FieldPath::default().name("metadata").name(name);
-    let mut errors = validate_generic(&metadata, false);
+    let mut errors = validate_generic(&metadata, false, wording);
     errors.retain(|error| error.field().starts_with(&at));
     errors
 }

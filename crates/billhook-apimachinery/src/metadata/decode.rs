@@ -68,6 +68,14 @@ fn prune_record(record: &Record, members: &mut Map<String, Value>) {
     });
 }
 
+/// Writes a missing `creationTimestamp` as null, as old servers do whenever they write the metadata
+/// of a whole object (KV-01).
+pub fn write_unset_time(metadata: &mut Value) {
+    if let Value::Object(members) = metadata {
+        members.entry("creationTimestamp").or_insert(Value::Null);
+    }
+}
+
 /// Returns metadata normalized as a dialect demands.
 ///
 /// # Errors

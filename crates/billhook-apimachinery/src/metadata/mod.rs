@@ -25,6 +25,7 @@ pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
     Invalid, decode_metadata, normalize_metadata, prune_metadata, unknown_metadata_fields,
+    write_unset_time,
 };
 pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 pub use validate::{

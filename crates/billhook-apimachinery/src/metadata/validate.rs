@@ -14,7 +14,11 @@ use serde_json::Value;
 
 use super::object_meta::OwnerReference;
 use crate::names;
-use crate::record::TypedRecord;
+use crate::record::{FieldValue, TypedRecord, go_syntax};
+use crate::wording::Wording;
+
+/// The Go package of metadata (KV-10).
+const PACKAGE: &str = "v1";
 
 /// The maximum number of bytes in the keys and values of all annotations.
 const MAX_ANNOTATIONS: i64 = 256 * 1024;
@@ -40,11 +44,12 @@ struct Rules<'r> {
     name: NameRule<'r>,
     is_name_required: bool,
     namespace: Namespace,
+    wording: &'r Wording,
 }
 
 /// Validates the metadata of a new custom resource (OM-40).
-pub fn validate_create(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
-    validate_create_with(metadata, namespaced, subdomain_name)
+pub fn validate_create(metadata: &Value, namespaced: bool, wording: &Wording) -> Vec<FieldError> {
+    validate_create_with(metadata, namespaced, wording, subdomain_name)
 }
 
 /// Like [`validate_create`], with another rule for names. The rule gets a name, or with the flag
@@ -52,15 +57,16 @@ pub fn validate_create(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
 pub fn validate_create_with(
     metadata: &Value,
     namespaced: bool,
+    wording: &Wording,
     name_rule: impl Fn(&str, bool) -> Vec<String>,
 ) -> Vec<FieldError> {
-    validate_root(metadata, namespaced, &name_rule)
+    validate_root(metadata, namespaced, wording, &name_rule)
 }
 
 /// Runs the generic checks of the metadata of any object: names need only fit in a URL path (OM-40,
 /// OM-41).
-pub fn validate_generic(metadata: &Value, namespaced: bool) -> Vec<FieldError> {
-    validate_root(metadata, namespaced, &names::path_segment)
+pub fn validate_generic(metadata: &Value, namespaced: bool, wording: &Wording) -> Vec<FieldError> {
+    validate_root(metadata, namespaced, wording, &names::path_segment)
 }
 
 /// Checks the name of a custom resource: a DNS subdomain (OM-40). The last two characters of a
@@ -73,31 +79,38 @@ pub fn subdomain_name(name: &str, is_prefix: bool) -> Vec<String> {
     }
 }
 
-fn validate_root(metadata: &Value, namespaced: bool, name: NameRule<'_>) -> Vec<FieldError> {
+fn validate_root(
+    metadata: &Value,
+    namespaced: bool,
+    wording: &Wording,
+    name: NameRule<'_>,
+) -> Vec<FieldError> {
     let namespace = if namespaced { Namespace::Required } else { Namespace::Forbidden };
-    let rules = Rules { name, is_name_required: true, namespace };
+    let rules = Rules { name, is_name_required: true, namespace, wording };
     let mut errors = Vec::new();
     validate_metadata(metadata, &rules, &Location::TOP.name("metadata"), &mut errors);
-    errors
+    worded(errors, wording)
 }
 
 /// Validates the metadata of an embedded resource at `at` (OM-30).
 pub fn validate_embedded_metadata(
     metadata: &Value,
     at: &Location<'_>,
+    wording: &Wording,
     errors: &mut Vec<FieldError>,
 ) {
     let rules = Rules {
         name: &names::path_segment,
         is_name_required: false,
         namespace: Namespace::Optional,
+        wording,
     };
     validate_metadata(metadata, &rules, at, errors);
 }
 
 /// Validates an update of metadata: fields that must not change (OM-41), and the rules for those
 /// that may.
-pub fn validate_update(metadata: &Value, old: &Value) -> Vec<FieldError> {
+pub fn validate_update(metadata: &Value, old: &Value, wording: &Wording) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let root = Location::TOP.name("metadata");
     let at = |name: &'static str| root.name(name).to_path();
@@ -130,14 +143,15 @@ pub fn validate_update(metadata: &Value, old: &Value) -> Vec<FieldError> {
     for name in ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
         if metadata.get(name) != old.get(name) {
             let value = metadata.get(name).map_or(Value::Null, deep_clone);
-            errors.push(FieldError::invalid(at(name), value, IMMUTABLE));
+            let error = FieldError::invalid(at(name), value, IMMUTABLE);
+            errors.push(if name == "deletionGracePeriodSeconds" { error } else { of_time(error) });
         }
     }
-    labels(metadata, &root, &mut errors);
-    annotations(metadata, &root, &mut errors);
-    owner_references(metadata, &root, &mut errors);
+    labels(metadata, &root, wording, &mut errors);
+    annotations(metadata, &root, wording, &mut errors);
+    owner_references(metadata, &root, wording, &mut errors);
     managed_fields(metadata, &root, &mut errors);
-    errors
+    worded(errors, wording)
 }
 
 /// The detail of errors about changed fields that must not change.
@@ -145,7 +159,7 @@ const IMMUTABLE: &str = "field is immutable";
 
 /// Returns the warnings about the finalizers of a new object, or about those that an update adds
 /// (OM-60).
-pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<String> {
+pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>, wording: &Wording) -> Vec<String> {
     let before: BTreeSet<&str> = old.into_iter().flat_map(|old| texts(old, "finalizers")).collect();
     let after: BTreeSet<&str> = texts(metadata, "finalizers").collect();
     let mut warnings = Vec::new();
@@ -153,7 +167,7 @@ pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>) -> Vec<String> 
         let mut warn = |message: &str| {
             warnings.push(format!("metadata.finalizers: {}: {message}", quote(finalizer)));
         };
-        names::qualified_name(finalizer).iter().for_each(|message| warn(message));
+        names::qualified_name(finalizer, wording).iter().for_each(|message| warn(message));
         let is_known = matches!(*finalizer, "orphan" | "foregroundDeletion" | "kubernetes");
         if !is_known && !finalizer.contains('/') {
             let path = if finalizer.contains('.') { " including a path (/)" } else { "" };
@@ -210,10 +224,10 @@ fn validate_metadata(
         let detail = "must be greater than or equal to 0";
         errors.push(FieldError::invalid(path, generation, detail));
     }
-    labels(metadata, at, errors);
-    annotations(metadata, at, errors);
-    owner_references(metadata, at, errors);
-    finalizers(metadata, at, errors);
+    labels(metadata, at, rules.wording, errors);
+    annotations(metadata, at, rules.wording, errors);
+    owner_references(metadata, at, rules.wording, errors);
+    finalizers(metadata, at, rules.wording, errors);
     managed_fields(metadata, at, errors);
 }
 
@@ -221,22 +235,31 @@ fn invalid_all(path: &FieldPath, value: &str, messages: &[String]) -> Vec<FieldE
     messages.iter().map(|message| FieldError::invalid(path.clone(), value, message)).collect()
 }
 
-fn labels(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn labels(metadata: &Value, at: &Location<'_>, wording: &Wording, errors: &mut Vec<FieldError>) {
     let Some(Value::Object(labels)) = metadata.get("labels") else { return };
     let path = at.name("labels").to_path();
     for (key, value) in crate::value::sorted(labels) {
         let value = value.as_str().unwrap_or_default();
-        errors.extend(invalid_all(&path, key, &names::qualified_name(key)));
-        errors.extend(invalid_all(&path, value, &names::label_value(value)));
+        errors.extend(invalid_all(&path, key, &names::qualified_name(key, wording)));
+        errors.extend(invalid_all(&path, value, &names::label_value(value, wording)));
     }
 }
 
-fn annotations(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn annotations(
+    metadata: &Value,
+    at: &Location<'_>,
+    wording: &Wording,
+    errors: &mut Vec<FieldError>,
+) {
     let Some(Value::Object(annotations)) = metadata.get("annotations") else { return };
     let path = at.name("annotations").to_path();
     let mut size = 0;
     for (key, value) in crate::value::sorted(annotations) {
-        errors.extend(invalid_all(&path, key, &names::qualified_name(&names::lower_case(key))));
+        errors.extend(invalid_all(
+            &path,
+            key,
+            &names::qualified_name(&names::lower_case(key), wording),
+        ));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
     if size > MAX_ANNOTATIONS as usize {
@@ -244,7 +267,12 @@ fn annotations(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>
     }
 }
 
-fn owner_references(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn owner_references(
+    metadata: &Value,
+    at: &Location<'_>,
+    wording: &Wording,
+    errors: &mut Vec<FieldError>,
+) {
     let references = list(metadata, "ownerReferences");
     let at = at.name("ownerReferences");
     let mut controller: Option<String> = None;
@@ -259,13 +287,15 @@ fn owner_references(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldE
         for name in ["kind", "name", "uid"] {
             if text(reference, name).is_empty() {
                 let path = at.name(name).to_path();
-                errors.push(FieldError::invalid(path, "", "must not be empty"));
+                let detail = wording.about(name, "must not be empty");
+                errors.push(FieldError::invalid(path, "", &detail));
             }
         }
         if (group, version, text(reference, "kind")) == ("", "v1", "Event") {
             let detail = "/v1, Kind=Event is disallowed from being an owner";
             let error = FieldError::invalid(at.to_path(), deep_clone(reference), detail);
-            errors.push(error.show_value_as(show_reference(reference)));
+            let in_go = go_syntax(reference, OwnerReference::TYPE, PACKAGE);
+            errors.push(error.show_value_as(show_reference(reference)).show_value_in_go_as(in_go));
         }
         if reference.get("controller") != Some(&Value::Bool(true)) {
             continue;
@@ -282,11 +312,26 @@ fn owner_references(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldE
                 );
                 let value: Vec<Value> = references.iter().map(deep_clone).collect();
                 let shown: Vec<String> = references.iter().map(show_reference).collect();
+                let value = Value::from(value);
+                let in_go = go_syntax(&value, <Vec<OwnerReference>>::TYPE, PACKAGE);
                 let error = FieldError::invalid(at.to_path(), value, &detail);
-                errors.push(error.show_value_as(format!("[{}]", shown.join(","))));
+                let error = error.show_value_as(format!("[{}]", shown.join(",")));
+                errors.push(error.show_value_in_go_as(in_go));
             }
         }
     }
+}
+
+/// Errors in the wording of a server.
+fn worded(errors: Vec<FieldError>, wording: &Wording) -> Vec<FieldError> {
+    errors.into_iter().map(|error| error.worded(wording)).collect()
+}
+
+/// The error about a time, in Go syntax (KV-10).
+fn of_time(error: FieldError) -> FieldError {
+    let text = error.bad_value().and_then(Value::as_str).unwrap_or("0001-01-01T00:00:00Z");
+    let text = text.replacen('T', " ", 1).replacen('Z', " +0000 UTC", 1);
+    error.show_value_in_go_as(text)
 }
 
 /// An owner reference as errors show it: its members in the order of their declaration.
@@ -300,16 +345,21 @@ fn show_reference(reference: &Value) -> String {
     format!("{{{}}}", members.join(","))
 }
 
-fn finalizers(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldError>) {
+fn finalizers(
+    metadata: &Value,
+    at: &Location<'_>,
+    wording: &Wording,
+    errors: &mut Vec<FieldError>,
+) {
     let path = at.name("finalizers").to_path();
     for finalizer in texts(metadata, "finalizers") {
-        errors.extend(invalid_all(&path, finalizer, &names::qualified_name(finalizer)));
+        errors.extend(invalid_all(&path, finalizer, &names::qualified_name(finalizer, wording)));
     }
     let has = |name| texts(metadata, "finalizers").any(|finalizer| finalizer == name);
     if has("orphan") && has("foregroundDeletion") {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         let all: Vec<&str> = texts(metadata, "finalizers").collect();
-        errors.push(FieldError::invalid(path, all, detail));
+        errors.push(FieldError::invalid(path, all, detail).of_strings());
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::print::{json_float, quote};
 use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
-use crate::{FieldPath, Location, base64};
+use crate::{FieldPath, KubernetesVersion, Location, base64};
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
@@ -30,8 +30,12 @@ pub fn too_deep() -> RecordError {
 }
 
 /// Checks the types of a document; returns the unknown fields, as `unknown field "path"`.
-pub fn check_types(value: &Value, record: &'static Record) -> Result<Vec<String>, RecordError> {
-    let checker = Checker::of(value, record);
+pub fn check_types(
+    value: &Value,
+    record: &'static Record,
+    kubernetes: KubernetesVersion,
+) -> Result<Vec<String>, RecordError> {
+    let checker = Checker::of(value, record, kubernetes);
     if let Some(error) = checker.other.or(checker.wrong_type) {
         return Err(error);
     }
@@ -52,11 +56,12 @@ pub(crate) fn check_field(
 
 /// Returns the unknown fields of a document, whatever the types in it.
 pub fn unknown_fields(value: &Value, record: &'static Record) -> Vec<FieldPath> {
-    Checker::of(value, record).unknown
+    Checker::of(value, record, KubernetesVersion::default()).unknown
 }
 
 #[derive(Default)]
 struct Checker {
+    kubernetes: KubernetesVersion,
     /// The first value of a wrong type.
     wrong_type: Option<RecordError>,
     /// The first error of another sort; it comes before all wrong types.
@@ -87,8 +92,8 @@ impl Place<'_> {
 }
 
 impl Checker {
-    fn of(value: &Value, record: &'static Record) -> Self {
-        let mut checker = Checker::default();
+    fn of(value: &Value, record: &'static Record, kubernetes: KubernetesVersion) -> Self {
+        let mut checker = Checker { kubernetes, ..Checker::default() };
         match value {
             Value::Object(members) => checker.record(members, record, &Location::TOP, None),
             Value::Null => {}
@@ -139,7 +144,7 @@ impl Checker {
         at: &Location<'_>,
         parent: Option<&Place<'_>>,
     ) {
-        if let Some(field) = record.field(name) {
+        if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
             let place = Place { parent, record: record.name, field: name };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
@@ -238,8 +243,9 @@ impl Checker {
 
     /// The decoder of a union stops at the first error in it.
     fn union(&mut self, read: impl FnOnce(&mut Self)) {
-        let inner = Checker { unknown: std::mem::take(&mut self.unknown), ..Self::default() };
-        let outer = std::mem::replace(self, Checker { inside_union: true, ..inner });
+        let unknown = std::mem::take(&mut self.unknown);
+        let inner = Checker { unknown, inside_union: true, ..Self::default() };
+        let outer = std::mem::replace(self, Checker { kubernetes: self.kubernetes, ..inner });
         read(self);
         let inner = std::mem::replace(self, outer);
         self.unknown = inner.unknown;

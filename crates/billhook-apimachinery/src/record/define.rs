@@ -1,5 +1,6 @@
 //! The macro that describes the fields of a type once.
 
+use crate::KubernetesVersion;
 use crate::value::DeepValue;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -22,7 +23,15 @@ pub trait TypedRecord: FieldValue {
     /// Reads a document with the server's errors; also returns the fields that are not known, as
     /// `unknown field "path"`.
     fn read(document: &Value) -> Result<(Self, Vec<String>), RecordError> {
-        let unknown = check_types(document, Self::record())?;
+        Self::read_for(document, KubernetesVersion::default())
+    }
+
+    /// Like [`TypedRecord::read`], for a server that may not know all fields.
+    fn read_for(
+        document: &Value,
+        kubernetes: KubernetesVersion,
+    ) -> Result<(Self, Vec<String>), RecordError> {
+        let unknown = check_types(document, Self::record(), kubernetes)?;
         Ok((Self::of(document), unknown))
     }
 
@@ -47,7 +56,8 @@ pub fn deserialize<'de, T: TypedRecord, D: Deserializer<'de>>(from: D) -> Result
 ///
 /// A field has its name in Rust, its type (a [`FieldValue`]) and its name in documents. Then may
 /// come: `as` with the name in Go if that is not the other one with a capital letter, `of` with
-/// the name of a Go type, and `@required` if the field is written even if it is empty.
+/// the name of a Go type, `@required` if the field is written even if it is empty, and `since` with
+/// the first version of the server that knows it, where older ones do not.
 ///
 /// ```
 /// use billhook_apimachinery::record;
@@ -82,6 +92,7 @@ macro_rules! record {
                 $(#[$field_meta:meta])*
                 $field_vis:vis $field:ident: $type:ty = $json:literal
                     $(as $go_field:literal)? $(of $go_type:literal)? $(@ $required:ident)?
+                    $(since $since:ident)?
             ),* $(,)?
         }
     )*) => {$(
@@ -94,6 +105,7 @@ macro_rules! record {
                 go_name: concat!($($go_field)?),
                 type_: $crate::record!(@type $type $(, $go_type)?),
                 is_required: $crate::record!(@required $($required)?),
+                since: $crate::record!(@since $($since)?),
             }),*];
 
             fn record() -> &'static $crate::record::Record {
@@ -170,6 +182,8 @@ macro_rules! record {
     (@type $type:ty, $go:literal) => {
         $crate::record::Type::Named($go, &<$type as $crate::record::FieldValue>::TYPE)
     };
+    (@since) => { $crate::KubernetesVersion::V1_32 };
+    (@since $since:ident) => { $crate::KubernetesVersion::$since };
     (@required) => { false };
     (@required required) => { true };
 }

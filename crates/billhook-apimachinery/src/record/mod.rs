@@ -5,10 +5,12 @@ mod check;
 mod define;
 mod equal;
 mod field_value;
+mod go;
 pub mod show;
 
 use std::borrow::Cow;
 
+use crate::KubernetesVersion;
 use serde_json::Value;
 
 pub(crate) use check::check_field;
@@ -16,6 +18,7 @@ pub use check::{RecordError, check_types, too_deep, unknown_fields};
 pub use define::{TypedRecord, to_value};
 pub use equal::same;
 pub use field_value::{FieldValue, Written};
+pub use go::go_syntax;
 
 /// The names that [`record!`](crate::record!) needs in other crates.
 pub mod private {
@@ -45,6 +48,8 @@ pub struct Field {
     pub type_: Type,
     /// Whether it is written even if it is empty.
     pub is_required: bool,
+    /// The first version of the server that knows it.
+    pub since: KubernetesVersion,
 }
 
 impl Record {

@@ -1,5 +1,6 @@
 //! Name syntaxes (OM-50 to OM-54), checked against the texts of the specification.
 
+use billhook_apimachinery::Wording;
 use billhook_apimachinery::names::{
     dns1035_label, dns1123_label, dns1123_subdomain, label_value, qualified_name,
 };
@@ -89,7 +90,7 @@ fn qualified_names() {
     let long_prefix = format!("{}/a", "a".repeat(254));
     let bad_prefix = format!("prefix part {SUBDOMAIN}");
     check(
-        qualified_name,
+        |value| qualified_name(value, <&Wording>::default()),
         &[
             ("a", &[]),
             ("My_Name.1", &[]),
@@ -115,7 +116,7 @@ fn qualified_names() {
 fn label_values() {
     let long = "é".repeat(32);
     check(
-        label_value,
+        |value| label_value(value, <&Wording>::default()),
         &[
             ("", &[]),
             ("My_value.1", &[]),

@@ -61,6 +61,14 @@ impl Rules {
         let root = self.tree.schema().root();
         Run::new(&self.tree, &self.validator, budget).top(root, object, old, &FieldPath::default())
     }
+
+    /// Like [`Rules::check`], but what was wrong before and has not changed is an error too, as for
+    /// the status on old servers (KV-80).
+    pub fn check_all(&self, object: &Value, old: Option<&Value>, budget: u64) -> RuleFindings {
+        let root = self.tree.schema().root();
+        let run = Run::new(&self.tree, &self.validator, budget).strict();
+        run.top(root, object, old, &FieldPath::default())
+    }
 }
 
 impl std::fmt::Debug for Rules {

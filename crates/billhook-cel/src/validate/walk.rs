@@ -1,8 +1,9 @@
 //! The walk through the rules of a schema that finds what is wrong with them (CE-20).
 
-use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::record::{FieldValue, go_syntax};
 use billhook_apimachinery::value::grow;
-use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, KubernetesVersion, Location};
+use billhook_apimachinery::{FieldError, FieldErrors, FieldPath, Location};
 use billhook_schema::props::ValidationRule;
 use billhook_schema::{JsonSchemaProps, NodeId, SchemaStep};
 use serde_json::{Value, json};
@@ -47,7 +48,8 @@ impl<'w> Walk<'w> {
     pub(super) fn into_errors(self) -> Vec<FieldError> {
         let mut errors = self.errors.into_vec();
         errors.extend(self.total.errors(&self.checks.base));
-        errors
+        let wording = self.tree.schema().kubernetes().wording();
+        errors.into_iter().map(|error| error.worded(wording)).collect()
     }
 
     fn node(
@@ -147,9 +149,10 @@ impl<'w> Walk<'w> {
     }
 
     fn refuse(&mut self, rule: &RuleAt<'_>, name: &str, detail: &str) {
-        let (value, shown) = show(&rule.rule.written, self.tree.schema().kubernetes());
+        let (value, shown) = show(&rule.rule.written);
+        let in_go = go_syntax(&value, ValidationRule::TYPE, "apiextensions");
         let error = FieldError::invalid(rule.path(name), value, detail).show_value_as(shown);
-        self.errors.push(error);
+        self.errors.push(error.show_value_in_go_as(in_go));
     }
 }
 
@@ -177,7 +180,7 @@ fn most_below(schema: &JsonSchemaProps) -> Option<u64> {
 }
 
 /// A rule as errors show it (CV-06).
-fn show(rule: &ValidationRule, kubernetes: KubernetesVersion) -> (Value, String) {
+fn show(rule: &ValidationRule) -> (Value, String) {
     let members = [
         ("Rule", json!(rule.rule)),
         ("Message", json!(rule.message)),
@@ -186,26 +189,8 @@ fn show(rule: &ValidationRule, kubernetes: KubernetesVersion) -> (Value, String)
         ("FieldPath", json!(rule.field_path)),
         ("OptionalOldSelf", json!(rule.optional_old_self)),
     ];
-    let shown = if kubernetes < KubernetesVersion::V1_34 {
-        let shown = members.iter().map(|(name, value)| format!("{name}:{}", in_go(name, value)));
-        format!("apiextensions.ValidationRule{{{}}}", shown.collect::<Vec<_>>().join(", "))
-    } else {
-        let shown =
-            members.iter().map(|(name, value)| format!("\"{name}\":{}", compact_json(value)));
-        format!("{{{}}}", shown.collect::<Vec<_>>().join(","))
-    };
+    let shown = members.iter().map(|(name, value)| format!("\"{name}\":{}", compact_json(value)));
+    let shown = format!("{{{}}}", shown.collect::<Vec<_>>().join(","));
     let members = members.into_iter().map(|(name, value)| (name.to_owned(), value));
     (Value::Object(members.collect()), shown)
-}
-
-/// A field of a rule in Go's syntax. In the place of what is optional and set stands an address,
-/// which differs from error to error.
-fn in_go(name: &str, value: &Value) -> String {
-    let type_ = match name {
-        "Reason" => "apiextensions.FieldValueErrorReason",
-        "OptionalOldSelf" => "bool",
-        _ => return quote(value.as_str().unwrap_or_default()),
-    };
-    let address = if value.is_null() { "nil" } else { "0xc000000000" };
-    format!("(*{type_})({address})")
 }

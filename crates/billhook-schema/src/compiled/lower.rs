@@ -116,6 +116,8 @@ impl CompiledSchema {
                 root: Target::to(NOTHING),
                 dialect: options.dialect,
                 kubernetes: options.kubernetes,
+                writes_unset_time: options.dialect == Dialect::Kubernetes
+                    && options.kubernetes.writes_unset_time(),
                 resource_root: options.resource_root,
                 base: options.base,
             },

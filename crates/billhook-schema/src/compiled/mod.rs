@@ -73,6 +73,7 @@ struct Arena {
     root: Target,
     dialect: Dialect,
     kubernetes: KubernetesVersion,
+    writes_unset_time: bool,
     resource_root: bool,
     base: FieldPath,
 }
@@ -292,6 +293,12 @@ impl CompiledSchema {
         self.0.kubernetes
     }
 
+    /// Returns whether the metadata of an object is written with `creationTimestamp: null` as long
+    /// as the time is not set (KV-01).
+    pub fn writes_unset_time(&self) -> bool {
+        self.0.writes_unset_time
+    }
+
     /// Returns whether the top value is a resource, whose `apiVersion`, `kind` and `metadata` are
     /// implicitly specified (PR-02).
     pub fn is_resource_root(&self) -> bool {
@@ -342,6 +349,17 @@ impl<'s> NodeRef<'s> {
     /// Returns the node's id.
     pub fn id(self) -> NodeId {
         self.node.id
+    }
+
+    /// Returns the version of the server that the schema was compiled for.
+    pub fn kubernetes(self) -> KubernetesVersion {
+        self.arena.kubernetes
+    }
+
+    /// Returns whether the metadata of an object is written with `creationTimestamp: null` as long
+    /// as the time is not set (KV-01).
+    pub fn writes_unset_time(self) -> bool {
+        self.arena.writes_unset_time
     }
 
     /// Returns the dialect that the schema was compiled for.

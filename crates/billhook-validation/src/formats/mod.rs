@@ -11,6 +11,8 @@ mod net;
 mod time;
 mod uri;
 
+use billhook_apimachinery::KubernetesVersion;
+
 pub use time::{parse_duration, parse_go_duration};
 
 /// A format of strings that a server knows.
@@ -123,21 +125,47 @@ impl Format {
         Checker::new(self).matches(text)
     }
 
-    /// Returns whether a server checks a format beside a written `type` (empty if there is none, or
-    /// if the type is int-or-string); it warns about others (VV-02, CV-90).
+    /// Returns whether a server checks a format of objects beside a written `type` (empty if there
+    /// is none, or if the type is int-or-string) (VV-02, KV-61).
     ///
     /// ```
+    /// use billhook_apimachinery::KubernetesVersion;
     /// use billhook_validation::Format;
-    /// assert!(Format::has_effect("integer", "int32"));
-    /// assert!(Format::has_effect("", "date"));
-    /// assert!(!Format::has_effect("number", "int32"));
+    ///
+    /// let newest = KubernetesVersion::default();
+    /// assert!(Format::has_effect("integer", "int32", newest));
+    /// assert!(Format::has_effect("", "date", newest));
+    /// assert!(!Format::has_effect("number", "date", newest));
+    /// assert!(Format::has_effect("number", "date", KubernetesVersion::V1_35));
     /// ```
-    pub fn has_effect(type_: &str, format: &str) -> bool {
+    pub fn has_effect(type_: &str, format: &str, kubernetes: KubernetesVersion) -> bool {
+        let is_checked = || Format::named(format).is_some_and(|it| it.is_checked_by(kubernetes));
+        if kubernetes < KubernetesVersion::V1_36 {
+            return is_checked();
+        }
         match type_ {
             "integer" => matches!(format, "int32" | "int64"),
             "number" => matches!(format, "float" | "double"),
-            "string" | "" => Format::named(format).is_some(),
+            "string" | "" => is_checked(),
             _ => false,
+        }
+    }
+
+    /// Returns whether a server knows the format (KV-62); default values are checked by all that it
+    /// knows.
+    pub(crate) fn is_known_to(self, kubernetes: KubernetesVersion) -> bool {
+        match self {
+            Format::K8sShortName | Format::K8sLongName => kubernetes >= KubernetesVersion::V1_34,
+            _ => true,
+        }
+    }
+
+    /// Returns whether a server checks the format in objects, which for a new one begins a version
+    /// later (KV-62).
+    fn is_checked_by(self, kubernetes: KubernetesVersion) -> bool {
+        match self {
+            Format::K8sShortName | Format::K8sLongName => kubernetes >= KubernetesVersion::V1_35,
+            _ => true,
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Validation of metadata (OM-30 to OM-41) and the warnings about finalizers (OM-60).
 
-use billhook_apimachinery::FieldError;
 use billhook_apimachinery::metadata::{
     Invalid, decode_metadata, finalizer_warnings, validate_create, validate_create_with,
     validate_generic, validate_update,
 };
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, Wording};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use billhook_validation::validate_embedded;
 use serde_json::{Value, json};
@@ -15,6 +15,10 @@ const LABEL_1123: &str = "a lowercase RFC 1123 label must consist of lower case 
 const SUBDOMAIN: &str = r"a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')";
 const NAME_PART: &str = "name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyName',  or 'my.name',  or '123-abc', regex used for validation is '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]')";
 const LABEL_VALUE: &str = "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')";
+
+fn newest() -> &'static Wording {
+    <&Wording>::default()
+}
 
 fn printed(errors: &[FieldError]) -> Vec<String> {
     errors.iter().map(ToString::to_string).collect()
@@ -45,7 +49,7 @@ fn decoded(metadata: &Value) -> DeepValue {
 }
 
 fn create(metadata: &Value, namespaced: bool) -> Vec<String> {
-    printed(&validate_create(&decoded(metadata), namespaced))
+    printed(&validate_create(&decoded(metadata), namespaced, newest()))
 }
 
 fn in_metadata(metadata: &Value) -> Vec<String> {
@@ -265,7 +269,7 @@ fn prefixes_of_generated_names() {
 #[test]
 fn other_rules_for_names() {
     let metadata = decoded(&json!({"name": "a", "generateName": "b"}));
-    let errors = validate_create_with(&metadata, false, |name, is_prefix| {
+    let errors = validate_create_with(&metadata, false, newest(), |name, is_prefix| {
         vec![format!("{name} {is_prefix}")]
     });
     check(
@@ -280,14 +284,14 @@ fn other_rules_for_names() {
 /// OM-40, OM-41: names in the generic pass.
 #[test]
 fn the_generic_pass() {
-    let errors = validate_generic(&decoded(&json!({"name": "A B"})), false);
+    let errors = validate_generic(&decoded(&json!({"name": "A B"})), false, newest());
     check(&printed(&errors), &[]);
-    let errors = validate_generic(&decoded(&json!({"name": "A%"})), false);
+    let errors = validate_generic(&decoded(&json!({"name": "A%"})), false, newest());
     check(&printed(&errors), &["metadata.name: Invalid value: \"A%\": may not contain '%'"]);
 }
 
 fn update(metadata: &Value, old: &Value) -> Vec<String> {
-    printed(&validate_update(&decoded(metadata), &decoded(old)))
+    printed(&validate_update(&decoded(metadata), &decoded(old), newest()))
 }
 
 /// OM-41.
@@ -341,7 +345,7 @@ fn warnings_about_finalizers() {
         "to avoid accidental conflicts with other finalizer writers",
     );
     assert_eq!(
-        finalizer_warnings(&metadata, None),
+        finalizer_warnings(&metadata, None, newest()),
         [
             format!("metadata.finalizers: \"a b\": {NAME_PART}"),
             format!("metadata.finalizers: \"a b\": {start} {end}"),
@@ -351,7 +355,7 @@ fn warnings_about_finalizers() {
     );
     let old = decoded(&json!({"finalizers": ["a b", "foo.bar"]}));
     assert_eq!(
-        finalizer_warnings(&metadata, Some(&old)),
+        finalizer_warnings(&metadata, Some(&old), newest()),
         [format!("metadata.finalizers: \"foo\": {start} {end}")]
     );
 }

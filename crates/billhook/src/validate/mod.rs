@@ -12,7 +12,9 @@ use billhook_apimachinery::metadata::{
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath, aggregate};
+use billhook_apimachinery::{
+    ErrorType, FieldError, FieldPath, KubernetesVersion, Wording, aggregate,
+};
 use billhook_cel::rules::BUDGET;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
@@ -151,19 +153,20 @@ impl CrdVersion {
     }
 
     fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
+        let wording = self.wording();
         let metadata = metadata(object);
         let old_metadata = write.old().map(self::metadata);
         let is_namespaced = self.definition().scope() == Scope::Namespaced;
         let mut errors = Vec::new();
         if let Some(old) = old_metadata.as_deref().filter(|_| options.generic_checks) {
-            errors.extend(validate_generic(&metadata, is_namespaced));
-            errors.extend(validate_update(&metadata, old));
+            errors.extend(validate_generic(&metadata, is_namespaced, wording));
+            errors.extend(validate_update(&metadata, old, wording));
         }
         let type_errors = self.type_errors(object);
         if type_errors.is_empty() {
             errors.extend(match old_metadata.as_deref() {
-                None => validate_create(&metadata, is_namespaced),
-                Some(old) => validate_update(&metadata, old),
+                None => validate_create(&metadata, is_namespaced, wording),
+                Some(old) => validate_update(&metadata, old, wording),
             });
             errors.extend(self.value_errors(object, write));
             if let Some(scale) = self.scale() {
@@ -185,18 +188,31 @@ impl CrdVersion {
             }
             if let Some(rules) = self.rules() {
                 if errors.iter().any(|error| blocks_rules(error.error_type())) {
-                    errors.push(rules_not_checked());
+                    errors.push(rules_not_checked().worded(wording));
                 } else {
-                    let mut found = rules.check(object, write.old(), BUDGET);
+                    let mut found = match is_status && !self.ratchets_status() {
+                        true => rules.check_all(object, write.old(), BUDGET),
+                        false => rules.check(object, write.old(), BUDGET),
+                    };
                     errors.append(&mut found.errors);
                     warnings.append(&mut found.warnings);
                 }
             }
         }
         if !is_status {
-            warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref()));
+            warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
         Validation { errors, warnings, subject: self.subject(&metadata) }
+    }
+
+    /// The wording of errors.
+    fn wording(&self) -> &'static Wording {
+        self.schema().kubernetes().wording()
+    }
+
+    /// Whether an update of the status forgives what was wrong before and has not changed (KV-80).
+    fn ratchets_status(&self) -> bool {
+        self.schema().kubernetes() >= KubernetesVersion::V1_33
     }
 
     /// RP-40.
@@ -232,7 +248,7 @@ impl CrdVersion {
             return Vec::new();
         };
         let check = validator.check(status).at(FieldPath::default().name(STATUS));
-        match old.get(STATUS) {
+        match old.get(STATUS).filter(|_| self.ratchets_status()) {
             Some(old) => check.update_of(old).errors(),
             None => check.errors(),
         }

@@ -10,15 +10,17 @@ use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchC
 use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
 use super::decision::{Decision, DecisionReason, Match};
 use super::equivalence::EquivalentResources;
-use super::namespaces::Namespaces;
+use super::namespaces::{NamespaceLabels, Namespaces};
 use super::rule::CompiledRule;
 use super::status::namespace_not_found;
 use super::trace::{
     Recorder, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
-use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::label_selector::{LabelSelector, Labels, Selector, SelectorError};
+use billhook_apimachinery::label_selector::{
+    LabelSelector, Labels, Selector, SelectorError, SelectorOptions,
+};
+use billhook_apimachinery::{GroupVersionResource, KubernetesVersion};
 
 /// The context of decisions, besides webhook and request.
 #[derive(Clone, Copy)]
@@ -58,6 +60,8 @@ pub struct CompiledWebhook {
     namespace_selector: Result<Selector, SelectorError>,
     object_selector: Result<Selector, SelectorError>,
     rules: Vec<CompiledRule>,
+    /// KV-03.
+    reads_null_labels: bool,
 }
 
 /// The verdict of the rules on a request.
@@ -81,10 +85,11 @@ impl CompiledWebhook {
         configuration: &Arc<str>,
         number: usize,
         webhook: Webhook,
+        options: &SelectorOptions,
     ) -> Self {
         let parse = |selector: &Option<LabelSelector>| match selector {
             None => Ok(Selector::nothing()),
-            Some(selector) => selector.parse(),
+            Some(selector) => selector.parse_with(options),
         };
         CompiledWebhook {
             kind,
@@ -93,6 +98,7 @@ impl CompiledWebhook {
             namespace_selector: parse(&webhook.namespace_selector),
             object_selector: parse(&webhook.object_selector),
             rules: webhook.rules.iter().map(CompiledRule::new).collect(),
+            reads_null_labels: options.kubernetes >= KubernetesVersion::V1_33,
             webhook,
         }
     }
@@ -243,9 +249,12 @@ impl CompiledWebhook {
         }
         let is_written = matches!(attributes.operation, Operation::Create | Operation::Update);
         if is_namespaces && attributes.subresource.is_empty() && is_written {
-            let labels = attributes.object.as_deref().and_then(labels_of);
-            let matches = matches_labels(selector, labels);
-            recorder.add(|| step(SeenNamespace::Object(owned(labels)), StepVerdict::of(matches)));
+            let labels = attributes.object.as_deref().and_then(|object| self.labels_of(object));
+            let matches = matches_labels(selector, labels.as_ref());
+            recorder.add(|| {
+                let labels = labels.map(ObjectLabels::into_owned).unwrap_or_default();
+                step(SeenNamespace::Object(labels), StepVerdict::of(matches))
+            });
             return if matches { Ok(()) } else { Err(Blocked::Mismatch) };
         }
         let name = &attributes.namespace;
@@ -282,7 +291,7 @@ impl CompiledWebhook {
     ) -> Result<(), Blocked> {
         let objects = [attributes.object.as_ref(), attributes.old_object.as_ref()];
         let step = |verdict| {
-            let [object, old_object] = objects.map(|object| seen(object));
+            let [object, old_object] = objects.map(|object| self.seen(object));
             TraceStep::ObjectSelector {
                 selector: self.object_selector.as_ref().map(Selector::to_string).ok(),
                 object,
@@ -297,12 +306,32 @@ impl CompiledWebhook {
             }
             Ok(selector) => {
                 let has_match = |object: &DeepValue| {
-                    has_metadata(object) && matches_labels(selector, labels_of(object))
+                    let labels = self.labels_of(object);
+                    has_metadata(object) && matches_labels(selector, labels.as_ref())
                 };
                 let matches =
                     selector.is_everything() || objects.into_iter().flatten().any(has_match);
                 recorder.add(|| step(StepVerdict::of(matches)));
                 if matches { Ok(()) } else { Err(Blocked::Mismatch) }
+            }
+        }
+    }
+
+    /// The labels of an object, if they can be read: one that is not a text spoils all (KV-03).
+    fn labels_of<'v>(&self, object: &'v Value) -> Option<ObjectLabels<'v>> {
+        let labels = object.get("metadata")?.get("labels")?.as_object()?;
+        let is_text =
+            |value: &Value| value.is_string() || self.reads_null_labels && value.is_null();
+        labels.values().all(is_text).then_some(ObjectLabels(labels))
+    }
+
+    fn seen(&self, object: Option<&DeepValue>) -> SeenObject {
+        match object {
+            None => SeenObject::Absent,
+            Some(object) if !has_metadata(object) => SeenObject::NoMetadata,
+            Some(object) => {
+                let labels = self.labels_of(object).map(ObjectLabels::into_owned);
+                SeenObject::Labels(labels.unwrap_or_default())
             }
         }
     }
@@ -437,26 +466,25 @@ fn has_metadata(object: &Value) -> bool {
     !(is_built_in && WITHOUT_METADATA.contains(&text("kind")))
 }
 
-fn labels_of(object: &Value) -> Option<&Map<String, Value>> {
-    object.get("metadata")?.get("labels")?.as_object()
+/// `metadata.labels` of an object, with null for an empty text (KV-03).
+struct ObjectLabels<'v>(&'v Map<String, Value>);
+
+impl Labels for ObjectLabels<'_> {
+    fn label(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(|value| value.as_str().unwrap_or_default())
+    }
+}
+
+impl ObjectLabels<'_> {
+    fn into_owned(self) -> NamespaceLabels {
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        self.0.iter().map(|(key, value)| (key.clone(), text(value))).collect()
+    }
 }
 
 fn matches_labels<L: Labels>(selector: &Selector, labels: Option<&L>) -> bool {
     match labels {
         Some(labels) => selector.matches(labels),
         None => selector.matches(&()),
-    }
-}
-
-fn owned(labels: Option<&Map<String, Value>>) -> super::namespaces::NamespaceLabels {
-    let text = |(key, value): (&String, &Value)| Some((key.clone(), value.as_str()?.to_owned()));
-    labels.into_iter().flatten().filter_map(text).collect()
-}
-
-fn seen(object: Option<&DeepValue>) -> SeenObject {
-    match object {
-        None => SeenObject::Absent,
-        Some(object) if !has_metadata(object) => SeenObject::NoMetadata,
-        Some(object) => SeenObject::Labels(owned(labels_of(object))),
     }
 }

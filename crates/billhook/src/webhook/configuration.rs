@@ -6,6 +6,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_definition::ClientConfig;
 use serde_json::Value;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::record;
 
@@ -99,9 +100,19 @@ pub struct WebhookConfiguration {
     pub metadata: DeepValue,
     /// The webhooks, in the order they are called.
     pub webhooks: Vec<Webhook>,
+    /// The version of the server that it is for; the newest by default.
+    pub kubernetes: KubernetesVersion,
 }
 
 impl WebhookConfiguration {
+    /// Returns the configuration for a server of another version. Versions differ in the texts of
+    /// errors and in the metadata that they write (KV-01, KV-91).
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
+
     /// `metadata.name`.
     pub fn name(&self) -> &str {
         self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()

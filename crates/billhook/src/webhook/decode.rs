@@ -1,7 +1,8 @@
 //! Reading configurations from documents and writing them: strict about types, a list of the
 //! unknown fields (WCF-02 to WCF-05).
 
-use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::KubernetesVersion;
+use billhook_apimachinery::metadata::{ObjectMeta, write_unset_time};
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, Record, RecordError, Type, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
@@ -154,7 +155,8 @@ impl WebhookConfiguration {
             }
         };
         let metadata = metadata.to_document();
-        Ok((WebhookConfiguration { kind, version, metadata, webhooks }, unknown))
+        let kubernetes = KubernetesVersion::default();
+        Ok((WebhookConfiguration { kind, version, metadata, webhooks, kubernetes }, unknown))
     }
 
     /// The configuration as a document of its version, defaults included.
@@ -165,6 +167,12 @@ impl WebhookConfiguration {
             metadata: ObjectMeta::of(&self.metadata),
             webhooks: self.webhooks.clone(),
         };
-        document.to_document()
+        let mut document = document.to_document();
+        if let Some(metadata) = document.get_mut("metadata")
+            && self.kubernetes.writes_unset_time()
+        {
+            write_unset_time(metadata);
+        }
+        document
     }
 }

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_apimachinery::label_selector::SelectorOptions;
+
 use super::attributes::AdmissionAttributes;
 use super::compiled_webhook::{CompiledWebhook, MatchContext};
 use super::configuration::{ConfigurationKind, WebhookConfiguration};
@@ -71,10 +73,11 @@ impl WebhookSet {
         let mut hooks = Vec::new();
         for (name, configuration) in by_name {
             let name: Arc<str> = Arc::from(name);
+            let options = SelectorOptions::default().kubernetes(configuration.kubernetes);
             let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
             for webhook in configuration.webhooks {
                 let number = numbers.entry(webhook.name.clone()).or_default();
-                hooks.push(CompiledWebhook::new(kind, &name, *number, webhook));
+                hooks.push(CompiledWebhook::new(kind, &name, *number, webhook, &options));
                 *number += 1;
             }
         }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use billhook_apimachinery::names;
+use billhook_apimachinery::{Wording, names};
 use billhook_validation::Format;
 
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
@@ -61,7 +61,7 @@ static FORMATS: [NamedFormat; 13] = [
     format!("dns1123Label", 30, names::dns1123_label),
     format!("dns1123Subdomain", 60, names::dns1123_subdomain),
     format!("dns1035Label", 30, names::dns1035_label),
-    format!("qualifiedName", 60, names::qualified_name),
+    format!("qualifiedName", 60, |text| names::qualified_name(text, <&Wording>::default())),
     format!("dns1123LabelPrefix", 30, |text| names::dns1123_label(&names::mask_trailing_hyphen(
         text
     ))),
@@ -71,7 +71,7 @@ static FORMATS: [NamedFormat; 13] = [
     format!("dns1035LabelPrefix", 30, |text| names::dns1035_label(&names::mask_trailing_hyphen(
         text
     ))),
-    format!("labelValue", 40, names::label_value),
+    format!("labelValue", 40, |text| names::label_value(text, <&Wording>::default())),
     format!("uri", 1120, |text| url::check_request_uri(text).err().into_iter().collect()),
     format!("uuid", 70, |text| unless(Format::Uuid, text, "does not match the UUID format")),
     format!("byte", 84, |text| unless(Format::Byte, text, "invalid base64")),

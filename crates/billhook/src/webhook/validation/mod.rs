@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::metadata::validate_create;
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, qualified_name};
-use billhook_apimachinery::print::compact_json;
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath};
+use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 pub use options::{ExpressionChecker, ExpressionError, ValidationOptions};
 
 use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
-use billhook_apimachinery::label_selector::push_invalid;
+use billhook_apimachinery::label_selector::{SelectorOptions, push_invalid};
 use billhook_apimachinery::metadata::validate_applied;
 use billhook_definition::validate_client_config;
 use options::Tolerance;
@@ -38,28 +38,34 @@ impl WebhookConfiguration {
 
     /// [`WebhookConfiguration::validate`] with options.
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
+        let wording = self.kubernetes.wording();
         let mut errors = self.validate_metadata();
         if let Some(stored) = options.stored {
-            errors.extend(validate_applied(&self.metadata, &stored.metadata));
+            errors.extend(validate_applied(&self.metadata, &stored.metadata, wording));
         }
         let tolerance = Tolerance::new(self, options);
         let mut names = BTreeSet::new();
         for (index, webhook) in self.webhooks.iter().enumerate() {
             let path = FieldPath::default().name("webhooks").index(index);
-            let mut validation =
-                Validation { webhook, path: &path, tolerance: &tolerance, errors: &mut errors };
+            let mut validation = Validation {
+                webhook,
+                path: &path,
+                tolerance: &tolerance,
+                kubernetes: self.kubernetes,
+                errors: &mut errors,
+            };
             validation.run(self.kind);
             let name = webhook.name.as_str();
             if !tolerance.repeated_names && !name.is_empty() && !names.insert(name) {
                 errors.push(FieldError::duplicate(path.name("name"), name));
             }
         }
-        errors
+        errors.into_iter().map(|error| error.worded(wording)).collect()
     }
 
     /// A server makes a name from `generateName` before it validates (WCF-27).
     fn validate_metadata(&self) -> Vec<FieldError> {
-        let mut errors = validate_create(&self.metadata, false);
+        let mut errors = validate_create(&self.metadata, false, self.kubernetes.wording());
         let prefix = self.metadata.get("generateName").and_then(Value::as_str);
         if prefix.is_some_and(|prefix| !prefix.is_empty()) {
             let name = FieldPath::default().name("metadata").name("name");
@@ -73,6 +79,7 @@ impl WebhookConfiguration {
 fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldError {
     FieldError::not_supported(path, value, supported.iter().copied())
         .show_value_as(compact_json(&value.into()))
+        .show_value_in_go_as(quote(value))
 }
 
 /// The validation of one webhook.
@@ -80,6 +87,7 @@ struct Validation<'v> {
     webhook: &'v Webhook,
     path: &'v FieldPath,
     tolerance: &'v Tolerance<'v>,
+    kubernetes: KubernetesVersion,
     errors: &'v mut Vec<FieldError>,
 }
 
@@ -103,8 +111,9 @@ impl Validation<'_> {
             ("objectSelector", &webhook.object_selector),
         ] {
             if let Some(selector) = selector {
-                let tolerated = self.tolerance.label_values;
-                let errors = selector.validate_tolerating(&self.at(name), tolerated);
+                let options = SelectorOptions::default().kubernetes(self.kubernetes);
+                let options = options.tolerate_values(self.tolerance.label_values);
+                let errors = selector.validate_with(&self.at(name), &options);
                 self.errors.extend(errors);
             }
         }
@@ -112,7 +121,9 @@ impl Validation<'_> {
             let policy = webhook.reinvocation_policy.as_deref();
             self.one_of("reinvocationPolicy", policy, &["IfNeeded", "Never"]);
         }
-        validate_client_config(&webhook.client_config, &self.at("clientConfig"), self.errors);
+        let wording = self.kubernetes.wording();
+        let path = self.at("clientConfig");
+        validate_client_config(&webhook.client_config, &path, wording, self.errors);
         if !self.tolerance.all_conditions {
             self.conditions();
         }
@@ -186,7 +197,8 @@ impl Validation<'_> {
                 self.errors.push(FieldError::required(path, ""));
                 continue;
             }
-            push_invalid(self.errors, &path, name, &qualified_name(name));
+            let messages = qualified_name(name, self.kubernetes.wording());
+            push_invalid(self.errors, &path, name, &messages);
             if !names.insert(name) {
                 self.errors.push(FieldError::duplicate(path, name));
             }
@@ -215,7 +227,7 @@ impl Validation<'_> {
         let is_known = RECOGNIZED_VERSIONS.iter().any(|version| seen.contains(version));
         if !is_known && !self.tolerance.unknown_review_versions {
             let detail = format!("must include at least one of {}", RECOGNIZED_VERSIONS.join(", "));
-            self.errors.push(FieldError::invalid(path, versions.to_vec(), &detail));
+            self.errors.push(FieldError::invalid(path, versions.to_vec(), &detail).of_strings());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use billhook_apimachinery::record::{FieldValue, Type, go_syntax};
 use billhook_apimachinery::{FieldError, FieldPath};
 
 use super::not_supported;
@@ -10,18 +11,23 @@ use crate::webhook::configuration::Rule;
 const OPERATIONS: [&str; 5] = ["*", "CONNECT", "CREATE", "DELETE", "UPDATE"];
 const SCOPES: [&str; 3] = ["*", "Cluster", "Namespaced"];
 
+/// The Go package of the server's internal form (KV-10).
+const PACKAGE: &str = "admissionregistration";
+const OPERATION_TYPES: Type = Type::List(&Type::Named("v1.OperationType", &Type::Text));
+const TEXTS: Type = <Vec<String>>::TYPE;
+
 pub(super) fn validate(rule: &Rule, path: &FieldPath, errors: &mut Vec<FieldError>) {
     let operations = path.clone().name("operations");
-    list(&rule.operations, &operations, "operations", errors);
+    list(&rule.operations, OPERATION_TYPES, &operations, "operations", errors);
     for (index, operation) in rule.operations.iter().enumerate() {
         if !OPERATIONS.contains(&operation.as_str()) {
             let path = operations.clone().index(index);
             errors.push(not_supported(path, operation, &OPERATIONS));
         }
     }
-    list(&rule.api_groups, &path.clone().name("apiGroups"), "API groups", errors);
+    list(&rule.api_groups, TEXTS, &path.clone().name("apiGroups"), "API groups", errors);
     let versions = path.clone().name("apiVersions");
-    list(&rule.api_versions, &versions, "API versions", errors);
+    list(&rule.api_versions, TEXTS, &versions, "API versions", errors);
     for (index, version) in rule.api_versions.iter().enumerate() {
         if version.is_empty() {
             errors.push(FieldError::required(versions.clone().index(index), ""));
@@ -34,13 +40,20 @@ pub(super) fn validate(rule: &Rule, path: &FieldPath, errors: &mut Vec<FieldErro
 }
 
 /// A list must not be empty, and `*` must stand alone.
-fn list(values: &[String], path: &FieldPath, what: &str, errors: &mut Vec<FieldError>) {
+fn list(
+    values: &[String],
+    type_: Type,
+    path: &FieldPath,
+    what: &str,
+    errors: &mut Vec<FieldError>,
+) {
     if values.is_empty() {
         errors.push(FieldError::required(path.clone(), ""));
     }
     if values.len() > 1 && values.iter().any(|value| value == "*") {
         let detail = format!("if '*' is present, must not specify other {what}");
-        errors.push(FieldError::invalid(path.clone(), values.to_vec(), &detail));
+        let error = FieldError::invalid(path.clone(), values.to_vec(), &detail);
+        errors.push(error.show_value_in_go_as(go_syntax(&values.into(), type_, PACKAGE)));
     }
 }
 
@@ -83,10 +96,10 @@ fn resources(values: &[String], path: &FieldPath, errors: &mut Vec<FieldError>) 
     let contains = |wanted: &str| values.iter().any(|value| value == wanted);
     if values.len() > 1 && contains("*/*") {
         let detail = "if '*/*' is present, must not specify other resources";
-        errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail));
+        errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail).of_strings());
     }
     if contains("*") && last_is_name {
         let detail = "if '*' is present, must not specify other resources without subresources";
-        errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail));
+        errors.push(FieldError::invalid(path.clone(), values.to_vec(), detail).of_strings());
     }
 }
