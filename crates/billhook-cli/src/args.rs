@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use crate::admit::args::Admit;
 use crate::explain::Explain;
-use crate::input::DEFAULT_MAX_INPUT;
 use crate::matching::args::Match;
 use crate::options::{Format, Report, Validation, field_validation, read_stdin_once};
 use billhook::{Dialect, FieldValidation};
@@ -19,9 +18,6 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommands,
-    /// Read at most so many MiB of a file or of standard input
-    #[arg(long, global = true, value_name = "MIB", default_value_t = DEFAULT_MAX_INPUT)]
-    pub(crate) max_input: u64,
 }
 
 const VALIDATE_EXIT_STATUS: &str = "\

@@ -1,10 +1,9 @@
 //! From the paths on the command line to documents: finding files in directories, reading them,
 //! and taking lists apart into their items.
 
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use billhook::{CustomResourceDefinition, Manifest, ManifestError};
 use billhook_apimachinery::value::DeepValue;
@@ -12,17 +11,6 @@ use serde_json::Value;
 
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem, no_objects};
-
-/// MiB that are read of a file or of standard input unless the command line says otherwise.
-pub(crate) const DEFAULT_MAX_INPUT: u64 = 256;
-
-/// The limit that the command line sets.
-static MAX_INPUT: OnceLock<u64> = OnceLock::new();
-
-/// Limits what is read of each file, and of standard input, to so many MiB.
-pub(crate) fn limit_input(limit: u64) {
-    MAX_INPUT.get_or_init(|| limit);
-}
 
 /// Something to read documents from.
 #[derive(Debug)]
@@ -140,8 +128,12 @@ impl Source {
 
     fn read(&self) -> io::Result<Vec<u8>> {
         match self {
-            Source::Stdin => read_limited(io::stdin().lock()),
-            Source::File(path) => read_limited(File::open(path)?),
+            Source::Stdin => {
+                let mut text = Vec::new();
+                io::stdin().lock().read_to_end(&mut text)?;
+                Ok(text)
+            }
+            Source::File(path) => fs::read(path),
         }
     }
 
@@ -171,18 +163,6 @@ impl Source {
         }
         Ok(documents)
     }
-}
-
-fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
-    let limit = MAX_INPUT.get().copied().unwrap_or(DEFAULT_MAX_INPUT);
-    let bytes = limit.saturating_mul(1 << 20);
-    let mut text = Vec::new();
-    reader.take(bytes.saturating_add(1)).read_to_end(&mut text)?;
-    if text.len() as u64 > bytes {
-        let message = format!("more than {limit} MiB; `--max-input` raises the limit");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
-    }
-    Ok(text)
 }
 
 fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {

@@ -23,16 +23,14 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use crate::args::Cli;
 use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
-    let cli = Cli::try_parse();
-    let Cli { command, max_input } = match cli.and_then(|cli| cli.command.check().map(|()| cli)) {
-        Ok(cli) => cli,
+    let cli = args::Cli::try_parse();
+    let command = match cli.and_then(|cli| cli.command.check().map(|()| cli.command)) {
+        Ok(command) => command,
         Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
     };
-    input::limit_input(max_input);
     let run = match &command {
         args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),

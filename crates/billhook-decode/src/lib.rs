@@ -8,7 +8,6 @@
 mod check;
 mod decoder;
 mod duplicate_keys;
-mod duplicates;
 mod error;
 mod fields;
 mod in_place;

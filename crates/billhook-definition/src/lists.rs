@@ -144,7 +144,7 @@ fn list_map(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut FieldError
             if left > 0 {
                 left -= 1;
                 let path = at.name(LIST_MAP_KEYS).to_path();
-                errors.push(FieldError::invalid(path, keys.to_vec(), detail));
+                errors.push(FieldError::invalid(path, keys.to_vec(), detail).of_strings());
             }
         }
     }

@@ -12,7 +12,6 @@ mod credentials;
 mod error;
 mod exchange;
 mod exec;
-mod files;
 mod proxy;
 mod resolve;
 mod target;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use billhook_apimachinery::value::{DeepValue, dismantle};
-use billhook_apimachinery::{Span, SpanId, SpansBuilder, TreeBudget, TreeTooLargeError};
+use billhook_apimachinery::{Span, SpanId, SpansBuilder};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
@@ -24,13 +24,9 @@ pub(crate) struct Built {
 }
 
 /// Reads the value of a document.
-pub(crate) fn build(
-    feed: &mut Feed<'_, '_>,
-    memory: &mut TreeBudget,
-    with_spans: bool,
-) -> Result<Built, YamlError> {
+pub(crate) fn build(feed: &mut Feed<'_, '_>, with_spans: bool) -> Result<Built, YamlError> {
     let spans = with_spans.then(SpansBuilder::default);
-    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), spans, memory };
+    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), spans };
     builder.run(feed)
 }
 
@@ -142,16 +138,15 @@ impl Drop for DeepMembers {
     }
 }
 
-struct Builder<'m> {
+struct Builder {
     frames: Vec<Frame>,
     /// The number of them that are levels of the value.
     depth: usize,
     duplicates: Vec<Duplicate>,
     spans: Option<SpansBuilder>,
-    memory: &'m mut TreeBudget,
 }
 
-impl Builder<'_> {
+impl Builder {
     fn run(mut self, feed: &mut Feed<'_, '_>) -> Result<Built, YamlError> {
         loop {
             let node = feed.next()?;
@@ -195,15 +190,9 @@ impl Builder<'_> {
         span: Span,
     ) -> Result<Option<Done>, YamlError> {
         let key = match self.awaited() {
-            Some(Next::Value(key)) => Some((key.span, key.text.len())),
+            Some(Next::Value(key)) => Some(key.span),
             _ => None,
         };
-        let paid = match key {
-            Some((_, length)) => self.memory.member(length),
-            None => self.memory.item(),
-        };
-        paid.map_err(|error| too_large(error, place))?;
-        let key = key.map(|(span, _)| span);
         let id = self.spans.as_mut().map(|spans| spans.value(key, span)).unwrap_or_default();
         let head = Head { place, id, step: None };
         let frame = match kind {
@@ -227,9 +216,6 @@ impl Builder<'_> {
         };
         if self.depth == MAX_DEPTH {
             return Err(YamlError::at(place, depth_problem()));
-        }
-        if matches!(frame, Frame::Object(_)) {
-            self.memory.object().map_err(|error| too_large(error, place))?;
         }
         self.depth += 1;
         self.frames.push(frame);
@@ -441,10 +427,6 @@ impl Object {
         });
         !keys.others.insert((std::mem::discriminant(&key.resolved), printed))
     }
-}
-
-fn too_large(error: TreeTooLargeError, place: Place) -> YamlError {
-    YamlError::plain(place, error.to_string())
 }
 
 fn next_name(next: &Next) -> Option<Part> {

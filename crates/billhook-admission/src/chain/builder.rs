@@ -12,6 +12,7 @@ use crate::observe::Observer;
 use crate::options::{Deadline, RequestOptions};
 use crate::review::WebhookCaller;
 use crate::stage::Stage;
+use billhook::KubernetesVersion;
 use billhook::webhook::{
     CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, NamespaceLabels,
     Namespaces, WebhookConfiguration, WebhookSet,
@@ -79,7 +80,11 @@ pub struct Chain {
     validating: Option<Arc<WebhookSet>>,
     pub(super) namespaces: Arc<dyn Namespaces + Send + Sync>,
     pub(super) equivalents: Arc<EquivalentResources>,
-    pub(super) conditions: Arc<dyn MatchConditions + Send + Sync>,
+    /// The evaluator for the version of the server; another one may be set.
+    own_conditions: Arc<CelConditions>,
+    conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
+    /// Whether a patch that cannot be decoded is a failed call (KV-92).
+    pub(super) undecodable_patch_is_failed_call: bool,
 }
 
 impl fmt::Debug for Chain {
@@ -109,7 +114,9 @@ impl Chain {
             validating: None,
             namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
             equivalents: Arc::default(),
-            conditions: Arc::new(CelConditions::new()),
+            own_conditions: Arc::default(),
+            conditions: None,
+            undecodable_patch_is_failed_call: true,
         }
     }
 
@@ -178,7 +185,16 @@ impl Chain {
     /// The chain with another evaluator of match conditions; the default one has no authorizer.
     #[must_use]
     pub fn conditions(mut self, conditions: impl MatchConditions + Send + Sync + 'static) -> Self {
-        self.conditions = Arc::new(conditions);
+        self.conditions = Some(Arc::new(conditions));
+        self
+    }
+
+    /// The chain of a server of another version (KV-30, KV-92). Configurations, definitions and an
+    /// evaluator of match conditions of the caller's own have a version of their own.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.own_conditions = Arc::new(CelConditions::new().kubernetes(kubernetes));
+        self.undecodable_patch_is_failed_call = kubernetes >= KubernetesVersion::V1_34;
         self
     }
 
@@ -210,6 +226,13 @@ impl Chain {
     pub fn results_in_hook_order(mut self, in_order: bool) -> Self {
         self.results_in_hook_order = in_order;
         self
+    }
+
+    pub(super) fn match_conditions(&self) -> &dyn MatchConditions {
+        match &self.conditions {
+            Some(conditions) => &**conditions,
+            None => &*self.own_conditions,
+        }
     }
 
     /// The webhooks of a stage, unless the chain is without them.

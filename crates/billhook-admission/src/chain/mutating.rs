@@ -193,9 +193,8 @@ impl Round<'_, '_> {
         if answer.patch.is_empty() {
             return Ok(Applied::default());
         }
-        let patch = JsonPatch::from_slice(&answer.patch).map_err(|error| {
-            HookError::unusable(format!("received undecodable patch in webhook response: {error}"))
-        })?;
+        let patch = JsonPatch::from_slice(&answer.patch)
+            .map_err(|error| self.undecodable_patch(&error.to_string()))?;
         if patch.is_empty() {
             return Ok(Applied::default());
         }
@@ -219,6 +218,14 @@ impl Round<'_, '_> {
         self.state.set(Arc::new(patched));
         defaulted.map_err(|error| HookError::internal(&error.to_string()))?;
         Ok(Applied { changed, patch: Some(patch) })
+    }
+
+    /// DI-26, KV-92.
+    fn undecodable_patch(&self, error: &str) -> HookError {
+        if !self.context.chain.undecodable_patch_is_failed_call {
+            return HookError::internal(error);
+        }
+        HookError::unusable(format!("received undecodable patch in webhook response: {error}"))
     }
 }
 

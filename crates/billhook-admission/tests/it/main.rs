@@ -26,3 +26,4 @@ mod metrics;
 mod patch;
 mod resource;
 mod updates;
+mod versions;

@@ -76,15 +76,20 @@ struct Place<'p> {
     parent: Option<&'p Place<'p>>,
     record: &'static str,
     field: &'p str,
+    /// Whether paths end here (KV-77).
+    is_last: bool,
 }
 
 impl Place<'_> {
     fn path(&self) -> String {
-        let mut fields = vec![self.field];
-        let mut place = self.parent;
-        while let Some(outer) = place {
-            fields.push(outer.field);
-            place = outer.parent;
+        let mut fields = Vec::new();
+        let mut place = Some(self);
+        while let Some(inner) = place {
+            if inner.is_last {
+                fields.clear();
+            }
+            fields.push(inner.field);
+            place = inner.parent;
         }
         fields.reverse();
         fields.join(".")
@@ -145,7 +150,8 @@ impl Checker {
         parent: Option<&Place<'_>>,
     ) {
         if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
-            let place = Place { parent, record: record.name, field: name };
+            let is_last = self.kubernetes < KubernetesVersion::V1_35 && field.type_.has_union();
+            let place = Place { parent, record: record.name, field: name, is_last };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
             self.unknown.push(at.to_path());
@@ -288,6 +294,15 @@ impl Type {
         match self {
             Type::Named(_, type_) => type_.unnamed(),
             type_ => type_,
+        }
+    }
+
+    /// Whether the value, or those in it, are read by a decoder of their own.
+    fn has_union(self) -> bool {
+        match self.shape() {
+            Type::RecordOrList(_) | Type::RecordOrFlag(_) | Type::RecordOrTexts(_) => true,
+            Type::List(type_) | Type::Map(type_) => type_.has_union(),
+            _ => false,
         }
     }
 

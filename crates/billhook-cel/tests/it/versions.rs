@@ -55,7 +55,7 @@ fn evaluate(version: KubernetesVersion, expression: &str) -> String {
     evaluate_in(&Environment::default().kubernetes(version), &[], expression)
 }
 
-/// KV-31 to KV-43: the results up to a version and after it.
+/// KV-14, KV-31 to KV-43: the results up to a version and after it.
 #[test]
 fn results_change() {
     let zone = |name: &str| format!("timestamp('2020-01-01T00:00:00Z').getHours('{name}')");
@@ -108,6 +108,13 @@ fn results_change() {
             "error: strconv.Atoi: parsing \"a%v\": invalid syntax",
         ),
     ];
+    let long = format!("format.labelValue().validate('{}').value()", "a".repeat(64));
+    let table = table.into_iter().chain([(
+        V1_34,
+        long.as_str(),
+        "[must be no more than 63 characters]",
+        "[must be no more than 63 bytes]",
+    )]);
     for (last, expression, before, after) in table {
         for version in KubernetesVersion::ALL {
             let expected = if version <= last { before } else { after };

@@ -5,28 +5,19 @@ use std::io;
 use billhook_admission::{
     Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Stage, Step,
 };
-use billhook_apimachinery::value::deep_clone;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::identity::Identity;
 use crate::json::{self, Fields};
 use crate::problem::{Place, Problem};
 
-/// Prints outcomes as they come.
-#[derive(Debug)]
-pub(crate) struct Items(json::Report);
+/// Collects outcomes.
+#[derive(Debug, Default)]
+pub(crate) struct Items(Vec<DeepValue>);
 
 impl Items {
-    pub(crate) fn new() -> Self {
-        Items(json::Report::new("AdmitReport"))
-    }
-
-    pub(crate) fn outcome(
-        &mut self,
-        outcome: &AdmissionOutcome,
-        place: Place,
-        identity: Identity,
-    ) -> io::Result<()> {
+    pub(crate) fn outcome(&mut self, outcome: &AdmissionOutcome, place: Place, identity: Identity) {
         let mut item = Fields::of_object(place, identity);
         let verdict = match &outcome.result {
             Ok(accepted) if accepted.unchanged => "unchanged",
@@ -53,18 +44,18 @@ impl Items {
         item.value("annotations", annotations.collect());
         item.value("steps", outcome.steps.iter().map(step).collect());
         item.value("findings", outcome.findings.iter().map(finding).collect());
-        self.0.add(item)
+        self.0.push(DeepValue::from(item.into_value()));
     }
 
     /// An object that made no request.
-    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<()> {
+    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) {
         let mut item = Fields::of_object(problem.place.clone(), identity);
         item.value("error", json::error(problem));
-        self.0.add(item)
+        self.0.push(DeepValue::from(item.into_value()));
     }
 
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.0.finish()
+        json::print_document("AdmitReport", self.0)
     }
 }
 

@@ -42,7 +42,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         return Ok(worst);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let items = (command.report == Report::Json).then(Items::new);
+    let items = (command.report == Report::Json).then(Items::default);
     let used = Used::default();
     let printer = Objects::new(command.output);
     let mut run = Run { command, crds: &crds, cluster: &cluster, used, printer, items };
@@ -50,7 +50,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     for found in objects(&command.objects) {
         status = status.max(match found {
             Ok(document) => run.object(document, &runtime)?,
-            Err(problem) => run.tell(*problem, Identity::default())?,
+            Err(problem) => run.tell(*problem, Identity::default()),
         });
     }
     if let Some(items) = run.items {
@@ -67,19 +67,19 @@ struct Run<'r> {
     cluster: &'r Cluster,
     used: Used,
     printer: Objects,
-    /// The document for programs.
+    /// The items of the document, if it is for programs.
     items: Option<Items>,
 }
 
 impl Run<'_> {
     /// Reports an object, or a file, that makes no request.
-    fn tell(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
+    fn tell(&mut self, problem: Problem, identity: Identity) -> Status {
         report::problem(&problem);
         let status = problem.status;
         if let Some(items) = &mut self.items {
-            items.problem(problem, identity)?;
+            items.problem(problem, identity);
         }
-        Ok(status)
+        status
     }
 
     fn object(
@@ -93,7 +93,7 @@ impl Run<'_> {
         let prepared = self.prepare(document, &identity, Arc::clone(&waiting));
         let (admission, request) = match prepared {
             Ok(prepared) => prepared,
-            Err(problem) => return self.tell(*problem, identity),
+            Err(problem) => return Ok(self.tell(*problem, identity)),
         };
         let outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
         self.print(&outcome, &place, identity)
@@ -212,7 +212,7 @@ impl Run<'_> {
         identity: Identity,
     ) -> io::Result<Status> {
         if let Some(items) = &mut self.items {
-            items.outcome(outcome, place.clone(), identity)?;
+            items.outcome(outcome, place.clone(), identity);
             let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
             return Ok(if is_fine { Status::Fine } else { Status::Refused });
         }

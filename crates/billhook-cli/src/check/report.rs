@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 
 use billhook::webhook::{Lint, Severity};
+use billhook_apimachinery::value::DeepValue;
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -17,14 +18,14 @@ use crate::validate::report::{self as findings, VALID, line};
 /// Where verdicts go.
 pub(super) enum Printer {
     Text,
-    Json(json::Report),
+    Json(Vec<DeepValue>),
 }
 
 impl Printer {
     pub(super) fn new(report: Report) -> Self {
         match report {
             Report::Text => Printer::Text,
-            Report::Json => Printer::Json(json::Report::new("CheckReport")),
+            Report::Json => Printer::Json(Vec::new()),
         }
     }
 
@@ -37,7 +38,10 @@ impl Printer {
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
             Printer::Text => findings::write(&text(&outcome)),
-            Printer::Json(document) => document.add(item(outcome)),
+            Printer::Json(items) => {
+                items.push(item(outcome));
+                Ok(())
+            }
         }
     }
 
@@ -53,10 +57,11 @@ impl Printer {
                 advice(&mut text, lints, name);
                 findings::write(&text)
             }
-            Printer::Json(document) => {
+            Printer::Json(items) => {
                 let mut item = Fields::default();
                 item.value("lints", lints.iter().map(lint).collect());
-                document.add(item)
+                items.push(DeepValue::from(item.into_value()));
+                Ok(())
             }
         }
     }
@@ -64,7 +69,7 @@ impl Printer {
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text => Ok(()),
-            Printer::Json(document) => document.finish(),
+            Printer::Json(items) => json::print_document("CheckReport", items),
         }
     }
 }
@@ -118,7 +123,7 @@ fn lint(lint: &Lint) -> Value {
     fields.into_value()
 }
 
-fn item(outcome: Outcome) -> Fields {
+fn item(outcome: Outcome) -> DeepValue {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     let (findings, problem) = match outcome.result {
         Ok(findings) => (findings, None),
@@ -139,5 +144,5 @@ fn item(outcome: Outcome) -> Fields {
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));
     }
-    item
+    DeepValue::from(item.into_value())
 }

@@ -3,20 +3,21 @@
 use std::io;
 
 use billhook::{Change, ChangeKind};
-use billhook_apimachinery::value::deep_clone;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::text::notes;
 use crate::args::Command;
-use crate::json::{Fields, Report, error};
+use crate::json::{Fields, error, print_document};
 use crate::report;
 
-/// Prints outcomes as they come.
+/// Collects outcomes.
 #[derive(Debug)]
 pub(crate) struct JsonReport {
+    kind: &'static str,
     objects: bool,
-    report: Report,
+    items: Vec<DeepValue>,
 }
 
 impl JsonReport {
@@ -26,34 +27,34 @@ impl JsonReport {
             Command::Prune(_) => "PruneReport",
             Command::Default(_) => "DefaultReport",
         };
-        JsonReport { objects: !command.common().check, report: Report::new(kind) }
+        JsonReport { kind, objects: !command.common().check, items: Vec::new() }
     }
 
-    /// Prints an outcome. Warnings about definitions and errors go to standard error too.
-    pub(crate) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
+    /// Adds an outcome. Warnings about definitions and errors go to standard error too.
+    pub(crate) fn add(&mut self, outcome: Outcome) {
         notes(&outcome);
         let mut item = Fields::of_object(outcome.place, outcome.identity);
-        let changes = match outcome.result {
+        match outcome.result {
             Ok(done) => {
+                item.value("changes", Value::from_iter(done.changes.iter().map(change)));
                 item.value("warnings", Value::from(done.warnings));
                 if self.objects {
                     item.value("object", done.object.into_inner());
                 }
-                done.changes
             }
             Err(problem) => {
                 report::problem(&problem);
+                item.value("changes", Value::Array(Vec::new()));
                 item.value("warnings", Value::Array(Vec::new()));
                 item.value("error", error(*problem));
-                Vec::new()
             }
-        };
-        self.report.add_with_list(item, "changes", changes.into_iter().map(|it| change(&it)))
+        }
+        self.items.push(DeepValue::from(item.into_value()));
     }
 
-    /// Ends the document.
+    /// Prints the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.report.finish()
+        print_document(self.kind, self.items)
     }
 }
 

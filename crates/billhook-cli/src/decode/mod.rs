@@ -49,7 +49,10 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         status = status.max(outcome.status(common.check));
         match &mut printer {
             Printer::Text(text) => text.add(&outcome),
-            Printer::Json(json) => json.add(outcome),
+            Printer::Json(json) => {
+                json.add(outcome);
+                Ok(())
+            }
         }
     };
     let mut run = Run { command, crds: &crds, used: Used::default() };

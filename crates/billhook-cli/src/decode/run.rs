@@ -1,11 +1,7 @@
 //! The work on each object: it finds its definition and version and goes through the library.
 
-use billhook::{
-    CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Manifest,
-    field_warnings,
-};
+use billhook::{CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::DeepValue;
 
 use super::outcome::{Done, Outcome};
 use crate::args::{Command, From};
@@ -120,28 +116,21 @@ fn from_storage(version: &CrdVersion, document: Document) -> Result<Done, Box<Pr
 
 pub(crate) fn from_request(
     version: &CrdVersion,
-    mut document: Document,
+    document: Document,
     options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {
-    let Some(body) = document.body.take() else {
-        return value_from_request(version, document, options);
-    };
-    // The text makes a tree of its own; there need not be two at a time.
-    document.value = DeepValue::default();
-    match version.decode(&body, options) {
-        Ok(decoded) => {
-            let (object, strict_errors, changes) = decoded.into_parts();
-            let warnings = field_warnings(&strict_errors).map(str::to_owned).collect();
+    let decoded = document.body.as_deref().map(|body| version.decode(body, options));
+    match decoded {
+        Some(Ok(decoded)) => {
+            let (object, warnings, changes) = decoded.into_parts();
             Ok(Done { object, changes, warnings })
         }
         // The text was read before: a body with empty documents around the object.
-        Err(error) if error.place().is_some() => {
-            let manifests = billhook::read_manifests(&body).unwrap_or_default();
-            document.value =
-                manifests.into_iter().next().map(Manifest::into_value).unwrap_or_default();
+        Some(Err(error)) if error.place().is_some() => {
             value_from_request(version, document, options)
         }
-        Err(error) => Err(refused(&document, &error)),
+        Some(Err(error)) => Err(refused(&document, &error)),
+        None => value_from_request(version, document, options),
     }
 }
 

@@ -5,12 +5,13 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::{ConfigurationKind, Decision};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::args::Match;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named};
-use crate::json::{self, Fields, error};
+use crate::json::{Fields, error, print_document};
 use crate::options::Report;
 use crate::problem::Problem;
 use crate::report::{problem as print_problem, visible};
@@ -20,25 +21,23 @@ const HEADER: Style = Style::new().bold();
 /// Prints decisions as they come.
 pub(super) struct Printer<'c> {
     command: &'c Match,
-    /// The document for programs.
-    document: Option<json::Report>,
+    items: Vec<DeepValue>,
     /// Whether anything was printed already.
     started: bool,
 }
 
 impl<'c> Printer<'c> {
     pub(super) fn new(command: &'c Match) -> Self {
-        let is_json = command.report == Report::Json;
-        let document = is_json.then(|| json::Report::new("MatchReport"));
-        Printer { command, document, started: false }
+        Printer { command, items: Vec::new(), started: false }
     }
 
     pub(super) fn add(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
         if let Err(problem) = &subject.request {
             print_problem(problem);
         }
-        if let Some(document) = &mut self.document {
-            return document.add(item(subject, decided));
+        if self.command.report == Report::Json {
+            self.items.push(DeepValue::from(item(subject, decided)));
+            return Ok(());
         }
         let Ok(request) = &subject.request else { return Ok(()) };
         let mut text = String::new();
@@ -58,7 +57,10 @@ impl<'c> Printer<'c> {
     }
 
     pub(super) fn finish(self) -> io::Result<()> {
-        self.document.map_or(Ok(()), json::Report::finish)
+        match self.command.report {
+            Report::Json => print_document("MatchReport", self.items),
+            Report::Text => Ok(()),
+        }
     }
 }
 
@@ -126,7 +128,7 @@ fn called(decided: &Decided<'_>) -> String {
     }
 }
 
-fn item(subject: &Subject, decided: &[Decided<'_>]) -> Fields {
+fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
     let mut item = Fields::of_object(subject.place.clone(), subject.identity.clone());
     match &subject.request {
         Ok(request) => {
@@ -135,7 +137,7 @@ fn item(subject: &Subject, decided: &[Decided<'_>]) -> Fields {
         }
         Err(problem) => item.value("error", error(Problem::clone(problem))),
     }
-    item
+    item.into_value()
 }
 
 fn webhook(decided: &Decided<'_>) -> Value {

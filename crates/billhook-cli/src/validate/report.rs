@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
-use billhook_apimachinery::value::deep_clone;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -23,15 +23,14 @@ pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 #[derive(Debug)]
 pub(crate) struct Printer {
     quiet: bool,
-    /// The document for programs.
-    document: Option<json::Report>,
+    /// The items of the document, if it is for programs.
+    items: Option<Vec<DeepValue>>,
 }
 
 impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
-        let is_json = command.report == Report::Json;
-        let document = is_json.then(|| json::Report::new("ValidateReport"));
-        Printer { quiet: command.quiet, document }
+        let items = (command.report == Report::Json).then(Vec::new);
+        Printer { quiet: command.quiet, items }
     }
 
     pub(crate) fn add(&mut self, finding: Finding) -> io::Result<()> {
@@ -43,15 +42,21 @@ impl Printer {
         if self.quiet && is_valid {
             return Ok(());
         }
-        match &mut self.document {
-            Some(document) => document.add(item(finding)),
+        match &mut self.items {
+            Some(items) => {
+                items.push(item(finding));
+                Ok(())
+            }
             None => print_text(&finding),
         }
     }
 
-    /// Ends the document.
+    /// Prints the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        self.document.map_or(Ok(()), json::Report::finish)
+        match self.items {
+            Some(items) => json::print_document("ValidateReport", items),
+            None => Ok(()),
+        }
     }
 }
 
@@ -102,7 +107,7 @@ pub(crate) fn write(text: &str) -> io::Result<()> {
     out.flush()
 }
 
-fn item(finding: Finding) -> Fields {
+fn item(finding: Finding) -> DeepValue {
     let mut item = Fields::of_object(finding.place, finding.identity);
     match finding.result {
         Ok(Checked { warnings, validation }) => {
@@ -121,7 +126,7 @@ fn item(finding: Finding) -> Fields {
             item.value("error", json::error(*problem));
         }
     }
-    item
+    DeepValue::from(item.into_value())
 }
 
 pub(crate) fn error(error: &FieldError) -> Value {

@@ -93,17 +93,3 @@ fn lost_output_is_an_error() {
         assert!(error.contains("standard output: no space left on device"), "{error}");
     }
 }
-
-/// Input without an end is read up to a limit.
-#[test]
-#[cfg(unix)]
-fn input_is_limited() {
-    let shown = run(&format!("decode --max-input 1 {DEFINITION} /dev/zero"), "");
-    let expected = "error: /dev/zero: more than 1 MiB; `--max-input` raises the limit\n";
-    assert!(shown.contains("exit status: 2") && shown.ends_with(expected), "{shown}");
-    let large = object(&"x".repeat(1 << 20));
-    let shown = run(&format!("decode -q --check --max-input 1 {DEFINITION} -"), &large);
-    assert!(shown.ends_with("<stdin>: more than 1 MiB; `--max-input` raises the limit\n"));
-    let shown = run(&format!("decode -q --check --max-input 2 {DEFINITION} -"), &large);
-    assert!(!shown.contains("more than"), "{shown}");
-}

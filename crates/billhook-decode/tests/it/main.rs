@@ -10,7 +10,6 @@
 )]
 
 mod acceptance;
-mod hostile;
 mod spans;
 mod stops;
 mod table;

@@ -16,3 +16,4 @@ mod laws;
 mod rules;
 mod support;
 mod update;
+mod versions;

@@ -3,16 +3,22 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use billhook_apimachinery::{Wording, names};
+use billhook_apimachinery::{KubernetesVersion, Wording, names};
 use billhook_validation::Format;
 
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use super::{cost, url};
+use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Value};
 
 const NAME: &str = "kubernetes.NamedFormat";
 const FORMAT: Type = Type::Opaque(NAME);
+
+/// The last version with the older texts about label keys and values, and the first with the newer
+/// ones (KV-14).
+const BEFORE: KubernetesVersion = KubernetesVersion::V1_34;
+const SINCE: KubernetesVersion = KubernetesVersion::V1_35;
 
 /// A format.
 #[derive(Debug)]
@@ -22,7 +28,7 @@ struct NamedFormat {
     /// The function that returns it.
     function: &'static str,
     constant: Call,
-    problems: fn(&str) -> Vec<String>,
+    problems: fn(&str, &Wording) -> Vec<String>,
     /// The length of a pattern that would take as long to match.
     pattern: u64,
 }
@@ -58,25 +64,25 @@ macro_rules! format {
 }
 
 static FORMATS: [NamedFormat; 13] = [
-    format!("dns1123Label", 30, names::dns1123_label),
-    format!("dns1123Subdomain", 60, names::dns1123_subdomain),
-    format!("dns1035Label", 30, names::dns1035_label),
-    format!("qualifiedName", 60, |text| names::qualified_name(text, <&Wording>::default())),
-    format!("dns1123LabelPrefix", 30, |text| names::dns1123_label(&names::mask_trailing_hyphen(
-        text
-    ))),
-    format!("dns1123SubdomainPrefix", 60, |text| names::dns1123_subdomain(
+    format!("dns1123Label", 30, |text, _| names::dns1123_label(text)),
+    format!("dns1123Subdomain", 60, |text, _| names::dns1123_subdomain(text)),
+    format!("dns1035Label", 30, |text, _| names::dns1035_label(text)),
+    format!("qualifiedName", 60, names::qualified_name),
+    format!("dns1123LabelPrefix", 30, |text, _| names::dns1123_label(
         &names::mask_trailing_hyphen(text)
     )),
-    format!("dns1035LabelPrefix", 30, |text| names::dns1035_label(&names::mask_trailing_hyphen(
-        text
-    ))),
-    format!("labelValue", 40, |text| names::label_value(text, <&Wording>::default())),
-    format!("uri", 1120, |text| url::check_request_uri(text).err().into_iter().collect()),
-    format!("uuid", 70, |text| unless(Format::Uuid, text, "does not match the UUID format")),
-    format!("byte", 84, |text| unless(Format::Byte, text, "invalid base64")),
-    format!("date", 10, |text| unless(Format::Date, text, "invalid date")),
-    format!("datetime", 71, |text| unless(Format::DateTime, text, "invalid datetime")),
+    format!("dns1123SubdomainPrefix", 60, |text, _| names::dns1123_subdomain(
+        &names::mask_trailing_hyphen(text)
+    )),
+    format!("dns1035LabelPrefix", 30, |text, _| names::dns1035_label(
+        &names::mask_trailing_hyphen(text)
+    )),
+    format!("labelValue", 40, names::label_value),
+    format!("uri", 1120, |text, _| url::check_request_uri(text).err().into_iter().collect()),
+    format!("uuid", 70, |text, _| unless(Format::Uuid, text, "does not match the UUID format")),
+    format!("byte", 84, |text, _| unless(Format::Byte, text, "invalid base64")),
+    format!("date", 10, |text, _| unless(Format::Date, text, "invalid date")),
+    format!("datetime", 71, |text, _| unless(Format::DateTime, text, "invalid datetime")),
 ];
 
 fn unless(format: Format, text: &str, problem: &str) -> Vec<String> {
@@ -88,9 +94,9 @@ fn find<'a>(name: &str) -> Option<Value<'a>> {
 }
 
 /// The problems of a text; nothing if there are none.
-fn validate<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
+fn problems<'a>(arguments: &[Value<'a>], version: KubernetesVersion) -> Result<Value<'a>> {
     let Named(format) = opaque(arguments, 0)?;
-    let problems = (format.problems)(text(arguments, 1)?);
+    let problems = (format.problems)(text(arguments, 1)?, version.wording());
     let problems: Vec<Value<'a>> = problems.into_iter().map(Value::text).collect();
     let is_valid = problems.is_empty();
     let problems = Arc::new(Value::list(problems));
@@ -110,11 +116,20 @@ pub(super) fn library() -> Vec<Overload> {
         |arguments| Ok(Value::Optional(find(text(arguments, 0)?).map(Arc::new))),
     ));
     let problems = String.list().optional();
-    overloads.push(Overload::method("validate", vec![FORMAT, String], problems, validate).costs(
-        Cost::Of(|arguments, _| match opaque(arguments, 0) {
-            Ok(Named(format)) => cost::matching(cost::size_at(arguments, 1), format.pattern),
-            Err(_) => 1,
-        }),
-    ));
+    let validate = |call: Call, availability| {
+        let validate = Overload::method("validate", vec![FORMAT, String], problems.clone(), call);
+        validate.costs(Cost::Of(validation_cost)).available(availability)
+    };
+    overloads.extend([
+        validate(|arguments| self::problems(arguments, SINCE), Availability::Since(SINCE)),
+        validate(|arguments| self::problems(arguments, BEFORE), Availability::Until(BEFORE)),
+    ]);
     overloads
+}
+
+fn validation_cost(arguments: &[Value<'_>], _: &Value<'_>) -> u64 {
+    match opaque(arguments, 0) {
+        Ok(Named(format)) => cost::matching(cost::size_at(arguments, 1), format.pattern),
+        Err(_) => 1,
+    }
 }
