@@ -139,10 +139,6 @@ impl Node {
         &self.kind
     }
 
-    pub(crate) fn into_kind(self) -> NodeKind {
-        self.kind
-    }
-
     /// The number of nodes from here to the farthest leaf, both included.
     pub(crate) fn height(&self) -> u32 {
         self.height

@@ -1,6 +1,6 @@
 //! Sets of code points as sorted ranges. Surrogates can be in a set, as they can
 //! in Go, although no text ever holds one; they are left out when a set is
-//! handed to the engine.
+//! folded.
 
 use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
@@ -28,6 +28,15 @@ impl CharSet {
 
     pub(crate) fn ranges(&self) -> &[(u32, u32)] {
         &self.ranges
+    }
+
+    /// Whether a code point is in the set.
+    pub(crate) fn contains(&self, rune: u32) -> bool {
+        let after = self.ranges.partition_point(|(lo, _)| *lo <= rune);
+        after
+            .checked_sub(1)
+            .and_then(|last| self.ranges.get(last))
+            .is_some_and(|(_, hi)| rune <= *hi)
     }
 
     /// The only member, if there is just one.
@@ -71,7 +80,7 @@ impl CharSet {
         Self { ranges }
     }
 
-    /// The set in the engine's form.
+    /// The set in the form in which it is folded.
     pub(crate) fn to_class(&self) -> ClassUnicode {
         let mut class = Vec::with_capacity(self.ranges.len());
         for &(lo, hi) in &self.ranges {
@@ -165,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn surrogates_stay_out_of_the_engine() {
+    fn surrogates_are_not_folded() {
         let set = CharSet::new(vec![(0xD700, 0xE000), (0xD900, 0xD910)]);
         let class = set.to_class();
         assert_eq!(ranges_of(&class), [(0xD700, 0xD7FF), (0xE000, 0xE000)]);

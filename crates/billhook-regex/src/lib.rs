@@ -34,13 +34,17 @@
 //!
 //! All of them are in [`limits`]. Go's own keep a pattern from nesting or
 //! repeating too much; they are enforced alike by [`Pattern::new`] and [`check`].
-//! On top of them, [`Pattern::new`] bounds the memory of the automata. Only
-//! patterns of extraordinary size get there, among them big classes repeated
-//! very often; Go would take them, so they have an [`ErrorKind`] of their own.
+//! On top of them, [`Pattern::new`] bounds the size of what is compiled. Only
+//! patterns of extraordinary size get there; Go would take them, so they have an
+//! [`ErrorKind`] of their own.
 //!
-//! At worst, a match takes time in proportion to the size of the automata times
-//! the length of the text, as in Go; bound the length of both where they come
-//! from strangers.
+//! A pattern is compiled when it is first matched, to one small instruction for each
+//! place in it. What follows a set of places and a character is worked out when it is
+//! needed and kept, within bounds that [`Patterns`] share.
+//!
+//! At worst, a match takes time in proportion to the size of the pattern times
+//! the length of the text, as in Go; [`Steps`] bound it where both come from
+//! strangers.
 //!
 //! # What it does not do
 //!
@@ -57,16 +61,20 @@
 //!   `^\x{D800}` matches that character.
 
 mod ast;
+mod automaton;
 mod charset;
 mod classes;
-mod engine;
+mod edge;
 mod error;
 mod fold;
 pub mod limits;
 mod parser;
 mod pattern;
-mod translate;
+mod program;
+mod search;
+mod steps;
 mod unicode;
 
 pub use error::{Error, ErrorKind};
-pub use pattern::{Pattern, check};
+pub use pattern::{Pattern, Patterns, check};
+pub use steps::{OutOfSteps, Steps};

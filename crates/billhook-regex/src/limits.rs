@@ -1,5 +1,5 @@
 //! The limits that keep a pattern from using up memory or time. The `MAX_…` ones are Go's own: a
-//! pattern beyond them is refused with Go's error. The `ENGINE_…` ones bound the automata that are
+//! pattern beyond them is refused with Go's error. The others bound the automata that are
 //! built here; beyond them is [`ErrorKind::TooLargeToMatch`], or only a slower search.
 
 use crate::ErrorKind;
@@ -21,23 +21,22 @@ pub const MAX_SIZE: u64 = (128 << 20) / 40;
 pub const MAX_RUNES: u64 = (128 << 20) / 4;
 
 /// The largest number of ranges in all character classes of a pattern that is
-/// to be matched with.
+/// to be matched with, those that are written alike counted once.
 pub const ENGINE_CLASS_RANGES: usize = 4 << 20;
 
-/// The largest number of nodes in the engine's form of a pattern.
-pub const ENGINE_NODES: usize = 1 << 19;
+/// The largest number of instructions that a pattern is compiled to, a little more than Go takes.
+pub const ENGINE_INSTRUCTIONS: usize = 4 << 20;
 
-/// The most memory, in bytes, that each automaton of a pattern may take (there
-/// are up to two, for searching forwards and backwards).
-pub const ENGINE_NFA_BYTES: usize = 64 << 20;
+/// The memory, in bytes, for what is worked out about a pattern while matching and then kept; when
+/// it is full, the search starts afresh.
+pub const ENGINE_CACHE_BYTES: usize = 512 << 10;
 
-/// The memory, in bytes, for the states that are computed while searching and
-/// then kept; when it is full, the search starts afresh or goes on without.
-pub const ENGINE_CACHE_BYTES: usize = 2 << 20;
+/// The memory, in bytes, that [`Patterns`](crate::Patterns) keep together, or one pattern that belongs to
+/// none. What needs more is worked out again for each match.
+pub const KEPT_BYTES: usize = 32 << 20;
 
-/// The most memory, in bytes, for the table of a pattern that needs no
-/// backtracking; a larger one is searched in another way.
-pub const ENGINE_ONEPASS_BYTES: usize = 1 << 20;
+/// The number of patterns that [`Patterns`](crate::Patterns) find again.
+pub const KEPT_PATTERNS: usize = 1000;
 
 /// Go's running account of how large a pattern gets while it is parsed.
 ///

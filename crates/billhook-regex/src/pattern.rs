@@ -1,13 +1,19 @@
-//! The one type that users hold.
+//! The types that users hold.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use crate::engine::Engine;
-use crate::{Error, ErrorKind, parser};
+use crate::automaton::Automaton;
+use crate::limits::{KEPT_BYTES, KEPT_PATTERNS};
+use crate::program::Program;
+use crate::search::Search;
+use crate::steps::{OutOfSteps, Steps};
+use crate::{Error, parser};
 
-/// A compiled pattern, cheap to clone and to share between threads.
+/// A pattern, cheap to clone and to share between threads. It is compiled when it is first matched.
 ///
 /// ```
 /// use billhook_regex::Pattern;
@@ -24,27 +30,73 @@ pub struct Pattern {
 
 struct Inner {
     text: Box<str>,
-    engine: Engine,
+    program: OnceLock<Program>,
+    automata: Mutex<Vec<Automaton>>,
+    memory: Memory,
+}
+
+/// The bytes that may still be kept.
+#[derive(Clone)]
+struct Memory(Arc<AtomicUsize>);
+
+impl Default for Memory {
+    fn default() -> Self {
+        Memory(Arc::new(AtomicUsize::new(KEPT_BYTES)))
+    }
+}
+
+impl Memory {
+    fn take(&self, bytes: usize) -> bool {
+        let take = |left: usize| left.checked_sub(bytes);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
+    }
+
+    fn give_back(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
 }
 
 impl Pattern {
-    /// Compiles a pattern.
+    /// Reads a pattern.
     ///
     /// # Errors
     ///
-    /// Go's own error if Go refuses the pattern; [`ErrorKind::TooLargeToMatch`] if its automaton
-    /// would be larger than the [`limits`](crate::limits) allow.
+    /// Go's own error if Go refuses the pattern; [`ErrorKind::TooLargeToMatch`](crate::ErrorKind::TooLargeToMatch)
+    /// if it is larger than the [`limits`](crate::limits) allow.
     pub fn new(pattern: &str) -> Result<Self, Error> {
-        let tree = parser::parse(pattern)?;
-        let engine =
-            Engine::build(tree).map_err(|_| Error::new(ErrorKind::TooLargeToMatch, pattern))?;
-        Ok(Self { inner: Arc::new(Inner { text: pattern.into(), engine }) })
+        Self::within(pattern, Memory::default())
+    }
+
+    fn within(pattern: &str, memory: Memory) -> Result<Self, Error> {
+        parser::check_to_match(pattern)?;
+        let inner = Inner {
+            text: pattern.into(),
+            program: OnceLock::new(),
+            automata: Mutex::default(),
+            memory,
+        };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Returns whether the pattern matches anywhere in the text.
     #[must_use]
     pub fn is_match(&self, text: &str) -> bool {
-        self.inner.engine.is_match(text)
+        self.is_match_within(text, &mut Steps::UNBOUNDED.clone()).unwrap_or_default()
+    }
+
+    /// Returns whether the pattern matches anywhere in the text, if that takes no more than a number of
+    /// steps.
+    ///
+    /// # Errors
+    ///
+    /// If it takes more.
+    pub fn is_match_within(&self, text: &str, steps: &mut Steps) -> Result<bool, OutOfSteps> {
+        self.inner.with_program(steps, |program, steps| {
+            let mut automaton = self.inner.automaton(program);
+            let is_match = automaton.is_match(program, text, steps);
+            self.inner.keep(automaton);
+            is_match
+        })
     }
 
     /// Returns the texts that the pattern matches, one after the other, as Go's `FindAllString`
@@ -58,13 +110,114 @@ impl Pattern {
     /// # Ok::<(), billhook_regex::Error>(())
     /// ```
     pub fn find_iter<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
-        self.inner.engine.find_iter(text)
+        let found = self.find_within(text, usize::MAX, &mut Steps::UNBOUNDED.clone());
+        found.unwrap_or_default().into_iter()
+    }
+
+    /// Returns the first of these texts, up to a number, if that takes no more than a number of steps.
+    ///
+    /// # Errors
+    ///
+    /// If it takes more.
+    pub fn find_within<'t>(
+        &self,
+        text: &'t str,
+        limit: usize,
+        steps: &mut Steps,
+    ) -> Result<Vec<&'t str>, OutOfSteps> {
+        self.inner.with_program(steps, |program, steps| {
+            steps.take(program.len())?;
+            Search::new(program, text).all(limit, steps)
+        })
     }
 
     /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.inner.text
+    }
+}
+
+impl Inner {
+    /// Calls a function with the program, which is compiled for the first time or, if it takes too
+    /// much memory to be kept, once more.
+    fn with_program<T>(
+        &self,
+        steps: &mut Steps,
+        call: impl FnOnce(&Program, &mut Steps) -> Result<T, OutOfSteps>,
+    ) -> Result<T, OutOfSteps> {
+        if let Some(program) = self.program.get() {
+            return call(program, steps);
+        }
+        let tree = parser::parse(&self.text).map_err(|_| OutOfSteps {})?;
+        let program = Program::new(&tree).map_err(|_| OutOfSteps {})?;
+        steps.take(program.len())?;
+        if !self.memory.take(program.footprint()) {
+            return call(&program, steps);
+        }
+        call(self.program.get_or_init(|| program), steps)
+    }
+
+    /// Returns an automaton that no other thread uses.
+    fn automaton(&self, program: &Program) -> Automaton {
+        let mut automata = self.automata.lock().unwrap_or_else(PoisonError::into_inner);
+        match automata.pop() {
+            Some(automaton) => {
+                self.memory.give_back(automaton.kept);
+                automaton
+            }
+            None => Automaton::new(program),
+        }
+    }
+
+    /// Keeps an automaton for the next match, if there is memory for it.
+    fn keep(&self, mut automaton: Automaton) {
+        automaton.kept = automaton.footprint();
+        if self.program.get().is_some() && self.memory.take(automaton.kept) {
+            self.automata.lock().unwrap_or_else(PoisonError::into_inner).push(automaton);
+        }
+    }
+}
+
+/// Patterns that are matched within one bound of memory, as those of one definition are. Equal ones
+/// are compiled once.
+///
+/// ```
+/// use billhook_regex::Patterns;
+///
+/// let patterns = Patterns::default();
+/// let (one, other) = (patterns.get("^a+$")?, patterns.get("^a+$")?);
+/// assert!(one.is_match("aa") && other.is_match("aaa"));
+/// # Ok::<(), billhook_regex::Error>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Patterns {
+    known: Arc<Mutex<HashMap<Box<str>, Pattern>>>,
+    memory: Memory,
+}
+
+impl Patterns {
+    /// Returns a pattern.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Pattern::new`].
+    pub fn get(&self, pattern: &str) -> Result<Pattern, Error> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(pattern) = known.get(pattern) {
+            return Ok(pattern.clone());
+        }
+        let new = Pattern::within(pattern, self.memory.clone())?;
+        if known.len() < KEPT_PATTERNS {
+            known.insert(pattern.into(), new.clone());
+        }
+        Ok(new)
+    }
+}
+
+impl fmt::Debug for Patterns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Patterns").finish_non_exhaustive()
     }
 }
 

@@ -1,8 +1,10 @@
 //! One check of one value.
 
+use std::cell::Cell;
 use std::collections::HashSet;
 
 use billhook_apimachinery::{FieldError, FieldPath, Location};
+use billhook_regex::Steps;
 use billhook_schema::NodeId;
 use serde_json::Value;
 
@@ -11,6 +13,9 @@ use crate::correlate::Correlation;
 use crate::report::Errors;
 use crate::verdict::Verdict;
 use crate::walk::Walk;
+
+/// The most steps that matching the patterns of a schema takes for one value (VV-22).
+pub const MAX_STEPS: u64 = 1 << 28;
 
 /// The check of a value: the value it replaces, its place, and the verbs.
 ///
@@ -90,7 +95,8 @@ impl<'c> Check<'c> {
 
     fn verdict(&self) -> Verdict<'_> {
         let (arena, root) = (self.arena, self.root);
-        Verdict { arena, root, correlation: Correlation::new(arena) }
+        let steps = Cell::new(Steps::of(MAX_STEPS));
+        Verdict { arena, root, correlation: Correlation::new(arena), steps }
     }
 
     /// The errors of an invalid value, until there are `limit`.

@@ -1,12 +1,13 @@
 //! From a schema as written to the demands of its nodes (VV-02, SS-91), one for each node of the
 //! compiled schema, which says how the nodes hang together.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 
 use billhook_apimachinery::Wording;
 use billhook_apimachinery::value::{DeepValue, grow};
-use billhook_regex::Pattern;
+use billhook_regex::{OutOfSteps, Pattern, Patterns, Steps};
 use billhook_schema::props::SchemaOrBool;
 use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, NodeRef, SchemaStep};
 use serde_json::Value;
@@ -140,11 +141,13 @@ pub(crate) enum TextFault<'s> {
     TooLong(i64),
     TooShort(i64),
     Mismatch(&'s TextPattern),
+    /// Matching takes too many steps (VV-22).
+    TooHard(&'s TextPattern),
 }
 
 impl Strings {
     /// The first thing that is wrong with a text (VV-20 to VV-22).
-    pub(crate) fn fault(&self, text: &str) -> Option<TextFault<'_>> {
+    pub(crate) fn fault(&self, text: &str, steps: &Cell<Steps>) -> Option<TextFault<'_>> {
         if let Some(max) = self.max_length
             && is_longer(text, max)
         {
@@ -156,7 +159,14 @@ impl Strings {
             return Some(TextFault::TooShort(min));
         }
         let pattern = self.pattern.as_ref()?;
-        (!pattern.is_match(text)).then_some(TextFault::Mismatch(pattern))
+        let mut left = steps.get();
+        let is_match = pattern.is_match(text, &mut left);
+        steps.set(left);
+        match is_match {
+            Ok(true) => None,
+            Ok(false) => Some(TextFault::Mismatch(pattern)),
+            Err(_) => Some(TextFault::TooHard(pattern)),
+        }
     }
 }
 
@@ -181,10 +191,10 @@ pub(crate) enum TextPattern {
 
 impl TextPattern {
     #[inline]
-    pub(crate) fn is_match(&self, text: &str) -> bool {
+    fn is_match(&self, text: &str, steps: &mut Steps) -> Result<bool, OutOfSteps> {
         match self {
-            TextPattern::Valid(pattern) => pattern.is_match(text),
-            TextPattern::Invalid(..) => false,
+            TextPattern::Valid(pattern) => pattern.is_match_within(text, steps),
+            TextPattern::Invalid(..) => Ok(false),
         }
     }
 }
@@ -231,7 +241,7 @@ impl Arena {
             compiled,
             nodes: vec![Node::unreachable(); compiled.node_count()],
             form,
-            patterns: HashMap::new(),
+            patterns: Patterns::default(),
             checkers: HashMap::new(),
         };
         builder.node(schema, compiled.root_edge().node_id(), false);
@@ -277,8 +287,8 @@ struct Builder<'s> {
     compiled: &'s CompiledSchema,
     nodes: Vec<Node>,
     form: SchemaForm,
-    /// Patterns and formats repeat; each is compiled once.
-    patterns: HashMap<String, Result<Pattern, String>>,
+    patterns: Patterns,
+    /// Formats repeat; each is compiled once.
     checkers: HashMap<Format, Checker>,
 }
 
@@ -411,15 +421,10 @@ impl Builder<'_> {
         Some(Box::new(Strings { max_length, min_length, pattern }))
     }
 
-    fn pattern(&mut self, written: &str) -> TextPattern {
-        if !self.patterns.contains_key(written) {
-            let compiled = Pattern::new(written).map_err(|error| error.to_string());
-            self.patterns.insert(written.to_owned(), compiled);
-        }
+    fn pattern(&self, written: &str) -> TextPattern {
         match self.patterns.get(written) {
-            Some(Ok(pattern)) => TextPattern::Valid(pattern.clone()),
-            Some(Err(error)) => TextPattern::Invalid(written.to_owned(), error.clone()),
-            None => TextPattern::Invalid(written.to_owned(), String::new()),
+            Ok(pattern) => TextPattern::Valid(pattern),
+            Err(error) => TextPattern::Invalid(written.to_owned(), error.to_string()),
         }
     }
 }

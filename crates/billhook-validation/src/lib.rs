@@ -31,7 +31,7 @@ mod validator;
 mod verdict;
 mod walk;
 
-pub use check::Check;
+pub use check::{Check, MAX_STEPS};
 pub use correlate::OldElements;
 pub use embedded::{validate_embedded, validate_embedded_node};
 pub use formats::{Format, parse_duration, parse_go_duration};

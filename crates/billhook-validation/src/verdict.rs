@@ -3,7 +3,10 @@
 //! It makes the same demands as the [walk](crate::walk) for the errors, stops at the first
 //! violation and needs neither places nor scores.
 
+use std::cell::Cell;
+
 use billhook_apimachinery::value::{Num, grow};
+use billhook_regex::Steps;
 use billhook_schema::NodeId;
 use serde_json::{Map, Value};
 
@@ -20,6 +23,8 @@ pub(crate) struct Verdict<'w> {
     pub(crate) arena: &'w Arena,
     pub(crate) root: NodeId,
     pub(crate) correlation: Correlation<'w>,
+    /// The steps that matching patterns may still take.
+    pub(crate) steps: Cell<Steps>,
 }
 
 impl Verdict<'_> {
@@ -62,7 +67,9 @@ impl Verdict<'_> {
         }
         match value {
             Value::String(text) => {
-                node.strings.as_ref().is_none_or(|strings| strings.fault(text).is_none())
+                node.strings
+                    .as_ref()
+                    .is_none_or(|strings| strings.fault(text, &self.steps).is_none())
                     && node.checker.as_ref().is_none_or(|checker| checker.matches(text))
             }
             Value::Number(number) => {

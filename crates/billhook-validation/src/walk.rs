@@ -267,7 +267,7 @@ impl<'w> Walk<'w> {
         at: &Location<'_>,
         report: &mut Errors,
     ) {
-        let Some(fault) = strings.fault(text) else { return };
+        let Some(fault) = strings.fault(text, &self.verdict.steps) else { return };
         report.add(|| match fault {
             TextFault::TooLong(max) => FieldError::too_long(place::path(self.base, at), max),
             TextFault::TooShort(min) => {
@@ -275,6 +275,11 @@ impl<'w> Walk<'w> {
             }
             TextFault::Mismatch(pattern) => {
                 self.should(at, text, &format!("should match '{pattern}'"))
+            }
+            TextFault::TooHard(pattern) => {
+                let text_of =
+                    format!("should match '{pattern}', but matching takes too many steps");
+                self.should(at, text, &text_of)
             }
         });
     }

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
+use billhook_regex::{OutOfSteps, Steps};
 use serde_json::Value as Json;
 
 use super::value::{EvaluationError, List, Map, Text, Value};
@@ -65,6 +66,17 @@ impl Meter {
     pub(crate) fn look(&mut self, steps: u64) -> Result<(), EvaluationError> {
         self.steps = self.steps.checked_sub(steps).ok_or(EvaluationError::WorkLimit)?;
         Ok(())
+    }
+
+    /// A pattern is matched.
+    pub(crate) fn matching<T>(
+        &mut self,
+        matching: impl FnOnce(&mut Steps) -> Result<T, OutOfSteps>,
+    ) -> Result<T, EvaluationError> {
+        let mut steps = Steps::of(self.steps);
+        let matched = matching(&mut steps);
+        self.steps = steps.left();
+        matched.map_err(|_| EvaluationError::WorkLimit)
     }
 
     /// A value is looked at with all that it has in it.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook_apimachinery::KubernetesVersion;
+use billhook_regex::Patterns;
 use billhook_schema::props::ValidationRule;
 
 use crate::language::check::{Checked, check};
@@ -30,6 +31,7 @@ use crate::language::value::Value;
 pub struct Environment {
     variables: BTreeMap<Arc<str>, Type>,
     edition: Edition,
+    patterns: Patterns,
 }
 
 impl Environment {
@@ -55,6 +57,12 @@ impl Environment {
         self
     }
 
+    /// Sets the patterns with which those of the expressions share memory.
+    pub(crate) fn patterns(mut self, patterns: &Patterns) -> Self {
+        self.patterns = patterns.clone();
+        self
+    }
+
     /// Returns the declarations for a rule at a node with values of a type (CE-02).
     pub(crate) fn of_rule(rule: &ValidationRule, self_type: Type) -> Self {
         let old_type = match rule.optional_old_self {
@@ -71,7 +79,14 @@ impl Environment {
     /// If the text is not an expression of the language, or refers to a name that does not exist or
     /// has another type.
     pub fn compile(&self, text: &str) -> Result<Program, CompileError> {
-        Program::new(self.check(text)?)
+        self.plan(self.check(text)?)
+    }
+
+    /// The second half of compiling.
+    pub(crate) fn plan(&self, checked: Checked) -> Result<Program, CompileError> {
+        let plan = evaluate::plan(&checked, &self.patterns)
+            .map_err(|error| CompileError::instantiation(error.to_string()))?;
+        Ok(Program { checked: Arc::new(checked), plan: Arc::new(plan) })
     }
 
     /// The first half of compiling, after which types are known.
@@ -90,13 +105,6 @@ pub struct Program {
 }
 
 impl Program {
-    /// The second half of compiling.
-    pub(crate) fn new(checked: Checked) -> Result<Self, CompileError> {
-        let plan = evaluate::plan(&checked)
-            .map_err(|error| CompileError::instantiation(error.to_string()))?;
-        Ok(Program { checked: Arc::new(checked), plan: Arc::new(plan) })
-    }
-
     /// Returns the type of the result.
     pub fn result_type(&self) -> &Type {
         self.checked.result_type()

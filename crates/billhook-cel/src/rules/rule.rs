@@ -49,7 +49,8 @@ impl Rule {
         }
         let environment = Environment::of_rule(written, self_type.clone())
             .kubernetes(options.kubernetes)
-            .libraries(options.rule(&written.rule));
+            .libraries(options.rule(&written.rule))
+            .patterns(options.patterns);
         let (program, uses_old) = RULE.compile(&environment, &written.rule);
         if program.is_ok() {
             let message = Some(written.message_expression.as_str()).filter(|text| !text.is_empty());
@@ -102,7 +103,7 @@ impl Purpose {
             return (Err(self.other_result.to_owned()), false);
         }
         let uses_old = checked.mentions("oldSelf");
-        let program = Program::new(checked);
+        let program = environment.plan(checked);
         (program.map_err(|error| format!("{}: {error}", self.not_instantiated)), uses_old)
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use billhook_apimachinery::KubernetesVersion;
+use billhook_regex::Patterns;
 
 use crate::language::Libraries;
 
@@ -33,6 +34,8 @@ pub(crate) struct RuleOptions<'o> {
     pub(crate) kubernetes: KubernetesVersion,
     /// The expressions that are stored; all of them if it is none.
     pub(crate) stored: Option<&'o StoredExpressions>,
+    /// The patterns of all rules, which share memory.
+    pub(crate) patterns: &'o Patterns,
 }
 
 impl RuleOptions<'_> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
+use billhook_regex::Patterns;
 use billhook_schema::props::ValidationRule;
 use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, SchemaStep};
 
@@ -80,7 +81,8 @@ impl RuleTree {
             return None;
         }
         let above = Above { is_typed: types == Types::FromTop, is_untyped: false };
-        let options = RuleOptions { kubernetes: compiled.kubernetes(), stored };
+        let (kubernetes, patterns) = (compiled.kubernetes(), &Patterns::default());
+        let options = RuleOptions { kubernetes, stored, patterns };
         tree.compile(schema, tree.root(), None, true, above, options);
         Some(tree)
     }

@@ -16,7 +16,7 @@ use regex_syntax::hir::Look;
 use crate::ast::{Flags, Item, Node, NodeKind};
 use crate::charset::CharSet;
 use crate::classes::ClassCache;
-use crate::limits::{Account, ENGINE_CLASS_RANGES};
+use crate::limits::{Account, ENGINE_CLASS_RANGES, ENGINE_INSTRUCTIONS};
 use crate::{Error, ErrorKind};
 
 /// Checks the syntax and Go's limits.
@@ -26,13 +26,18 @@ pub(crate) fn check(pattern: &str) -> Result<(), Error> {
 
 /// The syntax tree.
 pub(crate) fn parse(pattern: &str) -> Result<Node, Error> {
-    let mut parser = Parser::new(pattern, ENGINE_CLASS_RANGES);
+    Parser::new(pattern, ENGINE_CLASS_RANGES).parse()
+}
+
+/// Checks the syntax and all limits.
+pub(crate) fn check_to_match(pattern: &str) -> Result<(), Error> {
+    let mut parser = Parser::new(pattern, 0);
     let tree = parser.parse()?;
     // Only now, so that an error of Go's further on comes first.
-    if parser.class_ranges > parser.class_ranges_kept {
+    if parser.class_ranges > ENGINE_CLASS_RANGES || tree.size() > ENGINE_INSTRUCTIONS as u64 {
         return Err(Error::new(ErrorKind::TooLargeToMatch, pattern));
     }
-    Ok(tree)
+    Ok(())
 }
 
 struct Parser<'p> {
@@ -42,7 +47,7 @@ struct Parser<'p> {
     stack: Vec<Item>,
     account: Account,
     classes: ClassCache,
-    /// The number of ranges in all classes together, and the number worth keeping.
+    /// The number of ranges in all classes together, named ones once, and the number worth keeping.
     class_ranges: usize,
     class_ranges_kept: usize,
     /// Stands in for the sets that are not kept.

@@ -24,8 +24,10 @@ impl Parser<'_> {
             return self.push(Node::leaf(NodeKind::Literal { runes: vec![rune], fold: false }));
         }
         let ranges = set.ranges().len();
-        self.class_ranges = self.class_ranges.saturating_add(ranges);
-        let keep = self.class_ranges <= self.class_ranges_kept;
+        // Named classes are kept by the parser too.
+        let is_new = Arc::strong_count(&set) == 1;
+        self.class_ranges = self.class_ranges.saturating_add(if is_new { ranges } else { 0 });
+        let keep = !is_new || self.class_ranges <= self.class_ranges_kept;
         let set = if keep { set } else { Arc::clone(&self.no_set) };
         self.push(Node::leaf(NodeKind::Class { set, ranges }))
     }

@@ -1,7 +1,7 @@
 //! Patterns at and beyond the limits: refused where Go refuses them, and never at
 //! the cost of the stack or of much memory or time.
 
-use billhook_regex::{ErrorKind, Pattern, check, limits};
+use billhook_regex::{ErrorKind, Pattern, Patterns, Steps, check, limits};
 
 fn kind(pattern: &str) -> Option<ErrorKind> {
     let checked = check(pattern).err().map(|error| error.kind());
@@ -83,24 +83,66 @@ fn size() {
 
 #[test]
 fn too_large_to_match() {
+    let pattern = r"[\pLa]".repeat(8_000);
+    assert!(check(&pattern).is_ok());
+    let error = Pattern::new(&pattern).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TooLargeToMatch);
+    assert!(
+        error
+            .to_string()
+            .starts_with("error parsing regexp: expression needs too much memory to match: `")
+    );
+    // An error of Go's comes first, wherever it is.
+    let pattern = pattern + ")";
+    assert_eq!(Pattern::new(&pattern).unwrap_err().kind(), ErrorKind::UnexpectedParen);
+}
+
+#[test]
+fn large_classes_are_shared() {
     for pattern in [
         r"\pL{1000}".repeat(4),
         r"\pL".repeat(20_000),
         "(?:..){500}".repeat(800),
-        format!("(?i){}", "k".repeat(limits::ENGINE_NODES)),
+        format!("(?i){}", "k".repeat(500_000)),
     ] {
-        assert!(check(&pattern).is_ok(), "for `{pattern:.60}…`");
-        let error = Pattern::new(&pattern).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::TooLargeToMatch, "for `{pattern:.60}…`");
-        assert!(
-            error
-                .to_string()
-                .starts_with("error parsing regexp: expression needs too much memory to match: `")
-        );
+        assert!(!Pattern::new(&pattern).unwrap().is_match("é"), "for `{pattern:.60}…`");
     }
-    // An error of Go's comes first, wherever it is.
-    let pattern = r"\pL".repeat(20_000) + ")";
-    assert_eq!(Pattern::new(&pattern).unwrap_err().kind(), ErrorKind::UnexpectedParen);
+}
+
+/// As many large patterns as a definition of a megabyte may have share one bound of memory; those
+/// beyond it match all the same.
+#[test]
+fn patterns_share_memory() {
+    let patterns = Patterns::default();
+    let texts: Vec<String> = (0..300)
+        .map(|index| format!(r"^x{index}(?:[\pL\pN]{{500}}){{2}}[^\pL]{{0,500}}$"))
+        .collect();
+    for (index, text) in texts.iter().enumerate() {
+        let pattern = patterns.get(text).unwrap();
+        let length = if index % 2 == 0 { 1000 } else { 999 };
+        let text = format!("x{index}{}-", "é".repeat(length));
+        assert_eq!(pattern.is_match(&text), index % 2 == 0);
+    }
+}
+
+#[test]
+fn work_is_bounded() {
+    let pattern = Pattern::new("(?:a|b)*a(?:a|b){500}$").unwrap();
+    let random = |state: &mut u32| {
+        *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        Some(if *state >> 31 == 0 { 'a' } else { 'b' })
+    };
+    let mut state = 1;
+    let text: String = std::iter::from_fn(|| random(&mut state)).take(100_000).collect();
+    let mut steps = Steps::of(1_000_000);
+    assert!(pattern.is_match_within(&text, &mut steps).is_err());
+    assert_eq!(steps.left(), 0);
+    let mut steps = Steps::of(1_000_000);
+    assert!(pattern.find_within(&text, 1, &mut steps).is_err());
+    let mut steps = Steps::of(1_000_000);
+    let simple = Pattern::new("^(?:ab)*$").unwrap();
+    assert_eq!(simple.is_match_within(&"ab".repeat(50_000), &mut steps), Ok(true));
+    assert!(steps.left() > 980_000);
 }
 
 #[test]

@@ -185,4 +185,31 @@ proptest! {
             prop_assert_eq!(ours.is_match(&text), theirs.is_match(&text), "on {:?}", text);
         }
     }
+    #[test]
+    fn finds_what_the_regex_crate_finds(
+        pattern in common_pattern(),
+        texts in proptest::collection::vec(ascii_text(), 1..8),
+    ) {
+        let ours = Pattern::new(&pattern).unwrap();
+        let theirs = regex::Regex::new(&pattern).unwrap();
+        for text in texts {
+            let found: Vec<_> = ours.find_iter(&text).collect();
+            let expected: Vec<_> = theirs.find_iter(&text).map(|found| found.as_str()).collect();
+            prop_assert_eq!(found, expected, "on {:?}", text);
+        }
+    }
+
+    /// Whether there is a match does not depend on what was matched before, nor on how it is found.
+    #[test]
+    fn matching_and_finding_agree(
+        pattern in pattern_text(),
+        texts in proptest::collection::vec("[ab_Kké \n]{0,12}", 1..12),
+    ) {
+        let Ok(pattern) = Pattern::new(&pattern) else { return Ok(()) };
+        for text in &texts {
+            let fresh = Pattern::new(pattern.as_str()).unwrap();
+            prop_assert_eq!(pattern.is_match(text), fresh.is_match(text), "on {:?}", text);
+            prop_assert_eq!(pattern.is_match(text), fresh.find_iter(text).next().is_some());
+        }
+    }
 }

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
+use billhook_regex::Patterns;
 
+use super::call_cost::{cost, hide_optional, is_container};
 use super::entries::{Entries, optional_element};
-use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};
+use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Matching, Node, Plan, Step};
 use super::overloads::choose;
 use super::select::find;
-use crate::language::functions::{Cost, Overload, arithmetic, maps};
+use crate::language::functions::{Overload, arithmetic, maps, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
 use crate::language::schema::ListType;
@@ -56,6 +58,7 @@ pub(crate) fn run<'a>(
         cost: 0,
         limit,
         meter: *meter,
+        patterns: None,
         inserted: HashMap::new(),
     };
     let result = match machine.node(&plan.root) {
@@ -82,6 +85,8 @@ struct Machine<'a> {
     cost: u64,
     limit: u64,
     meter: Meter,
+    /// Patterns that are no literals.
+    patterns: Option<Patterns>,
     /// The keys of the maps that are accumulated, by their slots.
     inserted: HashMap<usize, Members<'a>>,
 }
@@ -336,11 +341,9 @@ impl<'a> Machine<'a> {
         let outcome = match (failure, chosen) {
             (Some((_, error)), _) => Err(error),
             (None, None) => Err(EvaluationError::NoSuchOverload),
-            (None, Some(overload)) => match (&call.pattern, arguments.as_slice()) {
-                (Some(pattern), [Value::String(text), _]) => {
-                    Ok(Value::Bool(pattern.is_match(text.as_str())))
-                }
-                _ => {
+            (None, Some(overload)) => match &call.pattern {
+                Some(pattern) => self.search(overload, pattern, &arguments),
+                None => {
                     self.look(call, overload, &arguments)?;
                     (overload.call)(&arguments).map_err(overload.on_error)
                 }
@@ -350,8 +353,26 @@ impl<'a> Machine<'a> {
             arguments.iter_mut().for_each(hide_optional);
         }
         let result = outcome.as_ref().unwrap_or(&Value::Null);
-        self.charge(cost(call, chosen, &arguments, result, failed)?)?;
+        let cost = cost(call, chosen, &arguments, result, failed).map_err(Abort)?;
+        self.charge(cost)?;
         self.made(outcome)
+    }
+
+    /// Calls a function that takes a pattern.
+    fn search(
+        &mut self,
+        overload: &Overload,
+        pattern: &Matching,
+        arguments: &[Value<'a>],
+    ) -> Outcome<'a> {
+        let pattern = match (pattern, arguments.get(1)) {
+            (Matching::Known(pattern), _) => Ok(pattern.clone()),
+            (Matching::Computed, Some(Value::String(text))) => {
+                self.patterns.get_or_insert_default().get(text.as_str())
+            }
+            _ => return Err(EvaluationError::NoSuchOverload),
+        };
+        regex::call(overload.function, pattern, arguments, &mut self.meter)
     }
 
     /// Counts what a call looks at, unless it costs too much anyway: as its result has no less than
@@ -368,7 +389,7 @@ impl<'a> Machine<'a> {
         let is_weighed =
             |value| self.plan.weighs_optionals || !matches!(value, &Value::Optional(_));
         if arguments.iter().all(is_weighed) {
-            let cost = cost(call, Some(overload), arguments, &Value::Null, false)?;
+            let cost = cost(call, Some(overload), arguments, &Value::Null, false).map_err(Abort)?;
             if self.cost.saturating_add(cost.saturating_sub(1)) > self.limit {
                 return self.charge(cost);
             }
@@ -510,42 +531,6 @@ impl<'a> Machine<'a> {
             _ => Ok(Err(EvaluationError::NoSuchOverload)),
         }
     }
-}
-
-/// Puts a value without a length in the place of an optional.
-fn hide_optional(value: &mut Value<'_>) {
-    if matches!(value, Value::Optional(_)) {
-        *value = Value::Null;
-    }
-}
-
-/// Returns the cost of a call (CE-35).
-fn cost(
-    call: &Call,
-    chosen: Option<&Overload>,
-    arguments: &[Value<'_>],
-    result: &Value<'_>,
-    failed: bool,
-) -> Result<u64, Abort> {
-    let is_resolved = call.overloads.len() == 1;
-    Ok(match chosen.or(call.overloads.first().copied()).map(|overload| overload.cost) {
-        None => 1,
-        Some(Cost::Fixed(cost)) => cost,
-        Some(Cost::Of(cost)) => cost(arguments, result),
-        Some(Cost::Resolved(_) | Cost::OfLists(_)) if !is_resolved => 1,
-        Some(Cost::OfLists(_)) if failed => {
-            return Err(Abort(EvaluationError::new(
-                "internal error: interface conversion: *types.Err is not traits.Lister: missing \
-                 method Add",
-            )));
-        }
-        Some(Cost::Resolved(cost) | Cost::OfLists(cost)) => cost(arguments, result),
-    })
-}
-
-/// Returns whether a value has parts.
-fn is_container(value: &Value<'_>) -> bool {
-    matches!(value, Value::List(_) | Value::Map(_) | Value::Optional(Some(_)))
 }
 
 /// Returns the server's name for the type of a value that has no elements.

@@ -2,6 +2,7 @@
 //! of literals become constants, selections become chains. The plan is then run any number of
 //! times, counting what it costs (CE-35).
 
+mod call_cost;
 mod entries;
 mod machine;
 mod node;

@@ -115,8 +115,16 @@ pub(super) struct Call {
     /// Whether the first argument that is an error ends it, before the others are looked at and
     /// without cost.
     pub(super) stops_early: bool,
-    /// The compiled second argument of `matches`.
-    pub(super) pattern: Option<billhook_regex::Pattern>,
+    /// The second argument of a function that takes a pattern.
+    pub(super) pattern: Option<Matching>,
+}
+
+/// A pattern of a function.
+pub(super) enum Matching {
+    /// A literal.
+    Known(billhook_regex::Pattern),
+    /// Any other expression.
+    Computed,
 }
 
 impl std::fmt::Debug for Call {

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
-use billhook_regex::Pattern;
+use billhook_regex::Patterns;
 
 use super::entries;
-use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Node, Plan, Step};
+use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Matching, Node, Plan, Step};
 use super::overloads::fits;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
@@ -21,8 +21,9 @@ use crate::language::value::{EvaluationError, List, Members, Text, Value};
 /// # Errors
 ///
 /// If the conversion of a constant fails.
-pub(crate) fn plan(checked: &Checked) -> Result<Plan, EvaluationError> {
-    let mut planner = Planner { checked, variables: Vec::new(), scope: Vec::new(), slots: 0 };
+pub(crate) fn plan(checked: &Checked, patterns: &Patterns) -> Result<Plan, EvaluationError> {
+    let mut planner =
+        Planner { checked, patterns, variables: Vec::new(), scope: Vec::new(), slots: 0 };
     let root = planner.node(&checked.expr)?;
     let weighs_optionals = checked.edition.weighs_optionals();
     Ok(Plan { root, variables: planner.variables, slots: planner.slots, weighs_optionals })
@@ -30,6 +31,7 @@ pub(crate) fn plan(checked: &Checked) -> Result<Plan, EvaluationError> {
 
 struct Planner<'c> {
     checked: &'c Checked,
+    patterns: &'c Patterns,
     variables: Vec<Arc<str>>,
     /// The variables of the comprehensions around, and their slots.
     scope: Vec<(Arc<str>, usize)>,
@@ -215,15 +217,17 @@ impl Planner<'_> {
             },
             "matches" | "find" | "findAll" => {
                 let pattern = match &second {
-                    Node::Constant(Value::String(pattern)) => Some(
-                        Pattern::new(pattern.as_str())
-                            .map_err(|error| EvaluationError::new(error.to_string()))?,
-                    ),
-                    _ => None,
+                    Node::Constant(Value::String(pattern)) => {
+                        let pattern = self.patterns.get(pattern.as_str());
+                        let pattern =
+                            pattern.map_err(|error| EvaluationError::new(error.to_string()))?;
+                        Matching::Known(pattern)
+                    }
+                    _ => Matching::Computed,
                 };
-                let mut call = self.call_of(expr, vec![first, second], pattern.is_some());
-                call.pattern = pattern.filter(|_| function == "matches");
-                Node::Call(call)
+                let stops_early = matches!(pattern, Matching::Known(_));
+                let call = self.call_of(expr, vec![first, second], stops_early);
+                Node::Call(Call { pattern: Some(pattern), ..call })
             }
             _ => self.any_call(expr, vec![first, second], false),
         })
@@ -234,7 +238,10 @@ impl Planner<'_> {
     }
 
     fn call_of(&self, expr: &Expr, arguments: Vec<Node>, stops_early: bool) -> Call {
-        Call { overloads: self.overloads(expr), arguments, stops_early, pattern: None }
+        let overloads = self.overloads(expr);
+        let is_search = overloads.first().is_some_and(|overload| overload.function == "findAll");
+        let pattern = is_search.then_some(Matching::Computed);
+        Call { overloads, arguments, stops_early, pattern }
     }
 
     fn overloads(&self, expr: &Expr) -> Vec<&'static Overload> {

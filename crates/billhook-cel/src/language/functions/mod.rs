@@ -16,7 +16,7 @@ mod operators;
 mod optional;
 mod percent;
 mod quantity;
-mod regex;
+pub(crate) mod regex;
 mod semver;
 mod sets;
 mod standard;

@@ -210,12 +210,12 @@ fn texts(table: &mut Table) {
         ("contains", text::contains, Cost::Resolved(cost::search)),
         ("startsWith", text::starts_with, Cost::Resolved(cost::first)),
         ("endsWith", text::ends_with, Cost::Resolved(cost::first)),
-        ("matches", text::matches, Cost::Resolved(cost::pattern)),
+        ("matches", operators::not_called, Cost::Resolved(cost::pattern)),
     ];
     for (name, call, cost) in methods {
         table.add(name, true, vec![String, String], Bool, call, cost);
     }
-    table.function("matches", vec![String, String], Bool, text::matches);
+    table.function("matches", vec![String, String], Bool, operators::not_called);
 }
 
 fn time(table: &mut Table) {

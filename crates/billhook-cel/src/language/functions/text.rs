@@ -1,7 +1,5 @@
 //! Methods of text that every CEL has.
 
-use billhook_regex::Pattern;
-
 use crate::language::value::{EvaluationError, Outcome, Value};
 
 fn two<'v>(arguments: &'v [Value<'_>]) -> Result<(&'v str, &'v str), EvaluationError> {
@@ -21,10 +19,4 @@ pub(super) fn starts_with<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 
 pub(super) fn ends_with<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
     two(arguments).map(|(text, part)| Value::Bool(text.ends_with(part)))
-}
-
-pub(super) fn matches<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    let (text, pattern) = two(arguments)?;
-    let pattern = Pattern::new(pattern).map_err(|error| EvaluationError::new(error.to_string()))?;
-    Ok(Value::Bool(pattern.is_match(text)))
 }

@@ -1,0 +1,273 @@
+//! Whether there is a match. A state is the set of all places in the program that can go on; what
+//! follows a state and a character is worked out when it is first needed, and kept until memory is
+//! used up.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::edge::{Edge, holds};
+use crate::limits::ENGINE_CACHE_BYTES;
+use crate::program::{Instruction, Program};
+use crate::steps::{OutOfSteps, Steps};
+
+/// The bytes that are counted for a state besides its places.
+const STATE: usize = 160;
+/// The bytes that are counted for what follows a character beyond ASCII.
+const WIDE: usize = 32;
+
+/// The follower is not known yet.
+const UNKNOWN: u32 = u32::MAX;
+/// There is a match.
+const MATCH: u32 = u32::MAX - 1;
+/// There can be none.
+const DEAD: u32 = u32::MAX - 2;
+
+/// A state: what stands before the next character, and the instructions to go on with. Where a
+/// match can begin anywhere, the start of the program is always one of them and is left out.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct State {
+    before: Edge,
+    places: Box<[u32]>,
+}
+
+/// The states of a program that are known, and room to work in.
+#[derive(Debug)]
+pub(crate) struct Automaton {
+    states: Vec<Arc<State>>,
+    /// For each state what follows each class of ASCII characters, and the end of the text.
+    ascii: Vec<u32>,
+    wide: HashMap<(u32, char), u32>,
+    numbers: HashMap<Arc<State>, u32>,
+    bytes: usize,
+    /// The bytes of it that count as kept.
+    pub(crate) kept: usize,
+    /// How often all of it was forgotten.
+    forgotten: u64,
+    room: Room,
+}
+
+#[derive(Debug)]
+struct Room {
+    /// The round in which an instruction was last looked at.
+    seen: Vec<u32>,
+    /// The round in which a set was last looked at, and the answer.
+    sets: Vec<(u32, bool)>,
+    round: u32,
+    waiting: Vec<u32>,
+    places: Vec<u32>,
+}
+
+impl Automaton {
+    pub(crate) fn new(program: &Program) -> Automaton {
+        Automaton {
+            states: Vec::new(),
+            ascii: Vec::new(),
+            wide: HashMap::new(),
+            numbers: HashMap::new(),
+            bytes: 0,
+            kept: 0,
+            forgotten: 0,
+            room: Room {
+                seen: vec![0; program.len()],
+                sets: vec![(0, false); program.set_count()],
+                round: 0,
+                waiting: Vec::new(),
+                places: Vec::new(),
+            },
+        }
+    }
+
+    /// Returns the bytes that it takes.
+    pub(crate) fn footprint(&self) -> usize {
+        let places = self.room.waiting.capacity() + self.room.places.capacity();
+        self.bytes + 4 * (self.room.seen.len() + places) + 8 * self.room.sets.len()
+    }
+
+    /// Returns whether the program matches anywhere in a text.
+    pub(crate) fn is_match(
+        &mut self,
+        program: &Program,
+        text: &str,
+        steps: &mut Steps,
+    ) -> Result<bool, OutOfSteps> {
+        steps.take(text.len() / 8 + 1)?;
+        let end = program.ascii_classes;
+        let mut state = self.number(program, Edge::Text, &[]);
+        let mut at = 0;
+        while let Some(byte) = text.as_bytes().get(at) {
+            let next = match program.ascii_class(*byte) {
+                Some(class) => {
+                    at += 1;
+                    match self.known(program, state, class) {
+                        UNKNOWN => {
+                            self.follow(program, state, Some(char::from(*byte)), class, steps)?
+                        }
+                        next => next,
+                    }
+                }
+                None => {
+                    let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else {
+                        break;
+                    };
+                    at += c.len_utf8();
+                    match self.wide.get(&(state, c)) {
+                        Some(next) => *next,
+                        None => self.follow(program, state, Some(c), usize::MAX, steps)?,
+                    }
+                }
+            };
+            match next {
+                MATCH => return Ok(true),
+                DEAD => return Ok(false),
+                next => state = next,
+            }
+        }
+        let next = match self.known(program, state, end) {
+            UNKNOWN => self.follow(program, state, None, end, steps)?,
+            next => next,
+        };
+        Ok(next == MATCH)
+    }
+
+    #[inline]
+    fn known(&self, program: &Program, state: u32, class: usize) -> u32 {
+        let row = state as usize * (program.ascii_classes + 1);
+        self.ascii.get(row + class).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// Works out what follows a state and a character, or the end of the text, and keeps it.
+    #[cold]
+    fn follow(
+        &mut self,
+        program: &Program,
+        number: u32,
+        c: Option<char>,
+        class: usize,
+        steps: &mut Steps,
+    ) -> Result<u32, OutOfSteps> {
+        let Some(state) = self.states.get(number as usize).cloned() else { return Ok(DEAD) };
+        let is_match = self.room.step(program, &state, c, steps)?;
+        let forgotten = self.forgotten;
+        let next = match c {
+            _ if is_match => MATCH,
+            None => DEAD,
+            Some(_) if self.room.places.is_empty() && program.is_anchored => DEAD,
+            Some(_) => {
+                let mut places = std::mem::take(&mut self.room.places);
+                places.sort_unstable();
+                places.dedup();
+                let next = self.number(program, program.looks.edge(c), &places);
+                self.room.places = places;
+                next
+            }
+        };
+        // Unless all states were forgotten on the way.
+        if self.forgotten == forgotten {
+            let row = number as usize * (program.ascii_classes + 1);
+            match (self.ascii.get_mut(row.saturating_add(class)), c) {
+                (Some(place), _) if class <= program.ascii_classes => *place = next,
+                (_, Some(c)) => {
+                    self.bytes += WIDE;
+                    self.wide.insert((number, c), next);
+                }
+                _ => {}
+            }
+        }
+        Ok(next)
+    }
+
+    /// Returns the number of a state, a new one if need be.
+    fn number(&mut self, program: &Program, before: Edge, places: &[u32]) -> u32 {
+        let state = State { before, places: places.into() };
+        if let Some(number) = self.numbers.get(&state) {
+            return *number;
+        }
+        let row = program.ascii_classes + 1;
+        self.bytes += STATE + 4 * (row + state.places.len());
+        if self.bytes > ENGINE_CACHE_BYTES && !self.states.is_empty() {
+            self.forget();
+        }
+        let number = self.states.len() as u32;
+        let state = Arc::new(state);
+        self.numbers.insert(Arc::clone(&state), number);
+        self.states.push(state);
+        self.ascii.resize(self.ascii.len() + row, UNKNOWN);
+        number
+    }
+
+    fn forget(&mut self) {
+        self.states = Vec::new();
+        self.ascii = Vec::new();
+        self.wide = HashMap::new();
+        self.numbers = HashMap::new();
+        self.bytes = 0;
+        self.forgotten += 1;
+    }
+}
+
+impl Room {
+    /// Goes from a state over a character and collects the places after it; tells whether there is
+    /// a match in front of the character.
+    fn step(
+        &mut self,
+        program: &Program,
+        state: &State,
+        c: Option<char>,
+        steps: &mut Steps,
+    ) -> Result<bool, OutOfSteps> {
+        self.next_round();
+        self.places.clear();
+        self.waiting.clear();
+        self.waiting.extend(&state.places);
+        if !program.is_anchored || state.before == Edge::Text {
+            self.waiting.push(program.start());
+        }
+        let after = program.looks.edge(c);
+        while let Some(at) = self.waiting.pop() {
+            match self.seen.get_mut(at as usize) {
+                Some(seen) if *seen != self.round => *seen = self.round,
+                _ => continue,
+            }
+            steps.take(1)?;
+            let next = match program.instruction(at) {
+                Some(Instruction::Match) => return Ok(true),
+                Some(Instruction::Split(first, second)) => {
+                    self.waiting.extend([second, first]);
+                    continue;
+                }
+                Some(Instruction::Look(look, next)) => {
+                    self.waiting.extend(holds(look, state.before, after).then_some(next));
+                    continue;
+                }
+                Some(Instruction::Char(rune, next)) => {
+                    c.is_some_and(|c| u32::from(c) == rune).then_some(next)
+                }
+                Some(Instruction::Set(set, next)) => {
+                    c.is_some_and(|c| self.set_holds(program, set, c)).then_some(next)
+                }
+                Some(Instruction::Any(next)) => c.map(|_| next),
+                None => None,
+            };
+            self.places.extend(next);
+        }
+        Ok(false)
+    }
+
+    /// Whether the character of this round is in a set, which is looked up once.
+    fn set_holds(&mut self, program: &Program, set: u32, c: char) -> bool {
+        let Some((round, holds)) = self.sets.get_mut(set as usize) else { return false };
+        if *round != self.round {
+            (*round, *holds) = (self.round, program.set_holds(set, u32::from(c)));
+        }
+        *holds
+    }
+
+    fn next_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+        if self.round == 0 {
+            self.seen.fill(0);
+            self.sets.fill((0, false));
+            self.round = 1;
+        }
+    }
+}
