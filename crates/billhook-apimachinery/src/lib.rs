@@ -56,7 +56,7 @@ pub use field_path::{FieldPath, Location, Segment, Segments};
 pub use group_version_kind::{GroupVersionKind, GroupVersionResource};
 pub use hash::hash_name;
 pub use kubernetes_version::{KubernetesVersion, KubernetesVersionError};
-pub use spans::{Span, SpanId, Spans, SpansBuilder, ValueSpan};
+pub use spans::{Placed, Span, SpanId, Spans, SpansBuilder, ValueSpan};
 pub use status::{Status, StatusCause, StatusDetails};
 pub use type_meta::{GroupVersionError, TypeMeta};
 pub use user_info::UserInfo;

@@ -71,7 +71,32 @@ enum Children {
     Map(HashMap<Box<str>, SpanId>),
 }
 
+/// A value of a document, and its place in the text.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed<'s> {
+    spans: &'s Spans,
+    node: &'s Node,
+}
+
+impl<'s> Placed<'s> {
+    /// Returns the member or item that a step of a path leads to.
+    pub fn child(self, segment: Segment<'_>) -> Option<Self> {
+        let id = self.node.child(segment)?;
+        Some(Placed { node: self.spans.nodes.get(id.0)?, ..self })
+    }
+
+    /// Returns the place of the value.
+    pub fn span(self) -> ValueSpan {
+        self.node.span
+    }
+}
+
 impl Spans {
+    /// Returns the top; `None` if the document is empty.
+    pub fn top(&self) -> Option<Placed<'_>> {
+        Some(Placed { spans: self, node: self.nodes.first()? })
+    }
+
     /// Returns the place of a value; `None` if there is no such value.
     pub fn find(&self, path: &FieldPath) -> Option<ValueSpan> {
         let (depth, span) = self.nearest(path)?;
@@ -81,16 +106,14 @@ impl Spans {
     /// Returns the place of a value or, if it does not exist, of the innermost value around it; and
     /// how many steps of the path lead there. `None` if the document is empty.
     pub fn nearest(&self, path: &FieldPath) -> Option<(usize, ValueSpan)> {
-        let mut node = self.nodes.first()?;
+        let mut value = self.top()?;
         let mut depth = 0;
         for segment in path.segments() {
-            let Some(child) = node.child(segment).and_then(|id| self.nodes.get(id.0)) else {
-                break;
-            };
-            node = child;
+            let Some(child) = value.child(segment) else { break };
+            value = child;
             depth += 1;
         }
-        Some((depth, node.span))
+        Some((depth, value.span()))
     }
 }
 

@@ -29,10 +29,10 @@ mod validation;
 mod warnings;
 
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
-use billhook_apimachinery::record::{RecordError, TypedRecord, too_deep};
+use billhook_apimachinery::record::{RecordError, TypedRecord, check_types, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
 use billhook_apimachinery::{FieldError, KubernetesVersion};
-use billhook_decode::MAX_DEPTH;
+use billhook_decode::{JsonError, MAX_DEPTH, read_json, read_json_with_spans};
 use serde_json::Value;
 
 use billhook_apimachinery::metadata::validate_applied;
@@ -72,7 +72,7 @@ impl DefinitionOptions {
 }
 
 /// A document that is not a CustomResourceDefinition, or has a field of the wrong type.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
     /// The document is something else.
@@ -81,6 +81,9 @@ pub enum DefinitionError {
     /// A value has the wrong type; the server's text.
     #[error(transparent)]
     Decode(#[from] RecordError),
+    /// The text is not JSON.
+    #[error(transparent)]
+    Json(#[from] JsonError),
 }
 
 /// Returns whether a document claims to be a definition.
@@ -88,6 +91,14 @@ pub fn is_definition(value: &Value) -> bool {
     let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     text("kind") == "CustomResourceDefinition"
         && text("apiVersion").starts_with("apiextensions.k8s.io/")
+}
+
+/// The error about the first value of the wrong type in a text.
+fn first_in_text(text: &[u8], kubernetes: KubernetesVersion) -> Option<DefinitionError> {
+    let (document, spans) = read_json_with_spans(text).ok()?;
+    let record = DefinitionDocument::record();
+    let types = check_types(document.value(), record, kubernetes, spans.top());
+    types.err().map(DefinitionError::Decode)
 }
 
 impl Definition {
@@ -123,6 +134,21 @@ impl Definition {
             document,
             unknown_fields,
             kubernetes: options.kubernetes,
+        })
+    }
+
+    /// Creates a definition from JSON text. Of several values of the wrong type the error is about the
+    /// first one in the text; elsewhere about the first by the order of keys, into which YAML is
+    /// brought before it is decoded.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Definition::from_value`]; also if the text is not JSON.
+    pub fn from_json(text: &[u8], options: &DefinitionOptions) -> Result<Self, DefinitionError> {
+        let document = read_json(text)?;
+        Self::with_options(document.value(), options).map_err(|error| match error {
+            DefinitionError::Decode(_) => first_in_text(text, options.kubernetes).unwrap_or(error),
+            error => error,
         })
     }
 

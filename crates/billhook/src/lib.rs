@@ -91,8 +91,9 @@ pub use billhook_apimachinery::record::RecordError;
 pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
     Change, ChangeKind, Dialect, ErrorType, FieldError, FieldPath, GroupVersionKind,
-    GroupVersionResource, KubernetesVersion, KubernetesVersionError, Reason, Segment, Segments,
-    Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan, Verdict,
+    GroupVersionResource, KubernetesVersion, KubernetesVersionError, Placed, Reason, Segment,
+    Segments, Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan,
+    Verdict,
 };
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use billhook::{Definition, DefinitionOptions, read_manifests};
+use billhook::{Definition, DefinitionError, DefinitionOptions, read_manifests};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Value, json};
 
 use super::Outcome;
@@ -13,9 +13,21 @@ use super::ops::{Input, Run, field_error, object, ok};
 pub(super) fn run(input: Input<'_>) -> Run {
     match input {
         Input::Inline(input) => {
-            let absent = &Value::Null;
-            let old = input.get("oldCrd").filter(|old| !old.is_null());
-            check(input.get("crd").unwrap_or(absent), old, input.kubernetes)
+            let options = DefinitionOptions::default().kubernetes(input.kubernetes);
+            // Of several errors the server reports the first one in the text.
+            let read = |name: &str| {
+                let value = input.get(name).filter(|value| !value.is_null())?;
+                Some(match (Definition::with_options(value, &options), input.text(name)) {
+                    (Err(DefinitionError::Decode(_)), Some(text)) => {
+                        Definition::from_json(text, &options)
+                    }
+                    (read, _) => read,
+                })
+            };
+            let definition = read("crd").unwrap_or(Err(DefinitionError::Kind));
+            let spec = |name: &str| input.get(name)?.get("spec");
+            let keeps_spec = spec("oldCrd").is_some_and(|old| spec("crd") == Some(old));
+            check(definition, read("oldCrd"), keeps_spec)
         }
         Input::Files { vector, directory } => {
             let file = vector.get("crd").and_then(Value::as_str).unwrap_or_default();
@@ -23,7 +35,7 @@ pub(super) fn run(input: Input<'_>) -> Run {
             if let Value::Object(members) = &mut *definition {
                 members.remove("status");
             }
-            check(&definition, None, KubernetesVersion::default())
+            check(Definition::from_value(&definition), None, false)
         }
     }
 }
@@ -35,15 +47,15 @@ fn read(file: &Path) -> Result<DeepValue, String> {
     Ok(manifest.into_value())
 }
 
-fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion) -> Run {
-    let options = DefinitionOptions::default().kubernetes(kubernetes);
-    let read = |value: &Value| Definition::with_options(value, &options);
-    let written = old;
-    let old = match old.map(read).transpose() {
+type Read = Result<Definition, DefinitionError>;
+
+/// `keeps_spec` tells that an update changes nothing that counts for the generation.
+fn check(definition: Read, old: Option<Read>, keeps_spec: bool) -> Run {
+    let old = match old.transpose() {
         Ok(old) => old,
         Err(error) => return Ok(refused(&error.to_string())),
     };
-    let manifest = match read(definition) {
+    let manifest = match definition {
         Ok(manifest) => manifest,
         Err(error) => return Ok(refused(&error.to_string())),
     };
@@ -52,7 +64,7 @@ fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion)
         None => manifest.validate_create(),
     };
     let mut errors = verdict.errors().to_vec();
-    errors.extend(written.filter(|old| keeps_spec(definition, old)).map(|_| decremented()));
+    errors.extend(keeps_spec.then(decremented));
     let members = [
         ("valid", Value::from(errors.is_empty())),
         ("strict_errors", Value::from(manifest.unknown_fields())),
@@ -62,11 +74,6 @@ fn check(definition: &Value, old: Option<&Value>, kubernetes: KubernetesVersion)
         errors: errors.iter().map(|error| field_error(error, None)).collect(),
         ..ok(object(members))
     })
-}
-
-/// Whether an update changes nothing that counts for the generation.
-fn keeps_spec(definition: &Value, old: &Value) -> bool {
-    definition.get("spec") == old.get("spec")
 }
 
 /// The vectors' server sets the generation of the old definition to 1, and of an update only if

@@ -61,6 +61,7 @@ pub struct Vector {
     /// The version of the server that answered.
     pub kubernetes: KubernetesVersion,
     value: DeepValue,
+    line: String,
 }
 
 impl Vector {
@@ -75,7 +76,7 @@ impl Vector {
             version => version.parse().map_err(|error| format!("{error}"))?,
         };
         let (id, op) = (text("id").to_owned(), text("op").to_owned());
-        Ok(Vector { id, op, kubernetes, value })
+        Ok(Vector { id, op, kubernetes, value, line: line.to_owned() })
     }
 
     /// Runs it; files it names are looked up in `directory`.
@@ -83,7 +84,10 @@ impl Vector {
         let null = Value::Null;
         let expect = self.value.get("expect").unwrap_or(&null);
         let input = match self.value.get("input") {
-            Some(input) => ops::Input::Inline(ops::Given { input, kubernetes: self.kubernetes }),
+            Some(input) => {
+                let Vector { kubernetes, line, .. } = self;
+                ops::Input::Inline(ops::Given { input, kubernetes: *kubernetes, line })
+            }
             None => ops::Input::Files { vector: &self.value, directory },
         };
         let Some(actual) = ops::run(&self.op, input) else { return Verdict::Skipped };

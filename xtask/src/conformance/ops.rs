@@ -9,7 +9,7 @@ use billhook::{
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath, KubernetesVersion};
-use billhook_decode::read_json;
+use billhook_decode::{read_json, read_json_with_spans};
 use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value, json};
@@ -32,6 +32,17 @@ pub(super) struct Given<'v> {
     pub(super) input: &'v Value,
     /// The version of the server.
     pub(super) kubernetes: KubernetesVersion,
+    /// The line of the vector.
+    pub(super) line: &'v str,
+}
+
+impl Given<'_> {
+    /// The text of a part of the input.
+    pub(super) fn text(&self, name: &str) -> Option<&[u8]> {
+        let (_, spans) = read_json_with_spans(self.line.as_bytes()).ok()?;
+        let span = spans.find(&FieldPath::default().name("input").name(name))?;
+        self.line.as_bytes().get(span.value.start..span.value.end)
+    }
 }
 
 impl Deref for Given<'_> {

@@ -4,7 +4,7 @@
 use crate::print::{json_float, quote};
 use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
-use crate::{FieldPath, KubernetesVersion, Location, base64};
+use crate::{FieldPath, KubernetesVersion, Location, Placed, Segment, base64};
 use serde_json::{Map, Value};
 
 use super::{Record, Type};
@@ -29,13 +29,16 @@ pub fn too_deep() -> RecordError {
     RecordError("exceeded max depth".to_owned())
 }
 
-/// Checks the types of a document; returns the unknown fields, as `unknown field "path"`.
+/// Checks the types of a document; returns the unknown fields, as `unknown field "path"`. Of several
+/// errors the first one counts: in the text if the document is `placed` there, else in the order of
+/// keys, as a server reads what was YAML.
 pub fn check_types(
     value: &Value,
     record: &'static Record,
     kubernetes: KubernetesVersion,
+    placed: Option<Placed<'_>>,
 ) -> Result<Vec<String>, RecordError> {
-    let checker = Checker::of(value, record, kubernetes);
+    let checker = Checker::of(value, record, kubernetes, placed);
     if let Some(error) = checker.other.or(checker.wrong_type) {
         return Err(error);
     }
@@ -50,13 +53,13 @@ pub(crate) fn check_field(
     value: &Value,
 ) -> Result<(), RecordError> {
     let mut checker = Checker::default();
-    checker.field(name, value, record, &Location::TOP.name(name), None);
+    checker.field(name, value, record, &At::top(None).name(name), None);
     checker.other.or(checker.wrong_type).map_or(Ok(()), Err)
 }
 
 /// Returns the unknown fields of a document, whatever the types in it.
 pub fn unknown_fields(value: &Value, record: &'static Record) -> Vec<FieldPath> {
-    Checker::of(value, record, KubernetesVersion::default()).unknown
+    Checker::of(value, record, KubernetesVersion::default(), None).unknown
 }
 
 #[derive(Default)]
@@ -69,6 +72,42 @@ struct Checker {
     unknown: Vec<FieldPath>,
     /// Unknown fields inside the unions of schemas are not noticed (SS-12).
     inside_union: bool,
+}
+
+/// The place of a value: its path and, if that is known, where it is in the text.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    path: Location<'a>,
+    placed: Option<Placed<'a>>,
+}
+
+impl<'a> At<'a> {
+    fn top(placed: Option<Placed<'a>>) -> Self {
+        At { path: Location::TOP, placed }
+    }
+
+    fn name<'b>(&'b self, name: &'b str) -> At<'b> {
+        At { path: self.path.name(name), placed: self.placed_child(Segment::Name(name)) }
+    }
+
+    fn index(&self, index: usize) -> At<'_> {
+        At { path: self.path.index(index), placed: self.placed_child(Segment::Index(index)) }
+    }
+
+    fn placed_child(&self, segment: Segment<'_>) -> Option<Placed<'a>> {
+        self.placed?.child(segment)
+    }
+
+    /// The members of an object in the order in which they count.
+    fn members<'v>(&self, members: &'v Map<String, Value>) -> Vec<(&'v String, &'v Value)> {
+        let mut members = sorted(members);
+        if self.placed.is_some() {
+            members.sort_by_key(|(name, _)| {
+                self.placed_child(Segment::Name(name)).map(|member| member.span().value.start)
+            });
+        }
+        members
+    }
 }
 
 /// The fields from the top to the one that is read.
@@ -97,10 +136,15 @@ impl Place<'_> {
 }
 
 impl Checker {
-    fn of(value: &Value, record: &'static Record, kubernetes: KubernetesVersion) -> Self {
+    fn of(
+        value: &Value,
+        record: &'static Record,
+        kubernetes: KubernetesVersion,
+        placed: Option<Placed<'_>>,
+    ) -> Self {
         let mut checker = Checker { kubernetes, ..Checker::default() };
         match value {
-            Value::Object(members) => checker.record(members, record, &Location::TOP, None),
+            Value::Object(members) => checker.record(members, record, &At::top(placed), None),
             Value::Null => {}
             other => {
                 let (found, name) = (json_type(other), record.name);
@@ -131,11 +175,11 @@ impl Checker {
         &mut self,
         members: &Map<String, Value>,
         record: &'static Record,
-        at: &Location<'_>,
+        at: &At<'_>,
         parent: Option<&Place<'_>>,
     ) {
         grow(|| {
-            for (name, value) in sorted(members) {
+            for (name, value) in at.members(members) {
                 self.field(name, value, record, &at.name(name), parent);
             }
         });
@@ -146,7 +190,7 @@ impl Checker {
         name: &str,
         value: &Value,
         record: &'static Record,
-        at: &Location<'_>,
+        at: &At<'_>,
         parent: Option<&Place<'_>>,
     ) {
         if let Some(field) = record.field(name).filter(|it| it.since <= self.kubernetes) {
@@ -154,11 +198,11 @@ impl Checker {
             let place = Place { parent, record: record.name, field: name, is_last };
             self.value(value, field.type_, at, &place);
         } else if !self.inside_union && self.unknown.len() < MAX_UNKNOWN_FIELDS {
-            self.unknown.push(at.to_path());
+            self.unknown.push(at.path.to_path());
         }
     }
 
-    fn value(&mut self, value: &Value, type_: Type, at: &Location<'_>, place: &Place<'_>) {
+    fn value(&mut self, value: &Value, type_: Type, at: &At<'_>, place: &Place<'_>) {
         self.named_value(value, type_, type_.name(), at, place);
     }
 
@@ -168,7 +212,7 @@ impl Checker {
         value: &Value,
         type_: Type,
         name: Option<&'static str>,
-        at: &Location<'_>,
+        at: &At<'_>,
         place: &Place<'_>,
     ) {
         // An item of `[]v1.Name` is a `v1.Name`.
@@ -217,7 +261,7 @@ impl Checker {
                 }
             }
             (Type::Map(type_), Value::Object(members)) => {
-                for (name, member) in sorted(members) {
+                for (name, member) in at.members(members) {
                     let type_name = type_.name().or(name_of_items("map[string]"));
                     self.named_value(member, *type_, type_name, &at.name(name), place);
                 }
@@ -258,7 +302,7 @@ impl Checker {
         self.other = self.other.take().or(inner.other).or(inner.wrong_type);
     }
 
-    fn list(&mut self, items: &[Value], type_: Type, at: &Location<'_>, place: &Place<'_>) {
+    fn list(&mut self, items: &[Value], type_: Type, at: &At<'_>, place: &Place<'_>) {
         for (index, item) in items.iter().enumerate() {
             self.value(item, type_, &at.index(index), place);
         }

@@ -31,7 +31,7 @@ pub trait TypedRecord: FieldValue {
         document: &Value,
         kubernetes: KubernetesVersion,
     ) -> Result<(Self, Vec<String>), RecordError> {
-        let unknown = check_types(document, Self::record(), kubernetes)?;
+        let unknown = check_types(document, Self::record(), kubernetes, None)?;
         Ok((Self::of(document), unknown))
     }
 

@@ -12,8 +12,8 @@ use billhook::webhook::{
     lint_together,
 };
 use billhook::{
-    CustomResourceDefinition, Definition, DefinitionError, DefinitionValidation, FieldError,
-    FieldValidation,
+    CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
+    FieldError, FieldValidation,
 };
 use billhook_apimachinery::print::quote;
 use indexmap::IndexSet;
@@ -82,7 +82,13 @@ impl Subject {
             })?;
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
         }
-        let manifest = Definition::from_value(&document.value).map_err(|error| match error {
+        let read = match &document.body {
+            Some(text) if text.starts_with(b"{") => {
+                Definition::from_json(text, &DefinitionOptions::default())
+            }
+            _ => Definition::from_value(&document.value),
+        };
+        let manifest = read.map_err(|error| match error {
             DefinitionError::Kind => unknown_version(document),
             error => unreadable(document, &error.to_string()),
         })?;

@@ -2,7 +2,7 @@
 //! that have none.
 
 use crate::support::{create, errors, refusal};
-use billhook_definition::{Definition, DefinitionError};
+use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
 
@@ -485,6 +485,40 @@ fn values_of_wrong_types() {
         ),
         "accepted"
     );
+}
+
+/// SS-10: of several values of wrong types the first one in the text counts; YAML is brought into
+/// the order of keys before.
+#[test]
+fn the_first_value_of_a_wrong_type_in_the_text() {
+    let wrong = |field: &str, go_type: &str| {
+        let schema = "JSONSchemaProps.spec.versions.schema.openAPIV3Schema";
+        format!(
+            "json: cannot unmarshal number into Go struct field {schema}.{field} of type {go_type}"
+        )
+    };
+    let (type_, nullable) = (wrong("type", "string"), wrong("nullable", "bool"));
+    let item = wrong("items.type", "string");
+    let union = "boolean or JSON schema expected".to_owned();
+    for (schema, in_text, by_keys) in [
+        (r#"{"type": 1, "nullable": 1}"#, &type_, &nullable),
+        (r#"{"nullable": 1, "type": 1}"#, &nullable, &nullable),
+        (r#"{"items": {"type": 1, "nullable": 1}}"#, &item, &wrong("items.nullable", "bool")),
+        (r#"{"items": {"type": 1}, "additionalProperties": 1}"#, &item, &union),
+        (r#"{"additionalProperties": 1, "items": {"type": 1}}"#, &union, &union),
+        (r#"{"type": "object", "type": 1, "nullable": 1}"#, &type_, &nullable),
+    ] {
+        let text = format!(
+            r#"{{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+                "spec": {{"versions": [{{"schema": {{"openAPIV3Schema": {schema}}}}}]}}}}"#
+        );
+        let read = Definition::from_json(text.as_bytes(), &DefinitionOptions::default());
+        assert_eq!(&read.unwrap_err().to_string(), in_text, "{schema}");
+        let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(&Definition::from_value(&value).unwrap_err().to_string(), by_keys, "{schema}");
+    }
+    let read = Definition::from_json(b"{", &DefinitionOptions::default());
+    assert_eq!(read.unwrap_err().to_string(), "unexpected end of JSON input");
 }
 
 /// CV-01, OM-04: other fields of wrong types.

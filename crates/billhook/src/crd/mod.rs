@@ -9,8 +9,9 @@ use std::sync::{Arc, OnceLock};
 use billhook_apimachinery::record::RecordError;
 use billhook_apimachinery::{Dialect, FieldError, KubernetesVersion};
 use billhook_cel::rules::Rules;
-use billhook_decode::Decoder;
+use billhook_decode::{Decoder, is_json};
 use billhook_default_validation::DefaultPruningError;
+use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
 use serde_json::Value;
@@ -175,6 +176,14 @@ pub struct VersionError {
     version: Option<String>,
 }
 
+/// The error about the first value of the wrong type in JSON text.
+fn first_in_text(text: &[u8]) -> Option<CrdError> {
+    match Definition::from_json(text, &DefinitionOptions::default()) {
+        Err(DefinitionError::Decode(error)) => Some(CrdError::Decode(error)),
+        _ => None,
+    }
+}
+
 impl CustomResourceDefinition {
     /// Reads and compiles a definition.
     ///
@@ -215,7 +224,10 @@ impl CustomResourceDefinition {
 
     fn from_text(text: &[u8]) -> Result<Self, CrdError> {
         match crate::read_manifests(text)?.as_slice() {
-            [manifest] => Self::from_value(manifest.value()),
+            [manifest] => Self::from_value(manifest.value()).map_err(|error| match error {
+                CrdError::Decode(_) if is_json(text) => first_in_text(text).unwrap_or(error),
+                error => error,
+            }),
             other => Err(CrdError::Count(other.len())),
         }
     }
