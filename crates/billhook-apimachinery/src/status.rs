@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::GroupVersionResource;
 use crate::record;
 use crate::record::TypedRecord;
+use crate::value::DeepValue;
 
 record! {
     /// An API error: the `Status` object of API version `v1`.
@@ -79,11 +80,12 @@ impl std::error::Error for Status {}
 
 impl Status {
     /// Returns the object that a server sends: kind `Status` of API version `v1`.
-    pub fn to_value(&self) -> Value {
-        let fields = serde_json::to_value(self).unwrap_or_default();
-        let mut object = json!({"apiVersion": "v1", "kind": "Status", "metadata": {}});
-        if let (Value::Object(object), Value::Object(fields)) = (&mut object, fields) {
-            object.extend(fields);
+    pub fn to_value(&self) -> DeepValue {
+        let mut object = self.to_document();
+        if let Value::Object(members) = &mut *object {
+            members.insert("apiVersion".to_owned(), "v1".into());
+            members.insert("kind".to_owned(), "Status".into());
+            members.insert("metadata".to_owned(), json!({}));
         }
         object
     }

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use crate::props::{Items, JsonSchemaProps, SchemaOrBool};
+use billhook_apimachinery::message_error;
 use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::grow;
 
@@ -14,10 +15,10 @@ use billhook_apimachinery::value::grow;
 #[derive(Clone, Debug)]
 pub struct StructuralSchema(Arc<JsonSchemaProps>);
 
-/// A keyword that a structural schema cannot hold (SS-30); prints the server's text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct ConversionError(String);
+message_error! {
+    /// A keyword that a structural schema cannot hold (SS-30); prints the server's text.
+    pub struct ConversionError;
+}
 
 impl StructuralSchema {
     /// Converts a schema.
@@ -39,19 +40,19 @@ impl StructuralSchema {
 
 fn check_node(schema: &JsonSchemaProps) -> Result<(), ConversionError> {
     if let Some(keyword) = schema.unsupported_keyword() {
-        return Err(ConversionError(format!("OpenAPIV3Schema '{keyword}' is not supported")));
+        return Err(ConversionError::new(format!("OpenAPIV3Schema '{keyword}' is not supported")));
     }
     grow(|| {
         schema.junctors().try_for_each(|(_, _, nested)| check_node(nested))?;
         if schema.preserve_unknown_fields == Some(false) {
-            return Err(ConversionError(
+            return Err(ConversionError::new(
                 "internal error: 'x-kubernetes-preserve-unknown-fields' must be true or undefined"
                     .to_owned(),
             ));
         }
         match &schema.items {
             Some(Items::List(list)) if !list.is_empty() => {
-                return Err(ConversionError(
+                return Err(ConversionError::new(
                     "OpenAPIV3Schema 'items' must be a schema, but is an array".to_owned(),
                 ));
             }

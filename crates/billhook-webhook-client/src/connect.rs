@@ -125,7 +125,8 @@ impl Pool {
         };
         let stream = timeout(DIAL_TIMEOUT, connector.connect(&address))
             .await
-            .map_err(|_| format!("dial tcp {address}: i/o timeout"))??;
+            .map_err(|_| format!("dial tcp {address}: i/o timeout"))?
+            .map_err(|error| error.to_string())?;
         let handshake = self.tls.connect(self.server_name.clone(), stream);
         let stream = timeout(HANDSHAKE_TIMEOUT, handshake)
             .await

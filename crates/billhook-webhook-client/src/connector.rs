@@ -5,6 +5,12 @@ use tokio::net::TcpStream;
 
 use super::error::connection_error;
 use billhook_admission::BoxFuture;
+use billhook_apimachinery::message_error;
+
+message_error! {
+    /// A connection that cannot be opened.
+    pub struct ConnectError;
+}
 
 /// An open connection.
 pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -14,11 +20,11 @@ impl<C: AsyncRead + AsyncWrite + Send + Unpin> Connection for C {}
 /// Opens connections. [`Direct`] and [`Proxies`](super::Proxies) are the ones there are; a server
 /// with an egress network of its own brings another.
 pub trait Connector: Send + Sync {
-    /// Connects to `host:port`, or says why that fails.
+    /// Connects to `host:port`.
     fn connect<'a>(
         &'a self,
         address: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn Connection>, String>>;
+    ) -> BoxFuture<'a, Result<Box<dyn Connection>, ConnectError>>;
 }
 
 /// Connects over TCP, with nothing in between.
@@ -29,7 +35,7 @@ impl Connector for Direct {
     fn connect<'a>(
         &'a self,
         address: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn Connection>, String>> {
+    ) -> BoxFuture<'a, Result<Box<dyn Connection>, ConnectError>> {
         Box::pin(async move { Ok(Box::new(dial(address).await?) as Box<dyn Connection>) })
     }
 }

@@ -38,7 +38,7 @@ use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, Web
 pub use billhook_admission;
 
 pub use config::{AdmissionConfiguration, AdmissionConfigurationError};
-pub use connector::{Connection, Connector, Direct};
+pub use connector::{ConnectError, Connection, Connector, Direct};
 pub use proxy::Proxies;
 pub use resolve::{DnsResolver, ResolveError, ServiceAddress, ServiceResolver, StaticResolver};
 pub use trace::TraceContext;

@@ -10,7 +10,7 @@ use hyper::header::{HOST, HeaderValue, PROXY_AUTHORIZATION};
 use hyper::{Method, Request};
 use hyper_util::rt::TokioIo;
 
-use super::connector::{Connection, Connector, dial};
+use super::connector::{ConnectError, Connection, Connector, dial};
 use super::error::exchange_error;
 use super::target::{host_and_port, join, unescape};
 use billhook_admission::BoxFuture;
@@ -109,10 +109,10 @@ impl Connector for Proxies {
     fn connect<'a>(
         &'a self,
         address: &'a str,
-    ) -> BoxFuture<'a, Result<Box<dyn Connection>, String>> {
+    ) -> BoxFuture<'a, Result<Box<dyn Connection>, ConnectError>> {
         Box::pin(async move {
             match self.proxy(address)? {
-                Some(proxy) => proxy.connect(address).await,
+                Some(proxy) => Ok(proxy.connect(address).await?),
                 None => Ok(Box::new(dial(address).await?) as Box<dyn Connection>),
             }
         })

@@ -97,6 +97,7 @@ pub use billhook_apimachinery::{
 };
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
+pub use billhook_definition::types as definition;
 pub use billhook_definition::{
     ClientConfig, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
     ServiceReference,

@@ -2,6 +2,7 @@
 //! ask what is public and which file needs which.
 
 mod imports;
+mod macros;
 mod resolve;
 
 use std::path::{Path, PathBuf};
@@ -54,7 +55,8 @@ impl Source {
         let text = std::fs::read_to_string(workspace.join(&file))
             .map_err(|error| format!("{shown}: {error}"))?;
         let parsed = syn::parse_file(&text).map_err(|error| format!("{shown}: {error}"))?;
-        let module = Module { path, parent, file, is_public, items: parsed.items, imports: vec![] };
+        let items = macros::expand(parsed.items).map_err(|error| format!("{shown}: {error}"))?;
+        let module = Module { path, parent, file, is_public, items, imports: vec![] };
         self.add(workspace, module)
     }
 

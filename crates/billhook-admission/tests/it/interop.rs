@@ -396,7 +396,7 @@ proptest! {
     #[test]
     fn a_status_comes_back(status in status()) {
         let typed = meta::Status::from(status.clone());
-        prop_assert_eq!(serde_json::to_value(&typed).unwrap(), status.to_value());
+        prop_assert_eq!(&serde_json::to_value(&typed).unwrap(), &*status.to_value());
         prop_assert_eq!(Status::from(typed), status.clone());
 
         let typed = kube_core::Status::from(status.clone());

@@ -6,6 +6,7 @@ use crate::names::{label_value, qualified_name};
 use crate::print::quote;
 use crate::record;
 use crate::record::{RecordError, TypedRecord};
+use crate::value::DeepValue;
 use crate::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
@@ -68,8 +69,8 @@ impl LabelSelector {
     }
 
     /// Returns the selector as a document has it; empty parts are left out.
-    pub fn to_value(&self) -> Value {
-        self.to_document().into_inner()
+    pub fn to_value(&self) -> DeepValue {
+        self.to_document()
     }
 
     /// Returns whether it has no conditions.

@@ -37,7 +37,7 @@ pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, 
         }
         (Err(_), other, Invalid::Drop) => {
             let found = go_type(other);
-            Err(RecordError(format!("invalid metadata: expected object, got {found}")))
+            Err(RecordError::new(format!("invalid metadata: expected object, got {found}")))
         }
     }
 }

@@ -12,21 +12,14 @@ use super::{Record, Type};
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;
 
-/// A value of the wrong type; prints the server's text.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct RecordError(pub(crate) String);
-
-impl RecordError {
-    /// An error with a text.
-    pub fn new(text: impl Into<String>) -> Self {
-        RecordError(text.into())
-    }
+crate::message_error! {
+    /// A value of the wrong type; prints the server's text.
+    pub struct RecordError;
 }
 
 /// The error about a document that is nested too deep.
 pub fn too_deep() -> RecordError {
-    RecordError("exceeded max depth".to_owned())
+    RecordError::new("exceeded max depth".to_owned())
 }
 
 /// Checks the types of a document; returns the unknown fields, as `unknown field "path"`. Of several
@@ -158,7 +151,7 @@ impl Checker {
 
     fn wrong(&mut self, what: &str, place: &Place<'_>, go_type: &str) {
         if self.wrong_type.is_none() {
-            self.wrong_type = Some(RecordError(self.mismatch(what, place, go_type)));
+            self.wrong_type = Some(RecordError::new(self.mismatch(what, place, go_type)));
         }
     }
 
@@ -288,7 +281,7 @@ impl Checker {
     }
 
     fn fail(&mut self, error: String) {
-        self.other.get_or_insert(RecordError(error));
+        self.other.get_or_insert(RecordError::new(error));
     }
 
     /// The decoder of a union stops at the first error in it.

@@ -31,7 +31,7 @@ impl Items {
                     item.value("object", deep_clone(object));
                 }
             }
-            Err(status) => item.value("status", status.to_value()),
+            Err(status) => item.value("status", status.to_value().into_inner()),
         }
         item.value("warnings", Value::from(outcome.warnings.texts()));
         let annotations = outcome.annotations.iter().map(|(key, annotation)| {

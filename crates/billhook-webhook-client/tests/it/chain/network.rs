@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use billhook::webhook::WebhookConfiguration;
 use billhook_admission::BoxFuture;
-use billhook_webhook_client::{Connection, Connector, Direct, Proxies, TraceContext};
+use billhook_webhook_client::{ConnectError, Connection, Connector, Direct, Proxies, TraceContext};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -164,7 +164,7 @@ async fn connectors_may_be_brought_along() {
         fn connect<'a>(
             &'a self,
             address: &'a str,
-        ) -> BoxFuture<'a, Result<Box<dyn Connection>, String>> {
+        ) -> BoxFuture<'a, Result<Box<dyn Connection>, ConnectError>> {
             self.asked.lock().unwrap().push(address.to_owned());
             Direct.connect(&self.address)
         }

@@ -197,8 +197,8 @@ fn validation() {
 fn documents() {
     let document = json!({"matchLabels": {"a": "b"}, "matchExpressions": [
         {"key": "c", "operator": "In", "values": ["z", "a"]}, {"key": "d", "operator": "Exists"}]});
-    assert_eq!(LabelSelector::from_value(&document).unwrap().to_value(), document);
-    assert_eq!(LabelSelector::from_value(&Value::Null).unwrap().to_value(), json!({}));
+    assert_eq!(*LabelSelector::from_value(&document).unwrap().to_value(), document);
+    assert_eq!(*LabelSelector::from_value(&Value::Null).unwrap().to_value(), json!({}));
     for (document, error) in [
         (json!([]), "json: cannot unmarshal array into Go value of type v1.LabelSelector"),
         (
