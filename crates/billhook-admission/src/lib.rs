@@ -125,5 +125,5 @@ pub use time::timestamp;
 pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, ObjectRequest, Preconditions, ServerFields, Store,
-    StoreError, StoreWrite, StoredObject, Subresource, UpdateForm,
+    StoreError, StoreWrite, StoredObject, Subresource, UpdateForm, deprecation_warning,
 };

@@ -23,6 +23,7 @@ const ORDER: &[&str] = &[
     "billhook-admission",
     "billhook-suite",
     "billhook-webhook-client",
+    "billhook-apiserver",
     "billhook-cli",
 ];
 /// The last crate without effects.

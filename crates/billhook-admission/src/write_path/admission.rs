@@ -173,6 +173,12 @@ impl Admission {
         is_served.then_some(version)
     }
 
+    /// Returns a stored object in a version, as a `GET` does (RP-50).
+    pub fn read(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
+        let version = self.definition.version(version).ok_or_else(Status::resource_not_found)?;
+        read_stored(&self.model, &version, stored).map(|(object, _)| object)
+    }
+
     /// Returns the `scale` subresource of a stored object, as a `GET` does (RP-76).
     pub fn read_scale(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
         let request = ObjectRequest { version: version.to_owned(), ..ObjectRequest::default() };

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use billhook::CrdVersion;
 
-/// The warning that requests for a version get; none if it is not deprecated.
-pub(crate) fn deprecation_warning(version: &CrdVersion) -> Option<String> {
+/// Returns the warning that requests for a version get; `None` if it is not deprecated (RP-90).
+pub fn deprecation_warning(version: &CrdVersion) -> Option<String> {
     let text = version.deprecation_warning()?;
     if !text.is_empty() {
         return Some(text.to_owned());

@@ -15,6 +15,7 @@ mod store;
 mod write;
 
 pub use admission::{Admission, AdmissionOutcome};
+pub use deprecation::deprecation_warning;
 pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
 pub use server_fields::ServerFields;
 pub use store::{Store, StoreError, StoreWrite, StoredObject};

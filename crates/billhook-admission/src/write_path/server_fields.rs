@@ -28,8 +28,8 @@ impl ServerFields {
         }
     }
 
-    /// The fields of an object that is created now.
-    pub(super) fn random() -> Self {
+    /// Makes the fields of an object that is created now.
+    pub fn random() -> Self {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let random = uuid::Uuid::new_v4();
         let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();

@@ -12,7 +12,7 @@ files! {
     "06-crd-validation" "07-request-pipeline" "08-cel-validations" "09-known-divergences"
     "10-webhook-configuration" "11-webhook-matching" "12-admission-review" "13-dispatch"
     "14-webhook-client" "15-observability" "16-validating-admission-policy-note"
-    "17-server-side-apply" "18-versions"
+    "17-server-side-apply" "18-versions" "19-rest" "20-watch"
 }
 
 /// One rule.

@@ -1,0 +1,76 @@
+//! The resources that are served: definitions, compiled.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use billhook::{CrdError, CustomResourceDefinition};
+use billhook_admission::{Admission, Chain};
+use billhook_apimachinery::GroupVersionResource;
+use serde_json::Value;
+
+use crate::storage::Collection;
+
+/// The resource of a definition, ready to serve.
+#[derive(Debug)]
+pub(crate) struct Resource {
+    pub(crate) definition: CustomResourceDefinition,
+    pub(crate) collection: Collection,
+    /// The write path; it learns with each request where to write.
+    pub(crate) admission: Admission,
+    /// For each version the paths of its selectable fields, without the leading dot (RE-55).
+    selectable_fields: BTreeMap<String, Vec<String>>,
+}
+
+impl Resource {
+    pub(crate) fn new(document: &Value, chain: Chain) -> Result<Self, CrdError> {
+        let definition = CustomResourceDefinition::from_value(document)?;
+        let collection = Collection::new(definition.group(), &definition.names().plural);
+        let admission = Admission::new(definition.clone(), chain);
+        let selectable_fields = selectable_fields(document);
+        Ok(Resource { definition, collection, admission, selectable_fields })
+    }
+
+    /// Names the resource in a version.
+    pub(crate) fn name(&self, version: &str) -> GroupVersionResource {
+        let plural = &self.definition.names().plural;
+        GroupVersionResource::new(self.definition.group(), version, plural)
+    }
+
+    pub(crate) fn selectable_fields(&self, version: &str) -> &[String] {
+        self.selectable_fields.get(version).map(Vec::as_slice).unwrap_or_default()
+    }
+}
+
+fn selectable_fields(document: &Value) -> BTreeMap<String, Vec<String>> {
+    let list = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
+    };
+    let text = |value: &Value, name: &str| {
+        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let versions = document.get("spec").map(|spec| list(spec, "versions")).unwrap_or_default();
+    let fields_of = |version: &Value| {
+        let fields = list(version, "selectableFields");
+        let paths = fields.iter().map(|field| text(field, "jsonPath"));
+        paths.map(|path| path.trim_start_matches('.').to_owned()).collect()
+    };
+    versions.iter().map(|version| (text(version, "name"), fields_of(version))).collect()
+}
+
+/// All resources, by the names of their definitions. A clone costs nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Catalog {
+    resources: Arc<BTreeMap<String, Arc<Resource>>>,
+}
+
+impl Catalog {
+    /// Finds the resource that a part of URLs names (RE-05).
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
+        self.resources.get(&format!("{plural}.{group}")).cloned()
+    }
+
+    pub(crate) fn insert(&mut self, resource: Resource) {
+        let name = resource.definition.name().to_owned();
+        Arc::make_mut(&mut self.resources).insert(name, Arc::new(resource));
+    }
+}

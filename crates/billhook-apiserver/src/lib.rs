@@ -1,0 +1,19 @@
+//! A Kubernetes API server for custom resources, in process: for tests of controllers.
+//!
+//! - [`Server`]: a service of HTTP requests: create, get, list, update, patch, delete, watch.
+//! - [`storage`]: where objects are kept, with the semantics of etcd.
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod catalog;
+mod future;
+mod request;
+mod response;
+mod rest;
+mod server;
+mod state;
+pub mod storage;
+
+pub use self::future::BoxFuture;
+pub use self::response::{Body, Response};
+pub use self::server::{Server, ServerBuilder};

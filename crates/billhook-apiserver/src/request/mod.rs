@@ -1,0 +1,67 @@
+//! A request, read as far as every handler needs it.
+
+mod accept;
+mod path;
+mod query;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+
+pub(crate) use self::accept::{Accepted, MediaType, negotiate};
+pub(crate) use self::path::{ResourcePath, Verb};
+pub(crate) use self::query::{Query, why};
+
+/// How many bytes a name of a field manager has at most (RE-24).
+const MAX_MANAGER: usize = 128;
+
+/// A request with its whole body.
+#[derive(Debug)]
+pub(crate) struct Request {
+    pub(crate) method: Method,
+    pub(crate) path: String,
+    pub(crate) query: Query,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Request {
+    pub(crate) fn new(parts: http::request::Parts, body: Bytes) -> Self {
+        Request {
+            path: parts.uri.path().to_owned(),
+            query: Query::parse(parts.uri.query().unwrap_or_default()),
+            method: parts.method,
+            headers: parts.headers,
+            body,
+        }
+    }
+
+    /// Returns a header; the empty text if it is absent or not text.
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+    }
+
+    /// Returns the type of the body, without parameters; JSON if it is not named (RE-12).
+    pub(crate) fn content_type(&self) -> &str {
+        let header = self.header("content-type");
+        let name = header.split_once(';').map_or(header, |(name, _)| name);
+        if name.is_empty() { "application/json" } else { name }
+    }
+
+    /// The manager of the fields that the request sets (RE-24).
+    pub(crate) fn field_manager(&self) -> String {
+        let named = self.query.text("fieldManager");
+        if !named.is_empty() {
+            return named.to_owned();
+        }
+        let agent = self.header("user-agent");
+        let agent = agent.split_once('/').map_or(agent, |(program, _)| program);
+        let mut manager = String::new();
+        for c in agent.chars().filter(|c| !c.is_control()) {
+            if manager.len() + c.len_utf8() > MAX_MANAGER {
+                break;
+            }
+            manager.push(c);
+        }
+        if manager.is_empty() { "unknown".to_owned() } else { manager }
+    }
+}

@@ -1,0 +1,135 @@
+//! The query of a request: flags and numbers as the server reads them (RE-04).
+
+use std::borrow::Cow;
+
+use billhook_apimachinery::Status;
+use billhook_apimachinery::print::quote;
+
+/// The parameters of a query, in order.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Query {
+    parameters: Vec<(String, String)>,
+    /// Why a part of the query could not be read.
+    error: Option<String>,
+}
+
+impl Query {
+    pub(crate) fn parse(text: &str) -> Self {
+        let mut query = Query::default();
+        for part in text.split('&').filter(|part| !part.is_empty()) {
+            if part.contains(';') {
+                query.fail("invalid semicolon separator in query".to_owned());
+                continue;
+            }
+            let (name, value) = part.split_once('=').unwrap_or((part, ""));
+            match (decode(name), decode(value)) {
+                (Ok(name), Ok(value)) => query.parameters.push((name, value)),
+                (Err(error), _) | (_, Err(error)) => query.fail(error),
+            }
+        }
+        query
+    }
+
+    fn fail(&mut self, error: String) {
+        self.error.get_or_insert(error);
+    }
+
+    /// Fails if a part of the query could not be read (RE-31).
+    pub(crate) fn check(&self) -> Result<(), Status> {
+        match &self.error {
+            Some(error) => Err(Status::bad_request(error)),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the first value of a parameter.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Returns the first value of a parameter; the empty text if it is absent.
+    pub(crate) fn text(&self, name: &str) -> &str {
+        self.get(name).unwrap_or_default()
+    }
+
+    /// Returns all values of a parameter.
+    pub(crate) fn all<'q>(&'q self, name: &'q str) -> impl Iterator<Item = &'q str> {
+        let named = self.parameters.iter().filter(move |(key, _)| key == name);
+        named.map(|(_, value)| value.as_str())
+    }
+
+    /// Reads a flag: everything but `0` and `false` is true (RE-04).
+    pub(crate) fn flag(&self, name: &str) -> bool {
+        self.get(name).is_some_and(is_true)
+    }
+
+    /// Reads a number; 0 if it is absent (RE-04).
+    pub(crate) fn integer(&self, name: &str) -> Result<i64, Status> {
+        let Some(text) = self.get(name) else { return Ok(0) };
+        text.parse().map_err(|error| {
+            Status::bad_request(format!(
+                "strconv.ParseInt: parsing {}: {}",
+                quote(text),
+                why(&error)
+            ))
+        })
+    }
+}
+
+/// Whether a flag of a query is true (RE-04).
+pub(crate) fn is_true(value: &str) -> bool {
+    value != "0" && !value.eq_ignore_ascii_case("false")
+}
+
+/// Says why a text is not a number.
+pub(crate) fn why(error: &std::num::ParseIntError) -> &'static str {
+    use std::num::IntErrorKind::{NegOverflow, PosOverflow};
+    match error.kind() {
+        PosOverflow | NegOverflow => "value out of range",
+        _ => "invalid syntax",
+    }
+}
+
+fn decode(text: &str) -> Result<String, String> {
+    let text = if text.contains('+') { Cow::from(text.replace('+', " ")) } else { text.into() };
+    percent_decode(&text)
+}
+
+/// Decodes `%` and two hexadecimal digits.
+pub(crate) fn percent_decode(text: &str) -> Result<String, String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((byte, after)) = rest.split_first() {
+        rest = after;
+        if *byte != b'%' {
+            bytes.push(*byte);
+            continue;
+        }
+        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
+        let code = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
+        let Some(code) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
+            let shown = String::from_utf8_lossy(after.get(..2).unwrap_or(after)).into_owned();
+            return Err(format!("invalid URL escape {}", quote(&format!("%{shown}"))));
+        };
+        bytes.push(code);
+        rest = after.get(2..).unwrap_or_default();
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flags_and_numbers() {
+        let query = Query::parse("a&b=0&c=FALSE&d=no&e=+1&limit=x&g=%41%zz");
+        assert!(query.flag("a") && query.flag("d") && !query.flag("b") && !query.flag("c"));
+        assert_eq!(query.text("e"), " 1");
+        assert_eq!(
+            query.integer("limit").unwrap_err().to_string(),
+            "strconv.ParseInt: parsing \"x\": invalid syntax",
+        );
+        assert_eq!(query.check().unwrap_err().to_string(), "invalid URL escape \"%zz\"");
+    }
+}

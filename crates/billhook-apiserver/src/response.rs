@@ -1,0 +1,186 @@
+//! Answers: objects and statuses, in the type and layout that the client asks for.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use billhook_admission::Warnings;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::print::compact_json;
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use http_body::Frame;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::request::{Accepted, MediaType, Request};
+
+/// The answer to a request.
+pub type Response = http::Response<Body>;
+
+/// The body of an answer: at hand, or a stream of events.
+#[derive(Debug, Default)]
+pub struct Body(Content);
+
+#[derive(Debug, Default)]
+enum Content {
+    #[default]
+    Empty,
+    Whole(Bytes),
+    Events(Box<dyn Lines>),
+}
+
+/// A body that is made line by line.
+pub(crate) trait Lines: fmt::Debug + Send {
+    /// Returns the next line, when there is one.
+    fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
+}
+
+impl Body {
+    pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
+        Body(Content::Whole(bytes.into()))
+    }
+
+    pub(crate) fn events(stream: impl Lines + 'static) -> Self {
+        Body(Content::Events(Box::new(stream)))
+    }
+}
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        match &mut self.0 {
+            Content::Empty => Poll::Ready(None),
+            Content::Whole(bytes) => {
+                let bytes = std::mem::take(bytes);
+                self.0 = Content::Empty;
+                Poll::Ready(Some(Ok(Frame::data(bytes))))
+            }
+            Content::Events(stream) => {
+                stream.poll_line(context).map(|line| line.map(|line| Ok(Frame::data(line))))
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        matches!(self.0, Content::Empty)
+    }
+
+    fn size_hint(&self) -> http_body::SizeHint {
+        match &self.0 {
+            Content::Empty => http_body::SizeHint::with_exact(0),
+            Content::Whole(bytes) => http_body::SizeHint::with_exact(bytes.len() as u64),
+            Content::Events(_) => http_body::SizeHint::new(),
+        }
+    }
+}
+
+/// How a client wants its answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Form {
+    pub(crate) media_type: MediaType,
+    pub(crate) is_pretty: bool,
+}
+
+impl Form {
+    /// The form of an answer to a request whose type is negotiated (RE-13).
+    pub(crate) fn of(request: &Request, accepted: &Accepted) -> Self {
+        const PEOPLE: [&str; 3] = ["curl", "Wget", "Mozilla/5.0"];
+        let agent = request.header("user-agent");
+        let is_pretty = match request.query.text("pretty") {
+            "" => PEOPLE.iter().any(|program| agent.starts_with(program)),
+            pretty => matches!(pretty, "1" | "t" | "T" | "true" | "True" | "TRUE"),
+        };
+        Form { media_type: accepted.media_type, is_pretty: is_pretty || accepted.is_pretty }
+    }
+
+    /// The form of an answer to a client that accepts nothing that there is (RE-11).
+    pub(crate) fn fallback() -> Self {
+        Form { media_type: MediaType::Json, is_pretty: true }
+    }
+
+    /// Answers with an object whose members are sorted.
+    pub(crate) fn object(self, code: StatusCode, object: &Value) -> Response {
+        let text = match (self.media_type, self.is_pretty) {
+            (MediaType::Yaml, _) => billhook::to_yaml(object),
+            (MediaType::Json, false) => compact_json(object) + "\n",
+            (MediaType::Json, true) => billhook::to_json_pretty(object),
+        };
+        self.text(code, text)
+    }
+
+    /// Answers with the status of a failure or a success.
+    pub(crate) fn status(self, status: &Status) -> Response {
+        let code = u16::try_from(status.code).ok().filter(|code| *code != 0).unwrap_or(200);
+        let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let text = match self.media_type {
+            MediaType::Yaml => billhook::to_yaml(&status.to_value()),
+            MediaType::Json => status_json(status, self.is_pretty),
+        };
+        let mut response = self.text(code, text);
+        let retry = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+        if retry > 0 {
+            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry));
+        }
+        response
+    }
+
+    fn text(self, code: StatusCode, text: String) -> Response {
+        let mut response = http::Response::new(Body::whole(text));
+        *response.status_mut() = code;
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type.name()));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+        response
+    }
+}
+
+/// A status as it is sent, its members in declared order (RE-14).
+#[derive(Serialize)]
+struct StatusObject<'s> {
+    kind: &'static str,
+    #[serde(rename = "apiVersion")]
+    api_version: &'static str,
+    metadata: Empty,
+    #[serde(flatten)]
+    status: &'s Status,
+}
+
+#[derive(Serialize)]
+struct Empty {}
+
+/// Prints a status: indented, or on a line of its own.
+pub(crate) fn status_json(status: &Status, is_pretty: bool) -> String {
+    let object = StatusObject { kind: "Status", api_version: "v1", metadata: Empty {}, status };
+    let text = if is_pretty {
+        serde_json::to_string_pretty(&object)
+    } else {
+        serde_json::to_string(&object).map(|text| text + "\n")
+    };
+    // Only strings have these characters.
+    let text = text.unwrap_or_default();
+    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+}
+
+/// Returns a text as the value of a `Warning` header (RE-25).
+pub(crate) fn warning(text: &str) -> String {
+    let mut warnings = Warnings::default();
+    warnings.add(text);
+    warnings.headers().pop().unwrap_or_default()
+}
+
+/// The answer for a path that nothing is served at (RE-06).
+pub(crate) fn plain_not_found() -> Response {
+    let mut response = http::Response::new(Body::whole("404 page not found\n"));
+    *response.status_mut() = StatusCode::NOT_FOUND;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    response
+}

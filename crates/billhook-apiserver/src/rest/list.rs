@@ -1,0 +1,241 @@
+//! Lists (RE-50 to RE-60).
+
+use billhook_apimachinery::base64;
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, FieldPath, Status};
+use billhook_decode::read_json;
+use http::StatusCode;
+use serde_json::{Map, Value};
+
+use super::context::Context;
+use super::options::invalid;
+use super::read::{check_reached, revision, too_large};
+use super::selectors::Selectors;
+use crate::request::Query;
+use crate::response::Response;
+use crate::storage::{Listing, Object, Range, Revision, RevisionError};
+
+const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
+    list result. You can start a new list without the continue parameter, or use the continue \
+    token in this response to retrieve the remainder of the results. Continuing with the provided \
+    token results in an inconsistent list - objects that were created, modified, or deleted \
+    between the time the first chunk was returned and now may show up in the list.";
+
+/// `GET` of a collection.
+pub(super) fn list(context: &Context<'_>) -> Result<Response, Status> {
+    let page = Page::read(context)?;
+    let (items, metadata) = page.list(context)?;
+    let mut list = Map::new();
+    let definition = &context.resource.definition;
+    list.insert("apiVersion".to_owned(), context.version.api_version().into());
+    list.insert("items".to_owned(), items.into_iter().map(DeepValue::into_inner).collect());
+    list.insert("kind".to_owned(), definition.names().list_kind.as_str().into());
+    list.insert("metadata".to_owned(), metadata);
+    Ok(context.form.object(StatusCode::OK, &DeepValue::from(Value::Object(list))))
+}
+
+/// The part of a collection that a request lists.
+pub(super) struct Page {
+    selectors: Selectors,
+    limit: Option<usize>,
+    at: Option<Revision>,
+    /// The key after which the page begins, without the prefix of the path.
+    after: String,
+    is_continued: bool,
+}
+
+impl Page {
+    /// Reads the options of a list.
+    pub(super) fn read(context: &Context<'_>) -> Result<Self, Status> {
+        let query = &context.request.query;
+        query.check()?;
+        let limit = query.integer("limit")?;
+        query.integer("timeoutSeconds")?;
+        let selectors = Selectors::parse(context)?;
+        invalid("ListOptions", &option_errors(query))?;
+        selectors.check_fields(context)?;
+        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+        let token = query.text("continue");
+        if !token.is_empty() {
+            return Self::following(context, selectors, limit, token);
+        }
+        let text = query.text("resourceVersion");
+        let wanted = revision(text)
+            .map_err(|why| Status::bad_request(format!("invalid resource version: {why}")))?;
+        check_reached(context, wanted)?;
+        let is_exact = match query.text("resourceVersionMatch") {
+            "Exact" => true,
+            "" => limit.is_some() && wanted > 0,
+            _ => false,
+        };
+        // At revision 0 everything is listed at once.
+        let limit = if text == "0" { None } else { limit };
+        let at = is_exact.then_some(wanted);
+        Ok(Page { selectors, limit, at, after: String::new(), is_continued: false })
+    }
+
+    fn following(
+        context: &Context<'_>,
+        selectors: Selectors,
+        limit: Option<usize>,
+        token: &str,
+    ) -> Result<Self, Status> {
+        if !matches!(context.request.query.text("resourceVersion"), "" | "0") {
+            let message = "specifying resource version is not allowed when using continue";
+            return Err(Status::bad_request(message));
+        }
+        let (at, after) = read_token(token)
+            .map_err(|why| Status::bad_request(format!("invalid continue token: {why}")))?;
+        if let Some(at) = at {
+            check_reached(context, at)?;
+        }
+        Ok(Page { selectors, limit, at, after, is_continued: true })
+    }
+
+    /// Lists the objects of the page, and the metadata of the list.
+    pub(super) fn list(&self, context: &Context<'_>) -> Result<(Vec<DeepValue>, Value), Status> {
+        let prefix = context.prefix();
+        let mut after =
+            if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() };
+        let mut at = self.at;
+        let mut items = Vec::new();
+        loop {
+            let mut range = Range::of_prefix(&prefix).after(&after);
+            if let Some(limit) = self.limit {
+                range = range.limit(limit - items.len());
+            }
+            let listing = self.storage_list(context, range, at)?;
+            at = Some(listing.revision);
+            for object in &listing.objects {
+                let item = context.read(object)?;
+                if self.selectors.matches(&item) {
+                    items.push(item);
+                }
+            }
+            let is_full = self.limit.is_none_or(|limit| items.len() >= limit);
+            match listing.objects.last() {
+                Some(last) if !is_full && listing.remaining > 0 => after = last.key.to_string(),
+                last => {
+                    let metadata = self.metadata(&listing, last, &prefix);
+                    return Ok((items, metadata));
+                }
+            }
+        }
+    }
+
+    fn storage_list(
+        &self,
+        context: &Context<'_>,
+        range: Range<'_>,
+        at: Option<Revision>,
+    ) -> Result<Listing, Status> {
+        context.storage().list(&context.resource.collection, range, at).map_err(|error| match error
+        {
+            RevisionError::Future { current } => too_large(at.unwrap_or_default(), current),
+            _ if self.is_continued => Status::failure(410, "Expired", EXPIRED_PAGE),
+            _ => {
+                let message = "The resourceVersion for the provided list is too old.";
+                Status::failure(410, "Expired", message)
+            }
+        })
+    }
+
+    fn metadata(&self, listing: &Listing, last: Option<&Object>, prefix: &str) -> Value {
+        let mut metadata = Map::new();
+        let next = last.filter(|_| listing.remaining > 0);
+        let token = next.map_or_else(String::new, |last| {
+            write_token(listing.revision, last.key.strip_prefix(prefix).unwrap_or(&last.key))
+        });
+        metadata.insert("continue".to_owned(), token.into());
+        if next.is_some() && self.selectors.is_everything() {
+            metadata.insert("remainingItemCount".to_owned(), listing.remaining.into());
+        }
+        metadata.insert("resourceVersion".to_owned(), listing.revision.to_string().into());
+        metadata.into()
+    }
+}
+
+/// Checks the options of a list (RE-52).
+fn option_errors(query: &Query) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let path = || FieldPath::default().name("resourceVersionMatch");
+    let (wanted, revision) = (query.text("resourceVersionMatch"), query.text("resourceVersion"));
+    if !wanted.is_empty() {
+        let mut forbid = |detail| errors.push(FieldError::forbidden(path(), detail));
+        if revision.is_empty() {
+            forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
+        }
+        if !query.text("continue").is_empty() {
+            forbid("resourceVersionMatch is forbidden when continue is provided");
+        }
+        if !matches!(wanted, "Exact" | "NotOlderThan") {
+            let supported = ["Exact", "NotOlderThan", ""];
+            errors.push(FieldError::not_supported(path(), wanted, supported));
+        } else if wanted == "Exact" && revision == "0" {
+            let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
+            errors.push(FieldError::forbidden(path(), detail));
+        }
+    }
+    if query.get("sendInitialEvents").is_some() {
+        let path = FieldPath::default().name("sendInitialEvents");
+        errors.push(FieldError::forbidden(path, "sendInitialEvents is forbidden for list"));
+    }
+    errors
+}
+
+/// Writes where the next page begins: after a key, at a revision (RE-58).
+fn write_token(revision: Revision, key: &str) -> String {
+    let token = format!(
+        r#"{{"v":"meta.k8s.io/v1","rv":{revision},"start":{}}}"#,
+        quote(&format!("/{key}\u{0}")).replace("\\x00", "\\u0000")
+    );
+    let encoded = base64::encode(token.as_bytes());
+    encoded.trim_end_matches('=').replace('+', "-").replace('/', "_")
+}
+
+/// Reads where a page begins: its revision, unless it is the newest one, and the key before it.
+fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
+    let standard = token.replace('-', "+").replace('_', "/");
+    let padded = format!("{standard}{}", "=".repeat((4 - standard.len() % 4) % 4));
+    let bytes = base64::decode(&padded).map_err(|place| {
+        format!("continue key is not valid: illegal base64 data at input byte {place}")
+    })?;
+    let token = read_json(&bytes).map_err(|error| format!("continue key is not valid: {error}"))?;
+    let token = token.into_value();
+    let version = token.get("v").and_then(Value::as_str).unwrap_or_default();
+    if version != "meta.k8s.io/v1" {
+        return Err(format!(
+            "continue key is not valid: server does not recognize this encoded version {version}"
+        ));
+    }
+    let revision = token.get("rv").and_then(Value::as_i64).unwrap_or_default();
+    if revision == 0 {
+        return Err("incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned());
+    }
+    let start = token.get("start").and_then(Value::as_str).unwrap_or_default();
+    let key = start.strip_prefix('/').unwrap_or(start);
+    if key.split('/').any(|part| part == "..") {
+        return Err(format!("continue key is not valid: {key}"));
+    }
+    let key = key.strip_suffix('\0').unwrap_or(key);
+    Ok((Revision::try_from(revision).ok(), key.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_are_read_back() {
+        let token = write_token(122, "a");
+        let text = r#"{"v":"meta.k8s.io/v1","rv":122,"start":"/a\u0000"}"#;
+        let encoded = base64::encode(text.as_bytes());
+        assert_eq!(token, encoded.trim_end_matches('='));
+        assert_eq!(read_token(&token), Ok((Some(122), "a".to_owned())));
+        assert_eq!(
+            read_token("!!").unwrap_err(),
+            "continue key is not valid: illegal base64 data at input byte 0",
+        );
+    }
+}

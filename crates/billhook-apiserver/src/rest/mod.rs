@@ -1,0 +1,15 @@
+//! The verbs of resources.
+
+mod binding;
+mod context;
+mod delete;
+mod deletion;
+mod list;
+mod options;
+mod read;
+mod route;
+mod selectors;
+mod watch;
+mod write;
+
+pub(crate) use self::route::serve;

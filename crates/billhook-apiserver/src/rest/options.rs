@@ -1,0 +1,80 @@
+//! The options of writes and deletions, and what may be wrong with them (RE-20, RE-21).
+
+use billhook::FieldValidation;
+use billhook_apimachinery::{FieldError, FieldPath, Status};
+use serde_json::Value;
+
+use crate::request::{Query, Request};
+
+const MAX_MANAGER: usize = 128;
+
+/// The options of a creation, an update or a patch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct WriteOptions {
+    pub(super) dry_run: bool,
+    pub(super) field_manager: String,
+    pub(super) field_validation: FieldValidation,
+}
+
+impl WriteOptions {
+    /// Reads the options of a request; `kind` is named in errors.
+    pub(super) fn read(request: &Request, kind: &str) -> Result<Self, Status> {
+        let query = &request.query;
+        query.check()?;
+        let mut errors = Vec::new();
+        if kind == "PatchOptions" {
+            check_force(request, &mut errors);
+        }
+        check_manager(query.text("fieldManager"), &mut errors);
+        let dry_run = dry_run(query, &mut errors);
+        let field_validation = match query.text("fieldValidation") {
+            "" | "Warn" => FieldValidation::Warn,
+            "Ignore" => FieldValidation::Ignore,
+            "Strict" => FieldValidation::Strict,
+            other => {
+                let supported = ["", "Ignore", "Strict", "Warn"];
+                let path = FieldPath::default().name("fieldValidation");
+                errors.push(FieldError::not_supported(path, other, supported));
+                FieldValidation::Warn
+            }
+        };
+        invalid(kind, &errors)?;
+        Ok(WriteOptions { dry_run, field_manager: request.field_manager(), field_validation })
+    }
+}
+
+/// Fails with the errors of options, if there are any (RE-21).
+pub(super) fn invalid(kind: &str, errors: &[FieldError]) -> Result<(), Status> {
+    if errors.is_empty() {
+        return Ok(());
+    }
+    Err(Status::invalid("meta.k8s.io", kind, "", errors))
+}
+
+fn check_force(request: &Request, errors: &mut Vec<FieldError>) {
+    if request.query.get("force").is_some() {
+        let path = FieldPath::default().name("force");
+        errors.push(FieldError::forbidden(path, "may not be specified for non-apply patch"));
+    }
+}
+
+fn check_manager(manager: &str, errors: &mut Vec<FieldError>) {
+    let path = || FieldPath::default().name("fieldManager");
+    if manager.len() > MAX_MANAGER {
+        errors.push(FieldError::too_long(path(), MAX_MANAGER as i64));
+    }
+    for (place, c) in manager.char_indices().filter(|(_, c)| c.is_control()) {
+        let detail = format!("invalid character U+{:04X} (at position {place})", u32::from(c));
+        errors.push(FieldError::invalid(path(), manager, &detail));
+    }
+}
+
+/// Reads `dryRun`, a list whose only value is `All` (RE-21, RE-23).
+pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
+    let values: Vec<Value> = query.all("dryRun").map(Value::from).collect();
+    if values.iter().any(|value| value != "All") {
+        let path = FieldPath::default().name("dryRun");
+        errors.push(FieldError::not_supported(path, values.clone(), ["All"]));
+    }
+    !values.is_empty()
+}

@@ -1,0 +1,106 @@
+//! From a path to a verb (RE-05).
+
+use std::sync::Arc;
+
+use billhook::Scope;
+use billhook_admission::deprecation_warning;
+use billhook_apimachinery::Status;
+use http::HeaderValue;
+
+use super::context::Context;
+use super::{delete, list, read, watch, write};
+use crate::request::{Accepted, Request, ResourcePath, Verb, negotiate};
+use crate::response::{Form, Response, plain_not_found};
+use crate::state::Shared;
+
+/// The text of a 406 (RE-11).
+const NOT_ACCEPTABLE: &str = "only the following media types are accepted: application/json, \
+                              application/yaml, application/vnd.kubernetes.protobuf";
+
+/// Answers a request for objects.
+pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
+    let Some(path) = ResourcePath::parse(&request.path) else { return plain_not_found() };
+    let Some(resource) = server.catalog().find(&path.group, &path.resource) else {
+        return plain_not_found();
+    };
+    let verb = path.verb(&request.method, &request.query);
+    let is_namespaced = resource.definition.scope() == Scope::Namespaced;
+    let fits = match path.namespace {
+        Some(_) => is_namespaced,
+        None => !is_namespaced || matches!(verb, Verb::List | Verb::Watch),
+    };
+    let version = resource.definition.version(&path.version).filter(|version| version.is_served());
+    let Some(version) = version.filter(|_| fits) else { return plain_not_found() };
+
+    let accepted = negotiate(request.header("accept"));
+    let form = accepted.as_ref().map_or_else(Form::fallback, |found| Form::of(request, found));
+    let context = Context { server, request, path: &path, resource, version, form };
+    let warning = deprecation_warning(&context.version);
+    let mut response = match verbs(&context, verb, accepted.as_ref()).await {
+        Ok(response) => response,
+        Err(status) => form.status(&status),
+    };
+    // Writes warn by themselves, in the order of their other warnings.
+    if let Some(text) = warning.filter(|_| !is_write(verb))
+        && let Ok(header) = HeaderValue::from_bytes(crate::response::warning(&text).as_bytes())
+    {
+        response.headers_mut().append(http::header::WARNING, header);
+    }
+    response
+}
+
+fn is_write(verb: Verb) -> bool {
+    matches!(verb, Verb::Create | Verb::Update | Verb::Patch | Verb::Delete)
+}
+
+async fn verbs(
+    context: &Context<'_>,
+    verb: Verb,
+    accepted: Option<&Accepted>,
+) -> Result<Response, Status> {
+    let name = context.path.name.as_deref().unwrap_or_default();
+    let resource = context.resource_name();
+    let has_subresource = match context.path.subresource.as_str() {
+        "" => true,
+        "status" => context.version.has_status_subresource(),
+        "scale" => context.version.has_scale_subresource(),
+        _ => false,
+    };
+    if !has_subresource {
+        return Err(Status::not_found(&resource, name));
+    }
+    let is_main = context.path.subresource.is_empty();
+    let is_offered = match verb {
+        Verb::Get | Verb::Update | Verb::Patch => true,
+        Verb::Unknown => false,
+        _ => is_main,
+    };
+    if !is_offered {
+        let (verb, subject) = (verb.name(), resource.qualified());
+        let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
+        let mut status = Status::failure(405, "MethodNotAllowed", message);
+        status.details = Status::not_found(&resource, "").details;
+        return Err(status);
+    }
+    if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
+        // A patch says first that its type is unknown (RE-80).
+        if verb == Verb::Patch {
+            write::check_patch_type(context.request)?;
+        }
+        context.name()?;
+    }
+    if accepted.is_none() {
+        return Err(Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE));
+    }
+    match verb {
+        Verb::Get => read::get(context),
+        Verb::List => list::list(context),
+        Verb::Watch => watch::watch(context),
+        Verb::Create => write::create(context).await,
+        Verb::Update => write::update(context).await,
+        Verb::Patch => write::patch(context).await,
+        Verb::Delete => delete::delete(context).await,
+        Verb::DeleteCollection => delete::delete_collection(context).await,
+        Verb::Unknown => Err(Status::resource_not_found()),
+    }
+}

@@ -1,0 +1,305 @@
+//! Watches (18, WA).
+
+use std::fmt;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, ready};
+use std::time::Duration;
+
+use billhook::CrdVersion;
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::{FieldError, FieldPath, Status};
+use bytes::Bytes;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Value, json};
+
+use super::context::{Context, stored_object};
+use super::options::invalid;
+use super::read::revision;
+use super::selectors::Selectors;
+use crate::catalog::Resource;
+use crate::future::BoxFuture;
+use crate::request::{MediaType, Query};
+use crate::response::{Body, Lines, Response, status_json};
+use crate::storage::{Event, Object, Range, Revision, RevisionError, Watch};
+
+/// How long a watch lasts that names no time.
+const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
+const NOT_STREAMABLE: &str = "only the following media types are accepted: \
+    application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
+
+/// `GET` of a collection's changes.
+pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
+    let query = &context.request.query;
+    query.check()?;
+    let seconds = query.integer("timeoutSeconds")?;
+    let selectors = Selectors::parse(context)?;
+    let start = Start::read(query)?;
+    selectors.check_fields(context)?;
+    let wanted =
+        revision(query.text("resourceVersion")).map_err(|why| Status::failure(500, "", why))?;
+    if context.form.media_type != MediaType::Json {
+        return Err(Status::failure(406, "NotAcceptable", NOT_STREAMABLE));
+    }
+    let duration = match u64::try_from(seconds) {
+        Ok(seconds) if seconds > 0 => Duration::from_secs(seconds),
+        _ => DEFAULT_DURATION,
+    };
+    let stream = EventStream::begin(context, selectors, &start, wanted, duration);
+    let mut response = http::Response::new(Body::events(stream));
+    *response.status_mut() = StatusCode::OK;
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(header::CONTENT_TYPE, json);
+    Ok(response)
+}
+
+/// Where a watch begins (WA-10, WA-11).
+struct Start {
+    /// Whether it begins with the objects that are there.
+    has_state: bool,
+    /// Whether the end of these is told, and progress without changes.
+    has_bookmarks: bool,
+    /// Whether it begins at the newest revision, whatever the client has seen.
+    is_newest: bool,
+}
+
+impl Start {
+    fn read(query: &Query) -> Result<Self, Status> {
+        let initial = query.get("sendInitialEvents");
+        let wanted = query.text("resourceVersionMatch");
+        let is_newest = matches!(query.text("resourceVersion"), "" | "0");
+        let is_implied = is_newest && initial.is_none() && wanted.is_empty();
+        if !is_implied {
+            invalid("ListOptions", &option_errors(query))?;
+        }
+        let has_state = match initial {
+            Some(_) => query.flag("sendInitialEvents"),
+            None => is_newest,
+        };
+        let has_bookmarks = query.flag("allowWatchBookmarks");
+        Ok(Start { has_state, has_bookmarks, is_newest })
+    }
+}
+
+/// Checks the options of a watch (WA-05).
+fn option_errors(query: &Query) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    let path = || FieldPath::default().name("resourceVersionMatch");
+    let wanted = query.text("resourceVersionMatch");
+    let has_initial = query.get("sendInitialEvents").is_some();
+    if has_initial && wanted != "NotOlderThan" {
+        let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
+        errors.push(FieldError::forbidden(path(), detail));
+    }
+    if wanted.is_empty() {
+        return errors;
+    }
+    if !has_initial {
+        let detail =
+            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
+        errors.push(FieldError::forbidden(path(), detail));
+    }
+    if wanted != "NotOlderThan" {
+        errors.push(FieldError::not_supported(path(), wanted, ["NotOlderThan"]));
+    }
+    if !query.text("continue").is_empty() {
+        let detail = "resourceVersionMatch is forbidden when continue is provided";
+        errors.push(FieldError::forbidden(path(), detail));
+    }
+    errors
+}
+
+/// The events of a watch, a line each.
+struct EventStream(Stream);
+
+enum Stream {
+    /// The next line is being waited for.
+    Waiting(BoxFuture<'static, Option<(Bytes, Box<Events>)>>),
+    Ended,
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventStream")
+    }
+}
+
+impl EventStream {
+    fn begin(
+        context: &Context<'_>,
+        selectors: Selectors,
+        start: &Start,
+        wanted: Revision,
+        duration: Duration,
+    ) -> Self {
+        let mut events = Events {
+            resource: Arc::clone(&context.resource),
+            version: context.version.clone(),
+            selectors,
+            ready: Vec::new().into_iter(),
+            changes: None,
+            end: tokio::time::Instant::now() + duration,
+        };
+        if let Err(status) = events.start(context, start, wanted) {
+            events.ready = vec![error_line(&status)].into_iter();
+            events.changes = None;
+        }
+        EventStream(Stream::Waiting(Box::pin(Box::new(events).next())))
+    }
+}
+
+impl Lines for EventStream {
+    fn poll_line(&mut self, context: &mut TaskContext<'_>) -> Poll<Option<Bytes>> {
+        let Stream::Waiting(next) = &mut self.0 else { return Poll::Ready(None) };
+        let next = ready!(Pin::new(next).poll(context));
+        let (line, stream) = match next {
+            Some((line, events)) => (Some(line), Stream::Waiting(Box::pin(events.next()))),
+            None => (None, Stream::Ended),
+        };
+        self.0 = stream;
+        Poll::Ready(line)
+    }
+}
+
+/// The events that a watch still has to tell.
+struct Events {
+    resource: Arc<Resource>,
+    version: CrdVersion,
+    selectors: Selectors,
+    /// Lines at hand.
+    ready: std::vec::IntoIter<Bytes>,
+    /// `None` after a failure.
+    changes: Option<Box<dyn Watch>>,
+    end: tokio::time::Instant,
+}
+
+impl Events {
+    fn start(
+        &mut self,
+        context: &Context<'_>,
+        start: &Start,
+        wanted: Revision,
+    ) -> Result<(), Status> {
+        let storage = context.storage();
+        let collection = &self.resource.collection;
+        let prefix = context.prefix();
+        let mut after = if start.is_newest { storage.revision() } else { wanted };
+        if start.has_state {
+            super::read::check_reached(context, wanted)?;
+            let state = storage
+                .list(collection, Range::of_prefix(&prefix), None)
+                .map_err(|error| Status::internal_error(&error.to_string()))?;
+            after = state.revision;
+            let mut lines = Vec::new();
+            for object in &state.objects {
+                lines.extend(self.line_if_selected("ADDED", object, object.modified)?);
+            }
+            if start.has_bookmarks {
+                lines.push(self.bookmark(after));
+            }
+            self.ready = lines.into_iter();
+        }
+        let changes = storage.watch(collection, &prefix, after);
+        self.changes = Some(changes.map_err(|error| expired(after, error))?);
+        Ok(())
+    }
+
+    async fn next(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
+        loop {
+            if let Some(line) = self.ready.next() {
+                return Some((line, self));
+            }
+            let changes = self.changes.as_mut()?;
+            let event = tokio::select! {
+                biased;
+                event = changes.next() => event,
+                () = tokio::time::sleep_until(self.end) => return None,
+            };
+            let line = match event {
+                Ok(event) => self.event_line(&event),
+                Err(RevisionError::Closed) => return None,
+                Err(_) => {
+                    self.changes = None;
+                    return None;
+                }
+            };
+            match line {
+                Ok(Some(line)) => return Some((line, self)),
+                Ok(None) => {}
+                Err(status) => {
+                    self.changes = None;
+                    return Some((error_line(&status), self));
+                }
+            }
+        }
+    }
+
+    /// Returns the event of a change for those who see the selected objects only (WA-23).
+    fn event_line(&self, event: &Event) -> Result<Option<Bytes>, Status> {
+        let read = |object: &Option<Object>| {
+            let object = object.as_ref().map(|object| self.read(object, event.revision));
+            Ok::<_, Status>(object.transpose()?.filter(|object| self.selectors.matches(object)))
+        };
+        let (before, after) = (read(&event.before)?, read(&event.after)?);
+        Ok(match (before, after) {
+            (None, Some(object)) => Some(line("ADDED", &object)),
+            (Some(_), Some(object)) => Some(line("MODIFIED", &object)),
+            (Some(object), None) => Some(line("DELETED", &object)),
+            (None, None) => None,
+        })
+    }
+
+    fn line_if_selected(
+        &self,
+        kind: &str,
+        object: &Object,
+        revision: Revision,
+    ) -> Result<Option<Bytes>, Status> {
+        let object = self.read(object, revision)?;
+        Ok(self.selectors.matches(&object).then(|| line(kind, &object)))
+    }
+
+    /// Reads an object, as of a revision.
+    fn read(
+        &self,
+        object: &Object,
+        revision: Revision,
+    ) -> Result<billhook_apimachinery::value::DeepValue, Status> {
+        let stored = stored_object(object).resource_version(revision.to_string());
+        self.resource.admission.read(self.version.name(), &stored)
+    }
+
+    /// Says that everything up to a revision was sent (WA-13, WA-28).
+    fn bookmark(&self, revision: Revision) -> Bytes {
+        let object = json!({
+            "apiVersion": self.version.api_version(),
+            "kind": self.resource.definition.kind(),
+            "metadata": {
+                "annotations": {"k8s.io/initial-events-end": "true"},
+                "resourceVersion": revision.to_string(),
+            },
+        });
+        line("BOOKMARK", &object)
+    }
+}
+
+/// One event (WA-20).
+fn line(kind: &str, object: &Value) -> Bytes {
+    format!("{{\"type\":\"{kind}\",\"object\":{}}}\n", compact_json(object)).into()
+}
+
+/// The last event of a watch that fails (WA-30).
+fn error_line(status: &Status) -> Bytes {
+    let status = status_json(status, false);
+    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.trim_end()).into()
+}
+
+fn expired(wanted: Revision, error: RevisionError) -> Status {
+    match error {
+        RevisionError::Compacted { oldest } => {
+            let message = format!("too old resource version: {wanted} ({oldest})");
+            Status::failure(410, "Expired", message)
+        }
+        error => Status::internal_error(&error.to_string()),
+    }
+}

@@ -1,0 +1,191 @@
+//! The server: built from definitions, called with requests.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::{Arc, RwLock};
+use std::task::{Context, Poll};
+
+use billhook::CrdError;
+use billhook_admission::{Chain, ServerFields, Unreachable, timestamp};
+use billhook_apimachinery::{Status, UserInfo};
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Limited};
+use serde_json::Value;
+
+use crate::catalog::{Catalog, Resource};
+use crate::future::BoxFuture;
+use crate::request::Request;
+use crate::response::{Form, Response};
+use crate::rest;
+use crate::state::Shared;
+use crate::storage::MemoryStorage;
+
+/// How many bytes a body has at most (RE-140).
+const MAX_BODY: usize = 3 << 20;
+
+/// An API server for custom resources, in process. Clones are the same server; when the last one is
+/// dropped, its watches end.
+///
+/// It is a [`tower_service::Service`] of HTTP requests, so that clients need no socket.
+///
+/// ```
+/// use billhook_apiserver::Server;
+/// use tower_service::Service as _;
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+/// let definition = serde_json::json!({
+///     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+///     "metadata": {"name": "foos.example.com"},
+///     "spec": {"group": "example.com", "scope": "Namespaced",
+///         "names": {"plural": "foos", "kind": "Foo", "listKind": "FooList"},
+///         "versions": [{"name": "v1", "served": true, "storage": true,
+///             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+/// let mut server = Server::builder().definition(&definition)?.build();
+/// let request = http::Request::post("/apis/example.com/v1/namespaces/default/foos")
+///     .body(String::from(
+///         r#"{"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"}}"#))?;
+/// assert_eq!(server.call(request).await?.status(), 201);
+/// # Ok(()) })
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Server {
+    shared: Arc<Shared>,
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("storage", &self.shared.storage).finish_non_exhaustive()
+    }
+}
+
+impl Server {
+    /// Begins to build a server.
+    pub fn builder() -> ServerBuilder {
+        ServerBuilder::default()
+    }
+
+    /// Creates another server with the same objects and definitions, in no time however many there
+    /// are. Neither notices later requests to the other.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        let shared = &self.shared;
+        let shared = Shared {
+            storage: shared.storage.fork(),
+            catalog: RwLock::new(shared.catalog()),
+            user: shared.user.clone(),
+            new_objects: Arc::clone(&shared.new_objects),
+            clock: Arc::clone(&shared.clock),
+        };
+        Server { shared: Arc::new(shared) }
+    }
+
+    /// Answers a request.
+    async fn answer<B>(self, request: http::Request<B>) -> Response
+    where
+        B: http_body::Body<Data = Bytes> + Send,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (parts, body) = request.into_parts();
+        let body = match Limited::new(body, MAX_BODY).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return Form::default().status(&unreadable(&*error)),
+        };
+        rest::serve(&self.shared, &Request::new(parts, body)).await
+    }
+}
+
+fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Status {
+    if error.is::<http_body_util::LengthLimitError>() {
+        let message = format!("Request entity too large: limit is {MAX_BODY}");
+        return Status::failure(413, "RequestEntityTooLarge", message);
+    }
+    Status::bad_request(error.to_string())
+}
+
+impl<B> tower_service::Service<http::Request<B>> for Server
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        let server = self.clone();
+        Box::pin(async move { Ok(server.answer(request).await) })
+    }
+}
+
+/// Builds a [`Server`].
+pub struct ServerBuilder {
+    catalog: Catalog,
+    user: UserInfo,
+    new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
+    clock: Arc<dyn Fn() -> String + Send + Sync>,
+}
+
+impl fmt::Debug for ServerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ServerBuilder").field("catalog", &self.catalog).finish_non_exhaustive()
+    }
+}
+
+impl Default for ServerBuilder {
+    fn default() -> Self {
+        ServerBuilder {
+            catalog: Catalog::default(),
+            user: UserInfo::named("system:admin").group("system:masters"),
+            new_objects: None,
+            clock: Arc::new(timestamp),
+        }
+    }
+}
+
+impl ServerBuilder {
+    /// Serves the resources of a definition, given as a document. Fails if it cannot be read.
+    pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
+        self.catalog.insert(Resource::new(document, Chain::new(Unreachable))?);
+        Ok(self)
+    }
+
+    /// Names the user who makes all requests (RE-142).
+    #[must_use]
+    pub fn user(mut self, user: UserInfo) -> Self {
+        self.user = user;
+        self
+    }
+
+    /// Takes the UIDs, times and name suffixes of new objects from elsewhere, for tests.
+    #[must_use]
+    pub fn server_fields(
+        mut self,
+        server_fields: impl Fn() -> ServerFields + Send + Sync + 'static,
+    ) -> Self {
+        self.new_objects = Some(Arc::new(server_fields));
+        self
+    }
+
+    /// Takes the time from elsewhere, for tests: RFC 3339 in UTC, whole seconds.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> String + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// Builds the server.
+    pub fn build(self) -> Server {
+        let ServerBuilder { catalog, user, new_objects, clock } = self;
+        let new_objects = new_objects.unwrap_or_else(|| Arc::new(ServerFields::random));
+        let catalog = RwLock::new(catalog);
+        let shared =
+            Shared { storage: MemoryStorage::default(), catalog, user, new_objects, clock };
+        Server { shared: Arc::new(shared) }
+    }
+}

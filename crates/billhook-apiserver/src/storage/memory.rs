@@ -1,0 +1,136 @@
+//! A storage in memory.
+
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::history::{History, HistoryLimits};
+use super::shared::{Shared, State};
+use super::watch::MemoryWatch;
+use super::{
+    Collection, Listing, Mismatch, Object, Range, Revision, RevisionError, Storage, Watch, Write,
+};
+
+/// A storage in memory. Clones are the same storage; [`MemoryStorage::fork`] makes another one.
+///
+/// ```
+/// use billhook_apiserver::storage::{Collection, MemoryStorage, Range, Storage, Write};
+///
+/// let storage = MemoryStorage::default();
+/// let foos = Collection::new("example.com", "foos");
+/// let created = storage.write(&foos, "default/a", Write::create("{}"))?;
+///
+/// let fork = storage.fork();
+/// fork.write(&foos, "default/a", Write::delete(created))?;
+/// assert_eq!(fork.list(&foos, Range::default(), None)?.objects.len(), 0);
+/// assert_eq!(fork.list(&foos, Range::default(), Some(created))?.objects.len(), 1);
+/// assert_eq!(storage.list(&foos, Range::default(), None)?.objects.len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MemoryStorage {
+    shared: Arc<Shared>,
+}
+
+impl MemoryStorage {
+    /// Creates an empty storage that remembers so much of the past.
+    pub fn with_history(limits: HistoryLimits) -> Self {
+        MemoryStorage { shared: Arc::new(Shared::new(limits, Arc::default())) }
+    }
+
+    /// Creates another storage with the same content and history, in no time whatever its size.
+    /// Neither notices later writes to the other.
+    pub fn fork(&self) -> Self {
+        let shared = Shared::new(self.shared.limits, self.shared.state());
+        MemoryStorage { shared: Arc::new(shared) }
+    }
+}
+
+impl Storage for MemoryStorage {
+    fn revision(&self) -> Revision {
+        self.shared.state().revision
+    }
+
+    fn get(&self, collection: &Collection, key: &str) -> Option<Object> {
+        self.shared.state().collection(collection)?.get(key).cloned()
+    }
+
+    fn list(
+        &self,
+        collection: &Collection,
+        range: Range<'_>,
+        at: Option<Revision>,
+    ) -> Result<Listing, RevisionError> {
+        let state = self.shared.state();
+        if at.is_some_and(|at| at > state.revision) {
+            return Err(RevisionError::Future { current: state.revision });
+        }
+        if at.is_some_and(|at| at < state.compacted) {
+            return Err(RevisionError::Compacted { oldest: state.compacted });
+        }
+        let listed = match state.collection(collection) {
+            Some(history) => history.list(range, at)?,
+            None => (Vec::new(), 0),
+        };
+        Ok(Listing::new(at.unwrap_or(state.revision), listed))
+    }
+
+    fn write(
+        &self,
+        collection: &Collection,
+        key: &str,
+        write: Write,
+    ) -> Result<Revision, Mismatch> {
+        let writing = self.shared.begin_write();
+        let mut state = State::clone(&self.shared.state());
+        state.revision = state.revision.saturating_add(1);
+        let mut history = state.collection(collection).cloned().unwrap_or_else(History::new);
+        history.write(key, write, state.revision, &self.shared.limits)?;
+        let revision = state.revision;
+        state.collections.insert_mut(collection.clone(), history);
+        self.shared.publish(state);
+        drop(writing);
+        if let Some(waker) = self.shared.wakers().get(collection) {
+            waker.send_replace(revision);
+        }
+        Ok(revision)
+    }
+
+    fn watch(
+        &self,
+        collection: &Collection,
+        prefix: &str,
+        after: Revision,
+    ) -> Result<Box<dyn Watch>, RevisionError> {
+        let woken = {
+            let mut wakers = self.shared.wakers();
+            let waker = wakers.entry(collection.clone()).or_insert_with(|| watch::channel(0).0);
+            waker.subscribe()
+        };
+        let state = self.shared.state();
+        if after < state.compacted {
+            return Err(RevisionError::Compacted { oldest: state.compacted });
+        }
+        if let Some(history) = state.collection(collection) {
+            history.check_kept(after)?;
+        }
+        let storage = Arc::downgrade(&self.shared);
+        Ok(Box::new(MemoryWatch::new(storage, collection.clone(), prefix, after, woken)))
+    }
+
+    fn compact(&self, revision: Revision) {
+        let writing = self.shared.begin_write();
+        let mut state = State::clone(&self.shared.state());
+        let revision = revision.min(state.revision);
+        state.compacted = state.compacted.max(revision);
+        let names: Vec<Collection> = state.collections.keys().cloned().collect();
+        for name in names {
+            if let Some(mut history) = state.collection(&name).cloned() {
+                history.compact(revision);
+                state.collections.insert_mut(name, history);
+            }
+        }
+        self.shared.publish(state);
+        drop(writing);
+    }
+}

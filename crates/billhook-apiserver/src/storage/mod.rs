@@ -1,0 +1,220 @@
+//! Where the server keeps its objects: one sequence of revisions over everything, writes that are
+//! guarded by the revision they were made for, lists and watches from a revision.
+
+mod history;
+mod memory;
+mod shared;
+mod watch;
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+pub use self::history::HistoryLimits;
+pub use self::memory::MemoryStorage;
+use crate::future::BoxFuture;
+
+/// The number of a write. Every write of a storage, whatever it writes to, has the next one; 0
+/// stands before all writes. A resource version is a revision in decimal.
+pub type Revision = u64;
+
+/// The name of a set of objects that are listed and watched together: those of one resource of a
+/// group, in all versions.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Collection(Arc<str>);
+
+impl Collection {
+    /// Names the objects of a resource, by its plural.
+    pub fn new(group: &str, resource: &str) -> Self {
+        Collection(format!("{group}/{resource}").into())
+    }
+}
+
+impl fmt::Display for Collection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// An object as it is stored. Clones share the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Object {
+    /// `<namespace>/<name>`, or the name of an object of the cluster.
+    pub key: Arc<str>,
+    /// The text, as it was written.
+    pub text: Bytes,
+    /// The revision that created it.
+    pub created: Revision,
+    /// The revision that last changed it.
+    pub modified: Revision,
+}
+
+/// A change of an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The revision of the change.
+    pub revision: Revision,
+    /// The object before it; `None` if it was created.
+    pub before: Option<Object>,
+    /// The object after it; `None` if it was deleted.
+    pub after: Option<Object>,
+}
+
+impl Event {
+    /// Returns the key of the object.
+    pub fn key(&self) -> &str {
+        self.after.as_ref().or(self.before.as_ref()).map_or("", |object| &object.key)
+    }
+}
+
+/// A write of one object, all or nothing.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Write {
+    /// The revision of the object that the write replaces; `None` if there must not be any.
+    pub expected: Option<Revision>,
+    /// The new text; `None` deletes the object.
+    pub text: Option<Bytes>,
+}
+
+impl Write {
+    /// Creates an object.
+    pub fn create(text: impl Into<Bytes>) -> Self {
+        Write { expected: None, text: Some(text.into()) }
+    }
+
+    /// Replaces the object that was last changed by a revision.
+    pub fn replace(expected: Revision, text: impl Into<Bytes>) -> Self {
+        Write { expected: Some(expected), text: Some(text.into()) }
+    }
+
+    /// Deletes the object that was last changed by a revision.
+    pub fn delete(expected: Revision) -> Self {
+        Write { expected: Some(expected), text: None }
+    }
+}
+
+/// The part of a collection that is listed.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Range<'a> {
+    /// The beginning of the keys; empty for all.
+    pub prefix: &'a str,
+    /// The key before the first one; empty to begin at the beginning.
+    pub after: &'a str,
+    /// How many objects to list at most.
+    pub limit: Option<usize>,
+}
+
+impl<'a> Range<'a> {
+    /// Lists the objects whose keys begin with a text.
+    pub fn of_prefix(prefix: &'a str) -> Self {
+        Range { prefix, ..Range::default() }
+    }
+
+    /// Begins after a key.
+    #[must_use]
+    pub fn after(mut self, key: &'a str) -> Self {
+        self.after = key;
+        self
+    }
+
+    /// Lists so many objects at most.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit);
+        self
+    }
+}
+
+/// The objects of a collection at a revision, ordered by key, bytewise.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Listing {
+    /// The revision.
+    pub revision: Revision,
+    /// The objects.
+    pub objects: Vec<Object>,
+    /// How many objects of the range the limit left out.
+    pub remaining: usize,
+}
+
+/// Why a past or future revision cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RevisionError {
+    /// The history does not reach back so far.
+    #[error("the history begins at revision {oldest}")]
+    Compacted {
+        /// The oldest revision that can be read.
+        oldest: Revision,
+    },
+    /// There was no such write yet.
+    #[error("the newest revision is {current}")]
+    Future {
+        /// The newest revision.
+        current: Revision,
+    },
+    /// The storage is gone.
+    #[error("the storage is closed")]
+    Closed,
+}
+
+/// Something else is stored than a write expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the stored object is not the expected one")]
+#[non_exhaustive]
+pub struct Mismatch {
+    /// The stored object; `None` if there is none.
+    pub found: Option<Object>,
+}
+
+/// Keeps objects, with the semantics of etcd. New methods will have defaults.
+///
+/// Reads never wait for writes, and each sees one consistent state.
+pub trait Storage: Send + Sync + 'static {
+    /// Returns the revision of the newest write.
+    fn revision(&self) -> Revision;
+
+    /// Returns the newest state of an object.
+    fn get(&self, collection: &Collection, key: &str) -> Option<Object>;
+
+    /// Lists a collection as it was at a revision, or as it is.
+    fn list(
+        &self,
+        collection: &Collection,
+        range: Range<'_>,
+        at: Option<Revision>,
+    ) -> Result<Listing, RevisionError>;
+
+    /// Makes a write, if what it expects is stored. Returns its revision.
+    fn write(&self, collection: &Collection, key: &str, write: Write)
+    -> Result<Revision, Mismatch>;
+
+    /// Watches the objects whose keys begin with `prefix`, from the first change after a revision,
+    /// which may be in the future.
+    fn watch(
+        &self,
+        collection: &Collection,
+        prefix: &str,
+        after: Revision,
+    ) -> Result<Box<dyn Watch>, RevisionError>;
+
+    /// Forgets the history before a revision.
+    fn compact(&self, revision: Revision);
+}
+
+/// The changes of a collection, in the order of their revisions, none left out and none twice.
+///
+/// A watch reads the history by itself, so that one that is read slowly costs nothing; if the
+/// history is cut before it, it fails with [`RevisionError::Compacted`].
+pub trait Watch: Send {
+    /// Returns the next change, if it has happened already.
+    fn try_next(&mut self) -> Result<Option<Event>, RevisionError>;
+
+    /// Waits for the next change. A future that is dropped loses nothing.
+    fn next(&mut self) -> BoxFuture<'_, Result<Event, RevisionError>>;
+}

@@ -1,0 +1,16 @@
+//! Tests of the server through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod clients;
+mod rest;
+mod storage;
+mod support;
