@@ -1,5 +1,5 @@
 //! Differential runs: all ways to clean an object must give the same result, over generated
-//! schemas and texts.
+//! schemas and texts, for servers of all versions.
 
 mod generate;
 mod random;
@@ -9,8 +9,8 @@ mod webhooks;
 use std::process::ExitCode;
 
 use billhook::{
-    Change, CrdVersion, CustomResourceDefinition, DecodeOptions, DecodedText, FieldValidation,
-    field_warnings, read_manifests, to_json,
+    Change, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, DecodedText,
+    FieldValidation, KubernetesVersion, field_warnings, read_manifests, to_json,
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow};
@@ -40,7 +40,7 @@ pub fn run(seed: u64, cases: usize) -> Result<Stats, String> {
     while case < cases {
         let mut random = Random::new(seed.wrapping_add(case as u64));
         let schema = generate::root_schema(&mut random);
-        let version = definition(&schema)?;
+        let version = definition(&schema, *random.pick(&KubernetesVersion::ALL))?;
         for _ in 0..OBJECTS_PER_SCHEMA.min(cases - case) {
             let body = generate::body(&mut random, &schema);
             check(&version, &body, &mut stats).map_err(|difference| {
@@ -54,7 +54,7 @@ pub fn run(seed: u64, cases: usize) -> Result<Stats, String> {
     Ok(stats)
 }
 
-fn definition(schema: &Value) -> Result<CrdVersion, String> {
+fn definition(schema: &Value, kubernetes: KubernetesVersion) -> Result<CrdVersion, String> {
     let mut definition = read_manifests(
         br#"{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
             "spec": {"group": "example.com", "scope": "Namespaced",
@@ -65,7 +65,9 @@ fn definition(schema: &Value) -> Result<CrdVersion, String> {
     .remove(0)
     .into_value();
     definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"] = schema.clone();
-    let crd = CustomResourceDefinition::from_value(&definition).map_err(|e| e.to_string())?;
+    let options = CrdOptions::default().kubernetes(kubernetes);
+    let crd = CustomResourceDefinition::with_options(&definition, &options);
+    let crd = crd.map_err(|error| error.to_string())?;
     crd.version("v1").ok_or_else(|| "no version".to_owned())
 }
 

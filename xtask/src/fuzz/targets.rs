@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions};
+use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, KubernetesVersion};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, Program, Type};
 use billhook_decode::read_json;
@@ -46,7 +46,7 @@ pub fn definition_and_text(data: &[u8]) -> Result<(), String> {
     let Some(end) = data.iter().position(|byte| *byte == b'\n') else { return Ok(()) };
     let (schema, body) = (&data[..end], &data[end + 1..]);
     let Ok(schema) = read_json(schema) else { return Ok(()) };
-    match definition(schema.value()) {
+    match definition(schema.value(), KubernetesVersion::default()) {
         Ok(version) => check(&version, body, &mut Default::default()),
         Err(_) => Ok(()),
     }
