@@ -136,5 +136,5 @@ fn refuse(
     detail: &str,
 ) -> Result<(), Box<FieldError>> {
     let error = FieldError::invalid(at.to_path(), deep_clone(value), detail);
-    Err(Box::new(error.worded(node.kubernetes().wording())))
+    Err(Box::new(error.worded(node.wording())))
 }

@@ -245,7 +245,7 @@ impl Arena {
             checkers: HashMap::new(),
         };
         builder.node(schema, compiled.root_edge().node_id(), false);
-        let wording = compiled.kubernetes().wording();
+        let wording = compiled.wording();
         Arena { schema: compiled.clone(), nodes: builder.nodes, wording }
     }
 

@@ -26,7 +26,7 @@ pub fn validate_embedded_node(
     value: &Value,
     at: &Location<'_>,
 ) -> Vec<FieldError> {
-    let wording = node.kubernetes().wording();
+    let wording = node.wording();
     let mut errors = Vec::new();
     walk(node, is_resource || node.is_embedded_resource(), value, at, &mut errors);
     errors.into_iter().map(|error| error.worded(wording)).collect()
@@ -45,7 +45,7 @@ fn walk(
     match value {
         Value::Object(members) => grow(|| {
             if is_resource {
-                resource(members, at, node.kubernetes().wording(), errors);
+                resource(members, at, node.wording(), errors);
             }
             for (key, member) in sorted(members) {
                 match node.property(key) {

@@ -116,6 +116,7 @@ impl CompiledSchema {
                 root: Target::to(NOTHING),
                 dialect: options.dialect,
                 kubernetes: options.kubernetes,
+                wording: options.kubernetes.wording(),
                 writes_unset_time: options.dialect == Dialect::Kubernetes
                     && options.kubernetes.writes_unset_time(),
                 resource_root: options.resource_root,

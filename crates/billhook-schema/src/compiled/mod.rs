@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use serde_json::Value;
 
 use billhook_apimachinery::value::{DeepValue, Num};
-use billhook_apimachinery::{Dialect, KubernetesVersion};
+use billhook_apimachinery::{Dialect, KubernetesVersion, Wording};
 use billhook_apimachinery::{FieldPath, Segment};
 use hints::Hint;
 pub use hints::{ExpectedProperty, PreviousProperty};
@@ -73,6 +73,7 @@ struct Arena {
     root: Target,
     dialect: Dialect,
     kubernetes: KubernetesVersion,
+    wording: &'static Wording,
     writes_unset_time: bool,
     resource_root: bool,
     base: FieldPath,
@@ -293,6 +294,11 @@ impl CompiledSchema {
         self.0.kubernetes
     }
 
+    /// Returns the wording of errors about objects.
+    pub fn wording(&self) -> &'static Wording {
+        self.0.wording
+    }
+
     /// Returns whether the metadata of an object is written with `creationTimestamp: null` as long
     /// as the time is not set (KV-01).
     pub fn writes_unset_time(&self) -> bool {
@@ -354,6 +360,11 @@ impl<'s> NodeRef<'s> {
     /// Returns the version of the server that the schema was compiled for.
     pub fn kubernetes(self) -> KubernetesVersion {
         self.arena.kubernetes
+    }
+
+    /// Returns the wording of errors about objects.
+    pub fn wording(self) -> &'static Wording {
+        self.arena.wording
     }
 
     /// Returns whether the metadata of an object is written with `creationTimestamp: null` as long

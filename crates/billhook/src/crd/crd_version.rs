@@ -82,6 +82,10 @@ impl CrdVersion {
         self.data.scale.as_ref()
     }
 
+    pub(crate) fn ratchets_status(&self) -> bool {
+        self.data.ratchets_status
+    }
+
     /// The validator of its schema, compiled at the first use.
     pub(crate) fn validator(&self) -> &Validator {
         let VersionData { structural, compiled, written, .. } = &*self.data;

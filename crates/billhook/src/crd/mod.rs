@@ -91,6 +91,8 @@ struct VersionData {
     storage: bool,
     deprecation_warning: Option<String>,
     has_status_subresource: bool,
+    /// Whether an update of the status forgives what was wrong before and has not changed (KV-80).
+    ratchets_status: bool,
     scale: Option<ScalePaths>,
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,

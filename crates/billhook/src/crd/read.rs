@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::{Num, grow};
-use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use billhook_definition::types::{ScaleSubresource, Version};
 use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
@@ -109,6 +109,7 @@ fn read_version(
         storage: version.storage,
         deprecation_warning: version.deprecated.then_some(warning),
         has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
+        ratchets_status: compile.options.kubernetes >= KubernetesVersion::V1_33,
         scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
         written: written.unwrap_or_default(),
         structural,

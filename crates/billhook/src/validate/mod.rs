@@ -12,9 +12,7 @@ use billhook_apimachinery::metadata::{
 };
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{
-    ErrorType, FieldError, FieldPath, KubernetesVersion, Wording, aggregate,
-};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, aggregate};
 use billhook_cel::rules::BUDGET;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
@@ -153,7 +151,7 @@ impl CrdVersion {
     }
 
     fn validate(&self, object: &Value, write: Write<'_>, options: &ValidateOptions) -> Validation {
-        let wording = self.wording();
+        let wording = self.schema().wording();
         let metadata = metadata(object);
         let old_metadata = write.old().map(self::metadata);
         let is_namespaced = self.definition().scope() == Scope::Namespaced;
@@ -203,16 +201,6 @@ impl CrdVersion {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
         Validation { errors, warnings, subject: self.subject(&metadata) }
-    }
-
-    /// The wording of errors.
-    fn wording(&self) -> &'static Wording {
-        self.schema().kubernetes().wording()
-    }
-
-    /// Whether an update of the status forgives what was wrong before and has not changed (KV-80).
-    fn ratchets_status(&self) -> bool {
-        self.schema().kubernetes() >= KubernetesVersion::V1_33
     }
 
     /// RP-40.

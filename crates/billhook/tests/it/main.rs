@@ -18,4 +18,5 @@ mod laws;
 mod rules;
 mod stream;
 mod validate;
+mod versions;
 mod webhook;

@@ -95,7 +95,7 @@ impl<'o> Tolerance<'o> {
             all_conditions: options.stored.is_some() && same_conditions(stored, &new.webhooks),
             stored_expressions: conditions.map(|each| each.expression.as_str()).collect(),
             checker: options.expressions,
-            kubernetes: KubernetesVersion::default(),
+            kubernetes: new.kubernetes,
         }
     }
 
