@@ -2,9 +2,16 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use billhook::Time;
+
 /// Now, as `2026-01-02T03:04:05Z`.
 pub fn timestamp() -> String {
     format_seconds(SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs())
+}
+
+/// Now, as managed fields have it.
+pub(crate) fn now() -> Time {
+    Time::parse(&timestamp()).unwrap_or_default()
 }
 
 /// Seconds since 1970 as `2026-01-02T03:04:05Z`.

@@ -6,7 +6,7 @@ const LAYOUT: &str = "2006-01-02T15:04:05Z07:00";
 
 /// A time, as seconds from 0001-01-01T00:00:00Z and a fraction that is only kept to tell the zero
 /// time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time {
     seconds: i64,
     has_fraction: bool,

@@ -27,6 +27,18 @@ impl Comparison {
     pub fn is_same(&self) -> bool {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
+
+    /// Returns the comparison without the fields of a set and those below them.
+    pub(crate) fn without(self, excluded: &FieldSet) -> Comparison {
+        if excluded.is_empty() {
+            return self;
+        }
+        Comparison {
+            removed: self.removed.recursive_difference(excluded),
+            modified: self.modified.recursive_difference(excluded),
+            added: self.added.recursive_difference(excluded),
+        }
+    }
 }
 
 /// Compares two values, which were checked.

@@ -3,6 +3,8 @@
 //! - [`FieldSet`]: a set of fields, read from and written as FieldsV1.
 //! - [`MergeSchema`]: which parts of an object are owned field by field, and which as a whole.
 //! - [`TypedValue`]: an object that fits such a schema; its fields, comparison, merge and removal.
+//! - [`ManagedFields`]: who owns what; [`FieldManager`]: the effects of a write on it, and the apply
+//!   of a configuration.
 //!
 //! The texts are those of the server; the rules are cited by their numbers in the rule book
 //! (`docs/rules` in the repository).
@@ -12,6 +14,7 @@ mod field_set;
 mod fields_v1;
 mod identity;
 mod join;
+mod manager;
 mod merge;
 mod order;
 mod path_element;
@@ -27,6 +30,11 @@ mod value_set;
 pub use compare::Comparison;
 pub use field_set::{FieldSet, OwnedPath};
 pub use fields_v1::FieldsV1Error;
+pub use manager::{
+    Applied, ApplyError, Conflict, Conflicts, ConversionError, FieldManager, LiveObject,
+    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, UpdateError, Versions,
+    manager_name,
+};
 pub use path_element::{PathElement, PathElementKind};
 pub use schema::MergeSchema;
 pub use type_check::Duplicates;

@@ -113,10 +113,14 @@ impl<'s> Type<'s> {
             Value::Object(_) => self.map().map(Shape::Map),
             _ => self.scalar().map(Shape::Scalar),
         };
-        let map = || self.map().map(Shape::Map);
+        own.or_else(|| self.first_shape())
+    }
+
+    /// Returns the first alternative there is.
+    pub(crate) fn first_shape(self) -> Option<Shape<'s>> {
         let scalar = || self.scalar().map(Shape::Scalar);
         let list = || self.list().map(Shape::List);
-        own.or_else(map).or_else(scalar).or_else(list)
+        self.map().map(Shape::Map).or_else(scalar).or_else(list)
     }
 
     /// Returns the type one step down, if there is one.
@@ -143,6 +147,19 @@ impl List<'_> {
 }
 
 impl<'s> Map<'s> {
+    /// Whether nothing is known about the members.
+    pub(crate) fn is_deduced(self) -> bool {
+        match self.members {
+            MemberTypes::All(_) => true,
+            MemberTypes::Node(layer, id, map) => {
+                let mut properties = layer.schema.node(id).properties();
+                matches!(map.others, Others::Deduced)
+                    && !map.is_resource
+                    && !properties.any(|property| property.is_listed())
+            }
+        }
+    }
+
     /// Returns the type of a member; none if the schema has none for it.
     pub(crate) fn member(self, name: &str) -> Option<Member<'s>> {
         let (layer, id, map) = match self.members {

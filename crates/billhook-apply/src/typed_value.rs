@@ -42,6 +42,23 @@ impl MergeSchema {
 }
 
 impl<'a> TypedValue<'a> {
+    /// An object of which it is known that it fits.
+    pub(crate) fn checked(schema: &'a MergeSchema, value: &'a Value) -> Self {
+        TypedValue { schema, value }
+    }
+
+    pub(crate) fn schema(self) -> &'a MergeSchema {
+        self.schema
+    }
+
+    /// Another object of the same schema, which was made of objects that fit.
+    pub(crate) fn with<'b>(self, value: &'b Value) -> TypedValue<'b>
+    where
+        'a: 'b,
+    {
+        TypedValue { schema: self.schema, value }
+    }
+
     /// Returns the object.
     pub fn value(self) -> &'a Value {
         self.value

@@ -5,9 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::admit::args::Admit;
+use crate::apply::args::Apply;
 use crate::explain::Explain;
 use crate::matching::args::Match;
 use crate::options::{Format, Report, Validation, field_validation, read_stdin_once};
+use crate::owners::Owners;
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -36,6 +38,12 @@ pub(crate) enum Subcommands {
     /// Send objects through the whole write path of a server, webhooks included
     #[command(after_help = crate::admit::args::EXIT_STATUS)]
     Admit(Box<Admit>),
+    /// Apply configurations as `kubectl apply --server-side` does, without a server
+    #[command(after_help = crate::apply::args::EXIT_STATUS)]
+    Apply(Box<Apply>),
+    /// Show who owns which fields of an object
+    #[command(after_help = crate::owners::EXIT_STATUS)]
+    Owners(Owners),
     /// Check CRDs and webhook configurations as a server does when they are created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
@@ -262,6 +270,8 @@ impl Subcommands {
             }
             Subcommands::Match(command) => ("match", command.check()),
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
+            Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
+            Subcommands::Owners(_) => ("owners", Ok(())),
             Subcommands::Explain(explain) => {
                 return explain.check().map_err(|text| conflict("explain", &text));
             }

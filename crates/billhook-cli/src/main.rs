@@ -3,6 +3,7 @@
 
 mod admit;
 mod allow;
+mod apply;
 mod args;
 mod check;
 mod crds;
@@ -13,6 +14,7 @@ mod input;
 mod json;
 mod matching;
 mod options;
+mod owners;
 mod problem;
 mod report;
 mod stored;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
         args::Subcommands::Admit(command) => admit::run(command),
+        args::Subcommands::Apply(command) => apply::run(command),
+        args::Subcommands::Owners(command) => owners::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
     };
     exit_code(run.map(Status::code))

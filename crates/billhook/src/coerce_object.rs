@@ -82,7 +82,10 @@ pub(crate) fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
         None => Ok(""),
         Some(Value::String(text)) => Ok(text.as_str()),
         Some(other) => {
-            let shown = billhook_apimachinery::print::plain_json(other);
+            let shown = match other {
+                Value::Null => "<nil>".to_owned(),
+                other => billhook_apimachinery::print::plain_json(other),
+            };
             let found = go_type(other);
             Err(format!(".{name} accessor error: {shown} is of the type {found}, expected string"))
         }

@@ -222,6 +222,8 @@ impl CrdVersion {
         let crd = self.definition();
         let found = type_meta_of_body(object, body, crd.kind())?;
         let refuse = |error: String| DecodeError::known(&found, crd.kind(), error);
+        // Only here null is not a string (RP-12).
+        type_meta_of_stored(object).map_err(refuse)?;
 
         let strict = options.field_validation != FieldValidation::Ignore;
         let clean = Clean { crd, invalid: Invalid::Refuse, defaults: true, sets_generation: false };

@@ -52,6 +52,7 @@
 //!   the server's validation of a decoded object; [`CrdVersion::prepare_create`] and the other
 //!   `prepare_*` apply what the server does before validation.
 //! - [`Definition`]: the server's validation of a definition itself, on create and on update.
+//! - [`FieldManagement`]: server-side apply, and the ownership of fields; [`apply`]: its parts.
 //! - [`webhook`]: webhook configurations, and the webhooks that a request goes to.
 //! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
 //! - [`Dialect`]: the behavior of a server, or the text of the KEPs.
@@ -68,7 +69,7 @@
 //!
 //! # Not here
 //!
-//! Conversion webhooks, storage itself, and the merge of server-side apply.
+//! Conversion webhooks and storage itself.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod coerce_object;
@@ -76,6 +77,7 @@ mod crd;
 mod decode;
 mod decode_options;
 mod error;
+mod field_management;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
 mod manifest;
@@ -87,6 +89,7 @@ pub mod webhook;
 mod yaml;
 
 pub use billhook_apimachinery::label_selector;
+pub use billhook_apimachinery::metadata::Time;
 pub use billhook_apimachinery::record::RecordError;
 pub use billhook_apimachinery::value::DeepValue;
 pub use billhook_apimachinery::{
@@ -95,6 +98,7 @@ pub use billhook_apimachinery::{
     Segments, Span, Spans, Status, StatusCause, StatusDetails, TypeMeta, UserInfo, ValueSpan,
     Verdict,
 };
+pub use billhook_apply as apply;
 pub use billhook_default_validation::DefaultPruningError;
 pub use billhook_defaulting::{LimitError, MAX_DEFAULTED_BYTES};
 pub use billhook_definition::types as definition;
@@ -111,6 +115,7 @@ pub use crd::{
 pub use decode::{Decoded, DecodedText, field_warnings, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 pub use error::{DecodeError, DecodeErrorKind};
+pub use field_management::{ApplyError, ConvertFn, FieldManagement, keep_times_of_unchanged};
 pub use manifest::{
     Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
 };

@@ -14,7 +14,7 @@ use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
 use serde_json::{Map, Value, json};
 
-use super::{Outcome, apply, crd, objectmeta, validation, webhook};
+use super::{Outcome, apply, apply_steps, crd, objectmeta, validation, webhook};
 use crate::fuzz::same;
 
 /// Where a vector's input is.
@@ -71,6 +71,7 @@ pub(super) fn run(op: &str, input: Input<'_>) -> Option<Outcome> {
         ("label_selector", Input::Inline(input)) => webhook::label_selector(input),
         ("webhook_match", Input::Inline(input)) => webhook::webhook_match(input),
         ("webhook_config", Input::Inline(input)) => webhook::webhook_config(input),
+        ("apply", Input::Inline(input)) => apply_steps::run(input),
         ("fieldset", Input::Inline(input)) => apply::field_set(input),
         ("compare", Input::Inline(input)) => apply::compare(input),
         ("merge", Input::Inline(input)) => apply::merge(input),

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use billhook::webhook::{ApiResource, EquivalentResources};
-use billhook::{CrdVersion, CustomResourceDefinition, scale};
+use billhook::{CrdVersion, CustomResourceDefinition, Time, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
 
@@ -18,6 +18,7 @@ use super::write::Accepted;
 use crate::chain::{Chain, Run};
 use crate::futures::block_on;
 use crate::object_model::{Converter, CustomResources};
+use crate::time::now;
 use crate::trace::RequestOutcome;
 
 /// How often a change is tried for an object that others change at the same time; a server tries
@@ -64,6 +65,7 @@ pub struct Admission {
     chain: Chain,
     store: Option<Arc<dyn Store>>,
     server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
+    clock: Arc<dyn Fn() -> Time + Send + Sync>,
 }
 
 impl fmt::Debug for Admission {
@@ -88,6 +90,7 @@ impl Admission {
             chain,
             store: None,
             server_fields: Arc::new(ServerFields::random),
+            clock: Arc::new(now),
         }
     }
 
@@ -106,6 +109,13 @@ impl Admission {
         server_fields: impl Fn() -> ServerFields + Send + Sync + 'static,
     ) -> Self {
         self.server_fields = Arc::new(server_fields);
+        self
+    }
+
+    /// The write path with another clock for managed fields, for tests.
+    #[must_use]
+    pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
         self
     }
 
@@ -149,6 +159,7 @@ impl Admission {
                 stored: fresh.as_ref().unwrap_or(&request.stored),
                 store: self.store.as_deref(),
                 server_fields: &*self.server_fields,
+                now: (self.clock)(),
             };
             match attempt.run(run).await? {
                 Attempted::Accepted(accepted) => return Ok(accepted),

@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 
@@ -24,6 +25,7 @@ pub(super) struct Attempt<'a> {
     pub(super) stored: &'a StoredObject,
     pub(super) store: Option<&'a dyn Store>,
     pub(super) server_fields: &'a (dyn Fn() -> ServerFields + Send + Sync),
+    pub(super) now: Time,
 }
 
 /// The outcome of an attempt that did not fail.
@@ -56,7 +58,8 @@ impl Attempt<'_> {
         let log = &mut run.context.log;
         let began = Instant::now();
         let mut step = Step { action: Action::Decode, took: Duration::ZERO, changes: Vec::new() };
-        let arrived = self.incoming.arrive(self.stored, &mut log.warnings, &mut step.changes);
+        let arrived =
+            self.incoming.arrive(self.stored, self.now, &mut log.warnings, &mut step.changes);
         step.took = began.elapsed();
         if log.is_tracing {
             log.steps.push(step);
@@ -98,7 +101,7 @@ impl Attempt<'_> {
         before: &Before,
         run: &mut Run<'_>,
     ) -> Result<Written, Status> {
-        let Attempt { incoming, stored, store, server_fields } = *self;
+        let Attempt { incoming, stored, store, server_fields, .. } = *self;
         let preparation = Preparation { incoming, before, server_fields };
         let mut resource = None;
         run.prepare(&mut attributes, |attributes, warnings| {

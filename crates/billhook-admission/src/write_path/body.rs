@@ -18,7 +18,8 @@ use billhook::read_body;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{
-    BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope, field_warnings,
+    BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope, Time,
+    field_warnings,
 };
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
@@ -51,11 +52,14 @@ impl<'i> Incoming<'i> {
     pub(super) fn arrive(
         &self,
         stored: &StoredObject,
+        now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<Difference>,
     ) -> Result<Arrived, Status> {
         let request = self.request;
-        let (old, revision) = match request.operation {
+        self.check_field_options()?;
+        let operation = self.operation(stored);
+        let (old, revision) = match operation {
             Operation::Create => (None, None),
             _ => {
                 if stored.bytes.is_empty() {
@@ -70,9 +74,9 @@ impl<'i> Incoming<'i> {
                 (Some(old), revision)
             }
         };
-        let mut attributes = match (request.operation, &old) {
+        let mut attributes = match (operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                let object = self.body(None, warnings, changes)?;
+                let object = self.object(None, now, warnings, changes)?;
                 if self.version.definition().is_terminating() {
                     let name = metadata_text(&object, "name");
                     let why = "create not allowed while custom resource definition is terminating";
@@ -80,7 +84,7 @@ impl<'i> Incoming<'i> {
                 }
                 self.resource.create(object)
             }
-            (Operation::Update, Some(old)) => self.update(old, warnings, changes)?,
+            (Operation::Update, Some(old)) => self.update(old, now, warnings, changes)?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
                 self.check_deletion(old, revision.as_deref())?;
                 self.resource.delete(old.clone())
@@ -112,12 +116,17 @@ impl<'i> Incoming<'i> {
     fn update(
         &self,
         old: &DeepValue,
+        now: Time,
         warnings: &mut Warnings,
         changes: &mut Vec<Difference>,
     ) -> Result<AdmissionAttributes, Status> {
         let attributes = match self.scale() {
+            Some(_) if self.request.form == UpdateForm::ServerSideApply => {
+                let message = "server-side apply of the scale subresource is not supported";
+                return Err(Status::failure(501, "NotImplemented", message));
+            }
             None => {
-                let object = self.body(Some(old), warnings, changes)?;
+                let object = self.object(Some(old), now, warnings, changes)?;
                 self.resource.update(object, old.clone())
             }
             Some(scale) => {
@@ -177,6 +186,35 @@ impl<'i> Incoming<'i> {
             return Ok(());
         };
         Err(Status::conflict(&self.resource.resource, metadata_text(old, "name"), &why))
+    }
+
+    /// The operation of the request: an apply creates what is not stored (SA-63).
+    fn operation(&self, stored: &StoredObject) -> Operation {
+        let request = self.request;
+        let creates = request.form == UpdateForm::ServerSideApply
+            && request.operation == Operation::Update
+            && request.subresource.is_none()
+            && stored.bytes.is_empty();
+        if creates { Operation::Create } else { request.operation }
+    }
+
+    /// The new object of a request for the resource itself, with the owners of its fields.
+    fn object(
+        &self,
+        old: Option<&DeepValue>,
+        now: Time,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<DeepValue, Status> {
+        if self.request.form == UpdateForm::ServerSideApply {
+            return self.apply(old, now, warnings);
+        }
+        let mut object = self.body(old, warnings, changes)?;
+        if let Some(old) = old.filter(|_| !self.request.name.is_empty()) {
+            self.check_name(&object, Some(old))?;
+        }
+        self.track_fields(&mut object, old.map(|old| &**old), now);
+        Ok(object)
     }
 
     /// Decodes the body, or what a patch makes of the stored object, and puts it where it belongs.

@@ -38,7 +38,7 @@ pub(crate) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<P
     let patched = match request.form {
         UpdateForm::JsonPatch => apply_json_patch(request, current),
         UpdateForm::MergePatch => apply_merge_patch(request, current),
-        UpdateForm::Applied | UpdateForm::Replacement => return None,
+        UpdateForm::Applied | UpdateForm::Replacement | UpdateForm::ServerSideApply => return None,
     };
     Some(patched.map(|(object, entries)| {
         let body = billhook::to_json(&object).into_bytes();

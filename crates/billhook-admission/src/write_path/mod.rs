@@ -6,6 +6,7 @@ mod attempt;
 mod body;
 mod client_patch;
 mod deprecation;
+mod fields;
 mod ownership;
 mod prepare;
 mod request;

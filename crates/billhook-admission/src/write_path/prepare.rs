@@ -2,7 +2,7 @@
 //! RP-45, RP-63).
 
 use billhook::webhook::AdmissionAttributes;
-use billhook::{ValidateOptions, Validation, scale};
+use billhook::{ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::{Map, Value};
@@ -101,12 +101,14 @@ impl Preparation<'_> {
         let options = ValidateOptions::default();
         let validation = if self.incoming.request.is_for(Subresource::Status) {
             version.prepare_status_update(object, old);
+            keep_times_of_unchanged(object, old);
             version.validate_status_update(object, old, &options)
         } else {
             if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
                 keep_server_fields(metadata, old);
             }
             version.prepare_update(object, old);
+            keep_times_of_unchanged(object, old);
             version.validate_update(object, old, &options)
         };
         self.conclude(&validation, metadata_text(object, "name"), warnings)

@@ -46,6 +46,8 @@ pub enum UpdateForm {
     JsonPatch,
     /// A merge patch of the stored object (RP-30).
     MergePatch,
+    /// A configuration for server-side apply (SA-60); it may also create the object.
+    ServerSideApply,
 }
 
 /// The preconditions of a deletion.
@@ -68,6 +70,8 @@ pub struct ObjectRequest {
     pub version: String,
     /// The namespace in the URL; if empty, that of the object, and then `default`.
     pub namespace: String,
+    /// The name in the URL; if empty, any name will do.
+    pub name: String,
     /// The body: the new object in JSON or YAML, or a patch in JSON.
     pub body: Vec<u8>,
     /// The object as it is stored. For an update or a deletion there must be one; a creation fails
@@ -86,6 +90,8 @@ pub struct ObjectRequest {
     pub field_validation: FieldValidation,
     /// The name under which the client's fields are managed; webhooks see it among the options.
     pub field_manager: String,
+    /// Whether an apply takes the fields that others own and that it changes (SA-75).
+    pub force: bool,
     /// Whether the request is a dry run, which stores nothing.
     pub dry_run: bool,
     /// The user who makes the request.
@@ -127,6 +133,14 @@ impl ObjectRequest {
     pub fn merge_patch(version: &str, patch: &[u8], stored: &[u8]) -> Self {
         let form = UpdateForm::MergePatch;
         ObjectRequest { form, ..Self::update(version, patch, stored) }
+    }
+
+    /// The apply of a configuration by a field manager ([`UpdateForm::ServerSideApply`]); nothing
+    /// is stored if the object does not exist yet.
+    pub fn apply(version: &str, configuration: &[u8], stored: &[u8], manager: &str) -> Self {
+        let form = UpdateForm::ServerSideApply;
+        ObjectRequest { form, ..Self::update(version, configuration, stored) }
+            .field_manager(manager)
     }
 
     /// The deletion of an object.
@@ -197,6 +211,20 @@ impl ObjectRequest {
     #[must_use]
     pub fn field_validation(mut self, field_validation: FieldValidation) -> Self {
         self.field_validation = field_validation;
+        self
+    }
+
+    /// The request for the object of a name.
+    #[must_use]
+    pub fn name(mut self, name: &str) -> Self {
+        name.clone_into(&mut self.name);
+        self
+    }
+
+    /// The apply that takes the fields that others own and that it changes, or not.
+    #[must_use]
+    pub fn force(mut self, force: bool) -> Self {
+        self.force = force;
         self
     }
 

@@ -12,6 +12,9 @@
 mod field_sets;
 mod hostile;
 mod laws;
+mod manager_laws;
+mod managers;
 mod model;
 mod support;
 mod values;
+mod world;

@@ -70,6 +70,9 @@ pub(crate) struct Admit {
     /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
+    /// Keep `metadata.managedFields` in the objects that are printed
+    #[arg(long)]
+    pub(crate) show_managed_fields: bool,
     /// Call each mutating webhook again on its own output, and report its changes
     #[arg(long)]
     pub(crate) check_idempotence: bool,

@@ -10,9 +10,10 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use billhook::apply::ManagedFields;
 use billhook::{CrdVersion, Dialect, UserInfo};
 use billhook_admission::{
-    Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
+    Accepted, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
 use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
 
@@ -95,7 +96,12 @@ impl Run<'_> {
             Ok(prepared) => prepared,
             Err(problem) => return Ok(self.tell(*problem, identity)),
         };
-        let outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
+        let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
+        if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
+            && !self.command.show_managed_fields
+        {
+            ManagedFields::default().write_to(object);
+        }
         self.print(&outcome, &place, identity)
     }
 

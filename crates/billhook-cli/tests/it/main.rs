@@ -11,6 +11,7 @@
 )]
 
 mod admit;
+mod apply;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/behavior.rs"]
 mod behavior;
 mod check;

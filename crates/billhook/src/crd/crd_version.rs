@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
@@ -104,6 +105,17 @@ impl CrdVersion {
     pub(crate) fn rules(&self) -> Option<&Rules> {
         let compile = || Rules::new(&self.data.written, self.validator());
         self.data.rules.get_or_init(compile).as_ref()
+    }
+
+    /// The merge types of its schema, made at the first use.
+    pub(crate) fn merge_schema(&self) -> &MergeSchema {
+        self.data.merge_schema.get_or_init(|| match &self.data.structural {
+            Some(structural) => {
+                let preserves = self.crd.preserves_unknown_fields();
+                MergeSchema::new(&self.data.compiled, structural.root(), preserves)
+            }
+            None => MergeSchema::deduced(),
+        })
     }
 
     /// Its schema in the form that objects are walked with.

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::RecordError;
 use billhook_apimachinery::{Dialect, FieldError, KubernetesVersion};
+use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::{Decoder, is_json};
 use billhook_default_validation::DefaultPruningError;
@@ -97,6 +98,8 @@ struct VersionData {
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,
+    /// Made when fields are managed for the first time.
+    merge_schema: OnceLock<MergeSchema>,
     /// Made when text is decoded for the first time.
     decoder: OnceLock<Decoder>,
     /// Made when an object is validated for the first time.

@@ -114,6 +114,7 @@ fn read_version(
         written: written.unwrap_or_default(),
         structural,
         compiled: with_stored_defaults(&compiled),
+        merge_schema: OnceLock::new(),
         decoder: OnceLock::new(),
         validator: OnceLock::new(),
         rules: OnceLock::new(),

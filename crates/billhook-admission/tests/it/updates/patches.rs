@@ -119,8 +119,8 @@ fn patches_are_validated_with_what_they_make() {
 fn ownership_is_put_right_after_admission() {
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-9"});
     let mut object = old();
-    object["metadata"]["managedFields"] =
-        json!([{"manager": "me", "operation": "Update", "apiVersion": "example.com/v1"}]);
+    object["metadata"]["managedFields"] = json!([{"manager": "me", "operation": "Update", "apiVersion": "example.com/v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}}]);
     let before = object["metadata"]["managedFields"].clone();
     for value in [json!([{"operation": "Delete"}]), json!(5), json!([7])] {
         let caller = patch_of_m(json!([

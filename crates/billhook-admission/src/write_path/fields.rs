@@ -1,0 +1,169 @@
+//! Ownership of the fields of a request: tracking of writes, and server-side apply (SA-50 to
+//! SA-64).
+
+use billhook::apply::{ConversionError, manager_name};
+use billhook::{FieldManagement, FieldValidation, Time, field_warnings};
+use billhook_apimachinery::print::is_printable;
+use billhook_apimachinery::value::{DeepValue, json_type};
+use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status};
+use serde_json::{Map, Value};
+
+use super::body::Incoming;
+use super::request::{Subresource, UpdateForm};
+use crate::audit::Warnings;
+use crate::object_model::{ObjectModel as _, metadata_text};
+
+/// The longest name of a manager, in bytes.
+const MAX_MANAGER: usize = 128;
+
+impl Incoming<'_> {
+    /// Tracks the fields of a decoded object.
+    pub(super) fn track_fields(&self, object: &mut Value, old: Option<&Value>, now: Time) {
+        self.with_field_management(now, |fields| fields.track(object, old));
+    }
+
+    /// Applies the body of a request. Returns the resulting object.
+    pub(super) fn apply(
+        &self,
+        old: Option<&DeepValue>,
+        now: Time,
+        warnings: &mut Warnings,
+    ) -> Result<DeepValue, Status> {
+        let request = self.request;
+        let (configuration, repeated) = self.configuration()?;
+        let old = old.map(|old| &**old);
+        let applied = self
+            .with_field_management(now, |fields| fields.apply(&configuration, old, request.force));
+        let mut object = applied.map_err(|error| match error {
+            billhook::ApplyError::Merge(error) => error.to_status(),
+            other => Status::failure(500, "", other.to_string()),
+        })?;
+        if let Some(repeated) = repeated {
+            match request.field_validation {
+                FieldValidation::Strict => {
+                    let message = format!("error strict decoding YAML: {repeated}");
+                    return Err(Status::bad_request(message));
+                }
+                FieldValidation::Warn => {
+                    field_warnings(&[repeated]).for_each(|warning| warnings.add(warning));
+                }
+                FieldValidation::Ignore => {}
+            }
+        }
+        self.check_applied(&mut object, old)?;
+        Ok(object)
+    }
+
+    fn with_field_management<R>(
+        &self,
+        now: Time,
+        work: impl FnOnce(&FieldManagement<'_>) -> R,
+    ) -> R {
+        let manager = manager_name(&self.request.field_manager, "");
+        let convert = |object: &Value, api_version: &str| {
+            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let kind = self.version.definition().kind();
+            let converted =
+                self.model.convert(object, &GroupVersionKind::new(group, version, kind));
+            converted.map_err(|error| ConversionError::new(error.to_string()))
+        };
+        let subresource = self.request.subresource.map_or("", Subresource::name);
+        let fields = FieldManagement::new(self.version, &manager, now);
+        work(&fields.subresource(subresource).convert(&convert))
+    }
+
+    /// The configuration in the body, and the text about repeated keys if there are any (SA-61,
+    /// step 1).
+    fn configuration(&self) -> Result<(DeepValue, Option<String>), Status> {
+        let failed = |error: &dyn std::fmt::Display| {
+            Status::bad_request(format!("error decoding YAML: {error}"))
+        };
+        let document =
+            billhook_yaml::read_document(&self.request.body).map_err(|error| failed(&error))?;
+        let repeated = billhook_yaml::strict_error_text(document.duplicates());
+        let configuration = document.into_value();
+        match &*configuration {
+            Value::Object(_) => Ok((configuration, repeated)),
+            Value::Null => Ok((Value::Object(Map::new()).into(), repeated)),
+            other => Err(failed(&format_args!(
+                "error unmarshaling JSON: while decoding JSON: json: cannot unmarshal {} into Go \
+                 value of type map[string]interface {{}}",
+                json_type(other)
+            ))),
+        }
+    }
+
+    /// SA-61, steps 12 to 15.
+    fn check_applied(&self, object: &mut Value, old: Option<&Value>) -> Result<(), Status> {
+        let request = self.request;
+        let (name, uid) = (metadata_text(object, "name"), metadata_text(object, "uid"));
+        if old.is_none() && !uid.is_empty() {
+            let why = format!(
+                "uid mismatch: the provided object specified uid {uid}, and no existing object \
+                 was found"
+            );
+            return Err(Status::conflict(&self.resource.resource, name, &why));
+        }
+        if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+            self.set_namespace(metadata, &request.namespace)?;
+        }
+        self.check_name(object, old)?;
+        let revision = metadata_text(object, "resourceVersion");
+        if !revision.is_empty() && revision.parse::<u64>().is_err() {
+            let revision = billhook_apimachinery::print::quote(revision);
+            let message = format!("strconv.ParseUint: parsing {revision}: invalid syntax");
+            return Err(Status::failure(500, "", message));
+        }
+        Ok(())
+    }
+
+    /// Whether an object has the name that its URL says.
+    pub(super) fn check_name(&self, object: &Value, old: Option<&Value>) -> Result<(), Status> {
+        let name = metadata_text(object, "name");
+        let expected = match (self.request.name.as_str(), old) {
+            ("", Some(old)) => metadata_text(old, "name"),
+            ("", None) => name,
+            (expected, _) => expected,
+        };
+        if name.is_empty() {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({expected} based on URL) was undeterminable: name must be \
+                 provided"
+            )));
+        }
+        if name != expected {
+            return Err(Status::bad_request(format!(
+                "the name of the object ({name}) does not match the name on the URL ({expected})"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Whether the options that are about the owner of fields are right (SA-60).
+    pub(super) fn check_field_options(&self) -> Result<(), Status> {
+        let (request, mut errors) = (self.request, Vec::new());
+        let at = |name: &str| FieldPath::default().name(name);
+        let manager = request.field_manager.as_str();
+        let is_apply = request.form == UpdateForm::ServerSideApply;
+        if is_apply && manager.is_empty() {
+            let detail = "is required for apply patch";
+            errors.push(FieldError::required(at("fieldManager"), detail));
+        }
+        if request.force && !is_apply {
+            let detail = "may not be specified for non-apply patch";
+            errors.push(FieldError::forbidden(at("force"), detail));
+        }
+        if manager.len() > MAX_MANAGER {
+            errors.push(FieldError::too_long(at("fieldManager"), MAX_MANAGER as i64));
+        }
+        for (position, character) in manager.char_indices().filter(|(_, c)| !is_printable(*c)) {
+            let code = u32::from(character);
+            let detail = format!("invalid character U+{code:04X} (at position {position})");
+            errors.push(FieldError::invalid(at("fieldManager"), manager, &detail));
+        }
+        match errors.as_slice() {
+            [] => Ok(()),
+            errors => Err(Status::invalid("meta.k8s.io", "PatchOptions", "", errors)),
+        }
+    }
+}

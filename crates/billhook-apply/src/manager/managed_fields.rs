@@ -1,0 +1,250 @@
+//! The entries of `metadata.managedFields`: reading, writing, identity (SA-30 to SA-34).
+
+use std::collections::BTreeMap;
+
+use billhook_apimachinery::metadata::{ManagedFieldsEntry, Time};
+use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::value::DeepValue;
+use serde_json::{Map, Value};
+
+use crate::field_set::FieldSet;
+use crate::fields_v1::FieldsV1Error;
+
+/// How a manager came to own fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Operation {
+    /// By applying them.
+    Apply,
+    /// By any other write.
+    Update,
+}
+
+impl Operation {
+    /// Returns the name in `managedFields`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Operation::Apply => "Apply",
+            Operation::Update => "Update",
+        }
+    }
+}
+
+/// The fields that one manager owns by one operation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ManagerEntry {
+    /// The name of the manager.
+    pub manager: String,
+    /// The operation.
+    pub operation: Operation,
+    /// Group and version that the fields are of.
+    pub api_version: String,
+    /// The subresource; empty for the object itself.
+    pub subresource: String,
+    /// When the manager last took fields; zero if it is not known.
+    pub time: Time,
+    /// The fields.
+    pub fields: FieldSet,
+}
+
+impl ManagerEntry {
+    /// Returns what tells entries apart, in the form in which they are sorted (SA-31, SA-38).
+    pub(crate) fn identity(&self) -> String {
+        let api_version = match self.operation {
+            Operation::Apply => "",
+            Operation::Update => &self.api_version,
+        };
+        let members = [
+            ("manager", self.manager.as_str()),
+            ("operation", self.operation.name()),
+            ("apiVersion", api_version),
+            ("subresource", &self.subresource),
+        ];
+        let mut text = "{".to_owned();
+        for (name, value) in members.into_iter().filter(|(_, value)| !value.is_empty()) {
+            text.push_str(if text.len() > 1 { ",\"" } else { "\"" });
+            text.push_str(name);
+            text.push_str("\":");
+            text.push_str(&compact_json(&Value::from(value)));
+        }
+        text.push('}');
+        text
+    }
+
+    /// Returns the manager as conflicts name it (SA-81).
+    pub fn description(&self) -> String {
+        let mut text = quote(&self.manager);
+        if !self.subresource.is_empty() {
+            text.push_str(" with subresource ");
+            text.push_str(&quote(&self.subresource));
+        }
+        if self.operation == Operation::Update {
+            text.push_str(" using ");
+            text.push_str(&self.api_version);
+        }
+        text
+    }
+}
+
+/// Who owns which fields of an object: the entries of `metadata.managedFields`, one for each
+/// identity (SA-31).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ManagedFields(pub(crate) BTreeMap<String, ManagerEntry>);
+
+/// An entry of `managedFields` that cannot be read; prints the server's text (SA-33).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ManagedFieldsError {
+    /// The operation is neither `Apply` nor `Update`.
+    #[error("operation must be `Apply` or `Update`")]
+    Operation,
+    /// The API version is missing.
+    #[error("apiVersion must not be empty")]
+    ApiVersion,
+    /// The type of fields is missing.
+    #[error("missing fieldsType in managed fields entry {index}")]
+    MissingFieldsType {
+        /// The position of the entry.
+        index: usize,
+    },
+    /// The type of fields is not `FieldsV1`.
+    #[error("invalid fieldsType {} in managed fields entry {index}", quote(fields_type))]
+    FieldsType {
+        /// The position of the entry.
+        index: usize,
+        /// The type.
+        fields_type: String,
+    },
+    /// The fields cannot be read.
+    #[error("error decoding versioned set from {manager}: error decoding set: {error}")]
+    Fields {
+        /// The manager of the entry.
+        manager: String,
+        /// The reason.
+        error: FieldsV1Error,
+    },
+}
+
+const FIELDS_V1: &str = "FieldsV1";
+
+impl ManagedFields {
+    /// Reads the entries in `metadata.managedFields` of an object. Of those with the same identity
+    /// the last one counts.
+    ///
+    /// # Errors
+    ///
+    /// Returns what is wrong with the first entry that cannot be read (SA-33).
+    pub fn of(object: &Value) -> Result<Self, ManagedFieldsError> {
+        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let mut managed = ManagedFields::default();
+        for (index, entry) in entries.into_iter().flatten().enumerate() {
+            managed.insert(read(index, entry)?);
+        }
+        Ok(managed)
+    }
+
+    /// Writes the entries to `metadata.managedFields` of an object; without entries the field is
+    /// removed (SA-34).
+    pub fn write_to(&self, object: &mut Value) {
+        let Value::Object(members) = object else { return };
+        let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+        let Value::Object(metadata) = metadata else { return };
+        let replaced = match self.is_empty() {
+            true => metadata.remove("managedFields"),
+            false => metadata.insert("managedFields".to_owned(), self.to_value()),
+        };
+        drop(replaced.map(DeepValue::from));
+    }
+
+    fn to_value(&self) -> Value {
+        let mut entries: Vec<&ManagerEntry> = self.0.values().collect();
+        entries.sort_by_key(|entry| {
+            let names = (&entry.manager, &entry.api_version, &entry.subresource);
+            (entry.operation, entry.time, names)
+        });
+        Value::Array(entries.into_iter().map(write).collect())
+    }
+
+    /// Returns whether nobody owns anything.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns the entries in the order of their identities.
+    pub fn entries(&self) -> impl Iterator<Item = &ManagerEntry> {
+        self.0.values()
+    }
+
+    /// Returns whether the same managers own the same, whenever they did.
+    pub fn equals_except_times(&self, other: &ManagedFields) -> bool {
+        let mut pairs = self.0.values().zip(other.0.values());
+        self.0.len() == other.0.len()
+            && pairs.all(|(left, right)| {
+                left.api_version == right.api_version
+                    && left.identity() == right.identity()
+                    && left.fields == right.fields
+            })
+    }
+
+    /// Adds an entry in place of the one with the same identity.
+    pub(crate) fn insert(&mut self, entry: ManagerEntry) {
+        self.0.insert(entry.identity(), entry);
+    }
+
+    pub(crate) fn remove_empty(&mut self) {
+        self.0.retain(|_, entry| !entry.fields.is_empty());
+    }
+}
+
+fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError> {
+    let (entry, _) = ManagedFieldsEntry::read(entry).unwrap_or_default();
+    let operation = match entry.operation.as_str() {
+        "Apply" => Operation::Apply,
+        "Update" => Operation::Update,
+        _ => return Err(ManagedFieldsError::Operation),
+    };
+    if entry.api_version.is_empty() {
+        return Err(ManagedFieldsError::ApiVersion);
+    }
+    match entry.fields_type.as_str() {
+        FIELDS_V1 => {}
+        "" => return Err(ManagedFieldsError::MissingFieldsType { index }),
+        other => {
+            let fields_type = other.to_owned();
+            return Err(ManagedFieldsError::FieldsType { index, fields_type });
+        }
+    }
+    let nothing = DeepValue::default();
+    let fields = FieldSet::from_fields_v1(entry.fields_v1.as_ref().unwrap_or(&nothing));
+    let manager = entry.manager;
+    let fields = match fields {
+        Ok(fields) => fields,
+        Err(error) => return Err(ManagedFieldsError::Fields { manager, error }),
+    };
+    Ok(ManagerEntry {
+        manager,
+        operation,
+        api_version: entry.api_version,
+        subresource: entry.subresource,
+        time: entry.time,
+        fields,
+    })
+}
+
+fn write(entry: &ManagerEntry) -> Value {
+    let mut members = Map::new();
+    let texts = [
+        ("apiVersion", entry.api_version.clone()),
+        ("fieldsType", FIELDS_V1.to_owned()),
+        ("manager", entry.manager.clone()),
+        ("operation", entry.operation.name().to_owned()),
+        ("subresource", entry.subresource.clone()),
+        ("time", if entry.time.is_zero() { String::new() } else { entry.time.to_rfc3339() }),
+    ];
+    for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
+        members.insert(name.to_owned(), Value::from(text));
+    }
+    members.insert("fieldsV1".to_owned(), entry.fields.to_fields_v1().into_inner());
+    Value::Object(members)
+}

@@ -1,0 +1,77 @@
+//! Removal of what a manager applied before and does not apply any more (SA-73).
+
+use std::collections::BTreeMap;
+
+use billhook_apimachinery::value::DeepValue;
+
+use super::managed_fields::{ManagedFields, ManagerEntry};
+use super::versions::{ConversionError, Versioned, Versions};
+use crate::field_set::FieldSet;
+
+/// The object cannot be converted to a version in which somebody owns fields (SA-91).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum PruneError {
+    #[error("failed to convert merged object to last applied version: {0}")]
+    Merged(ConversionError),
+    #[error(
+        "failed add back owned items: failed to convert merged object at version {version}: {error}"
+    )]
+    OwnedMerged { version: String, error: ConversionError },
+    #[error(
+        "failed add back owned items: failed to convert pruned object at version {version}: {error}"
+    )]
+    OwnedPruned { version: String, error: ConversionError },
+    #[error(
+        "failed add back dangling items: failed to convert pruned object to last applied version: \
+         {0}"
+    )]
+    Dangling(ConversionError),
+    #[error("failed to convert pruned object: {0}")]
+    Result(ConversionError),
+}
+
+/// Removes from a merged object the fields of the manager's last entry that nobody owns any more.
+/// The entries are those after the apply.
+pub(super) fn prune<'v>(
+    merged: &'v Versioned<'v>,
+    last: &'v ManagerEntry,
+    managed: &'v ManagedFields,
+    versions: &'v dyn Versions,
+) -> Result<DeepValue, PruneError> {
+    let last_version = last.api_version.as_str();
+    let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
+    let last_fields = merged_in_last.closure(&last.fields);
+
+    // Everything that the manager owned goes, then everything comes back that somebody owns.
+    let mut pruned = merged_in_last.without(&last_fields);
+    let mut current = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
+    for (version, owned) in owned_by_version(managed, last_version) {
+        let error = |error| PruneError::OwnedMerged { version: version.to_owned(), error };
+        current = current.into_version(versions, version).map_err(error)?;
+        let error = |error| PruneError::OwnedPruned { version: version.to_owned(), error };
+        pruned = pruned.into_version(versions, version).map_err(error)?;
+        let kept = pruned.all_fields().union(&current.closure(&owned));
+        pruned = current.without(&current.all_fields().difference(&kept));
+    }
+
+    // What was never the manager's stays.
+    let pruned = pruned.into_version(versions, last_version).map_err(PruneError::Dangling)?;
+    let gone = merged_in_last.all_fields().difference(&pruned.all_fields());
+    let result = merged_in_last.without(&gone.intersection(&last_fields));
+    let result = result.into_version(versions, merged.api_version).map_err(PruneError::Result)?;
+    Ok(result.into_object())
+}
+
+/// The fields that anybody owns in each version, the given one first.
+fn owned_by_version<'m>(
+    managed: &'m ManagedFields,
+    first: &str,
+) -> impl Iterator<Item = (&'m str, FieldSet)> {
+    let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
+    for entry in managed.entries() {
+        let fields = owned.entry(&entry.api_version).or_default();
+        *fields = fields.union(&entry.fields);
+    }
+    let first = owned.remove_entry(first);
+    first.into_iter().chain(owned)
+}

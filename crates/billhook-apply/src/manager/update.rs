@@ -1,0 +1,109 @@
+//! Tracking of updates: every write except an apply (SA-54).
+
+use serde_json::Value;
+
+use super::adapt::adapt;
+use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
+use super::versions::{ComparisonError, ConversionError, Difference, Differences, Versioned};
+use super::{FieldManager, never_owned};
+use crate::field_set::FieldSet;
+use crate::type_check::Duplicates;
+use crate::type_error::TypeErrors;
+
+/// An update that cannot be tracked. A server then stores the object without managed fields
+/// (SA-52).
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UpdateError {
+    /// The new object does not fit its merge types.
+    #[error("failed to convert new object ({subject}) to smd typed: {errors}")]
+    New {
+        /// Namespace, name and type of the object.
+        subject: String,
+        /// The places that do not fit.
+        errors: TypeErrors,
+    },
+    /// The live object does not fit its merge types.
+    #[error("failed to convert live object ({subject}) to smd typed: {errors}")]
+    Live {
+        /// Namespace, name and type of the object.
+        subject: String,
+        /// The places that do not fit.
+        errors: TypeErrors,
+    },
+    /// An object cannot be compared in the version of an entry.
+    #[error(transparent)]
+    Conversion(#[from] ConversionError),
+}
+
+impl From<ComparisonError> for UpdateError {
+    fn from(error: ComparisonError) -> Self {
+        match error {
+            ComparisonError::Old(error) | ComparisonError::New(error) => error.into(),
+        }
+    }
+}
+
+impl FieldManager<'_> {
+    /// Returns the entries after a write that makes a new object of an old one. Both are given
+    /// without their managed fields; the old one of a creation has its type only.
+    ///
+    /// # Errors
+    ///
+    /// If an object does not fit the merge types, or cannot be compared in the version of an
+    /// entry.
+    pub fn update(
+        &self,
+        mut managed: ManagedFields,
+        old: &Value,
+        new: &Value,
+    ) -> Result<ManagedFields, UpdateError> {
+        let schema = self.schema()?;
+        let new = schema
+            .check(new, Duplicates::Allowed)
+            .map_err(|errors| UpdateError::New { subject: self.subject(new), errors })?;
+        let old = schema
+            .check(old, Duplicates::Allowed)
+            .map_err(|errors| UpdateError::Live { subject: self.subject(old), errors })?;
+        let (old, new) =
+            (Versioned::new(self.api_version, old), Versioned::new(self.api_version, new));
+        adapt(&mut managed, &old, self.versions)?;
+        let mut differences = Differences::new(self.versions, self.subresource, old, new);
+        for entry in managed.0.values_mut() {
+            entry.lose(differences.in_version(&entry.api_version)?);
+        }
+        managed.remove_empty();
+        let changed = &differences.in_version(self.api_version)?.changed;
+        self.take(&mut managed, changed);
+        managed.cap();
+        Ok(managed)
+    }
+
+    /// Adds the changed fields to the entry of the manager.
+    fn take(&self, managed: &mut ManagedFields, changed: &FieldSet) {
+        let never_owned = never_owned();
+        let taken = changed.difference(&never_owned);
+        let new = self.entry(Operation::Update);
+        let id = new.identity();
+        let mut entry = managed.0.remove(&id).unwrap_or(new);
+        if !taken.is_empty() {
+            entry.fields = entry.fields.union(&taken);
+            entry.time = self.now;
+        }
+        entry.fields = entry.fields.difference(&never_owned);
+        if !entry.fields.is_empty() {
+            managed.0.insert(id, entry);
+        }
+    }
+}
+
+impl ManagerEntry {
+    /// Takes away what another write changed or removed.
+    pub(super) fn lose(&mut self, difference: &Difference) {
+        for lost in [&difference.changed, &difference.comparison.removed] {
+            if !lost.is_empty() {
+                self.fields = self.fields.difference(lost);
+            }
+        }
+    }
+}

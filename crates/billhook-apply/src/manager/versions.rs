@@ -1,0 +1,197 @@
+//! The versions of a definition as field management sees them, and objects in them (SA-09, SA-90).
+
+use std::collections::BTreeMap;
+use std::ops::Deref;
+
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use crate::compare::Comparison;
+use crate::field_set::FieldSet;
+use crate::schema::MergeSchema;
+use crate::type_check::Duplicates;
+use crate::typed_value::TypedValue;
+
+/// The versions of a definition.
+pub trait Versions {
+    /// Returns the merge schema of a version, given as `group/version`; none if the definition
+    /// does not have it.
+    fn merge_schema(&self, api_version: &str) -> Option<&MergeSchema>;
+
+    /// Returns an object in another version, given as `group/version`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text if the object cannot be converted.
+    fn convert(&self, object: &Value, api_version: &str) -> Result<DeepValue, ConversionError>;
+
+    /// Returns the fields of a version that a write does not own, whatever it sets them to. The
+    /// subresource is that of the write; an empty one is the object itself (SA-36).
+    fn reset_fields(&self, api_version: &str, subresource: &str) -> FieldSet;
+}
+
+/// An object cannot be converted to a version, or does not fit its merge types there.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ConversionError(String);
+
+impl ConversionError {
+    /// Makes an error of its text.
+    pub fn new(text: impl Into<String>) -> Self {
+        ConversionError(text.into())
+    }
+}
+
+/// An object that fits the merge schema of its version.
+pub(super) struct Versioned<'v> {
+    pub(super) api_version: &'v str,
+    schema: &'v MergeSchema,
+    object: Object<'v>,
+}
+
+enum Object<'v> {
+    Borrowed(&'v Value),
+    Owned(DeepValue),
+}
+
+impl Deref for Object<'_> {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        match self {
+            Object::Borrowed(object) => object,
+            Object::Owned(object) => object,
+        }
+    }
+}
+
+impl<'v> Versioned<'v> {
+    /// An object that was checked.
+    pub(super) fn new(api_version: &'v str, object: TypedValue<'v>) -> Self {
+        let (schema, object) = (object.schema(), Object::Borrowed(object.value()));
+        Versioned { api_version, schema, object }
+    }
+
+    pub(super) fn typed(&self) -> TypedValue<'_> {
+        TypedValue::checked(self.schema, &self.object)
+    }
+
+    /// The object without the members of a set.
+    pub(super) fn without(&self, set: &FieldSet) -> Versioned<'v> {
+        let object = Object::Owned(self.typed().remove(set));
+        Versioned { api_version: self.api_version, schema: self.schema, object }
+    }
+
+    pub(super) fn closure(&self, set: &FieldSet) -> FieldSet {
+        self.schema.closure(set)
+    }
+
+    /// The closure of the object's own set.
+    pub(super) fn all_fields(&self) -> FieldSet {
+        self.closure(&self.typed().field_set())
+    }
+
+    /// The object in another version.
+    pub(super) fn convert<'b>(
+        &'b self,
+        versions: &'b dyn Versions,
+        api_version: &'b str,
+    ) -> Result<Versioned<'b>, ConversionError> {
+        if api_version == self.api_version {
+            return Ok(Versioned::new(api_version, self.typed()));
+        }
+        convert(versions, &self.object, api_version)
+    }
+
+    /// The same as [`Versioned::convert`], for an object that is not needed any more.
+    pub(super) fn into_version(
+        self,
+        versions: &'v dyn Versions,
+        api_version: &'v str,
+    ) -> Result<Versioned<'v>, ConversionError> {
+        if api_version == self.api_version {
+            return Ok(self);
+        }
+        convert(versions, &self.object, api_version)
+    }
+
+    pub(super) fn into_object(self) -> DeepValue {
+        self.object.into_owned()
+    }
+}
+
+/// Converts an object and checks it (SA-90).
+fn convert<'v>(
+    versions: &'v dyn Versions,
+    object: &Value,
+    api_version: &'v str,
+) -> Result<Versioned<'v>, ConversionError> {
+    let object = versions.convert(object, api_version)?;
+    let Some(schema) = versions.merge_schema(api_version) else {
+        return Err(ConversionError::new(format!("no version {api_version}")));
+    };
+    if let Err(errors) = schema.check(&object, Duplicates::Refused) {
+        return Err(ConversionError::new(errors.to_string()));
+    }
+    Ok(Versioned { api_version, schema, object: Object::Owned(object) })
+}
+
+impl Object<'_> {
+    fn into_owned(self) -> DeepValue {
+        match self {
+            Object::Borrowed(object) => deep_clone(object).into(),
+            Object::Owned(object) => object,
+        }
+    }
+}
+
+/// The comparison of the two objects of a write in one version, without the fields that are reset.
+#[derive(Default)]
+pub(super) struct Difference {
+    pub(super) comparison: Comparison,
+    /// The modified and the added fields.
+    pub(super) changed: FieldSet,
+}
+
+/// The differences that a write makes, as the managers of each version see them.
+pub(super) struct Differences<'d> {
+    versions: &'d dyn Versions,
+    subresource: &'d str,
+    old: Versioned<'d>,
+    new: Versioned<'d>,
+    by_version: BTreeMap<String, Difference>,
+}
+
+/// Which object of a comparison cannot be converted.
+pub(super) enum ComparisonError {
+    Old(ConversionError),
+    New(ConversionError),
+}
+
+impl<'d> Differences<'d> {
+    pub(super) fn new(
+        versions: &'d dyn Versions,
+        subresource: &'d str,
+        old: Versioned<'d>,
+        new: Versioned<'d>,
+    ) -> Self {
+        Differences { versions, subresource, old, new, by_version: BTreeMap::new() }
+    }
+
+    pub(super) fn in_version(&mut self, api_version: &str) -> Result<&Difference, ComparisonError> {
+        if !self.by_version.contains_key(api_version) {
+            let difference = self.compare(api_version)?;
+            self.by_version.insert(api_version.to_owned(), difference);
+        }
+        Ok(self.by_version.entry(api_version.to_owned()).or_default())
+    }
+
+    fn compare(&self, api_version: &str) -> Result<Difference, ComparisonError> {
+        let old = self.old.convert(self.versions, api_version).map_err(ComparisonError::Old)?;
+        let new = self.new.convert(self.versions, api_version).map_err(ComparisonError::New)?;
+        let reset = self.versions.reset_fields(api_version, self.subresource);
+        let comparison = old.typed().compare(new.typed()).without(&reset);
+        let changed = comparison.modified.union(&comparison.added);
+        Ok(Difference { comparison, changed })
+    }
+}

@@ -1,0 +1,119 @@
+//! Laws of applies and updates by several managers.
+
+use billhook_apply::{ApplyError, FieldSet, MergeSchema};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::{live, object};
+use crate::world::{V1, World};
+
+#[derive(Clone, Debug)]
+enum Step {
+    Apply { manager: &'static str, config: Value, force: bool },
+    Update { manager: &'static str, object: Value },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let manager = || proptest::sample::select(&["a", "b", "c"][..]);
+    prop_oneof![
+        3 => (manager(), object(), any::<bool>())
+            .prop_map(|(manager, config, force)| Step::Apply { manager, config, force }),
+        1 => (manager(), object()).prop_map(|(manager, object)| Step::Update { manager, object }),
+    ]
+}
+
+fn world(steps: &[Step]) -> World {
+    let mut world = World::new();
+    for step in steps {
+        match step {
+            Step::Apply { manager, config, force } => {
+                let _ = world.apply(manager, config, *force);
+            }
+            Step::Update { manager, object } => world.update(manager, object),
+        }
+    }
+    world
+}
+
+/// All paths of an object, those of its containers included.
+fn all_paths(schema: &MergeSchema, object: &Value) -> FieldSet {
+    let (value, nothing) = (live(schema, object), json!({}));
+    live(schema, &nothing).compare(value).added.union(&value.field_set())
+}
+
+/// A value without nulls and without containers that hold nothing.
+fn content(value: &Value) -> Option<Value> {
+    match value {
+        Value::Null => None,
+        Value::Object(members) => {
+            let kept =
+                members.iter().filter_map(|(name, value)| Some((name.clone(), content(value)?)));
+            let kept: serde_json::Map<_, _> = kept.collect();
+            (!kept.is_empty()).then_some(Value::Object(kept))
+        }
+        Value::Array(items) => {
+            let mut kept: Vec<Value> = items.iter().filter_map(content).collect();
+            // An apply may reorder lists (SA-71).
+            kept.sort_by_key(ToString::to_string);
+            (!kept.is_empty()).then_some(Value::Array(kept))
+        }
+        scalar => Some(scalar.clone()),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn the_same_apply_again_changes_nothing(steps in vec(step(), 0..5), config in object()) {
+        let mut world = world(&steps);
+        world.apply("m", &config, true).unwrap();
+        let before = (world.live.clone(), world.entries());
+        world.apply("m", &config, false).unwrap();
+        prop_assert_eq!((world.live.clone(), world.entries()), before);
+    }
+
+    #[test]
+    fn nobody_owns_what_is_absent(steps in vec(step(), 1..7)) {
+        let world = world(&steps);
+        let Some(object) = &world.live else { return Ok(()) };
+        let paths = all_paths(&world.definition.0[V1], object);
+        for entry in world.managed.entries() {
+            prop_assert_eq!(entry.fields.difference(&paths), FieldSet::default());
+        }
+    }
+
+    #[test]
+    fn an_apply_and_its_removal_leave_what_was_there(before in object(), config in object()) {
+        let mut world = World::new();
+        world.update("u", &before);
+        if world.apply("m", &config, false).is_err() {
+            return Ok(());
+        }
+        world.apply("m", &json!({}), false).unwrap();
+        let after = world.live.as_ref().and_then(content);
+        prop_assert_eq!(after.unwrap()["spec"].clone(), content(&before).unwrap_or_default()["spec"].clone());
+        prop_assert!(world.managed.entries().all(|entry| entry.manager == "u"));
+    }
+
+    #[test]
+    fn conflicts_after_force_are_with_the_forcer_only(own in object(), other in object()) {
+        let mut world = World::new();
+        world.apply("a", &own, false).unwrap();
+        world.apply("b", &other, true).unwrap();
+        let owner = world.managed.entries().find(|entry| entry.manager == "b").cloned();
+        match world.apply("a", &own, false) {
+            Ok(()) => {}
+            Err(ApplyError::Conflicts(conflicts)) => {
+                let [conflict] = conflicts.conflicts() else { panic!("one manager") };
+                prop_assert_eq!(Some(&conflict.owner), owner.as_ref());
+                prop_assert_eq!(conflict.fields.difference(&owner.unwrap().fields), FieldSet::default());
+            }
+            Err(other) => panic!("{other}"),
+        }
+        // With force there is nothing left to conflict about.
+        world.apply("a", &own, true).unwrap();
+        world.apply("a", &own, false).unwrap();
+    }
+}

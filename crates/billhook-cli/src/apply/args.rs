@@ -1,0 +1,66 @@
+//! The options of `billhook apply`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::options::{Format, Validation, field_validation};
+use billhook::FieldValidation;
+
+pub(crate) const EXIT_STATUS: &str = "\
+No webhook is called and no cluster is asked: the live objects are those of --live, and what is not
+among them is created.
+
+Exit status:
+  0  the configuration is applied
+  1  the apply conflicts, or the result is not valid
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
+#[derive(Debug, Args)]
+pub(crate) struct Apply {
+    /// CRDs: a file, a directory or `-` for standard input; may be repeated
+    #[arg(long, value_name = "FILE", required = true)]
+    pub(crate) crd: Vec<PathBuf>,
+    /// Live objects with their managed fields (`kubectl get -o yaml --show-managed-fields`), found
+    /// by kind, namespace and name: a file, a directory or `-`; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) live: Vec<PathBuf>,
+    /// Name of the manager who applies
+    #[arg(long, value_name = "NAME", default_value = "kubectl")]
+    pub(crate) manager: String,
+    /// Take over the fields in conflict
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Subresource to apply to
+    #[arg(long, value_enum, value_name = "NAME", requires = "live")]
+    pub(crate) subresource: Option<Subresource>,
+    /// Handling of duplicate fields [default: warn]
+    #[arg(long, value_enum, value_name = "MODE")]
+    field_validation: Option<Validation>,
+    /// Namespace of the request, for objects without one
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+    /// Output format of objects
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
+    pub(crate) output: Format,
+    /// Configurations to apply: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT", required = true)]
+    pub(crate) objects: Vec<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Subresource {
+    /// Apply only `status`
+    Status,
+}
+
+impl Apply {
+    pub(crate) fn field_validation(&self) -> FieldValidation {
+        field_validation(self.field_validation)
+    }
+
+    /// All paths that standard input may stand for.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.crd.iter().chain(&self.live).chain(&self.objects)
+    }
+}

@@ -1,0 +1,179 @@
+//! `billhook apply`: the outcome of a server-side apply, without a server.
+
+pub(crate) mod args;
+
+use std::fmt::Write as _;
+use std::io;
+
+use billhook::apply::{ApplyError as MergeError, Conflict, Operation};
+use billhook::{
+    ApplyError, CrdVersion, DecodeOptions, Dialect, FieldManagement, Status as ApiStatus, Time,
+};
+use billhook_admission::{
+    Accepted, Admission, Chain, ObjectRequest, StoredObject, Subresource as For, Unreachable,
+};
+use billhook_apimachinery::print::quote;
+
+use crate::apply::args::Apply;
+use crate::crds::{Crds, Used, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects, readable_documents};
+use crate::problem::{Place, Problem, Status};
+use crate::report::{self, Objects, visible};
+use crate::stored::Stored;
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Apply) -> io::Result<Status> {
+    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let live = readable_documents(&command.live, &mut problems);
+    let live = Stored::new(live, &command.namespace);
+    let mut status = report::problems(&problems);
+    if status > Status::Fine {
+        return Ok(status);
+    }
+    let printer = Objects::new(command.output);
+    let mut run = Run { command, crds: &crds, live: &live, used: Used::default(), printer };
+    for found in objects(&command.objects) {
+        let done = found.and_then(|document| run.apply(&document));
+        status = status.max(match done {
+            Ok(applied) => run.print(&applied)?,
+            Err(problem) => report::problems(&[*problem]),
+        });
+    }
+    Ok(status)
+}
+
+/// The state that the objects of a run share.
+struct Run<'r> {
+    command: &'r Apply,
+    crds: &'r Crds,
+    live: &'r Stored,
+    used: Used,
+    printer: Objects,
+}
+
+/// The outcome of one apply.
+struct Applied {
+    place: Place,
+    result: Result<Accepted, ApiStatus>,
+    warnings: Vec<String>,
+    /// The conflicts, as far as they are why it was refused.
+    conflicts: Vec<Conflict>,
+}
+
+impl Run<'_> {
+    fn apply(&mut self, document: &Document) -> Result<Applied, Box<Problem>> {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let (api_version, kind) = type_meta(&document.value, &identity, &place)?;
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, &place)?;
+        let version = version_named(&crd, own, &place)?;
+        let mut notes = Vec::new();
+        self.used.note(&crd, &version, true, &mut notes);
+        notes.iter().for_each(|note| report::warning(note));
+        let live = self.live.find(&identity);
+        let admission = Admission::new(crd.definition.clone(), Chain::new(Unreachable));
+        let outcome = admission.admit_blocking(&self.request(&version, document, live, &identity));
+        let conflicts = match &outcome.result {
+            Err(status) if status.reason == "Conflict" => self.conflicts(&version, document, live),
+            _ => Vec::new(),
+        };
+        let warnings = outcome.warnings.texts().iter().map(ToString::to_string).collect();
+        Ok(Applied { place, result: outcome.result, warnings, conflicts })
+    }
+
+    fn request(
+        &self,
+        version: &CrdVersion,
+        document: &Document,
+        live: Option<&Document>,
+        identity: &Identity,
+    ) -> ObjectRequest {
+        let command = self.command;
+        let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
+        let body = document.body.clone().unwrap_or_else(|| json(document));
+        let namespace = identity.namespace.as_deref().unwrap_or(&command.namespace);
+        let request = ObjectRequest::apply(version.name(), &body, &[], &command.manager)
+            .stored(StoredObject::new(live.map(json).unwrap_or_default()))
+            .namespace(namespace)
+            .force(command.force)
+            .field_validation(command.field_validation());
+        match command.subresource {
+            None => request,
+            Some(args::Subresource::Status) => request.subresource(For::Status),
+        }
+    }
+
+    /// The conflicts of an apply that was refused for them.
+    fn conflicts(
+        &self,
+        version: &CrdVersion,
+        document: &Document,
+        live: Option<&Document>,
+    ) -> Vec<Conflict> {
+        let Some(live) = live else { return Vec::new() };
+        let mut live = live.value.clone();
+        if version.decode_storage_value(&mut live, &DecodeOptions::default()).is_err() {
+            return Vec::new();
+        }
+        let subresource = if self.command.subresource.is_some() { "status" } else { "" };
+        let fields = FieldManagement::new(version, &self.command.manager, Time::default());
+        let applied = fields.subresource(subresource).apply(&document.value, Some(&live), false);
+        match applied {
+            Err(ApplyError::Merge(MergeError::Conflicts(conflicts))) => {
+                conflicts.conflicts().to_vec()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn print(&mut self, applied: &Applied) -> io::Result<Status> {
+        let place = &applied.place;
+        for warning in &applied.warnings {
+            report::warning(&format!("{place}: {warning}"));
+        }
+        match &applied.result {
+            Ok(accepted) => {
+                if let Some(object) = &accepted.returned {
+                    self.printer.print(object)?;
+                }
+                Ok(Status::Fine)
+            }
+            Err(status) => {
+                let mut problem = Problem::refused(place.clone(), status.message.clone());
+                let mut owners = String::new();
+                applied.conflicts.iter().for_each(|conflict| explain(&mut owners, conflict));
+                if !applied.conflicts.is_empty() {
+                    problem.help = Some(HELP.to_owned());
+                }
+                report::problem(&problem);
+                report::to_stderr(&owners);
+                Ok(Status::Refused)
+            }
+        }
+    }
+}
+
+const HELP: &str = "to take the fields over, apply with `--force`; to leave them to their owners, \
+                    remove them from the configuration; to share them, apply the live values";
+
+/// Who owns the fields in conflict, since when, and how.
+fn explain(out: &mut String, conflict: &Conflict) {
+    let owner = &conflict.owner;
+    let mut how = match owner.operation {
+        Operation::Apply => "applied".to_owned(),
+        Operation::Update => "set by an update".to_owned(),
+    };
+    let _ = write!(how, " in {}", owner.api_version);
+    if !owner.subresource.is_empty() {
+        let _ = write!(how, " through the subresource {}", quote(&owner.subresource));
+    }
+    if !owner.time.is_zero() {
+        let _ = write!(how, ", last at {}", owner.time.to_rfc3339());
+    }
+    for path in conflict.fields.paths() {
+        let line = format!("{path}: owned by {}, {how}", quote(&owner.manager));
+        let _ = writeln!(out, "  {}", visible(&line));
+    }
+}

@@ -1,0 +1,153 @@
+//! `billhook owners`: who owns which fields of an object, as a tree.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use billhook::apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
+use billhook_apimachinery::value::DeepValue;
+use clap::Args;
+use serde_json::Value;
+
+use crate::identity::Identity;
+use crate::input::{Document, objects};
+use crate::json::{Fields, print_document};
+use crate::options::Report;
+use crate::problem::{Problem, Status};
+use crate::report::{self, visible};
+
+pub(crate) const EXIT_STATUS: &str = "\
+An update also owns the lists and maps that it created, an apply only what is in them.
+
+Exit status:
+  0  the owners are printed; an object may have none
+  2  unusable input: a missing file, not YAML or JSON, managed fields that cannot be read";
+
+#[derive(Debug, Args)]
+pub(crate) struct Owners {
+    /// Format of the report: text, or one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    report: Report,
+    /// Objects with their managed fields (`kubectl get -o yaml --show-managed-fields`): a file, a
+    /// directory or `-` for standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Print only this field and those below it, such as `.spec.ports[name="http"]`
+    #[arg(value_name = "PATH")]
+    path: Option<String>,
+}
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Owners) -> io::Result<Status> {
+    let mut status = Status::Fine;
+    let mut items = Vec::new();
+    for found in objects(std::slice::from_ref(&command.file)) {
+        let owned = found.and_then(|document| Owned::of(document, command.path.as_deref()));
+        match owned {
+            Ok(owned) if command.report == Report::Json => {
+                items.push(DeepValue::from(owned.item().into_value()));
+            }
+            Ok(owned) => anstream::stdout().lock().write_all(owned.text().as_bytes())?,
+            Err(problem) => status = status.max(report::problems(&[*problem])),
+        }
+    }
+    if command.report == Report::Json {
+        print_document("OwnersReport", items)?;
+    }
+    Ok(status)
+}
+
+/// The owned fields of an object, each with its owners.
+struct Owned {
+    document: Document,
+    identity: Identity,
+    fields: BTreeMap<OwnedPath, Vec<ManagerEntry>>,
+}
+
+impl Owned {
+    /// Collects the fields at and below a path.
+    fn of(document: Document, path: Option<&str>) -> Result<Self, Box<Problem>> {
+        let managed = ManagedFields::of(&document.value)
+            .map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+        let mut fields: BTreeMap<OwnedPath, Vec<ManagerEntry>> = BTreeMap::new();
+        for entry in managed.entries() {
+            for field in entry.fields.paths().into_iter().filter(|field| is_below(field, path)) {
+                fields.entry(field).or_default().push(entry.clone());
+            }
+        }
+        let identity = Identity::of(&document.value);
+        Ok(Owned { document, identity, fields })
+    }
+
+    /// One line for each field and each step on the way to it, indented by its depth.
+    fn text(&self) -> String {
+        let mut out = String::new();
+        let count = match self.fields.len() {
+            0 => "nobody owns a field here".to_owned(),
+            1 => "1 field is owned".to_owned(),
+            count => format!("{count} fields are owned"),
+        };
+        report::title(&mut out, &self.document.place, &self.identity, &count);
+        let mut above: &[PathElement] = &[];
+        for (path, owners) in &self.fields {
+            let elements = path.elements();
+            let shared = above.iter().zip(elements).take_while(|(left, right)| left == right);
+            let shared = shared.count();
+            for (depth, element) in elements.iter().enumerate().skip(shared) {
+                let indent = "  ".repeat(depth + 1);
+                let _ = write!(out, "{indent}{}", visible(&element.to_string()));
+                if depth + 1 == elements.len() {
+                    let owners: Vec<String> = owners.iter().map(owner).collect();
+                    let _ = write!(out, "  {}", visible(&owners.join("; ")));
+                }
+                out.push('\n');
+            }
+            above = elements;
+        }
+        out
+    }
+
+    fn item(self) -> Fields {
+        let mut item = Fields::of_object(self.document.place, self.identity);
+        let fields = self.fields.iter().map(|(path, owners)| {
+            let mut field = Fields::default();
+            field.text("path", Some(path.to_string()));
+            field.value("owners", owners.iter().map(owner_item).collect());
+            field.into_value()
+        });
+        item.value("fields", fields.collect());
+        item
+    }
+}
+
+fn is_below(field: &OwnedPath, path: Option<&str>) -> bool {
+    let Some(path) = path else { return true };
+    let text = field.to_string();
+    let rest = text.strip_prefix(path);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+fn owner(entry: &ManagerEntry) -> String {
+    let mut text = entry.manager.clone();
+    let _ = write!(text, " ({} {}", entry.operation.name(), entry.api_version);
+    if !entry.subresource.is_empty() {
+        let _ = write!(text, " {}", entry.subresource);
+    }
+    if !entry.time.is_zero() {
+        let _ = write!(text, ", {}", entry.time.to_rfc3339());
+    }
+    text.push(')');
+    text
+}
+
+fn owner_item(entry: &ManagerEntry) -> Value {
+    let some = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+    let mut owner = Fields::default();
+    owner.text("manager", some(&entry.manager));
+    owner.text("operation", some(entry.operation.name()));
+    owner.text("apiVersion", some(&entry.api_version));
+    owner.text("subresource", some(&entry.subresource));
+    owner.text("time", (!entry.time.is_zero()).then(|| entry.time.to_rfc3339()));
+    owner.into_value()
+}

@@ -1,0 +1,24 @@
+//! `billhook apply` and `billhook owners`.
+
+use crate::support::{cases, run, snapshot};
+
+cases! {
+    help_apply: "apply --help";
+    help_owners: "owners --help";
+    apply_conflict: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager gitops fixtures/apply/backup.yaml";
+    apply_what_is_there: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager other -"
+        < [&format!("{HEAD}spec: {{suspend: true}}")];
+    apply_unknown_field: "apply --crd fixtures/crds --manager other -" < [&format!("{HEAD}spec: {{typo: 1}}")];
+    apply_nothing_left: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager gitops -"
+        < [&format!("{HEAD}spec: {{target: {{}}}}")];
+    apply_repeated_keys: "apply --field-validation strict --crd fixtures/crds --manager other -"
+        < [&format!("{HEAD}spec: {{schedule: a, schedule: b}}")];
+    owners_tree: "owners fixtures/apply/backup-live.yaml";
+    owners_path: "owners fixtures/apply/backup-live.yaml .spec.target";
+    owners_path_of_nothing: "owners fixtures/apply/backup-live.yaml .spec.tar";
+    owners_report: "owners --report json fixtures/apply/backup-live.yaml .spec.schedule";
+    owners_unreadable: "owners -" < [&format!("{HEAD}  managedFields: [{{operation: Patch}}]")];
+}
+
+const HEAD: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata:\n  \
+                    name: orders-nightly\n  namespace: shop\n";

@@ -1,0 +1,280 @@
+//! Ownership of fields in requests: tracking of writes, and server-side apply (SA-50 to SA-64).
+
+use std::fmt;
+
+use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
+use billhook_apply::{
+    ConversionError, FieldManager, FieldSet, LiveObject, ManagedFields, ManagedFieldsError,
+    MergeSchema, PathElement, Versions,
+};
+use billhook_defaulting::LimitError;
+use serde_json::{Map, Value, json};
+
+use crate::crd::CrdVersion;
+
+/// The conversion of objects to another version of their definition, given as `group/version`.
+pub type ConvertFn<'a> = dyn Fn(&Value, &str) -> Result<DeepValue, ConversionError> + 'a;
+
+/// The field management of one write: who makes it, to what, and when.
+///
+/// ```
+/// use billhook::{CustomResourceDefinition, FieldManagement, Time};
+/// use serde_json::json;
+///
+/// # let crd = CustomResourceDefinition::from_value(&json!({
+/// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+/// #   "spec": {"group": "example.com", "scope": "Namespaced",
+/// #     "names": {"plural": "foos", "kind": "Foo"},
+/// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+/// #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+/// #         "properties": {"size": {"type": "integer"}}}}}}}]}}))?;
+/// let v1 = crd.version("v1").unwrap();
+/// let configuration = |size| json!({"apiVersion": "example.com/v1", "kind": "Foo",
+///     "metadata": {"name": "x"}, "spec": {"size": size}});
+/// let now = Time::parse("2026-01-01T00:00:00Z")?;
+///
+/// let live = FieldManagement::new(&v1, "a", now).apply(&configuration(1), None, false)?;
+/// assert_eq!(live["metadata"]["managedFields"][0]["fieldsV1"], json!({"f:spec": {"f:size": {}}}));
+///
+/// let other = FieldManagement::new(&v1, "b", now);
+/// let refused = other.apply(&configuration(2), Some(&live), false).unwrap_err();
+/// assert_eq!(
+///     refused.to_string(),
+///     r#"Apply failed with 1 conflict: conflict with "a": .spec.size"#,
+/// );
+/// let forced = other.apply(&configuration(2), Some(&live), true)?;
+/// assert_eq!(forced["spec"], json!({"size": 2}));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct FieldManagement<'a> {
+    version: &'a CrdVersion,
+    /// All versions of the definition.
+    versions: Vec<CrdVersion>,
+    manager: &'a str,
+    subresource: &'a str,
+    now: Time,
+    convert: Option<&'a ConvertFn<'a>>,
+}
+
+impl fmt::Debug for FieldManagement<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FieldManagement")
+            .field("version", &self.version.api_version())
+            .field("manager", &self.manager)
+            .field("subresource", &self.subresource)
+            .finish_non_exhaustive()
+    }
+}
+
+/// An apply that a server refuses; prints the message of the status.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ApplyError {
+    /// The merge is refused, for instance because of conflicts.
+    #[error(transparent)]
+    Merge(#[from] billhook_apply::ApplyError),
+    /// The defaults of the result are too large.
+    #[error(transparent)]
+    Defaults(#[from] LimitError),
+}
+
+impl From<ManagedFieldsError> for ApplyError {
+    fn from(error: ManagedFieldsError) -> Self {
+        billhook_apply::ApplyError::from(error).into()
+    }
+}
+
+impl<'a> FieldManagement<'a> {
+    /// Returns the field management of a manager that writes objects in a version.
+    pub fn new(version: &'a CrdVersion, manager: &'a str, now: Time) -> Self {
+        let versions = version.definition().versions().collect();
+        FieldManagement { version, versions, manager, subresource: "", now, convert: None }
+    }
+
+    /// Returns the same for a write to a subresource.
+    #[must_use]
+    pub fn subresource(mut self, subresource: &'a str) -> Self {
+        self.subresource = subresource;
+        self
+    }
+
+    /// Returns the same with a conversion other than that of the strategy None.
+    #[must_use]
+    pub fn convert(mut self, convert: &'a ConvertFn<'a>) -> Self {
+        self.convert = Some(convert);
+        self
+    }
+
+    /// Tracks a write other than an apply: sets the managed fields of a decoded object. `live` is
+    /// the stored object as a read returns it; none for a creation.
+    ///
+    /// A write that cannot be tracked leaves no managed fields (SA-52).
+    pub fn track(&self, object: &mut Value, live: Option<&Value>) {
+        let entries = self.entries_before(object, live);
+        let submitted = take_managed_fields(object);
+        drop(submitted.map(DeepValue::from));
+        if entries.is_empty() && live.is_some() {
+            return;
+        }
+        let old = self.without_managed_fields(live);
+        let api_version = self.version.api_version();
+        let tracked = self.manager(&api_version).update(entries, &old, object);
+        if let Ok(managed) = tracked {
+            managed.write_to(object);
+        }
+    }
+
+    /// Returns the entries that tracking starts from (SA-51).
+    fn entries_before(&self, object: &Value, live: Option<&Value>) -> ManagedFields {
+        let of_live = || live.and_then(|live| ManagedFields::of(live).ok()).unwrap_or_default();
+        if !self.subresource.is_empty() {
+            return of_live();
+        }
+        let submitted = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        if let Some([only]) = submitted.map(Vec::as_slice)
+            && only.as_object().is_some_and(Map::is_empty)
+        {
+            return ManagedFields::default();
+        }
+        match ManagedFields::of(object) {
+            Ok(entries) if !entries.is_empty() => entries,
+            _ => of_live(),
+        }
+    }
+
+    /// Applies a configuration, which is decoded but neither pruned nor defaulted. `live` is the
+    /// stored object as a read returns it; none for an object that does not exist yet. Returns the resulting
+    /// object, with its managed fields.
+    ///
+    /// # Errors
+    ///
+    /// If a server refuses the configuration, for instance because of conflicts.
+    pub fn apply(
+        &self,
+        configuration: &Value,
+        live: Option<&Value>,
+        force: bool,
+    ) -> Result<DeepValue, ApplyError> {
+        let managed = live.map(ManagedFields::of).transpose()?.unwrap_or_default();
+        let old = self.without_managed_fields(live);
+        let api_version = self.version.api_version();
+        let manager = self.manager(&api_version);
+        let live = match live {
+            Some(_) => LiveObject::existing(&old),
+            None => LiveObject::missing(&old),
+        };
+        let applied = manager.apply(live, managed, configuration, force)?;
+        let is_changed = applied.object.is_some();
+        let mut object = applied.object.unwrap_or(old);
+        manager.update_last_applied(&mut object, configuration);
+        if is_changed {
+            self.version.apply_defaults(&mut object, &mut ())?;
+        }
+        applied.managed_fields.write_to(&mut object);
+        Ok(object)
+    }
+
+    fn manager<'m>(&'m self, api_version: &'m str) -> FieldManager<'m> {
+        let types = (api_version, self.version.definition().kind());
+        FieldManager::new(self, types, self.manager, self.now).subresource(self.subresource)
+    }
+
+    /// The live object without managed fields, or the start of one.
+    fn without_managed_fields(&self, live: Option<&Value>) -> DeepValue {
+        let Some(live) = live else {
+            let kind = self.version.definition().kind();
+            return json!({"apiVersion": self.version.api_version(), "kind": kind}).into();
+        };
+        let mut live = DeepValue::from(deep_clone(live));
+        drop(take_managed_fields(&mut live).map(DeepValue::from));
+        live
+    }
+
+    fn version_of(&self, api_version: &str) -> Option<&CrdVersion> {
+        self.versions.iter().find(|version| version.api_version() == api_version)
+    }
+}
+
+impl Versions for FieldManagement<'_> {
+    fn merge_schema(&self, api_version: &str) -> Option<&MergeSchema> {
+        self.version_of(api_version).map(CrdVersion::merge_schema)
+    }
+
+    fn convert(&self, object: &Value, api_version: &str) -> Result<DeepValue, ConversionError> {
+        let definition = self.version.definition();
+        let group = api_version.rsplit_once('/').map_or("", |(group, _)| group);
+        if group != definition.group() {
+            let (own, kind) = (self.version.api_version(), definition.kind());
+            return Err(ConversionError::new(format!(
+                "{own}, Kind={kind} is unstructured and is not suitable for converting to \
+                 \"{api_version}\""
+            )));
+        }
+        if self.version_of(api_version).is_none() {
+            return Err(ConversionError::new(format!(
+                "request to convert CR to an invalid group/version: {api_version}"
+            )));
+        }
+        if let Some(convert) = self.convert {
+            return convert(object, api_version);
+        }
+        let mut converted = DeepValue::from(deep_clone(object));
+        if let Value::Object(members) = &mut *converted {
+            members.insert("apiVersion".to_owned(), Value::from(api_version));
+        }
+        Ok(converted)
+    }
+
+    fn reset_fields(&self, api_version: &str, subresource: &str) -> FieldSet {
+        let mut reset = FieldSet::default();
+        let Some(version) = self.version_of(api_version) else { return reset };
+        let is_own = version.name() == self.version.name();
+        let names: &[&str] = match subresource {
+            "" if is_own && version.has_status_subresource() => &["status"],
+            "status" if version.has_status_subresource() => &["metadata", "spec"],
+            _ => &[],
+        };
+        for name in names {
+            reset.insert(&[PathElement::field(*name)]);
+        }
+        reset
+    }
+}
+
+fn take_managed_fields(object: &mut Value) -> Option<Value> {
+    object.get_mut("metadata")?.as_object_mut()?.remove("managedFields")
+}
+
+/// Sets the times of managed fields back if nothing else changes in an object (SA-56). `live` is
+/// the stored object as a read returns it.
+pub fn keep_times_of_unchanged(object: &mut Value, live: &Value) {
+    if !equals_except_managed_fields(object, live) {
+        return;
+    }
+    let entries = |object: &Value| ManagedFields::of(object).unwrap_or_default();
+    let (new, old) = (entries(object), entries(live));
+    if !new.is_empty() && new.equals_except_times(&old) {
+        old.write_to(object);
+    }
+}
+
+fn equals_except_managed_fields(left: &Value, right: &Value) -> bool {
+    equals_except(left, right, "metadata")
+        && match (left.get("metadata"), right.get("metadata")) {
+            (Some(left), Some(right)) => equals_except(left, right, "managedFields"),
+            (left, right) => left == right,
+        }
+}
+
+/// Whether two objects are equal but for one member.
+fn equals_except(left: &Value, right: &Value, except: &str) -> bool {
+    let (Some(left), Some(right)) = (left.as_object(), right.as_object()) else { return false };
+    let count =
+        |members: &Map<String, Value>| members.len() - usize::from(members.contains_key(except));
+    let same = |(name, left): (&String, &Value)| {
+        name == except || right.get(name).is_some_and(|right| deep_eq(left, right))
+    };
+    count(left) == count(right) && left.iter().all(same)
+}
