@@ -12,6 +12,7 @@
 
 mod admit;
 mod apply;
+mod attacks;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/behavior.rs"]
 mod behavior;
 mod check;

@@ -1,0 +1,215 @@
+//! Definitions that `check` accepts and objects of up to three megabytes, made to use up memory or
+//! time. The command runs with limits that end it if it takes more than any request may: two
+//! gigabytes, ten seconds (many more without optimization), a small stack.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+const MEMORY_KILOBYTES: u64 = 2 << 20;
+const STACK_KILOBYTES: u64 = 2048;
+const CPU_SECONDS: u64 = if cfg!(debug_assertions) { 150 } else { 10 };
+
+/// A definition and an object, as files.
+struct Attack {
+    folder: PathBuf,
+}
+
+impl Attack {
+    /// Writes a definition whose `spec` has a schema, and an object.
+    fn new(name: &str, spec: &Value, object: &Value) -> Attack {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("attack-{name}"));
+        fs::create_dir_all(&folder).unwrap();
+        let schema = json!({"type": "object", "properties": {"spec": spec}});
+        let definition = json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": {"name": "things.example.com"},
+            "spec": {
+                "group": "example.com",
+                "scope": "Namespaced",
+                "names": {"plural": "things", "singular": "thing", "kind": "Thing", "listKind": "ThingList"},
+                "versions": [{
+                    "name": "v1", "served": true, "storage": true,
+                    "schema": {"openAPIV3Schema": schema},
+                }],
+            },
+        });
+        let object = json!({
+            "apiVersion": "example.com/v1",
+            "kind": "Thing",
+            "metadata": {"name": "a", "namespace": "default"},
+            "spec": object,
+        });
+        fs::write(folder.join("crd.json"), definition.to_string()).unwrap();
+        fs::write(folder.join("object.json"), object.to_string()).unwrap();
+        Attack { folder }
+    }
+
+    /// Runs the command on the files; returns its exit status and what it printed.
+    #[track_caller]
+    fn run(&self, arguments: &str) -> (i32, String) {
+        let limits = format!(
+            "ulimit -v {MEMORY_KILOBYTES} && ulimit -s {STACK_KILOBYTES} && ulimit -t {CPU_SECONDS} \
+             && exec \"$0\" \"$@\""
+        );
+        let output = Command::new("sh")
+            .args(["-c", &limits, env!("CARGO_BIN_EXE_billhook")])
+            .args(arguments.split_whitespace())
+            .current_dir(&self.folder)
+            .output()
+            .unwrap();
+        let shown = [output.stdout, output.stderr].concat();
+        let shown = String::from_utf8_lossy(&shown).into_owned();
+        let Some(status) = output.status.code() else {
+            panic!("{arguments}: {}: {shown:.500}", output.status)
+        };
+        (status, shown)
+    }
+
+    /// The definition is accepted; returns what `validate` says about the object.
+    #[track_caller]
+    fn validate(&self) -> (i32, String) {
+        let (status, shown) = self.run("check crd.json");
+        assert_eq!(status, 0, "{shown:.500}");
+        self.run("validate --crd crd.json object.json")
+    }
+
+    #[track_caller]
+    fn is_valid(&self) {
+        let (status, shown) = self.validate();
+        assert_eq!(status, 0, "{shown:.500}");
+    }
+
+    #[track_caller]
+    fn is_refused(&self, because: &str) {
+        let (status, shown) = self.validate();
+        assert_eq!(status, 1, "{shown:.500}");
+        assert!(shown.contains(because), "{shown:.500}");
+    }
+}
+
+/// A `spec` with a rule.
+fn ruled(rule: &str, properties: &Value) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "x-kubernetes-validations": [{"rule": rule}],
+    })
+}
+
+fn nested(of: &str, step: &str, times: usize) -> String {
+    (0..times).fold(of.to_owned(), |inner, _| format!("[{inner}].map(x, {step})[0]"))
+}
+
+#[test]
+fn a_list_that_doubles() {
+    let list = nested("[1, 2, 3, 4]", "x + x", 40);
+    Attack::new("list", &ruled(&format!("{list}.size() > 0"), &json!({})), &json!({})).is_valid();
+}
+
+#[test]
+fn a_list_whose_elements_double() {
+    let list = nested("[]", "[x, x]", 60);
+    let rule = format!("{list} == {list}");
+    let attack = Attack::new("tree", &ruled(&rule, &json!({})), &json!({}));
+    attack.is_refused("its functions look at more than 134217728 values");
+}
+
+#[test]
+fn texts_that_cost_nothing() {
+    let properties = json!({
+        "l": {"type": "array", "maxItems": 1000, "items": {"type": "integer"}},
+        "t": {"type": "string"},
+    });
+    let rule = "self.l.map(x, '%s'.format([self.t])).size() > 0";
+    let object = json!({"l": vec![1; 1000], "t": "x".repeat(2 << 20)});
+    let attack = Attack::new("texts", &ruled(rule, &properties), &object);
+    attack.is_refused("the values that it makes take more than 512 MiB of memory");
+}
+
+#[test]
+fn patterns_with_large_classes() {
+    let pattern = |index: usize| format!(r"x{index}[\pL\pN]{{0,500}}[^\pL]{{0,500}}");
+    let property =
+        |index| (format!("p{index}"), json!({"type": "string", "pattern": pattern(index)}));
+    let properties: serde_json::Map<_, _> = (0..300).map(property).collect();
+    let object: serde_json::Map<_, _> =
+        (0..300).map(|index| (format!("p{index}"), json!(format!("x{index}é")))).collect();
+    let schema = json!({"type": "object", "properties": properties});
+    Attack::new("patterns", &schema, &Value::Object(object)).is_valid();
+}
+
+#[test]
+fn patterns_in_rules() {
+    let rule = |index| {
+        let pattern = format!(r"x{index}|[\\pL\\pN]{{0,500}}[^\\pL]{{0,500}}");
+        json!({"rule": format!("'a'.matches('{pattern}')")})
+    };
+    let rules: Vec<Value> = (0..100).map(rule).collect();
+    let schema = json!({"type": "object", "x-kubernetes-validations": rules});
+    Attack::new("rule-patterns", &schema, &json!({})).is_valid();
+}
+
+#[test]
+fn patterns_in_values() {
+    let properties = json!({
+        "l": {"type": "array", "maxItems": 100, "items": {"type": "string", "maxLength": 100}},
+    });
+    let values: Vec<String> =
+        (0..100).map(|index| format!(r"x{index}|[\pL\pN]{{0,500}}[^\pL]{{0,500}}")).collect();
+    let schema = ruled("self.l.all(x, 'a'.matches(x))", &properties);
+    Attack::new("value-patterns", &schema, &json!({"l": values})).is_valid();
+}
+
+/// The state of this search is a set of 500 places that no two positions share.
+#[test]
+fn a_pattern_that_remembers() {
+    let mut state = 1_u32;
+    let random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        Some(if state >> 31 == 0 { 'a' } else { 'b' })
+    };
+    let text: String = std::iter::from_fn(random).take(3 << 20).collect();
+    let schema = json!({"type": "string", "pattern": "(?:a|b)*a(?:a|b){500}c$"});
+    let attack = Attack::new("memory", &schema, &json!(text));
+    attack.is_refused("but matching takes too many steps");
+}
+
+#[test]
+fn defaults_of_a_megabyte() {
+    let text = json!({"type": "string", "default": "x".repeat(1_000_000)});
+    let items = json!({"type": "object", "properties": {"a": text}});
+    let schema = json!({"type": "array", "items": items});
+    let attack = Attack::new("defaults", &schema, &json!(vec![json!({}); 10_000]));
+    let limit = "the defaults of the object take more than 268435456 bytes of memory";
+    for command in ["validate", "decode", "decode --check", "decode --report json", "admit"] {
+        let (status, shown) = attack.run(&format!("{command} --crd crd.json object.json"));
+        assert!(matches!(status, 1 | 2), "{command}: {shown:.500}");
+        assert!(shown.contains(limit), "{command}: {shown:.500}");
+    }
+}
+
+#[test]
+fn defaults_of_millions_of_values() {
+    let text = json!({"type": "array", "items": {"type": "integer"}, "default": vec![0; 100_000]});
+    let items = json!({"type": "object", "properties": {"a": text}});
+    let schema = json!({"type": "array", "items": items});
+    let attack = Attack::new("default-values", &schema, &json!(vec![json!({}); 10_000]));
+    let (_, shown) = attack.run("validate --crd crd.json object.json");
+    assert!(shown.contains("the defaults of the object take more than"), "{shown:.500}");
+}
+
+/// A default at each of so many levels, each of which has all levels below it in it.
+#[test]
+fn defaults_at_each_level() {
+    let mut schema = json!({"type": "string"});
+    let mut value = json!("");
+    for _ in 0..400 {
+        value = json!({"a": value});
+        schema = json!({"type": "object", "default": value, "properties": {"a": schema}});
+    }
+    Attack::new("levels", &schema, &json!({})).is_valid();
+}
