@@ -42,17 +42,31 @@ impl FieldSet {
             return FieldSet::from_sorted(nodes);
         }
         nodes.sort_by(|left, right| left.element.cmp(&right.element));
-        let mut merged: Vec<Node> = Vec::with_capacity(nodes.len());
-        for node in nodes {
-            match merged.last_mut().filter(|last| last.element == node.element) {
-                Some(last) => {
+        let mut merged: Vec<(Node, Vec<FieldSet>)> = Vec::with_capacity(nodes.len());
+        for mut node in nodes {
+            match merged.last_mut().filter(|(last, _)| last.element == node.element) {
+                Some((last, below)) => {
                     last.is_member |= node.is_member;
-                    last.children = last.children.union(&node.children);
+                    below.push(std::mem::take(&mut node.children));
                 }
-                None => merged.push(node),
+                None => merged.push((node, Vec::new())),
             }
         }
-        FieldSet::from_sorted(merged)
+        let merged = merged.into_iter().map(|(mut node, mut below)| {
+            if !below.is_empty() {
+                below.push(std::mem::take(&mut node.children));
+                node.children = grow(|| FieldSet::union_all(below));
+            }
+            node
+        });
+        FieldSet::from_sorted(merged.collect())
+    }
+
+    /// Returns the members of any of the sets. It takes time in proportion to all of them, other
+    /// than one union after the other.
+    pub(crate) fn union_all(mut sets: Vec<FieldSet>) -> Self {
+        let nodes = sets.iter_mut().flat_map(|set| std::mem::take(&mut set.nodes));
+        FieldSet::from_unsorted(nodes.collect())
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
@@ -122,13 +136,13 @@ impl FieldSet {
     /// Returns the members of both sets.
     #[must_use]
     pub fn intersection(&self, other: &FieldSet) -> FieldSet {
-        self.join(other, |pair| match pair {
-            Pair::Left(_) | Pair::Right(_) => None,
-            Pair::Both(left, right) => Some(Node::new(
-                left.element.clone(),
-                left.is_member && right.is_member,
-                left.children.intersection(&right.children),
-            )),
+        self.pick(other, |own, other| {
+            let other = other?;
+            Some(Node::new(
+                own.element.clone(),
+                own.is_member && other.is_member,
+                own.children.intersection(&other.children),
+            ))
         })
     }
 
@@ -139,14 +153,13 @@ impl FieldSet {
         if other.is_empty() {
             return self.clone();
         }
-        self.join(other, |pair| match pair {
-            Pair::Left(only) => Some(only.clone()),
-            Pair::Right(_) => None,
-            Pair::Both(left, right) => Some(Node::new(
-                left.element.clone(),
-                left.is_member && !right.is_member,
-                left.children.difference(&right.children),
-            )),
+        self.pick(other, |own, other| {
+            let Some(other) = other else { return Some(own.clone()) };
+            Some(Node::new(
+                own.element.clone(),
+                own.is_member && !other.is_member,
+                own.children.difference(&other.children),
+            ))
         })
     }
 
@@ -157,16 +170,39 @@ impl FieldSet {
         if other.is_empty() {
             return self.clone();
         }
-        self.join(other, |pair| match pair {
-            Pair::Left(only) => Some(only.clone()),
-            Pair::Right(_) => None,
-            Pair::Both(_, right) if right.is_member => None,
-            Pair::Both(left, right) => Some(Node::new(
-                left.element.clone(),
-                left.is_member,
-                left.children.recursive_difference(&right.children),
+        self.pick(other, |own, other| match other {
+            None => Some(own.clone()),
+            Some(other) if other.is_member => None,
+            Some(other) => Some(Node::new(
+                own.element.clone(),
+                own.is_member,
+                own.children.recursive_difference(&other.children),
             )),
         })
+    }
+
+    /// Returns whether all members of this set are in the other.
+    pub fn is_subset(&self, other: &FieldSet) -> bool {
+        let mut finder = Finder { rest: &other.nodes };
+        grow(|| {
+            self.nodes.iter().all(|own| {
+                finder.find(&own.element).is_some_and(|other| {
+                    (other.is_member || !own.is_member) && own.children.is_subset(&other.children)
+                })
+            })
+        })
+    }
+
+    /// Makes a set of the steps of this one, each given with the same step of another one. It
+    /// takes little time for a small set even if the other one is large.
+    fn pick(
+        &self,
+        other: &FieldSet,
+        keep: impl Fn(&Node, Option<&Node>) -> Option<Node>,
+    ) -> FieldSet {
+        let mut finder = Finder { rest: &other.nodes };
+        let kept = self.nodes.iter().filter_map(|own| keep(own, finder.find(&own.element)));
+        grow(|| FieldSet { nodes: kept.filter(Node::holds_something).collect() })
     }
 
     /// Walks the steps of two sets together.
@@ -198,6 +234,24 @@ impl FieldSet {
             grow(|| node.children.add_paths(above, paths));
             above.pop();
         }
+    }
+}
+
+/// Finds steps in a set that are asked for in their order.
+struct Finder<'n> {
+    rest: &'n [Node],
+}
+
+impl<'n> Finder<'n> {
+    fn find(&mut self, element: &PathElement) -> Option<&'n Node> {
+        let is_before = |node: &Node| node.element < *element;
+        let mut bound = 1;
+        while self.rest.get(bound - 1).is_some_and(is_before) {
+            bound *= 2;
+        }
+        let near = self.rest.get(..bound).unwrap_or(self.rest);
+        self.rest = self.rest.get(near.partition_point(is_before)..).unwrap_or_default();
+        self.rest.first().filter(|node| node.element == *element)
     }
 }
 

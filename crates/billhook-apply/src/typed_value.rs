@@ -10,7 +10,7 @@ use crate::remove::remove;
 use crate::schema::MergeSchema;
 use crate::type_check::{Duplicates, check};
 use crate::type_error::TypeErrors;
-use crate::value_set::{closure, set_of};
+use crate::value_set::{closure, is_of_apply, set_of};
 
 /// An object that fits a [`MergeSchema`].
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,11 @@ impl MergeSchema {
     ) -> Result<TypedValue<'a>, TypeErrors> {
         check(self.root(), object, duplicates)?;
         Ok(TypedValue { schema: self, value: object })
+    }
+
+    /// Whether a set is as the apply of a configuration makes it.
+    pub(crate) fn is_of_apply(&self, set: &FieldSet) -> bool {
+        is_of_apply(self.root(), set)
     }
 
     /// Returns a set together with the declared fields on the ways to its members (SA-28).

@@ -5,7 +5,7 @@ use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
 use crate::identity::grouped;
-use crate::path_element::PathElement;
+use crate::path_element::{PathElement, PathElementKind};
 use crate::shape::{List, Map, Shape, Type};
 
 /// Whether a value is a member itself, and the members below it.
@@ -52,6 +52,19 @@ fn list_fields(list: List<'_>, items: &[Value]) -> FieldSet {
         Node::new(element, true, below)
     };
     FieldSet::from_sorted(groups.into_iter().map(node).collect())
+}
+
+/// Whether a set is as that of a configuration: all steps that are not declared fields are members,
+/// and elements with keys have fields.
+pub(crate) fn is_of_apply(type_: Type<'_>, set: &FieldSet) -> bool {
+    set.nodes().iter().all(|node| {
+        let is_element = matches!(node.element.kind(), PathElementKind::Key(_));
+        type_.step(&node.element).is_some_and(|member| {
+            (node.is_member || member.is_declared)
+                && !(is_element && node.children.is_empty())
+                && grow(|| is_of_apply(member.type_, &node.children))
+        })
+    })
 }
 
 /// Returns a set with all declared fields on the ways to its members (SA-28).

@@ -5,8 +5,8 @@ use std::fmt;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use billhook_apply::{
-    ConversionError, FieldManager, FieldSet, LiveObject, ManagedFields, ManagedFieldsError,
-    MergeSchema, PathElement, Versions,
+    ConversionError, Duplicates, FieldManager, FieldSet, LiveObject, ManagedFields,
+    ManagedFieldsError, MergeSchema, PathElement, TypeErrors, Versions,
 };
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
@@ -187,13 +187,23 @@ impl<'a> FieldManagement<'a> {
             let kind = self.version.definition().kind();
             return json!({"apiVersion": self.version.api_version(), "kind": kind}).into();
         };
-        let mut live = DeepValue::from(deep_clone(live));
-        drop(take_managed_fields(&mut live).map(DeepValue::from));
-        live
+        DeepValue::from(copy_without_managed_fields(live))
     }
 
     fn version_of(&self, api_version: &str) -> Option<&CrdVersion> {
         self.versions.iter().find(|version| version.api_version() == api_version)
+    }
+}
+
+impl CrdVersion {
+    /// Returns the fields that a manager owns who applies an object of this version (SA-26).
+    ///
+    /// # Errors
+    ///
+    /// If the object does not fit the merge types of the schema.
+    pub fn field_set(&self, object: &Value) -> Result<FieldSet, TypeErrors> {
+        let typed = self.merge_schema().check(object, Duplicates::Refused)?;
+        Ok(typed.field_set())
     }
 }
 
@@ -241,6 +251,21 @@ impl Versions for FieldManagement<'_> {
         }
         reset
     }
+}
+
+fn copy_without_managed_fields(object: &Value) -> Value {
+    let Value::Object(members) = object else { return deep_clone(object) };
+    let copies = members.iter().map(|(name, value)| {
+        let copy = match value {
+            Value::Object(metadata) if name == "metadata" => {
+                let kept = metadata.iter().filter(|(name, _)| *name != "managedFields");
+                Value::Object(kept.map(|(name, value)| (name.clone(), deep_clone(value))).collect())
+            }
+            other => deep_clone(other),
+        };
+        (name.clone(), copy)
+    });
+    Value::Object(copies.collect())
 }
 
 fn take_managed_fields(object: &mut Value) -> Option<Value> {

@@ -156,14 +156,15 @@ impl FieldManager<'_> {
             .check(live.object, Duplicates::Allowed)
             .map_err(|errors| ApplyError::Live { subject: self.subject(live.object), errors })?;
         let merge = Merge { manager: self, live, config };
-        match merge.run(managed.clone(), force) {
-            Err(ApplyError::Conflicts(conflicts)) if !force => {
+        let retry = (self.is_kubectl() && !force).then(|| managed.clone());
+        match (merge.run(managed, force), retry) {
+            (Err(ApplyError::Conflicts(conflicts)), Some(managed)) => {
                 match self.conflicts_with_others(conflicts, live) {
                     Some(conflicts) => Err(conflicts.into()),
                     None => merge.run(managed, true),
                 }
             }
-            outcome => outcome,
+            (outcome, _) => outcome,
         }
     }
 
@@ -209,19 +210,21 @@ impl<'m> Merge<'m> {
         managed.0.insert(id.clone(), own);
 
         let merged = self.live.merge(self.config);
-        let result = match last.filter(|last| !last.fields.is_empty()) {
-            None => merged,
-            Some(last) => {
+        let pruned = match (last.filter(|last| !last.fields.is_empty()), managed.0.get(&id)) {
+            (Some(last), Some(own)) => {
                 let merged = Versioned::new(api_version, self.live.with(&merged));
-                prune(&merged, &last, &managed, versions).map_err(|error| {
+                prune(&merged, &last, &own.fields, &managed, versions).map_err(|error| {
                     let error = ConversionError::new(error.to_string());
                     ApplyError::conversion("failed to prune fields: ", error)
                 })?
             }
+            _ => None,
         };
-        self.take_from_others(&mut managed, &id, &result, force)?;
-
+        let result = pruned.unwrap_or(merged);
         let is_same = equal(self.live.value(), &result);
+        if !is_same {
+            self.take_from_others(&mut managed, &id, &result, force)?;
+        }
         if let Some(own) = managed.0.get_mut(&id) {
             own.fields = own.fields.difference(&never_owned());
             if !is_same {

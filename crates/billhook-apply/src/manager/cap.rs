@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
+use crate::field_set::FieldSet;
 
 /// The number of entries of updates that stay as they are.
 const MAX_UPDATERS: usize = 10;
@@ -18,31 +19,47 @@ impl ManagedFields {
         let mut count = updates.len();
         updates.sort();
         let mut first_of_version: BTreeMap<String, String> = BTreeMap::new();
+        let mut merged: BTreeMap<String, Vec<FieldSet>> = BTreeMap::new();
         for (time, id) in updates {
             if count <= MAX_UPDATERS {
-                return;
+                break;
             }
-            let Some(entry) = self.0.get(&id) else { continue };
-            let version = entry.api_version.clone();
+            let Some(version) = self.0.get(&id).map(|entry| entry.api_version.clone()) else {
+                continue;
+            };
             let Some(first) = first_of_version.get(&version) else {
                 first_of_version.insert(version, id);
                 continue;
             };
-            let mut bucket = entry.clone();
-            BUCKET.clone_into(&mut bucket.manager);
-            bucket.subresource.clear();
-            bucket.time = time;
-            let bucket_id = bucket.identity();
-            let merged = self.0.remove(&bucket_id).or_else(|| self.0.remove(first));
-            if let Some(merged) = merged {
-                bucket.fields = bucket.fields.union(&merged.fields);
-            }
-            // An entry that is the merged entry itself is lost, as in the server.
-            if bucket_id != id {
-                self.0.insert(bucket_id, bucket);
-            }
-            self.0.remove(&id);
+            let Some(mut entry) = self.0.remove(&id) else { continue };
             count -= 1;
+            let fields = std::mem::take(&mut entry.fields);
+            BUCKET.clone_into(&mut entry.manager);
+            entry.subresource.clear();
+            entry.time = time;
+            let bucket = entry.identity();
+            // An entry that is the merged entry itself is lost, as in the server.
+            if bucket == id {
+                merged.remove(&bucket);
+                continue;
+            }
+            let sets = merged.entry(bucket.clone()).or_default();
+            sets.push(fields);
+            match self.0.get_mut(&bucket) {
+                Some(bucket) => bucket.time = time,
+                None => {
+                    sets.extend(
+                        self.0.remove(first).map(|mut first| std::mem::take(&mut first.fields)),
+                    );
+                    self.0.insert(bucket, entry);
+                }
+            }
+        }
+        for (bucket, mut sets) in merged {
+            if let Some(bucket) = self.0.get_mut(&bucket) {
+                sets.push(std::mem::take(&mut bucket.fields));
+                bucket.fields = FieldSet::union_all(sets);
+            }
         }
     }
 }

@@ -20,6 +20,11 @@ const KUBECTL: &str = "kubectl";
 const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 impl FieldManager<'_> {
+    /// Whether the annotation means something to the manager.
+    pub(super) fn is_kubectl(&self) -> bool {
+        self.manager == KUBECTL
+    }
+
     /// Returns the conflicts that are not about fields of the manager's own client-side applies
     /// (SA-85).
     pub(super) fn conflicts_with_others(
@@ -27,9 +32,6 @@ impl FieldManager<'_> {
         conflicts: Conflicts,
         live: TypedValue<'_>,
     ) -> Option<Conflicts> {
-        if self.manager != KUBECTL {
-            return Some(conflicts);
-        }
         match self.fields_of_last_applied(live) {
             Some(own) => conflicts.without(&own),
             None => Some(conflicts),
@@ -54,7 +56,7 @@ impl FieldManager<'_> {
     /// Sets the annotation of an applied object to the configuration, if the object has the
     /// annotation and the manager is `kubectl` (SA-86).
     pub fn update_last_applied(&self, object: &mut Value, configuration: &Value) {
-        if self.manager != KUBECTL {
+        if !self.is_kubectl() {
             return;
         }
         let is_set = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());

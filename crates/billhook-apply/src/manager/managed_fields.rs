@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use billhook_apimachinery::metadata::{ManagedFieldsEntry, Time};
+use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::{compact_json, quote};
-use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
@@ -198,16 +198,16 @@ impl ManagedFields {
 }
 
 fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError> {
-    let (entry, _) = ManagedFieldsEntry::read(entry).unwrap_or_default();
-    let operation = match entry.operation.as_str() {
+    let text = |name: &str| text(entry, name);
+    let operation = match text("operation") {
         "Apply" => Operation::Apply,
         "Update" => Operation::Update,
         _ => return Err(ManagedFieldsError::Operation),
     };
-    if entry.api_version.is_empty() {
+    if text("apiVersion").is_empty() {
         return Err(ManagedFieldsError::ApiVersion);
     }
-    match entry.fields_type.as_str() {
+    match text("fieldsType") {
         FIELDS_V1 => {}
         "" => return Err(ManagedFieldsError::MissingFieldsType { index }),
         other => {
@@ -215,9 +215,8 @@ fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError>
             return Err(ManagedFieldsError::FieldsType { index, fields_type });
         }
     }
-    let nothing = DeepValue::default();
-    let fields = FieldSet::from_fields_v1(entry.fields_v1.as_ref().unwrap_or(&nothing));
-    let manager = entry.manager;
+    let fields = FieldSet::from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null));
+    let manager = text("manager").to_owned();
     let fields = match fields {
         Ok(fields) => fields,
         Err(error) => return Err(ManagedFieldsError::Fields { manager, error }),
@@ -225,9 +224,9 @@ fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError>
     Ok(ManagerEntry {
         manager,
         operation,
-        api_version: entry.api_version,
-        subresource: entry.subresource,
-        time: entry.time,
+        api_version: text("apiVersion").to_owned(),
+        subresource: text("subresource").to_owned(),
+        time: Time::parse(text("time")).unwrap_or_default(),
         fields,
     })
 }

@@ -30,14 +30,19 @@ pub(super) enum PruneError {
     Result(ConversionError),
 }
 
-/// Removes from a merged object the fields of the manager's last entry that nobody owns any more.
-/// The entries are those after the apply.
+/// Removes from a merged object the fields of the manager's last entry that nobody owns any more;
+/// none if it stays as it is. `own` are the fields that the manager applies now, `managed` the
+/// entries after the apply.
 pub(super) fn prune<'v>(
     merged: &'v Versioned<'v>,
     last: &'v ManagerEntry,
+    own: &FieldSet,
     managed: &'v ManagedFields,
     versions: &'v dyn Versions,
-) -> Result<DeepValue, PruneError> {
+) -> Result<Option<DeepValue>, PruneError> {
+    if gives_nothing_up(merged, last, own, managed) {
+        return Ok(None);
+    }
     let last_version = last.api_version.as_str();
     let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     let last_fields = merged_in_last.closure(&last.fields);
@@ -59,7 +64,22 @@ pub(super) fn prune<'v>(
     let gone = merged_in_last.all_fields().difference(&pruned.all_fields());
     let result = merged_in_last.without(&gone.intersection(&last_fields));
     let result = result.into_version(versions, merged.api_version).map_err(PruneError::Result)?;
-    Ok(result.into_object())
+    Ok(Some(result.into_object()))
+}
+
+/// Whether nothing can be removed, as is mostly the case: the manager applies all that it applied
+/// before, and nobody owns fields of another version. Sets that no apply makes are left to the
+/// long way.
+fn gives_nothing_up(
+    merged: &Versioned<'_>,
+    last: &ManagerEntry,
+    own: &FieldSet,
+    managed: &ManagedFields,
+) -> bool {
+    let mut entries = managed.entries().chain([last]);
+    entries.all(|entry| entry.api_version == merged.api_version)
+        && last.fields.is_subset(own)
+        && merged.is_of_apply(&last.fields)
 }
 
 /// The fields that anybody owns in each version, the given one first.
@@ -67,11 +87,11 @@ fn owned_by_version<'m>(
     managed: &'m ManagedFields,
     first: &str,
 ) -> impl Iterator<Item = (&'m str, FieldSet)> {
-    let mut owned: BTreeMap<&str, FieldSet> = BTreeMap::new();
+    let mut owned: BTreeMap<&str, Vec<FieldSet>> = BTreeMap::new();
     for entry in managed.entries() {
-        let fields = owned.entry(&entry.api_version).or_default();
-        *fields = fields.union(&entry.fields);
+        owned.entry(&entry.api_version).or_default().push(entry.fields.clone());
     }
     let first = owned.remove_entry(first);
-    first.into_iter().chain(owned)
+    let all = first.into_iter().chain(owned);
+    all.map(|(version, sets)| (version, FieldSet::union_all(sets)))
 }

@@ -86,6 +86,11 @@ impl<'v> Versioned<'v> {
         self.schema.closure(set)
     }
 
+    /// Whether a set is as an apply makes it; see [`MergeSchema::is_of_apply`].
+    pub(super) fn is_of_apply(&self, set: &FieldSet) -> bool {
+        self.schema.is_of_apply(set)
+    }
+
     /// The closure of the object's own set.
     pub(super) fn all_fields(&self) -> FieldSet {
         self.closure(&self.typed().field_set())

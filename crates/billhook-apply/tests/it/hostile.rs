@@ -1,11 +1,12 @@
 //! Hostile input: depth, size, repeated elements.
 
 use billhook_apimachinery::value::DeepValue;
-use billhook_apply::{Duplicates, FieldSet};
+use billhook_apply::{Duplicates, FieldSet, ManagedFields};
 use billhook_decode::read_json;
 use serde_json::{Value, json};
 
 use crate::support::{live, schema};
+use crate::world::{V1, World, typed};
 
 /// A set as deep as a document may be, and what is done with it.
 #[test]
@@ -55,4 +56,51 @@ fn large_lists() {
     assert!(live(&schema, &merged).compare(config).added.is_empty());
     let rest = live(&schema, &merged).remove(&config.field_set());
     assert_eq!(rest["spec"]["l"].as_array().unwrap().len(), ITEMS / 2);
+}
+
+/// Ten thousand managers, each with a field of its own: an apply that changes all of the fields
+/// takes them from all, and an update merges all but ten entries.
+#[test]
+fn many_managers() {
+    const MANAGERS: usize = 10_000;
+    for operation in ["Apply", "Update"] {
+        let entries = (0..MANAGERS).map(|at| {
+            json!({"manager": format!("m{at}"), "operation": operation, "apiVersion": V1,
+                "fieldsType": "FieldsV1",
+                "fieldsV1": {"f:spec": {"f:m": {format!("f:k{at}"): {}}}}})
+        });
+        let entries: Vec<Value> = entries.collect();
+        let object = |value: &str| {
+            let members = (0..MANAGERS).map(|at| (format!("k{at}"), json!(value)));
+            let members = Value::Object(members.collect());
+            typed(&json!({"spec": {"m": members}}), V1)
+        };
+        let mut world = World::new();
+        world.live = Some(object("x"));
+        world.managed =
+            ManagedFields::of(&json!({"metadata": {"managedFields": entries}})).unwrap();
+        world.apply("other", &object("y"), true).unwrap();
+        assert_eq!(world.managed.entries().count(), 1);
+
+        world.managed =
+            ManagedFields::of(&json!({"metadata": {"managedFields": entries}})).unwrap();
+        let mut changed = object("y");
+        changed["spec"]["a"] = json!("x");
+        world.update("other", &changed);
+        let expected = if operation == "Apply" { MANAGERS + 1 } else { 10 };
+        assert_eq!(world.managed.entries().count(), expected);
+    }
+}
+
+/// A set of ten megabytes.
+#[test]
+fn large_sets() {
+    const FIELDS: usize = 400_000;
+    let members = (0..FIELDS).map(|at| (format!("f:a-field-with-number-{at}"), json!({})));
+    let fields = Value::Object(members.collect());
+    let set = FieldSet::from_fields_v1(&fields).unwrap();
+    assert!(billhook_apimachinery::print::plain_json(&fields).len() > 10_000_000);
+    assert_eq!(set.union(&set), set);
+    assert!(set.difference(&set).is_empty());
+    assert_eq!(*set.to_fields_v1(), fields);
 }
