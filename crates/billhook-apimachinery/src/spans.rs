@@ -97,7 +97,7 @@ impl Spans {
         Some(Placed { spans: self, node: self.nodes.first()? })
     }
 
-    /// Returns the place of a value; `None` if there is no such value.
+    /// Returns the place of a value; `None` if no such value exists.
     pub fn find(&self, path: &FieldPath) -> Option<ValueSpan> {
         let (depth, span) = self.nearest(path)?;
         (depth == path.segments().count()).then_some(span)
@@ -106,6 +106,29 @@ impl Spans {
     /// Returns the place of a value or, if it does not exist, of the innermost value around it; and
     /// how many steps of the path lead there. `None` if the document is empty.
     pub fn nearest(&self, path: &FieldPath) -> Option<(usize, ValueSpan)> {
+        let (depth, value) = self.walk(path)?;
+        Some((depth, value.span()))
+    }
+
+    /// Returns the path, from the value at `base`, of the field whose [`FieldPath::to_dotted`] is a
+    /// text; `None` if no such field exists. Of names with dots that fit, the shortest counts.
+    pub fn resolve(&self, base: &FieldPath, dotted: &str) -> Option<FieldPath> {
+        let (depth, mut value) = self.walk(base)?;
+        if depth != base.segments().count() {
+            return None;
+        }
+        let (mut path, mut rest) = (FieldPath::default(), dotted);
+        while !rest.is_empty() {
+            let (segment, after) = value.node.first_step(rest, path.is_empty())?;
+            value = value.child(segment)?;
+            path.extend([segment]);
+            rest = after;
+        }
+        Some(path)
+    }
+
+    /// The value at a path or the innermost one around it, and its depth.
+    fn walk(&self, path: &FieldPath) -> Option<(usize, Placed<'_>)> {
         let mut value = self.top()?;
         let mut depth = 0;
         for segment in path.segments() {
@@ -113,11 +136,29 @@ impl Spans {
             value = child;
             depth += 1;
         }
-        Some((depth, value.span()))
+        Some((depth, value))
     }
 }
 
 impl Node {
+    /// The child that a text names first, and the rest of the text.
+    fn first_step<'t>(&self, text: &'t str, is_first: bool) -> Option<(Segment<'t>, &'t str)> {
+        match &self.children {
+            Children::None => None,
+            Children::List(_) => {
+                let (index, after) = text.strip_prefix('[')?.split_once(']')?;
+                Some((Segment::Index(index.parse().ok()?), after))
+            }
+            Children::Map(members) => {
+                let name = if is_first { text } else { text.strip_prefix('.')? };
+                let ends = name.match_indices(['.', '[']).map(|(end, _)| end).chain([name.len()]);
+                let mut steps = ends.filter_map(|end| name.split_at_checked(end));
+                let (name, after) = steps.find(|(name, _)| members.contains_key(*name))?;
+                Some((Segment::Name(name), after))
+            }
+        }
+    }
+
     fn child(&self, segment: Segment<'_>) -> Option<SpanId> {
         match (&self.children, segment) {
             (Children::List(items), Segment::Index(index)) => items.get(index).copied(),

@@ -8,7 +8,9 @@ use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::explain::Explain;
 use crate::matching::args::Match;
-use crate::options::{Format, Report, Validation, field_validation, read_stdin_once};
+use crate::options::{
+    FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
+};
 use crate::owners::Owners;
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
@@ -80,6 +82,8 @@ pub(crate) struct Check {
     /// Format of the report: text, with long values cut, or one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) findings: FindingsFormat,
     /// CRDs and webhook configurations: files, directories or `-` for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
@@ -115,7 +119,7 @@ pub(crate) struct Decode {
     field_validation: Option<Validation>,
     /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
     /// are printed. All objects of a file are of the kind and version of its first one
-    #[arg(long, conflicts_with_all = ["from", "output", "report", "check"])]
+    #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check"])]
     pub(crate) ndjson: bool,
     /// Threads that decode, at most 256 [default: 1]
     #[arg(long, value_name = "N", requires = "ndjson")]
@@ -160,9 +164,11 @@ pub(crate) struct Validate {
     /// Namespace of the request, for objects without one
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
-    /// Format of the findings: text, or one JSON document
+    /// Format of the report: text, or one JSON document
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) findings: FindingsFormat,
     /// Print only objects that are not valid
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -197,6 +203,8 @@ pub(crate) struct Common {
     /// holds the objects too
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
     pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) findings: FindingsFormat,
     /// Print no objects; exit with status 1 if any of them would change
     #[arg(long)]
     pub(crate) check: bool,

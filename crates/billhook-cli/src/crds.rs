@@ -4,9 +4,11 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Dialect};
 use billhook_apimachinery::value::DeepValue;
+use billhook_findings::SchemaSource;
 use serde_json::Value;
 
 use crate::input::{Document, documents};
@@ -30,7 +32,7 @@ struct Entry {
     place: Place,
     group: String,
     kind: String,
-    value: DeepValue,
+    value: Arc<DeepValue>,
     compiled: OnceCell<Result<CustomResourceDefinition, CrdError>>,
 }
 
@@ -46,8 +48,16 @@ impl Entry {
 pub(crate) struct Crd<'c> {
     pub(crate) definition: &'c CustomResourceDefinition,
     pub(crate) place: &'c Place,
+    value: &'c Arc<DeepValue>,
     /// Where different definitions of the same kind are, which are ignored.
     pub(crate) ignored: Vec<&'c Place>,
+}
+
+impl Crd<'_> {
+    /// The schema of a version, for explanations.
+    pub(crate) fn schema(&self, version: &CrdVersion) -> Option<SchemaSource> {
+        SchemaSource::new(self.place.of_finding()?, self.value.clone(), version.name())
+    }
 }
 
 impl Crds {
@@ -79,6 +89,7 @@ impl Crds {
             return;
         }
         let (group, kind) = (text("/spec/group").to_owned(), text("/spec/names/kind").to_owned());
+        let value = Arc::new(value);
         self.found.push(Entry { place, group, kind, value, compiled: OnceCell::new() });
     }
 
@@ -121,7 +132,9 @@ impl Crds {
         let others = self.found.iter().filter(fits).filter(is_other);
         let ignored = others.map(|other| &other.place).collect();
         match entry.compiled(&self.options) {
-            Ok(definition) => Ok(Crd { definition, place: &entry.place, ignored }),
+            Ok(definition) => {
+                Ok(Crd { definition, place: &entry.place, value: &entry.value, ignored })
+            }
             Err(error) => {
                 let message =
                     format!("the CRD for kind `{kind}` in `{}` is unusable: {error}", entry.place);

@@ -4,9 +4,11 @@
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, Manifest, ManifestError};
 use billhook_apimachinery::value::DeepValue;
+use billhook_findings::Source;
 use serde_json::Value;
 
 use crate::options::is_stdin;
@@ -14,7 +16,7 @@ use crate::problem::{Place, Problem, no_objects};
 
 /// Something to read documents from.
 #[derive(Debug)]
-enum Source {
+enum Input {
     Stdin,
     File(PathBuf),
 }
@@ -27,7 +29,7 @@ pub(crate) struct Document {
     /// Paths of the keys that are written more than once.
     pub(crate) duplicates: Vec<String>,
     /// The text, if it holds nothing but this document.
-    pub(crate) body: Option<Vec<u8>>,
+    pub(crate) body: Option<Arc<Source>>,
 }
 
 /// Reads the documents below the paths, in order; a source that cannot be read is a problem in its
@@ -69,25 +71,25 @@ pub(crate) fn objects(
 }
 
 /// The files that the paths stand for; directories are searched.
-fn sources(paths: &[PathBuf]) -> Vec<Result<Source, Box<Problem>>> {
+fn sources(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
     let mut sources = Vec::new();
     for path in paths {
         if is_stdin(path) {
-            sources.push(Ok(Source::Stdin));
+            sources.push(Ok(Input::Stdin));
         } else if path.is_dir() {
             let mut files = Vec::new();
             let before = sources.len();
             if let Err(problem) = search(path, &mut files) {
                 sources.push(Err(problem));
             }
-            sources.extend(files.into_iter().map(|file| Ok(Source::File(file))));
+            sources.extend(files.into_iter().map(|file| Ok(Input::File(file))));
             if sources.len() == before {
                 let place = Place::file(&path.to_string_lossy());
                 let message = "no file in this directory ends in .yaml, .yml or .json";
                 sources.push(Err(Problem::unusable(place, message)));
             }
         } else {
-            sources.push(Ok(Source::File(path.clone())));
+            sources.push(Ok(Input::File(path.clone())));
         }
     }
     sources
@@ -118,31 +120,33 @@ fn is_manifest(path: &Path) -> bool {
     ["yaml", "yml", "json"].iter().any(|known| extension == *known)
 }
 
-impl Source {
+impl Input {
     fn label(&self) -> String {
         match self {
-            Source::Stdin => "<stdin>".to_owned(),
-            Source::File(path) => path.to_string_lossy().into_owned(),
+            Input::Stdin => "<stdin>".to_owned(),
+            Input::File(path) => path.to_string_lossy().into_owned(),
         }
     }
 
     fn read(&self) -> io::Result<Vec<u8>> {
         match self {
-            Source::Stdin => {
+            Input::Stdin => {
                 let mut text = Vec::new();
                 io::stdin().lock().read_to_end(&mut text)?;
                 Ok(text)
             }
-            Source::File(path) => fs::read(path),
+            Input::File(path) => fs::read(path),
         }
     }
 
     /// All documents of the source, lists taken apart.
     fn documents(&self) -> Result<Vec<Document>, Box<Problem>> {
-        let place = Place::file(&self.label());
+        let mut place = Place::file(&self.label());
         let text = self.read().map_err(|error| Problem::io(place.clone(), &error))?;
-        let manifests =
-            billhook::read_manifests(&text).map_err(|error| malformed(place.clone(), &error))?;
+        let source = Arc::new(Source::new(self.label(), text));
+        place.source = Some(source.clone());
+        let manifests = billhook::read_manifests(source.bytes())
+            .map_err(|error| malformed(place.clone(), &error))?;
         let several = manifests.len() > 1 || manifests.iter().any(|found| found.index() > 0);
         let mut documents = Vec::new();
         for manifest in manifests {
@@ -159,7 +163,7 @@ impl Source {
             && !several
             && document.place.item.is_none()
         {
-            document.body = Some(text);
+            document.body = Some(source);
         }
         Ok(documents)
     }

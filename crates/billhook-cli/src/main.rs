@@ -9,6 +9,7 @@ mod check;
 mod crds;
 mod decode;
 mod explain;
+mod findings;
 mod identity;
 mod input;
 mod json;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use billhook::FieldValidation;
+use billhook_findings::Format as FindingFormat;
 use clap::ValueEnum;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -29,6 +30,64 @@ pub(crate) enum Report {
     Text,
     /// One document for the whole run
     Json,
+}
+
+/// The form of findings.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct FindingsFormat {
+    /// Print only findings, in a format for people or programs [default: human; github for check
+    /// and validate in GitHub Actions]
+    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "report")]
+    format: Option<Findings>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Findings {
+    /// Excerpts of the files
+    Human,
+    /// A line each
+    Concise,
+    /// One JSON document
+    Json,
+    /// A JSON document a line
+    Ndjson,
+    /// SARIF 2.1.0
+    Sarif,
+    /// Annotations of GitHub Actions
+    Github,
+    /// GitLab's code quality report
+    Gitlab,
+    /// JUnit's XML
+    Junit,
+    /// Test Anything Protocol
+    Tap,
+    /// Issues of Azure Pipelines
+    Azure,
+}
+
+impl FindingsFormat {
+    /// The format that was asked for.
+    pub(crate) fn given(self) -> Option<FindingFormat> {
+        Some(match self.format? {
+            Findings::Human => FindingFormat::Human,
+            Findings::Concise => FindingFormat::Concise,
+            Findings::Json => FindingFormat::Json,
+            Findings::Ndjson => FindingFormat::Ndjson,
+            Findings::Sarif => FindingFormat::Sarif,
+            Findings::Github => FindingFormat::Github,
+            Findings::Gitlab => FindingFormat::Gitlab,
+            Findings::Junit => FindingFormat::Junit,
+            Findings::Tap => FindingFormat::Tap,
+            Findings::Azure => FindingFormat::Azure,
+        })
+    }
+
+    /// The format that was asked for, or that of the CI system around, except beside a report.
+    pub(crate) fn given_or_ci(self, report: Report) -> Option<FindingFormat> {
+        let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
+        let default = (is_github && report == Report::Text).then_some(FindingFormat::Github);
+        self.given().or(default)
+    }
 }
 
 pub(crate) fn field_validation(chosen: Option<Validation>) -> FieldValidation {

@@ -4,6 +4,9 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
+
+use billhook_findings::Source;
 
 /// How a run ended; the worst wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,12 +42,27 @@ pub(crate) struct Place {
     pub(crate) item: Option<usize>,
     /// Line and column, from 1.
     pub(crate) text: Option<(usize, usize)>,
+    /// The text of the file.
+    pub(crate) source: Option<Arc<Source>>,
 }
 
 impl Place {
     pub(crate) fn file(file: &str) -> Self {
         let file = file.to_owned();
-        Place { file, document: None, several: false, item: None, text: None }
+        Place { file, document: None, several: false, item: None, text: None, source: None }
+    }
+
+    /// The place as findings have it, if the file was read.
+    pub(crate) fn of_finding(&self) -> Option<billhook_findings::Place> {
+        let source = self.source.clone()?;
+        let Some(document) = self.document.and_then(|number| number.checked_sub(1)) else {
+            return Some(billhook_findings::Place::file(source));
+        };
+        let place = billhook_findings::Place::document(source, document);
+        Some(match self.item.and_then(|number| number.checked_sub(1)) {
+            Some(item) => place.item(item),
+            None => place,
+        })
     }
 }
 

@@ -1,13 +1,13 @@
 //! Text on the terminal: objects on standard output; warnings and errors on standard error, in
 //! color where that is a terminal.
 
-use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::FieldError;
-use billhook_apimachinery::print::{is_printable, quote};
+use billhook_apimachinery::print::quote;
+pub(crate) use billhook_findings::visible;
 use serde_json::Value;
 
 use crate::identity::Identity;
@@ -94,22 +94,17 @@ pub(crate) fn title(out: &mut String, place: &Place, identity: &Identity, text: 
     let _ = writeln!(out, "{HEADER}{}:{HEADER:#} {text}", visible(&title));
 }
 
-/// The characters that a line shows of a text that is longer than both: the start says where and
-/// what, the end says why.
-const SHOWN_START: usize = 800;
-const SHOWN_END: usize = 200;
-
-/// Returns text from outside of this program as people see it: on one line, so that it cannot pass
-/// for another message; without characters that a terminal obeys and passwords in URLs; and cut if
-/// it is long. All such text goes through this function.
-pub(crate) fn visible(text: &str) -> String {
-    let text = &without_user_info(text);
-    if text.chars().nth(SHOWN_START + SHOWN_END).is_none() {
-        return text.chars().map(shown).collect();
-    }
-    let start = text.chars().take(SHOWN_START);
-    let end: Vec<char> = text.chars().rev().take(SHOWN_END).collect();
-    start.chain(" […] ".chars()).chain(end.into_iter().rev()).map(shown).collect()
+/// `Kind namespace/name`, and which document of its file it is.
+pub(crate) fn subject(place: &Place, identity: &Identity) -> String {
+    let kind = identity.kind.as_deref().unwrap_or("document");
+    let mut text = match (&identity.namespace, &identity.name) {
+        (Some(namespace), Some(name)) => format!("{kind} {namespace}/{name}"),
+        (None, Some(name)) => format!("{kind} {name}"),
+        (_, None) => kind.to_owned(),
+    };
+    let suffix = Place { text: None, file: String::new(), ..place.clone() }.to_string();
+    text.push_str(&suffix);
+    text
 }
 
 /// Returns an error as people see it. The server shows the user information of a URL.
@@ -123,35 +118,11 @@ pub(crate) fn error_text(error: &FieldError) -> String {
     }
 }
 
-/// Leaves out the user information of URLs.
-fn without_user_info(text: &str) -> Cow<'_, str> {
-    let mut out = String::new();
-    let mut done = 0;
-    for (scheme, separator) in text.match_indices("://") {
-        let start = scheme + separator.len();
-        let rest = text.get(start..).unwrap_or_default();
-        let end = rest.find(|c: char| "/?#\"'`".contains(c) || c.is_whitespace());
-        let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
-        if let Some(at) = authority.rfind('@') {
-            out.push_str(text.get(done..start).unwrap_or_default());
-            out.push('…');
-            done = start + at;
-        }
-    }
-    if done == 0 {
-        return Cow::Borrowed(text);
-    }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Cow::Owned(out)
-}
-
-/// A character as people see it.
-fn shown(c: char) -> String {
-    match c {
-        '\n' => "\\n".to_owned(),
-        c if is_printable(c) => c.to_string(),
-        c => c.escape_unicode().to_string(),
-    }
+/// Prints text on standard output.
+pub(crate) fn write(text: &str) -> io::Result<()> {
+    let mut out = anstream::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    out.flush()
 }
 
 /// Nobody can be told if standard error is gone.

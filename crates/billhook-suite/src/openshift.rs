@@ -95,7 +95,7 @@ pub fn find_suites(directory: &Path) -> Result<Vec<PathBuf>, OpenshiftError> {
 ///
 /// # Errors
 ///
-/// If a file cannot be read, if there is no definition of that name, or if it is not known what
+/// If a file cannot be read, if no definition has that name, or if it is not known what
 /// gates a definition is for.
 pub fn definitions(path: &Path, suite: &Suite) -> Result<Vec<FoundDefinition>, OpenshiftError> {
     let directory = definitions_directory(path).unwrap_or_default();

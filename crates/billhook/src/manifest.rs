@@ -41,6 +41,11 @@ impl Manifest {
     pub fn spans(&self) -> Option<&Spans> {
         self.spans.as_ref()
     }
+
+    /// Takes the [`spans`](Self::spans) out.
+    pub fn into_spans(self) -> Option<Spans> {
+        self.spans
+    }
 }
 
 /// A document that cannot be read.

@@ -15,6 +15,7 @@ const CRATES: &[&str] = &[
     "billhook-admission",
     "billhook-apimachinery",
     "billhook-definition",
+    "billhook-findings",
     "billhook-suite",
     "billhook-webhook-client",
 ];

@@ -20,6 +20,7 @@ const ORDER: &[&str] = &[
     "billhook-definition",
     "billhook-apply",
     "billhook",
+    "billhook-findings",
     "billhook-admission",
     "billhook-suite",
     "billhook-webhook-client",

@@ -28,7 +28,8 @@ impl Patch {
         match read?.as_mut_slice() {
             [document] => {
                 let is_json = |text: &Vec<u8>| matches!(text.first(), Some(b'{' | b'['));
-                let text = document.body.take().filter(is_json);
+                let text = document.body.as_deref().map(|body| body.bytes().to_vec());
+                let text = text.filter(is_json);
                 let converted = || billhook::to_json(&document.value).into_bytes();
                 let is_json_patch = document.value.is_array();
                 Ok(Patch { text: text.unwrap_or_else(converted), is_json_patch })

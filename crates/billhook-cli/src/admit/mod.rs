@@ -251,7 +251,7 @@ fn json(document: &Document) -> Vec<u8> {
 /// The text of a document; one of several is written as JSON.
 fn body(document: Document) -> Vec<u8> {
     match document.body {
-        Some(body) => body,
+        Some(body) => body.bytes().to_vec(),
         None => json(&document),
     }
 }

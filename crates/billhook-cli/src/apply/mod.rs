@@ -92,7 +92,8 @@ impl Run<'_> {
     ) -> ObjectRequest {
         let command = self.command;
         let json = |document: &Document| billhook::to_json(&document.value).into_bytes();
-        let body = document.body.clone().unwrap_or_else(|| json(document));
+        let body = document.body.as_ref();
+        let body = body.map_or_else(|| json(document), |body| body.bytes().to_vec());
         let namespace = identity.namespace.as_deref().unwrap_or(&command.namespace);
         let request = ObjectRequest::apply(version.name(), &body, &[], &command.manager)
             .stored(StoredObject::new(live.map(json).unwrap_or_default()))

@@ -83,8 +83,8 @@ impl Subject {
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
         }
         let read = match &document.body {
-            Some(text) if text.starts_with(b"{") => {
-                Definition::from_json(text, &DefinitionOptions::default())
+            Some(text) if text.bytes().starts_with(b"{") => {
+                Definition::from_json(text.bytes(), &DefinitionOptions::default())
             }
             _ => Definition::from_value(&document.value),
         };
@@ -172,7 +172,7 @@ fn unknown_version(document: &Document) -> Box<Problem> {
 pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
-    let mut printer = report::Printer::new(arguments.report);
+    let mut printer = report::Printer::new(arguments);
     let mut run = Run {
         old: &old,
         is_update: false,

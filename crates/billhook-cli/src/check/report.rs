@@ -5,31 +5,42 @@ use std::io;
 
 use billhook::webhook::{Lint, Severity};
 use billhook_apimachinery::value::DeepValue;
+use billhook_findings::Finding;
 use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{Findings, Outcome};
+use crate::args::Check;
+use crate::findings::{self, About, Collector};
+use crate::identity::Identity;
 use crate::json::{self, Fields};
 use crate::options::Report;
-use crate::problem::Status;
-use crate::report::{self, ERROR, HEADER, HELP, WARNING};
-use crate::validate::report::{self as findings, VALID, line};
+use crate::problem::{Place, Status};
+use crate::report::{self, ERROR, HEADER, HELP, WARNING, write};
+use crate::validate::report::{VALID, error, line};
 
 /// Where verdicts go.
 pub(super) enum Printer {
     Text,
     Json(Vec<DeepValue>),
+    Findings(Collector),
 }
 
 impl Printer {
-    pub(super) fn new(report: Report) -> Self {
-        match report {
-            Report::Text => Printer::Text,
-            Report::Json => Printer::Json(Vec::new()),
+    pub(super) fn new(command: &Check) -> Self {
+        match (command.findings.given_or_ci(command.report), command.report) {
+            (Some(format), _) => Printer::Findings(Collector::new(format)),
+            (None, Report::Text) => Printer::Text,
+            (None, Report::Json) => Printer::Json(Vec::new()),
         }
     }
 
     pub(super) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
+        if let Printer::Findings(collector) = self {
+            let mut found = found(&outcome);
+            found.extend(advice_findings(&outcome));
+            return collector.add(&outcome.place, &outcome.identity, found);
+        }
         // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
         if let Some(problem) = no_verdict {
@@ -37,11 +48,12 @@ impl Printer {
         }
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
-            Printer::Text => findings::write(&text(&outcome)),
+            Printer::Text => write(&text(&outcome)),
             Printer::Json(items) => {
                 items.push(item(outcome));
                 Ok(())
             }
+            Printer::Findings(_) => Ok(()),
         }
     }
 
@@ -55,13 +67,24 @@ impl Printer {
                 let mut text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
                 let name = |lint: &Lint| format!("{} {}: ", lint.kind(), lint.configuration());
                 advice(&mut text, lints, name);
-                findings::write(&text)
+                write(&text)
             }
             Printer::Json(items) => {
                 let mut item = Fields::default();
                 item.value("lints", lints.iter().map(lint).collect());
                 items.push(DeepValue::from(item.into_value()));
                 Ok(())
+            }
+            Printer::Findings(collector) => {
+                let (place, identity) = (Place::file(""), Identity::default());
+                let about = About { place: &place, identity: &identity, schema: None };
+                let found = lints.iter().map(|lint| {
+                    let mut found = about.lint(lint);
+                    found.object.kind = lint.kind().to_string();
+                    found.object.name = lint.configuration().to_owned();
+                    found
+                });
+                collector.add(&place, &identity, found.collect())
             }
         }
     }
@@ -70,27 +93,43 @@ impl Printer {
         match self {
             Printer::Text => Ok(()),
             Printer::Json(items) => json::print_document("CheckReport", items),
+            Printer::Findings(collector) => collector.finish(),
         }
     }
 }
 
 fn text(outcome: &Outcome) -> String {
-    let none = Findings::default();
-    let (findings, errors) = match &outcome.result {
-        Ok(findings) => (findings, findings.errors.iter().map(report::error_text).collect()),
-        Err(problem) => (&none, IndexSet::from([problem.message.clone()])),
-    };
-    let verdict = if !errors.is_empty() {
-        format!("{ERROR}refused{ERROR:#}")
-    } else {
-        format!("{VALID}accepted{VALID:#}")
+    let verdict = match outcome.status() {
+        Status::Fine => format!("{VALID}accepted{VALID:#}"),
+        _ => format!("{ERROR}refused{ERROR:#}"),
     };
     let mut out = String::new();
     report::title(&mut out, &outcome.place, &outcome.identity, &verdict);
-    errors.iter().for_each(|error| line(&mut out, "error", ERROR, error));
-    findings.warnings.iter().for_each(|warning| line(&mut out, "warning", WARNING, warning));
-    advice(&mut out, &findings.lints, |_| String::new());
+    out.push_str(&findings::text(&found(outcome)));
+    if let Ok(checked) = &outcome.result {
+        advice(&mut out, &checked.lints, |_| String::new());
+    }
     out
+}
+
+/// The errors and warnings, each once.
+fn found(outcome: &Outcome) -> Vec<Finding> {
+    let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
+    let checked = match &outcome.result {
+        Ok(checked) => checked,
+        Err(problem) => return vec![findings::problem(problem)],
+    };
+    let mut seen = IndexSet::new();
+    let errors = checked.errors.iter().filter(|error| seen.insert(error.to_string()));
+    let mut found: Vec<Finding> = errors.map(|error| about.definition_error(error)).collect();
+    found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
+    found
+}
+
+fn advice_findings(outcome: &Outcome) -> Vec<Finding> {
+    let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
+    let lints = outcome.result.iter().flat_map(|checked| &checked.lints);
+    lints.map(|lint| about.lint(lint)).collect()
 }
 
 /// A line for each lint, with its help after the first of its kind.
@@ -135,7 +174,7 @@ fn item(outcome: Outcome) -> DeepValue {
         None => Some("accepted"),
     };
     item.text("verdict", verdict.map(str::to_owned));
-    item.value("errors", findings.errors.iter().map(findings::error).collect());
+    item.value("errors", findings.errors.iter().map(error).collect());
     item.value("warnings", Value::from(findings.warnings));
     item.text("message", findings.message);
     if !findings.lints.is_empty() {

@@ -12,6 +12,7 @@ use std::io;
 
 use crate::args::Command;
 use crate::crds::{Crds, Used};
+use crate::findings::Collector;
 use crate::input::objects;
 use crate::options::Report;
 use crate::problem::Status;
@@ -26,6 +27,7 @@ use text::TextReport;
 enum Printer {
     Text(TextReport),
     Json(JsonReport),
+    Findings(Collector),
 }
 
 /// Runs a command. The error is one of writing the output.
@@ -41,9 +43,10 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     {
         return Ok(status.max(ndjson::run(command, decode, &crds)?));
     }
-    let mut printer = match common.report {
-        Report::Text => Printer::Text(TextReport::new(common)),
-        Report::Json => Printer::Json(JsonReport::new(command)),
+    let mut printer = match (common.findings.given(), common.report) {
+        (Some(format), _) => Printer::Findings(Collector::new(format)),
+        (None, Report::Text) => Printer::Text(TextReport::new(common)),
+        (None, Report::Json) => Printer::Json(JsonReport::new(command)),
     };
     let mut print = |outcome: Outcome| {
         status = status.max(outcome.status(common.check));
@@ -52,6 +55,10 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
             Printer::Json(json) => {
                 json.add(outcome);
                 Ok(())
+            }
+            Printer::Findings(collector) => {
+                text::notes(&outcome);
+                collector.add(&outcome.place, &outcome.identity, outcome.findings())
             }
         }
     };
@@ -62,8 +69,10 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
             Err(problem) => Outcome::failed(problem),
         })?;
     }
-    if let Printer::Json(json) = printer {
-        json.finish()?;
+    match printer {
+        Printer::Text(_) => {}
+        Printer::Json(json) => json.finish()?,
+        Printer::Findings(collector) => collector.finish()?,
     }
     Ok(status)
 }

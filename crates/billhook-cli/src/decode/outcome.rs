@@ -2,7 +2,9 @@
 
 use billhook::Change;
 use billhook_apimachinery::value::DeepValue;
+use billhook_findings::{Finding, SchemaSource};
 
+use crate::findings::{self, About};
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
 
@@ -15,6 +17,8 @@ pub(crate) struct Outcome {
     pub(crate) duplicates: Vec<String>,
     /// Notes about the definition, the first time it is used.
     pub(crate) notes: Vec<String>,
+    /// The schema, for explanations.
+    pub(crate) schema: Option<SchemaSource>,
     pub(crate) result: Result<Done, Box<Problem>>,
 }
 
@@ -34,7 +38,18 @@ impl Outcome {
             identity: Identity::default(),
             duplicates: Vec::new(),
             notes: Vec::new(),
+            schema: None,
             result: Err(problem),
+        }
+    }
+
+    /// Returns the problem or the warnings.
+    pub(super) fn findings(&self) -> Vec<Finding> {
+        let about =
+            About { place: &self.place, identity: &self.identity, schema: self.schema.as_ref() };
+        match &self.result {
+            Ok(done) => done.warnings.iter().map(|warning| about.warning(warning)).collect(),
+            Err(problem) => vec![findings::problem(problem)],
         }
     }
 

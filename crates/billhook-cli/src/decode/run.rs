@@ -2,6 +2,7 @@
 
 use billhook::{CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
 use billhook_apimachinery::print::quote;
+use billhook_findings::SchemaSource;
 
 use super::outcome::{Done, Outcome};
 use crate::args::{Command, From};
@@ -23,9 +24,9 @@ impl Run<'_> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
         let duplicates = document.duplicates.clone();
-        let mut notes = Vec::new();
-        let result = self.object(document, &identity, &mut notes);
-        Outcome { place, identity, duplicates, notes, result }
+        let (mut notes, mut schema) = (Vec::new(), None);
+        let result = self.object(document, &identity, &mut notes, &mut schema);
+        Outcome { place, identity, duplicates, notes, schema, result }
     }
 
     fn object(
@@ -33,12 +34,14 @@ impl Run<'_> {
         document: Document,
         identity: &Identity,
         notes: &mut Vec<String>,
+        schema: &mut Option<SchemaSource>,
     ) -> Result<Done, Box<Problem>> {
         let place = &document.place;
         let (api_version, kind) = type_meta(&document.value, identity, place)?;
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, place)?;
         let version = self.version(&crd, own, place)?;
+        *schema = crd.schema(&version);
         if crd.definition.version(own).is_none() {
             notes.push(format!(
                 "{place}: the CRD in `{}` has no version `{own}`, so none of the fields is known",
@@ -119,7 +122,7 @@ pub(crate) fn from_request(
     document: Document,
     options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {
-    let decoded = document.body.as_deref().map(|body| version.decode(body, options));
+    let decoded = document.body.as_deref().map(|body| version.decode(body.bytes(), options));
     match decoded {
         Some(Ok(decoded)) => {
             let (object, warnings, changes) = decoded.into_parts();

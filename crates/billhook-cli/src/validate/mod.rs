@@ -1,13 +1,14 @@
 //! `billhook validate`: every object finds its definition, version and, for updates, the object it
 //! replaces, and goes through the library as a write goes through a server.
 
-mod finding;
+mod outcome;
 pub(crate) mod report;
 
 use std::io;
 
 use billhook::{CrdVersion, DecodeOptions, Dialect, ValidateOptions};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_findings::SchemaSource;
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
@@ -17,7 +18,7 @@ use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects, readable_documents};
 use crate::problem::{Place, Problem, Status};
 use crate::stored::Stored;
-use finding::{Checked, Finding};
+use outcome::{Checked, Outcome};
 use report::Printer;
 
 /// Runs the command. The error is one of writing the output.
@@ -32,12 +33,12 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
     let mut printer = Printer::new(command);
     let mut run = Run { command, crds: &crds, old: &old, used: Used::default() };
     for found in objects(&command.objects) {
-        let finding = match found {
-            Ok(document) => run.finding(document),
-            Err(problem) => Finding::failed(problem),
+        let outcome = match found {
+            Ok(document) => run.outcome(document),
+            Err(problem) => Outcome::failed(problem),
         };
-        status = status.max(finding.status());
-        printer.add(finding)?;
+        status = status.max(outcome.status());
+        printer.add(outcome)?;
     }
     printer.finish()?;
     Ok(status)
@@ -52,12 +53,12 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn finding(&mut self, document: Document) -> Finding {
+    fn outcome(&mut self, document: Document) -> Outcome {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
-        let mut notes = Vec::new();
-        let result = self.check(document, &identity, &mut notes);
-        Finding { place, identity, notes, result }
+        let (mut notes, mut schema) = (Vec::new(), None);
+        let result = self.check(document, &identity, &mut notes, &mut schema);
+        Outcome { place, identity, notes, schema, result }
     }
 
     fn check(
@@ -65,6 +66,7 @@ impl Run<'_> {
         document: Document,
         identity: &Identity,
         notes: &mut Vec<String>,
+        schema: &mut Option<SchemaSource>,
     ) -> Result<Checked, Box<Problem>> {
         let place = document.place.clone();
         let (api_version, kind) = type_meta(&document.value, identity, &place)?;
@@ -72,6 +74,7 @@ impl Run<'_> {
         let crd = self.crds.find(group, kind, &place)?;
         let version = version_named(&crd, own, &place)?;
         self.used.note(&crd, &version, true, notes);
+        *schema = crd.schema(&version);
         let old = match self.command.old.is_empty() {
             true => None,
             false => Some(self.old_object(&version, identity, &place)?),

@@ -2,60 +2,73 @@
 //! document.
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use indexmap::IndexSet;
 use serde_json::Value;
 
-use super::finding::{Checked, Finding};
+use super::outcome::{Checked, Outcome};
 use crate::args::Validate;
+use crate::findings::{self, Collector};
 use crate::json::{self, Fields};
 use crate::options::Report;
 use crate::problem::Status;
-use crate::report::{self, ERROR, WARNING, visible};
+use crate::report::{self, ERROR, visible, write};
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
-/// Where findings go.
+/// Where outcomes go.
 #[derive(Debug)]
 pub(crate) struct Printer {
     quiet: bool,
-    /// The items of the document, if it is for programs.
-    items: Option<Vec<DeepValue>>,
+    form: Form,
+}
+
+#[derive(Debug)]
+enum Form {
+    Text,
+    /// The items of the report.
+    Json(Vec<DeepValue>),
+    Findings(Collector),
 }
 
 impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
-        let items = (command.report == Report::Json).then(Vec::new);
-        Printer { quiet: command.quiet, items }
+        let form = match (command.findings.given_or_ci(command.report), command.report) {
+            (Some(format), _) => Form::Findings(Collector::new(format)),
+            (None, Report::Json) => Form::Json(Vec::new()),
+            (None, Report::Text) => Form::Text,
+        };
+        Printer { quiet: command.quiet, form }
     }
 
-    pub(crate) fn add(&mut self, finding: Finding) -> io::Result<()> {
-        finding.notes.iter().for_each(|note| report::warning(note));
+    pub(crate) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
+        outcome.notes.iter().for_each(|note| report::warning(note));
         let is_valid = matches!(
-            &finding.result,
+            &outcome.result,
             Ok(checked) if checked.validation.verdict() == Verdict::Valid
         );
-        if self.quiet && is_valid {
-            return Ok(());
-        }
-        match &mut self.items {
-            Some(items) => {
-                items.push(item(finding));
+        match &mut self.form {
+            Form::Findings(collector) => {
+                collector.add(&outcome.place, &outcome.identity, outcome.findings())
+            }
+            _ if self.quiet && is_valid => Ok(()),
+            Form::Json(items) => {
+                items.push(item(outcome));
                 Ok(())
             }
-            None => print_text(&finding),
+            Form::Text => print_text(&outcome),
         }
     }
 
-    /// Prints the document.
+    /// Prints what has not been printed.
     pub(crate) fn finish(self) -> io::Result<()> {
-        match self.items {
-            Some(items) => json::print_document("ValidateReport", items),
-            None => Ok(()),
+        match self.form {
+            Form::Findings(collector) => collector.finish(),
+            Form::Json(items) => json::print_document("ValidateReport", items),
+            Form::Text => Ok(()),
         }
     }
 }
@@ -68,31 +81,19 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     }
 }
 
-fn print_text(finding: &Finding) -> io::Result<()> {
-    let mut text = String::new();
-    let checked = match &finding.result {
-        Ok(checked) => checked,
-        Err(problem) if problem.status == Status::Refused => {
-            let (place, identity) = (&finding.place, &finding.identity);
-            report::title(&mut text, place, identity, &format!("{ERROR}refused{ERROR:#}"));
-            line(&mut text, "error", ERROR, &problem.message);
-            return write(&text);
-        }
+fn print_text(outcome: &Outcome) -> io::Result<()> {
+    let (word, style) = match &outcome.result {
+        Ok(checked) => word(checked.validation.verdict()),
+        Err(problem) if problem.status == Status::Refused => ("refused", ERROR),
         Err(problem) => {
             report::problem(problem);
             return Ok(());
         }
     };
-    let (word, style) = word(checked.validation.verdict());
+    let mut text = String::new();
     let title = format!("{style}{word}{style:#}");
-    report::title(&mut text, &finding.place, &finding.identity, &title);
-    let errors = checked.validation.errors().iter().map(ToString::to_string);
-    for error in errors.collect::<IndexSet<_>>() {
-        line(&mut text, "error", ERROR, &error);
-    }
-    for warning in &checked.warnings {
-        line(&mut text, "warning", WARNING, warning);
-    }
+    report::title(&mut text, &outcome.place, &outcome.identity, &title);
+    text.push_str(&findings::text(&outcome.findings()));
     write(&text)
 }
 
@@ -101,15 +102,9 @@ pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
-pub(crate) fn write(text: &str) -> io::Result<()> {
-    let mut out = anstream::stdout().lock();
-    out.write_all(text.as_bytes())?;
-    out.flush()
-}
-
-fn item(finding: Finding) -> DeepValue {
-    let mut item = Fields::of_object(finding.place, finding.identity);
-    match finding.result {
+fn item(outcome: Outcome) -> DeepValue {
+    let mut item = Fields::of_object(outcome.place, outcome.identity);
+    match outcome.result {
         Ok(Checked { warnings, validation }) => {
             let (word, _) = word(validation.verdict());
             item.text("verdict", Some(word.to_owned()));

@@ -7,6 +7,11 @@ cases! {
     validate_quiet: "validate --quiet --crd fixtures/crds fixtures/objects";
     validate_mistakes: "validate --crd fixtures/crds -" < [MISTAKES];
     validate_mistakes_json: "validate --report json --crd fixtures/crds -" < [MISTAKES];
+    validate_concise: "validate --format concise --crd fixtures/crds -" < [MISTAKES];
+    validate_ndjson: "validate --format ndjson --crd fixtures/crds -" < [MISTAKES];
+    validate_junit: "validate --format junit --crd fixtures/crds - fixtures/objects/nope.yaml" < [UNUSABLE];
+    validate_tap: "validate --format tap --crd fixtures/crds fixtures/objects/backup.yaml -" < [MISTAKES];
+    validate_two_forms: "validate --format tap --report json --crd fixtures/crds -" < [MISTAKES];
     validate_strict: "validate --crd fixtures/crds --field-validation strict fixtures/objects/backup.yaml";
     validate_no_decode: "validate --no-decode --crd fixtures/crds fixtures/objects/backup.yaml";
     validate_update: "validate --crd fixtures/crds --old fixtures/objects/backup.yaml -" < [CHANGED];
@@ -124,4 +129,12 @@ fn deep_object() {
         let shown = run_with(args, body.as_bytes(), &[]);
         assert!(shown.contains("exit status: 1"), "{args}: {}", shown.get(..300).unwrap_or(&shown));
     }
+}
+
+/// In GitHub Actions findings are annotations unless something else is asked for.
+#[test]
+fn validate_in_github_actions() {
+    let environment = [("GITHUB_ACTIONS", "true")];
+    let args = "validate --crd fixtures/crds -";
+    snapshot!("validate_in_github_actions", run_with(args, MISTAKES.as_bytes(), &environment));
 }

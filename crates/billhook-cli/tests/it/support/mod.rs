@@ -20,6 +20,7 @@ pub(crate) fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -
         .current_dir(root())
         .env_remove("NO_COLOR")
         .env_remove("CLICOLOR_FORCE")
+        .env_remove("GITHUB_ACTIONS")
         .envs(environment.iter().copied())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

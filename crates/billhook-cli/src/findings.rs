@@ -1,0 +1,209 @@
+//! From the outcomes of commands to findings, and the printing of those.
+
+use std::io;
+
+use billhook::webhook::Lint;
+use billhook::{FieldError, FieldPath, Segment, Span};
+use billhook_findings::{
+    Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
+};
+
+use crate::identity::Identity;
+use crate::problem::{Place, Problem, Status};
+use crate::report::{error_text, subject, write};
+
+/// The rules of texts that a server gives no reason for.
+const REFUSED: &str = "refused";
+const UNUSABLE: &str = "unusable";
+const WARNING: &str = "server-warning";
+/// The rules on unknown and repeated fields.
+const UNKNOWN_FIELD: &str = "RP-20";
+
+/// An object, for whose findings places and names are known.
+pub(crate) struct About<'a> {
+    pub(crate) place: &'a Place,
+    pub(crate) identity: &'a Identity,
+    pub(crate) schema: Option<&'a SchemaSource>,
+}
+
+impl About<'_> {
+    /// An error of a field.
+    pub(crate) fn error(&self, error: &FieldError) -> Finding {
+        let finding =
+            self.finding(Severity::Error, error.error_type().reason(), &error_text(error));
+        let finding = match self.place.of_finding() {
+            Some(place) => finding.at(&place, error.field().clone()),
+            None => finding,
+        };
+        match self.schema {
+            Some(schema) => schema.explain(finding, error),
+            None => finding,
+        }
+    }
+
+    /// An error in a definition, whose path may be that of what all versions have in common.
+    pub(crate) fn definition_error(&self, error: &FieldError) -> Finding {
+        let mut finding = self.error(error);
+        let common = ["validation", "subresources", "additionalPrinterColumns", "selectableFields"];
+        let mut segments = error.field().segments().skip(1);
+        let (Some(place), Some(Segment::Name(name))) = (self.place.of_finding(), segments.next())
+        else {
+            return finding;
+        };
+        if common.contains(&name) {
+            let name = if name == "validation" { "schema" } else { name };
+            let first = FieldPath::default().name("spec").name("versions").index(0).name(name);
+            let path = first.join(&segments.collect());
+            finding.span = place.find(&path).map(|found| found.mark(place.source.text()));
+        }
+        finding
+    }
+
+    /// A warning of a server.
+    pub(crate) fn warning(&self, text: &str) -> Finding {
+        let Some(place) = self.place.of_finding() else {
+            return self.finding(Severity::Warning, WARNING, text);
+        };
+        for kind in ["unknown", "duplicate"] {
+            let Some(quoted) = text.strip_prefix(kind).and_then(|it| it.strip_prefix(" field "))
+            else {
+                continue;
+            };
+            let finding = self.finding(Severity::Warning, UNKNOWN_FIELD, text);
+            let Some(path) = unquoted(quoted).and_then(|dotted| place.resolve(&dotted)) else {
+                return finding.at(&place, FieldPath::default());
+            };
+            let finding = finding.at_key(&place, path);
+            return match self.schema.filter(|_| kind == "unknown") {
+                Some(schema) => schema.explain_unknown(finding),
+                None => finding,
+            };
+        }
+        if let Some(line) = line_of(text) {
+            let (start, end) = (place.source.offset(line, 1), place.source.offset(line + 1, 1));
+            let whole = place.source.text().get(start..end).unwrap_or_default();
+            let indentation = whole.len() - whole.trim_start().len();
+            let span = Span::new(start + indentation, start + whole.trim_end().len());
+            return self.finding(Severity::Warning, UNKNOWN_FIELD, text).at_span(&place, span);
+        }
+        self.finding(Severity::Warning, WARNING, text).at(&place, FieldPath::default())
+    }
+
+    /// Advice about a webhook configuration.
+    pub(crate) fn lint(&self, lint: &Lint) -> Finding {
+        let severity = match lint.severity() {
+            billhook::webhook::Severity::Warning => Severity::Warning,
+            _ => Severity::Note,
+        };
+        let finding =
+            self.finding(severity, lint.code().rule(), &lint.to_string()).help(lint.help());
+        match self.place.of_finding() {
+            Some(place) => finding.at(&place, lint.field().clone()),
+            None => finding,
+        }
+    }
+
+    fn finding(&self, severity: Severity, rule: &str, text: &str) -> Finding {
+        Finding::new(severity, rule, text).object(self.name())
+    }
+
+    fn name(&self) -> ObjectName {
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let Identity { api_version, kind, namespace, name } = self.identity;
+        ObjectName {
+            api_version: text(api_version),
+            kind: text(kind),
+            namespace: text(namespace),
+            name: text(name),
+        }
+    }
+}
+
+/// A problem as a finding.
+pub(crate) fn problem(problem: &Problem) -> Finding {
+    let rule = if problem.status == Status::Refused { REFUSED } else { UNUSABLE };
+    let mut finding = Finding::new(Severity::Error, rule, &problem.message);
+    if let Some(help) = &problem.help {
+        finding = finding.help(help);
+    }
+    let Some(place) = problem.place.of_finding() else {
+        // Nothing was read from it: the text names it.
+        finding.text = format!("{}: {}", problem.place, problem.message);
+        return finding;
+    };
+    match problem.place.text {
+        Some((line, column)) => {
+            let start = place.source.offset(line, column);
+            let rest = place.source.text().get(start..).unwrap_or_default();
+            let length = rest.chars().next().filter(|c| *c != '\n').map_or(0, char::len_utf8);
+            finding.at_span(&place, Span::new(start, start + length))
+        }
+        None => finding.at(&place, FieldPath::default()),
+    }
+}
+
+/// Collects what was found until the end of the run.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    format: Format,
+    subjects: Vec<Subject>,
+}
+
+impl Collector {
+    pub(crate) fn new(format: Format) -> Self {
+        Collector { format, subjects: Vec::new() }
+    }
+
+    /// Adds what was found in an object; prints it at once where that is possible.
+    pub(crate) fn add(
+        &mut self,
+        place: &Place,
+        identity: &Identity,
+        findings: Vec<Finding>,
+    ) -> io::Result<()> {
+        let subject = Subject::new(place.file.as_str(), subject(place, identity), findings);
+        match self.format {
+            Format::Human | Format::Concise | Format::Ndjson | Format::Github | Format::Azure => {
+                write(&self.print(&[subject]))
+            }
+            _ => {
+                self.subjects.push(subject);
+                Ok(())
+            }
+        }
+    }
+
+    fn print(&self, subjects: &[Subject]) -> String {
+        match self.format {
+            Format::Human => text(subjects.iter().flat_map(|subject| &subject.findings)),
+            format => print(format, subjects),
+        }
+    }
+
+    /// Prints what has not been printed.
+    pub(crate) fn finish(self) -> io::Result<()> {
+        match self.format {
+            Format::Human | Format::Concise | Format::Ndjson | Format::Github | Format::Azure => {
+                Ok(())
+            }
+            _ => write(&self.print(&self.subjects)),
+        }
+    }
+}
+
+/// Findings for people, with colors.
+pub(crate) fn text<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> String {
+    findings.into_iter().map(|finding| human(finding, true)).collect()
+}
+
+/// The text in quotes, as JSON writes it.
+fn unquoted(quoted: &str) -> Option<String> {
+    serde_json::from_str(quoted).ok()
+}
+
+/// The line of a repeated key in YAML (RP-20).
+fn line_of(text: &str) -> Option<usize> {
+    let rest = text.strip_prefix("line ")?;
+    let (line, rest) = rest.split_once(": key ")?;
+    rest.ends_with(" already set in map").then(|| line.parse().ok()).flatten()
+}

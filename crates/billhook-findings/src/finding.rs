@@ -1,0 +1,172 @@
+//! Findings.
+
+use std::sync::Arc;
+
+use billhook::{FieldPath, Span};
+
+use crate::source::{Place, Position, Source};
+
+/// How much a finding matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// Accepted by a server, but likely to be wrong.
+    Warning,
+    /// Refused by a server, or unusable.
+    Error,
+}
+
+impl Severity {
+    /// Returns the word for it: `error`, `warning` or `note`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Severity::Note => "note",
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        }
+    }
+}
+
+/// The object that a finding is about.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ObjectName {
+    /// `apiVersion`; empty if it is not known, as the others.
+    pub api_version: String,
+    /// `kind`.
+    pub kind: String,
+    /// `metadata.namespace`.
+    pub namespace: String,
+    /// `metadata.name`.
+    pub name: String,
+}
+
+/// A marked part of another text.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Label {
+    /// The text.
+    pub source: Arc<Source>,
+    /// The part.
+    pub span: Span,
+    /// The field there.
+    pub path: FieldPath,
+    /// A few words for the part.
+    pub text: String,
+}
+
+/// A change of the text that would mend it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Edit {
+    /// The bytes that are replaced.
+    pub span: Span,
+    /// The text that replaces them.
+    pub replacement: String,
+    /// Whether the edit does what was meant without doubt.
+    pub is_safe: bool,
+}
+
+/// Something to be said about a place of a document.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The number of a rule, such as `PR-12`, or the reason of a field error, such as
+    /// `FieldValueRequired`.
+    pub rule: String,
+    /// How much it matters.
+    pub severity: Severity,
+    /// The server's text; where a server says nothing, our own.
+    pub text: String,
+    /// Where it is.
+    pub place: Option<Place>,
+    /// The field in the object.
+    pub path: FieldPath,
+    /// The part of the text.
+    pub span: Option<Span>,
+    /// The object.
+    pub object: ObjectName,
+    /// A few words for the part of the text.
+    pub label: Option<String>,
+    /// The part of the definition that causes it.
+    pub schema: Option<Label>,
+    /// Advice.
+    pub help: Option<String>,
+    /// Changes that would mend it.
+    pub edits: Vec<Edit>,
+}
+
+impl Finding {
+    /// Creates a finding without a place.
+    pub fn new(severity: Severity, rule: impl Into<String>, text: impl Into<String>) -> Self {
+        Finding {
+            rule: rule.into(),
+            severity,
+            text: text.into(),
+            place: None,
+            path: FieldPath::default(),
+            span: None,
+            object: ObjectName::default(),
+            label: None,
+            schema: None,
+            help: None,
+            edits: Vec::new(),
+        }
+    }
+
+    /// Returns the finding at a field of an object.
+    #[must_use]
+    pub fn at(mut self, place: &Place, path: FieldPath) -> Self {
+        self.span = place.find(&path).map(|found| found.mark(place.source.text()));
+        self.place = Some(place.clone());
+        self.path = path;
+        self
+    }
+
+    /// Returns the finding at the key of a field of an object.
+    #[must_use]
+    pub fn at_key(mut self, place: &Place, path: FieldPath) -> Self {
+        let key = place.find(&path).and_then(|found| found.span.key);
+        self = self.at(place, path);
+        self.span = key.or(self.span);
+        self
+    }
+
+    /// Returns the finding at a part of a text.
+    #[must_use]
+    pub fn at_span(mut self, place: &Place, span: Span) -> Self {
+        self.place = Some(place.clone());
+        self.span = Some(span);
+        self
+    }
+
+    /// Returns the finding with the name of its object.
+    #[must_use]
+    pub fn object(mut self, object: ObjectName) -> Self {
+        self.object = object;
+        self
+    }
+
+    /// Returns the finding with advice.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Returns where the marked part begins; `None` if there is none.
+    pub fn start(&self) -> Option<Position> {
+        Some(self.place.as_ref()?.source.position(self.span?.start))
+    }
+
+    /// Returns where the marked part ends; `None` if there is none.
+    pub fn end(&self) -> Option<Position> {
+        Some(self.place.as_ref()?.source.position(self.span?.end))
+    }
+
+    /// Returns the name of the file; empty if there is none.
+    pub fn file(&self) -> &str {
+        self.place.as_ref().map_or("", |place| place.source.name())
+    }
+}

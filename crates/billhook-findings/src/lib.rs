@@ -1,0 +1,25 @@
+#![doc = include_str!("../README.md")]
+//!
+//! - [`Finding`]: what is said about a place of a document, with its rule.
+//! - [`Source`]: a text that was read; maps field paths to lines and columns.
+//! - [`SchemaSource`]: a definition; explains an error by the part of the schema that causes it.
+//! - [`Subject`]: a thing that was looked at; [`Format`]: the forms in which what
+//!   was found is printed.
+//!
+//! No file is read and nothing is printed here.
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod edit_distance;
+mod finding;
+mod format;
+mod report;
+mod schema;
+mod source;
+mod visible;
+
+pub use finding::{Edit, Finding, Label, ObjectName, Severity};
+pub use format::{Format, human, print};
+pub use report::Subject;
+pub use schema::SchemaSource;
+pub use source::{Found, Place, Position, Source};
+pub use visible::visible;

@@ -1,0 +1,249 @@
+//! Texts that were read, and the places in them.
+
+use std::sync::{Arc, OnceLock};
+
+use billhook::{FieldPath, Segment, Span, Spans, ValueSpan};
+
+/// The mark that some editors write before a text; it is not a character of it.
+const MARK: char = '\u{feff}';
+/// How many bytes are counted at a time, so that lines of any length cost the same.
+const BLOCK: usize = 1024;
+
+/// A text that was read, with its name. What is needed to find places in it is made when the first
+/// place is asked for.
+#[derive(Debug, Default)]
+pub struct Source {
+    name: String,
+    text: Text,
+    /// The offsets at which lines begin.
+    lines: OnceLock<Vec<usize>>,
+    /// The number of characters before each [`BLOCK`] of bytes.
+    blocks: OnceLock<Vec<usize>>,
+    /// The spans of the documents by their number.
+    documents: OnceLock<Vec<(usize, Spans)>>,
+}
+
+/// The bytes that were read.
+#[derive(Debug)]
+enum Text {
+    Utf8(String),
+    /// Other bytes, and the text that they begin with.
+    Other(Vec<u8>, String),
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Text::Utf8(String::new())
+    }
+}
+
+/// A place in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Position {
+    /// The offset in bytes.
+    pub offset: usize,
+    /// The line, from 1.
+    pub line: usize,
+    /// The character in the line, from 1.
+    pub column: usize,
+}
+
+impl Source {
+    /// Creates a source from the name of a file and its bytes. After bytes that are not UTF-8 no
+    /// places are known.
+    pub fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> Self {
+        let text = String::from_utf8(bytes.into()).map_or_else(
+            |error| {
+                let end = error.utf8_error().valid_up_to();
+                let bytes = error.into_bytes();
+                let text = bytes.get(..end).and_then(|text| std::str::from_utf8(text).ok());
+                let text = text.unwrap_or_default().to_owned();
+                Text::Other(bytes, text)
+            },
+            Text::Utf8,
+        );
+        Source { name: name.into(), text, ..Self::default() }
+    }
+
+    /// Returns the name of the file.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns the text, as far as it is UTF-8.
+    pub fn text(&self) -> &str {
+        match &self.text {
+            Text::Utf8(text) | Text::Other(_, text) => text,
+        }
+    }
+
+    /// Returns the bytes.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.text {
+            Text::Utf8(text) => text.as_bytes(),
+            Text::Other(bytes, _) => bytes,
+        }
+    }
+
+    /// Returns the place of an offset.
+    pub fn position(&self, offset: usize) -> Position {
+        let offset = character_start(self.text(), offset);
+        let line = self.lines().partition_point(|start| *start <= offset).max(1);
+        let before = self.characters(self.line_start(line));
+        let column = self.characters(offset).saturating_sub(before) + 1;
+        Position { offset, line, column }
+    }
+
+    /// Returns the offset of a line and a character in it, both from 1.
+    pub fn offset(&self, line: usize, column: usize) -> usize {
+        let rest = self.text().get(self.line_start(line)..).unwrap_or_default();
+        let skipped = rest.chars().take(column.saturating_sub(1)).take_while(|c| *c != '\n');
+        self.line_start(line) + skipped.map(char::len_utf8).sum::<usize>()
+    }
+
+    /// Returns the offset of a line, from 1; that of the end if there are fewer lines.
+    pub fn line_start(&self, line: usize) -> usize {
+        let start = line.checked_sub(1).and_then(|line| self.lines().get(line));
+        start.copied().unwrap_or(self.text().len())
+    }
+
+    /// The offsets at which lines begin, the first after a byte order mark.
+    fn lines(&self) -> &[usize] {
+        self.lines.get_or_init(|| {
+            let text = self.text();
+            let first = if text.starts_with(MARK) { MARK.len_utf8() } else { 0 };
+            let breaks = text.match_indices('\n').map(|(at, _)| at + 1);
+            std::iter::once(first).chain(breaks).collect()
+        })
+    }
+
+    /// The number of characters before an offset.
+    fn characters(&self, offset: usize) -> usize {
+        let bytes = self.text().as_bytes();
+        let count = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count();
+        let blocks = self.blocks.get_or_init(|| {
+            let mut sum = 0;
+            let sums = bytes.chunks(BLOCK).map(|block| {
+                sum += count(block);
+                sum
+            });
+            std::iter::once(0).chain(sums).collect()
+        });
+        let block = offset / BLOCK;
+        let rest = bytes.get(block * BLOCK..offset).unwrap_or_default();
+        blocks.get(block).copied().unwrap_or_default() + count(rest)
+    }
+
+    /// Returns the spans of a document by its number, from 0; `None` if it cannot be read, or is
+    /// empty.
+    pub fn spans(&self, document: usize) -> Option<&Spans> {
+        let documents = self.documents.get_or_init(|| {
+            let read = billhook::read_manifests_with_spans(self.text().as_bytes());
+            let manifests = read.unwrap_or_default().into_iter();
+            let spans =
+                |manifest: billhook::Manifest| Some((manifest.index(), manifest.into_spans()?));
+            manifests.filter_map(spans).collect()
+        });
+        let found = documents.binary_search_by_key(&document, |(number, _)| *number).ok()?;
+        documents.get(found).map(|(_, spans)| spans)
+    }
+}
+
+/// A document of a source, or an object in a list there.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Place {
+    /// The source.
+    pub source: Arc<Source>,
+    /// The number of the document, from 0; `None` for the source as a whole.
+    pub document: Option<usize>,
+    /// The path of the object in the document.
+    pub base: FieldPath,
+}
+
+impl Place {
+    /// A source as a whole.
+    pub fn file(source: Arc<Source>) -> Self {
+        Place { source, document: None, base: FieldPath::default() }
+    }
+
+    /// A document by its number, from 0.
+    pub fn document(source: Arc<Source>, document: usize) -> Self {
+        Place { source, document: Some(document), base: FieldPath::default() }
+    }
+
+    /// The item of a list.
+    #[must_use]
+    pub fn item(mut self, item: usize) -> Self {
+        self.base = self.base.name("items").index(item);
+        self
+    }
+
+    /// Returns the span of a field of the object. Of a field that is not there it is that of the
+    /// innermost one around it.
+    pub fn find(&self, path: &FieldPath) -> Option<Found> {
+        let spans = self.source.spans(self.document?)?;
+        let whole = self.base.join(path);
+        let (depth, span) = spans.nearest(&whole)?;
+        let base = self.base.segments().count();
+        Some(Found { is_exact: depth == whole.segments().count(), is_top: depth <= base, span })
+    }
+
+    /// Returns the path of a field by the text that [`FieldPath::to_dotted`] makes of it; `None` if
+    /// no such field exists.
+    pub fn resolve(&self, dotted: &str) -> Option<FieldPath> {
+        let spans = self.source.spans(self.document?)?;
+        spans.resolve(&self.base, dotted)
+    }
+}
+
+/// The longest value that is underlined, in bytes.
+const LONGEST: usize = 120;
+
+/// The span of a field, or of one around it.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The key and the value.
+    pub span: ValueSpan,
+    /// Whether it is the field itself.
+    pub is_exact: bool,
+    /// Whether it is the whole object.
+    pub is_top: bool,
+}
+
+impl Found {
+    /// Returns the part to underline: the value of the field itself if it fits on a line, otherwise
+    /// its key.
+    pub fn mark(&self, text: &str) -> Span {
+        let value = self.span.value;
+        let whole = text.get(value.start..value.end).unwrap_or_default();
+        let part = whole.get(..character_start(whole, LONGEST)).unwrap_or_default();
+        let is_short = !part.trim_end().contains('\n') && !part.is_empty() && part == whole;
+        match self.span.key {
+            Some(key) if !self.is_exact || !is_short => key,
+            _ if is_short => value,
+            // The first line of what has no key.
+            _ => {
+                let line = part.split('\n').next().unwrap_or_default().trim_end();
+                Span::new(value.start, value.start + line.len())
+            }
+        }
+    }
+}
+
+/// The start of the character that an offset is in; at most the end of the text.
+pub(crate) fn character_start(text: &str, offset: usize) -> usize {
+    let offset = offset.min(text.len());
+    let before = (0..4).map(|back| offset.saturating_sub(back));
+    before.into_iter().find(|at| text.is_char_boundary(*at)).unwrap_or_default()
+}
+
+/// The last step of a path, if it is a name.
+pub(crate) fn last_name(path: &FieldPath) -> Option<&str> {
+    match path.segments().last()? {
+        Segment::Name(name) | Segment::Key(name) => Some(name),
+        _ => None,
+    }
+}

@@ -1,0 +1,57 @@
+//! From field paths to lines and columns.
+
+use std::sync::Arc;
+
+use billhook::FieldPath;
+use billhook_findings::{Place, Source};
+
+fn path(names: &[&str]) -> FieldPath {
+    names.iter().fold(FieldPath::default(), |path, name| path.name(name))
+}
+
+#[test]
+fn positions() {
+    let source = Source::new("x", "\u{feff}é: 1\r\nbc: 2");
+    let position = |offset| {
+        let position = source.position(offset);
+        (position.line, position.column)
+    };
+    assert_eq!(position(3), (1, 1));
+    assert_eq!(position(5), (1, 2));
+    assert_eq!(position(10), (2, 1));
+    assert_eq!(position(1_000), (2, 6));
+    assert_eq!(source.offset(2, 2), 11);
+    assert_eq!(source.offset(9, 9), source.text().len());
+    assert_eq!(Source::new("x", b"a: \xff").text(), "a: ");
+}
+
+#[test]
+fn fields_of_items_and_documents() {
+    let text = "a: 1\n---\nitems:\n- spec: {a.b: [1, {c: d}]}\n  x: |\n    1\n    2\n";
+    let source = Arc::new(Source::new("list.yaml", text));
+    let place = Place::document(source.clone(), 1).item(0);
+    let marked = |path: &FieldPath| {
+        let span = place.find(path).unwrap().mark(text);
+        text.get(span.start..span.end).unwrap()
+    };
+    assert_eq!(marked(&path(&["spec", "a.b"]).index(1).name("c")), "d");
+    assert_eq!(marked(&path(&["x"])), "x");
+    assert_eq!(marked(&path(&["spec", "none"])), "spec");
+    assert_eq!(marked(&FieldPath::default()), "spec: {a.b: [1, {c: d}]}");
+    assert_eq!(place.resolve("spec.a.b[1].c"), Some(path(&["spec", "a.b"]).index(1).name("c")));
+    assert_eq!(place.resolve("spec.none"), None);
+    assert!(Place::document(source.clone(), 7).find(&path(&["a"])).is_none());
+    assert!(Place::file(source).find(&path(&["a"])).is_none());
+}
+
+/// A place in a line of any length takes the same time: a million of them would not end otherwise.
+#[test]
+fn long_lines() {
+    let text = format!("[{}]", vec!["\"é\""; 300_000].join(","));
+    let source = Arc::new(Source::new("long.json", text.as_str()));
+    let place = Place::document(source.clone(), 0);
+    for index in 0..300_000 {
+        let span = place.find(&FieldPath::default().index(index)).unwrap().mark(&text);
+        assert_eq!(source.position(span.start).column, 2 + 4 * index);
+    }
+}
