@@ -182,8 +182,8 @@ fn reports() {
 fn schemas() {
     let check = |name: &str, n: usize, make: &dyn Fn(usize) -> String| {
         grow(name, n, make, |text| {
-            let value = serde_json::from_str(text).unwrap();
-            black_box(Definition::from_value(&value).unwrap().validate_create());
+            let manifest = read_manifests(text.as_bytes()).unwrap().remove(0);
+            black_box(Definition::from_value(manifest.value()).unwrap().validate_create());
         });
     };
     let properties = |property: &dyn Fn(usize) -> Value, n: usize| {
@@ -268,7 +268,7 @@ fn expressions() {
     run("CEL: concatenation", 10_000, "(l + l + l).all(x, x >= 0)", &numbers);
     run("CEL: elements of concatenations", 10_000, "[l + l].all(m, l.all(x, m[x] == x))", &numbers);
     run("CEL: equality", 10_000, "l + l == l + l", &numbers);
-    run("CEL: sort", 10_000, "l.sort().size() > 0", &numbers);
+    run("CEL: sort", 500, "l.sort().size() > 0", &numbers);
     run("CEL: join and split", 10_000, "l.join(',').split(',').size() > 0", &words);
     run("CEL: pattern of a literal", 10_000, "l.all(x, x.matches('^[a-z]+-[0-9]+$'))", &words);
     run("CEL: patterns of values", 500, "l.all(x, 'word'.matches(x + '|[a-z]{0,100}'))", &words);
