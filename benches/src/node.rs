@@ -2,9 +2,9 @@
 //!
 //! `serde_json::Map` sorts, and inputs must come as users write them.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use billhook::{Placed, Segment};
+use billhook_decode::read_json_with_spans;
+use serde_json::Value;
 
 /// A JSON value.
 #[derive(Clone, Debug)]
@@ -20,7 +20,35 @@ pub enum Node {
 impl Node {
     /// Reads JSON text.
     pub fn parse(text: &[u8]) -> Self {
-        serde_json::from_slice(text).unwrap()
+        let (document, spans) = read_json_with_spans(text).unwrap();
+        Self::of(document.value(), spans.top().unwrap(), text)
+    }
+
+    /// A value with its members in the order of the text.
+    fn of(value: &Value, placed: Placed<'_>, text: &[u8]) -> Self {
+        let below = |step, value| {
+            let placed = placed.child(step).unwrap();
+            (placed.span().value.start, Self::of(value, placed, text))
+        };
+        match value {
+            Value::Array(items) => {
+                let items = items.iter().enumerate();
+                Node::Array(items.map(|(at, item)| below(Segment::Index(at), item).1).collect())
+            }
+            Value::Object(members) => {
+                let mut members: Vec<_> = members
+                    .iter()
+                    .map(|(name, member)| (name.clone(), below(Segment::Name(name), member)))
+                    .collect();
+                members.sort_by_key(|(_, (start, _))| *start);
+                let members = members.into_iter().map(|(name, (_, member))| (name, member));
+                Node::Object(members.collect())
+            }
+            _ => {
+                let span = placed.span().value;
+                Node::Scalar(String::from_utf8(text[span.start..span.end].to_vec()).unwrap())
+            }
+        }
     }
 
     /// A string.
@@ -103,60 +131,4 @@ impl Node {
 
 fn quote(text: &str) -> String {
     serde_json::to_string(text).unwrap()
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(Builder)
-    }
-}
-
-struct Builder;
-
-impl<'de> Visitor<'de> for Builder {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Node, E> {
-        Ok(Node::Scalar(value.to_string()))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(Node::Scalar(value.to_string()))
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Node, E> {
-        Ok(Node::Scalar(value.to_string()))
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Node, E> {
-        Ok(Node::Scalar(serde_json::Value::from(value).to_string()))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Node, E> {
-        Ok(Node::string(value))
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Scalar("null".to_owned()))
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        let mut items = Vec::new();
-        while let Some(item) = access.next_element()? {
-            items.push(item);
-        }
-        Ok(Node::Array(items))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut access: A) -> Result<Node, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = access.next_entry()? {
-            members.push(member);
-        }
-        Ok(Node::Object(members))
-    }
 }

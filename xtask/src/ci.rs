@@ -39,9 +39,7 @@ const STEPS: [Step; 10] = [
     ("numbers", |root| {
         let facade = "test -p billhook --locked --quiet --test it";
         cargo(root, &format!("{facade} --features serde_json/preserve_order"))?;
-        // The inputs of the benches are read with a visitor that knows numbers of serde alone.
-        let skipped = "-- --skip allocations::";
-        cargo(root, &format!("{facade} --features serde_json/arbitrary_precision {skipped}"))
+        cargo(root, &format!("{facade} --features serde_json/arbitrary_precision"))
     }),
     ("conformance", conformance),
 ];

@@ -5,15 +5,12 @@ use std::sync::Arc;
 
 use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::names::lower_case;
-use billhook_apimachinery::record::{Type, TypedRecord, member, same};
+use billhook_apimachinery::record::{TypedRecord, member};
 use billhook_apimachinery::value::DeepValue;
 use billhook_schema::JsonSchemaProps;
 use serde_json::Value;
 
-use crate::types::{
-    COLUMNS, DefinitionDocument, DefinitionSpec, DefinitionStatus, Names, SCHEMA_CONTAINER,
-    SELECTABLE_FIELDS, SUBRESOURCES, Version,
-};
+use crate::types::{DefinitionDocument, DefinitionSpec, DefinitionStatus, Names, Version};
 
 /// A definition; borrows from the document.
 pub(crate) struct Model<'v> {
@@ -166,16 +163,15 @@ impl<'v> VersionModel<'v> {
 
 impl Hoisted {
     fn of(versions: &[VersionModel<'_>]) -> Self {
-        let equal = |name: &str, type_: Type| {
-            let mut parts = versions.iter().map(|version| version.written.get(name));
-            let first = parts.next().flatten();
-            parts.all(|part| same(first, part, type_))
-        };
+        fn equal<T: PartialEq>(versions: &[VersionModel<'_>], part: fn(&Version) -> &T) -> bool {
+            let Some((first, others)) = versions.split_first() else { return true };
+            others.iter().all(|version| part(version.read) == part(first.read))
+        }
         Hoisted {
-            schema: equal("schema", SCHEMA_CONTAINER),
-            subresources: equal("subresources", SUBRESOURCES),
-            columns: equal("additionalPrinterColumns", COLUMNS),
-            selectable_fields: equal("selectableFields", SELECTABLE_FIELDS),
+            schema: equal(versions, |version| &version.schema),
+            subresources: equal(versions, |version| &version.subresources),
+            columns: equal(versions, |version| &version.additional_printer_columns),
+            selectable_fields: equal(versions, |version| &version.selectable_fields),
         }
     }
 

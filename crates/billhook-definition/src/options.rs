@@ -3,11 +3,8 @@
 use crate::model::{Container, Model, VersionModel};
 use crate::selectable;
 use crate::types::SelectableField;
-use billhook_apimachinery::record::FieldValue;
-use billhook_apimachinery::record::same;
 use billhook_apimachinery::{KubernetesVersion, Wording};
 use billhook_cel::StoredExpressions;
-use billhook_schema::JsonSchemaProps;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
 #[derive(Clone, Copy, Debug)]
@@ -69,8 +66,7 @@ impl<'m> Options<'m> {
         let Some(old) = self.old else { return false };
         container.versions.iter().all(|name| {
             let before = old.versions.iter().find(|version| version.name() == *name);
-            let before = before.and_then(VersionModel::written_schema);
-            same(before, Some(container.written), <Option<JsonSchemaProps>>::TYPE)
+            before.and_then(VersionModel::schema) == Some(container.schema)
         })
     }
 

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use billhook_apimachinery::metadata::{ObjectMeta, Time};
 use billhook_apimachinery::record;
-use billhook_apimachinery::record::{FieldValue, Type};
 use billhook_schema::JsonSchemaProps;
 
 use crate::client_config::ClientConfig;
@@ -87,7 +86,7 @@ record! {
     }
 
     /// The object that holds a schema.
-    #[derive(Clone, Debug, Default)]
+    #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct SchemaContainer = "CustomResourceValidation" {
         /// The schema.
@@ -205,12 +204,3 @@ impl Condition {
         self.type_ == type_ && self.status == "True"
     }
 }
-
-/// The type of `spec.versions[i].schema`.
-pub(crate) const SCHEMA_CONTAINER: Type = <Option<SchemaContainer>>::TYPE;
-/// The type of `spec.versions[i].subresources`.
-pub(crate) const SUBRESOURCES: Type = <Option<Subresources>>::TYPE;
-/// The type of `spec.versions[i].additionalPrinterColumns`.
-pub(crate) const COLUMNS: Type = <Vec<Column>>::TYPE;
-/// The type of `spec.versions[i].selectableFields`.
-pub(crate) const SELECTABLE_FIELDS: Type = <Vec<SelectableField>>::TYPE;

@@ -335,6 +335,13 @@ impl JsonSchemaProps {
     }
 }
 
+/// Schemas are equal if a server writes them alike: an empty keyword is a missing one.
+impl PartialEq for JsonSchemaProps {
+    fn eq(&self, other: &Self) -> bool {
+        self.to_document() == other.to_document()
+    }
+}
+
 /// Deeply nested schemas must not be dropped by recursion.
 impl Drop for JsonSchemaProps {
     fn drop(&mut self) {

@@ -3,7 +3,6 @@
 
 mod check;
 mod define;
-mod equal;
 mod field_value;
 mod go;
 pub mod show;
@@ -16,7 +15,6 @@ use serde_json::Value;
 pub(crate) use check::check_field;
 pub use check::{RecordError, check_types, too_deep, unknown_fields};
 pub use define::{TypedRecord, to_value};
-pub use equal::same;
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
 

@@ -1,0 +1,9 @@
+//! Checks of the whole project, and of the product against recorded servers.
+
+mod conformance;
+mod fuzz_corpus;
+mod fuzz_diff;
+mod public_api;
+mod readme;
+mod spec_examples;
+mod tidy;
