@@ -59,7 +59,7 @@
 //! use billhook_admission::{Admission, Chain, ObjectRequest, Unreachable};
 //! use billhook::webhook::{WebhookConfiguration, namespace_labels};
 //!
-//! let definition = CustomResourceDefinition::try_from(&Backup::crd())?;
+//! let definition = CustomResourceDefinition::from_kube(&Backup::crd())?;
 //! let chain = Chain::new(Unreachable)
 //!     .webhooks(&[WebhookConfiguration::try_from(&webhooks)?])
 //!     .namespaces(namespace_labels(namespaces));

@@ -37,11 +37,3 @@ impl Definition {
         Self::from_value(&serde_json::to_value(crd).unwrap_or_default())
     }
 }
-
-impl TryFrom<&apiextensions::CustomResourceDefinition> for Definition {
-    type Error = DefinitionError;
-
-    fn try_from(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, DefinitionError> {
-        Self::from_kube(crd)
-    }
-}

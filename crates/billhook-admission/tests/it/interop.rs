@@ -48,7 +48,7 @@ fn crd() -> Value {
 #[test]
 fn a_definition_is_the_same_as_its_document() {
     let typed: apiextensions::CustomResourceDefinition = serde_json::from_value(crd()).unwrap();
-    let definition = CustomResourceDefinition::try_from(&typed).unwrap();
+    let definition = CustomResourceDefinition::from_kube(&typed).unwrap();
     assert_eq!((definition.name(), definition.kind()), ("foos.example.com", "Foo"));
     assert_eq!(definition.scope(), Scope::Namespaced);
     let body =
@@ -58,7 +58,7 @@ fn a_definition_is_the_same_as_its_document() {
     assert_eq!(decoded.object()["spec"], json!({"keep": 7, "port": "a"}));
 
     let empty = apiextensions::CustomResourceDefinition::default();
-    let error = CustomResourceDefinition::try_from(&empty).unwrap_err();
+    let error = CustomResourceDefinition::from_kube(&empty).unwrap_err();
     assert!(matches!(error, CrdError::Field { .. }), "{error}");
 }
 
@@ -69,7 +69,7 @@ fn a_typed_definition_is_validated_as_its_document() {
         ["default"] = json!(0);
     let typed: apiextensions::CustomResourceDefinition =
         serde_json::from_value(crd.clone()).unwrap();
-    let found = Definition::try_from(&typed).unwrap().validate_create();
+    let found = Definition::from_kube(&typed).unwrap().validate_create();
     assert_eq!(found, Definition::from_value(&crd).unwrap().validate_create());
     assert_eq!(found.errors().len(), 1, "the default: {:?}", found.errors());
 }

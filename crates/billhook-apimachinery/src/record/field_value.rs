@@ -29,38 +29,6 @@ pub trait FieldValue: Sized {
     }
 }
 
-impl FieldValue for String {
-    const TYPE: Type = Type::Text;
-
-    fn of(value: &Value) -> Self {
-        value.as_str().unwrap_or_default().to_owned()
-    }
-
-    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(self)
-    }
-
-    fn is_empty(&self) -> bool {
-        String::is_empty(self)
-    }
-}
-
-impl FieldValue for bool {
-    const TYPE: Type = Type::Flag;
-
-    fn of(value: &Value) -> Self {
-        value.as_bool().unwrap_or_default()
-    }
-
-    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_bool(*self)
-    }
-
-    fn is_empty(&self) -> bool {
-        !self
-    }
-}
-
 fn number(value: &Value) -> Num {
     match value {
         Value::Number(number) => Num::of(number),
@@ -68,36 +36,33 @@ fn number(value: &Value) -> Num {
     }
 }
 
-impl FieldValue for i32 {
-    const TYPE: Type = Type::Int32;
+/// Types that are written as serde writes them, and are empty by default.
+macro_rules! scalars {
+    ($($scalar:ident: $type:ident = $of:expr;)*) => {$(
+        impl FieldValue for $scalar {
+            const TYPE: Type = Type::$type;
 
-    fn of(value: &Value) -> Self {
-        number(value).to_i32().unwrap_or_default()
-    }
+            fn of(value: &Value) -> Self {
+                let of: fn(&Value) -> Option<Self> = $of;
+                of(value).unwrap_or_default()
+            }
 
-    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_i32(*self)
-    }
+            fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+                self.serialize(to)
+            }
 
-    fn is_empty(&self) -> bool {
-        *self == 0
-    }
+            fn is_empty(&self) -> bool {
+                *self == Self::default()
+            }
+        }
+    )*};
 }
 
-impl FieldValue for i64 {
-    const TYPE: Type = Type::Int64;
-
-    fn of(value: &Value) -> Self {
-        number(value).to_i64().unwrap_or_default()
-    }
-
-    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_i64(*self)
-    }
-
-    fn is_empty(&self) -> bool {
-        *self == 0
-    }
+scalars! {
+    String: Text = |value| value.as_str().map(str::to_owned);
+    bool: Flag = Value::as_bool;
+    i32: Int32 = |value| number(value).to_i32();
+    i64: Int64 = |value| number(value).to_i64();
 }
 
 impl FieldValue for f64 {

@@ -50,14 +50,6 @@ impl CustomResourceDefinition {
     }
 }
 
-impl TryFrom<&apiextensions::CustomResourceDefinition> for CustomResourceDefinition {
-    type Error = CrdError;
-
-    fn try_from(crd: &apiextensions::CustomResourceDefinition) -> Result<Self, CrdError> {
-        Self::from_kube(crd)
-    }
-}
-
 /// Reads a configuration and sets its defaults.
 ///
 /// ```
