@@ -12,6 +12,7 @@ use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
+use crate::suites::Test;
 use billhook::{Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -52,6 +53,9 @@ pub(crate) enum Subcommands {
     /// Show which webhooks a request goes to, and why it does not go to the others
     #[command(after_help = crate::matching::args::MATCH_HELP)]
     Match(Box<Match>),
+    /// Run test suites of CRDs
+    #[command(after_help = crate::suites::EXIT_STATUS)]
+    Test(Test),
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::EXIT_STATUS)]
     Explain(Explain),
@@ -80,7 +84,7 @@ pub(crate) struct Check {
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
     /// Format of the report: text, with long values cut, or one JSON document
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
@@ -165,7 +169,7 @@ pub(crate) struct Validate {
     #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
     pub(crate) namespace: String,
     /// Format of the report: text, or one JSON document
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
@@ -201,7 +205,7 @@ pub(crate) struct Common {
     pub(crate) output: Format,
     /// Format of the report: text on standard error, or one JSON document on standard output that
     /// holds the objects too
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
@@ -280,6 +284,7 @@ impl Subcommands {
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
+            Subcommands::Test(test) => ("test", read_stdin_once(test.crd.iter())),
             Subcommands::Explain(explain) => {
                 return explain.check().map_err(|text| conflict("explain", &text));
             }

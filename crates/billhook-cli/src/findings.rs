@@ -161,7 +161,11 @@ impl Collector {
         identity: &Identity,
         findings: Vec<Finding>,
     ) -> io::Result<()> {
-        let subject = Subject::new(place.file.as_str(), subject(place, identity), findings);
+        self.add_subject(Subject::new(place.file.as_str(), subject(place, identity), findings))
+    }
+
+    /// Adds what was found in a subject.
+    pub(crate) fn add_subject(&mut self, subject: Subject) -> io::Result<()> {
         match self.format {
             Format::Human | Format::Concise | Format::Ndjson | Format::Github | Format::Azure => {
                 write(&self.print(&[subject]))

@@ -19,6 +19,7 @@ mod owners;
 mod problem;
 mod report;
 mod stored;
+mod suites;
 mod validate;
 
 use std::io;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         args::Subcommands::Admit(command) => admit::run(command),
         args::Subcommands::Apply(command) => apply::run(command),
         args::Subcommands::Owners(command) => owners::run(command),
+        args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
     };
     exit_code(run.map(Status::code))

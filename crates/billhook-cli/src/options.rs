@@ -37,7 +37,7 @@ pub(crate) enum Report {
 pub(crate) struct FindingsFormat {
     /// Print only findings, in a format for people or programs [default: human; github for check
     /// and validate in GitHub Actions]
-    #[arg(long, value_enum, value_name = "FORMAT", conflicts_with = "report")]
+    #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Findings>,
 }
 

@@ -24,6 +24,7 @@ mod hostile;
 mod readme;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
+mod suites;
 mod support;
 mod validate;
 mod webhooks;

@@ -1,0 +1,11 @@
+//! `billhook test` on suites of the project.
+
+use crate::support::{cases, run, snapshot};
+
+cases! {
+    test_passes: "test crates/billhook-suite/tests/layout";
+    test_fails: "test --crd crates/billhook-suite/tests/layout/example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml fixtures/suites/failing.yaml";
+    test_junit: "test --format junit --filter refused --crd crates/billhook-suite/tests/layout/example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml fixtures/suites/failing.yaml";
+    test_unusable: "test fixtures/objects/backup.yaml nope.yaml";
+    help_test: "test --help";
+}
