@@ -19,7 +19,7 @@ pub use authorization::{
 pub use language::schema;
 pub use language::{
     CompileError, Environment, Evaluation, EvaluationError, Joined, Libraries, List, Map,
-    ObjectType, Opaque, Program, Text, Timestamp, Type, Value,
+    MapEntries, ObjectType, Opaque, Program, Text, Timestamp, Type, Value,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

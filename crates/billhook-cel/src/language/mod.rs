@@ -22,4 +22,4 @@ pub use evaluate::Evaluation;
 pub use program::{Environment, Program};
 pub use source::CompileError;
 pub use types::{ObjectType, Type};
-pub use value::{EvaluationError, Joined, List, Map, Opaque, Text, Timestamp, Value};
+pub use value::{EvaluationError, Joined, List, Map, MapEntries, Opaque, Text, Timestamp, Value};

@@ -99,3 +99,25 @@ proptest! {
         prop_assert_eq!(evaluate(&format!("{joined} == {written} + [7]")), "false");
     }
 }
+
+/// Small maps are searched, large ones have an index; both find the same.
+#[test]
+fn maps_of_any_size_find_their_keys() {
+    for size in [1, 15, 16, 40] {
+        let map = |key: &str| format!("lists.range({size}).transformMapEntry(i, x, {{{key}: x}})");
+        let last = size - 1;
+        check(&[
+            (&format!("{}[{last}]", map("x")), &last.to_string()),
+            // A number of another type is the same key.
+            (&format!("dyn({})[{last}.0]", map("x")), &last.to_string()),
+            (&format!("dyn({})[uint({last})]", map("x")), &last.to_string()),
+            (&format!("{}['k{last}']", map("'k' + string(x)")), &last.to_string()),
+            (&format!("{}.?k{last}.hasValue()", map("'k' + string(x)")), "true"),
+            (&format!("{size} in {}", map("x")), "false"),
+            (&format!("{} == {}", map("x"), map("x")), "true"),
+        ]);
+        let repeated =
+            format!("lists.range({}).transformMapEntry(i, x, {{x % {size}: x}})", size + 1);
+        check(&[(&repeated, "error: insert failed: key 0 already exists")]);
+    }
+}

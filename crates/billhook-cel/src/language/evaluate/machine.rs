@@ -1,6 +1,5 @@
 //! Runs plans.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
@@ -14,8 +13,7 @@ use super::select::find;
 use crate::language::functions::{Overload, arithmetic, maps, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
-use crate::language::schema::ListType;
-use crate::language::value::{EvaluationError, List, Map, Members, Outcome, Value};
+use crate::language::value::{EvaluationError, List, Map, MapEntries, Outcome, Value};
 
 /// The cost of making a list.
 const LIST: u64 = 10;
@@ -59,7 +57,6 @@ pub(crate) fn run<'a>(
         limit,
         meter: *meter,
         patterns: None,
-        inserted: HashMap::new(),
     };
     let result = match machine.node(&plan.root) {
         Ok(outcome) => outcome,
@@ -87,8 +84,6 @@ struct Machine<'a> {
     meter: Meter,
     /// Patterns that are no literals.
     patterns: Option<Patterns>,
-    /// The keys of the maps that are accumulated, by their slots.
-    inserted: HashMap<usize, Members<'a>>,
 }
 
 impl<'a> Machine<'a> {
@@ -472,11 +467,12 @@ impl<'a> Machine<'a> {
             values.push(self.node(node)?);
         }
         self.charge(1)?;
-        let is_first = match accumulated {
-            Ok(Value::Map(map)) => map.is_empty(),
+        // The map is changed in place, as it is read nowhere else.
+        match accumulated {
+            Ok(Value::Map(map)) => drop(map),
             Ok(_) => return Ok(Err(EvaluationError::NoSuchOverload)),
             Err(error) => return Ok(Err(error)),
-        };
+        }
         let values: Vec<Value<'a>> = match values.into_iter().collect() {
             Ok(values) => values,
             Err(error) => return Ok(Err(error)),
@@ -485,17 +481,12 @@ impl<'a> Machine<'a> {
         let Some(Slot::Set(Ok(Value::Map(Map::Values(mut map))))) = taken else {
             return Ok(Err(EvaluationError::NoSuchOverload));
         };
-        let known = self.inserted.entry(slot).or_insert_with(|| Members::new(&ListType::Atomic));
-        if is_first {
-            *known = Members::new(&ListType::Atomic);
-        }
         let into = Arc::make_mut(&mut map);
         let outcome = match values.as_slice() {
-            [key, value] => insert_new(into, known, key.clone(), value.clone()),
-            [Value::Map(map)] => map
-                .entries()
-                .into_iter()
-                .try_for_each(|(key, value)| insert_new(into, known, key, value?)),
+            [key, value] => insert_new(into, key.clone(), value.clone()),
+            [Value::Map(map)] => {
+                map.entries().into_iter().try_for_each(|(key, value)| insert_new(into, key, value?))
+            }
             _ => Err(EvaluationError::NoSuchOverload),
         };
         Ok(outcome.map(|()| Value::Map(Map::Values(map))))
@@ -555,15 +546,13 @@ pub(super) fn go_type(value: &Value<'_>) -> &'static str {
 
 /// Puts an entry into a map that may not have one for the key.
 fn insert_new<'a>(
-    entries: &mut Vec<(Value<'a>, Value<'a>)>,
-    known: &mut Members<'a>,
+    entries: &mut MapEntries<'a>,
     key: Value<'a>,
     value: Value<'a>,
 ) -> Result<(), EvaluationError> {
-    if known.find(&key)?.is_some() {
+    if entries.find(&key).is_some() {
         return Err(maps::already_exists(&key));
     }
-    known.add(key.clone())?;
-    entries.push((key, value));
+    entries.push(key, value);
     Ok(())
 }

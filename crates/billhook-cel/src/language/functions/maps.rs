@@ -42,5 +42,5 @@ fn insert<'a>(arguments: &[Value<'a>]) -> Result<Value<'a>> {
         }
         entries.push((key, value?));
     }
-    Ok(Value::Map(Map::Values(Arc::new(entries))))
+    Ok(Value::Map(Map::Values(Arc::new(entries.into()))))
 }

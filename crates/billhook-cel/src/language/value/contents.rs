@@ -7,7 +7,6 @@ use billhook_apimachinery::base64;
 use billhook_apimachinery::value::{Num, go_type};
 use serde_json::Value as Json;
 
-use super::equality::equal;
 use super::{ANY, EvaluationError, List, Map, Outcome, Text, Value, time};
 use crate::language::schema::{Field, ListType, SchemaKind, SchemaType, names};
 
@@ -244,18 +243,7 @@ impl<'a> Map<'a> {
                 Value::String(name) => self.field(name.as_str()),
                 _ => None,
             },
-            Map::Values(entries) => {
-                let mut numeric = None;
-                for (known, value) in entries.iter() {
-                    if equal(known, key).unwrap_or_default() {
-                        if std::mem::discriminant(known) == std::mem::discriminant(key) {
-                            return Some(Ok(value.clone()));
-                        }
-                        numeric.get_or_insert(value);
-                    }
-                }
-                numeric.cloned().map(Ok)
-            }
+            Map::Values(entries) => entries.find(key).cloned().map(Ok),
         }
     }
 
@@ -270,10 +258,9 @@ impl<'a> Map<'a> {
                 }
                 _ => members.get(name).map(|value| Value::of(value, element(schema))),
             },
-            Map::Values(entries) => entries.iter().find_map(|(key, value)| match key {
-                Value::String(text) if text.as_str() == name => Some(Ok(value.clone())),
-                _ => None,
-            }),
+            Map::Values(entries) => {
+                entries.find(&Value::String(Text::Borrowed(name))).cloned().map(Ok)
+            }
         }
     }
 

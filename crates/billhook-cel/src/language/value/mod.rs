@@ -2,6 +2,7 @@
 //! it is read.
 
 mod contents;
+mod entries;
 mod equality;
 mod error;
 mod joined;
@@ -16,6 +17,7 @@ use serde_json::Value as Json;
 
 use crate::language::schema::SchemaType;
 
+pub use entries::MapEntries;
 pub(crate) use equality::{Members, compare, equal, hash};
 pub use error::EvaluationError;
 pub use joined::Joined;
@@ -107,7 +109,7 @@ pub enum Map<'a> {
     /// A map or object that is part of an object, and its type.
     Json(&'a serde_json::Map<String, Json>, &'a SchemaType),
     /// Made by an expression; in the order of the entries.
-    Values(Arc<Vec<(Value<'a>, Value<'a>)>>),
+    Values(Arc<MapEntries<'a>>),
 }
 
 /// A value that only its library knows.
