@@ -8,6 +8,7 @@
 mod check;
 mod decoder;
 mod duplicate_keys;
+mod duplicates;
 mod error;
 mod fields;
 mod in_place;

@@ -1,11 +1,11 @@
 //! The reader: JSON text to a value.
 
 use billhook_apimachinery::value::{DeepValue, dismantle, grow};
-use billhook_apimachinery::{Location, Spans};
+use billhook_apimachinery::{Segment, Spans, TreeBudget, TreeTooLargeError};
 use billhook_schema::walk::LEVELS;
-use indexmap::IndexSet;
 use serde_json::{Map, Value};
 
+use crate::duplicates::{Duplicates, Place};
 use crate::error::JsonError;
 use crate::number;
 use crate::scanner::end_of_plain;
@@ -14,9 +14,6 @@ use crate::string::{self, Failure, character, failure};
 
 /// The maximum nesting depth of lists and objects.
 pub const MAX_DEPTH: usize = 10_000;
-
-/// The maximum number of repeated keys that a document reports (RP-20).
-const MAX_DUPLICATES: usize = 100;
 
 /// A document that was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,7 +72,7 @@ pub fn read_json_to_depth(text: &[u8], max_depth: usize) -> Result<Document, Jso
             format!("json: cannot unmarshal number {literal} into Go value of type float64");
         return Err(JsonError::new(text, offset, message).with_partial(value));
     }
-    Ok(Document { value, duplicates: reader.duplicates.into_iter().collect() })
+    Ok(Document { value, duplicates: reader.duplicates.into_paths() })
 }
 
 /// Reads text that is known to be JSON without repeated keys.
@@ -107,7 +104,8 @@ struct Reader<'t> {
     out_of_range: Option<(usize, &'t str)>,
     /// Whether the text is known to repeat no keys.
     has_unique_keys: bool,
-    duplicates: IndexSet<String>,
+    duplicates: Duplicates,
+    memory: TreeBudget,
 }
 
 impl<'t> Reader<'t> {
@@ -119,13 +117,14 @@ impl<'t> Reader<'t> {
             left: max_depth,
             out_of_range: None,
             has_unique_keys: false,
-            duplicates: IndexSet::new(),
+            duplicates: Duplicates::default(),
+            memory: TreeBudget::for_text(bytes.len()),
         }
     }
 
     fn document(&mut self) -> Result<Value, Failure> {
         self.skip_space();
-        let value = self.value(&Location::TOP)?;
+        let value = self.value(&Place::top())?;
         self.skip_space();
         if self.at < self.bytes.len() {
             let failure = self.invalid("after top-level value");
@@ -155,7 +154,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn value(&mut self, place: &Location<'_>) -> Result<Value, Failure> {
+    fn value(&mut self, place: &Place<'_>) -> Result<Value, Failure> {
         match self.peek() {
             Some(b'{') => {
                 let mut members = Map::new();
@@ -192,7 +191,7 @@ impl<'t> Reader<'t> {
 
     fn object(
         &mut self,
-        place: &Location<'_>,
+        place: &Place<'_>,
         members: &mut Map<String, Value>,
     ) -> Result<(), Failure> {
         self.skip_space();
@@ -200,6 +199,7 @@ impl<'t> Reader<'t> {
             self.at += 1;
             return Ok(());
         }
+        self.pay(TreeBudget::object)?;
         // The spelling of the last key while keys ascend, as servers write them: then none is
         // repeated.
         let mut ascending: Option<&[u8]> = Some(b"");
@@ -221,10 +221,12 @@ impl<'t> Reader<'t> {
             }
             self.at += 1;
             self.skip_space();
+            self.pay(|memory| memory.member(key.len()))?;
+            let member = place.inside(Segment::Name(&key));
             if ascending.is_none() && members.contains_key(&key) {
-                self.note_duplicate(&place.name(&key));
+                self.duplicates.add(&member);
             }
-            let value = self.value(&place.name(&key))?;
+            let value = self.value(&member)?;
             if let Some(old) = members.insert(key, value) {
                 dismantle(old);
             }
@@ -240,7 +242,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn array(&mut self, place: &Location<'_>, items: &mut Vec<Value>) -> Result<(), Failure> {
+    fn array(&mut self, place: &Place<'_>, items: &mut Vec<Value>) -> Result<(), Failure> {
         self.skip_space();
         if self.peek() == Some(b']') {
             self.at += 1;
@@ -248,7 +250,8 @@ impl<'t> Reader<'t> {
         }
         loop {
             self.skip_space();
-            items.push(self.value(&place.index(items.len()))?);
+            self.pay(TreeBudget::item)?;
+            items.push(self.value(&place.inside(Segment::Index(items.len())))?);
             self.skip_space();
             match self.peek() {
                 Some(b',') => self.at += 1,
@@ -261,10 +264,12 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn note_duplicate(&mut self, place: &Location<'_>) {
-        if self.duplicates.len() < MAX_DUPLICATES {
-            self.duplicates.insert(place.to_path().to_dotted());
-        }
+    /// Counts a part of the tree.
+    fn pay(
+        &mut self,
+        part: impl FnOnce(&mut TreeBudget) -> Result<(), TreeTooLargeError>,
+    ) -> Result<(), Failure> {
+        part(&mut self.memory).map_err(|error| failure(self.at, error.to_string()))
     }
 
     fn string(&mut self) -> Result<String, Failure> {

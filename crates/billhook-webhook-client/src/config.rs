@@ -160,7 +160,7 @@ fn of_plugin(
 fn document(path: &Path) -> Result<DeepValue> {
     let shown = path.display();
     let failed = |error: String| AdmissionConfigurationError::new(format!("{shown}: {error}"));
-    let text = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+    let text = crate::files::read(path).map_err(|error| failed(error.to_string()))?;
     let document =
         billhook_yaml::read_document(&text).map_err(|error| failed(error.to_string()))?;
     match document.duplicates().first() {

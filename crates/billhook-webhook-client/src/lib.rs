@@ -12,6 +12,7 @@ mod credentials;
 mod error;
 mod exchange;
 mod exec;
+mod files;
 mod proxy;
 mod resolve;
 mod target;

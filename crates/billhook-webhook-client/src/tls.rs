@@ -67,5 +67,5 @@ fn load(source: &Source) -> Result<Vec<u8>, String> {
 }
 
 pub(super) fn read_file(path: &Path) -> Result<Vec<u8>, String> {
-    std::fs::read(path).map_err(|error| format!("unable to read {}: {error}", path.display()))
+    crate::files::read(path).map_err(|error| format!("unable to read {}: {error}", path.display()))
 }

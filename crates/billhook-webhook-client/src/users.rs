@@ -149,7 +149,7 @@ impl Kubeconfig {
 
     /// Reads a kubeconfig file.
     pub fn from_file(path: &Path) -> Result<Self, KubeconfigError> {
-        let text = std::fs::read(path)
+        let text = crate::files::read(path)
             .map_err(|error| KubeconfigError::new(format!("{}: {error}", path.display())))?;
         Self::from_slice(&text, path.parent().unwrap_or(Path::new("")))
             .map_err(|error| KubeconfigError::new(format!("{}: {error}", path.display())))

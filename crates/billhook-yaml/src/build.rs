@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use billhook_apimachinery::value::{DeepValue, dismantle};
-use billhook_apimachinery::{Span, SpanId, SpansBuilder};
+use billhook_apimachinery::{Span, SpanId, SpansBuilder, TreeBudget, TreeTooLargeError};
 use serde_json::{Map, Value};
 
 use crate::MAX_DEPTH;
@@ -24,9 +24,13 @@ pub(crate) struct Built {
 }
 
 /// Reads the value of a document.
-pub(crate) fn build(feed: &mut Feed<'_, '_>, with_spans: bool) -> Result<Built, YamlError> {
+pub(crate) fn build(
+    feed: &mut Feed<'_, '_>,
+    memory: &mut TreeBudget,
+    with_spans: bool,
+) -> Result<Built, YamlError> {
     let spans = with_spans.then(SpansBuilder::default);
-    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), spans };
+    let builder = Builder { frames: Vec::new(), depth: 0, duplicates: Vec::new(), spans, memory };
     builder.run(feed)
 }
 
@@ -138,15 +142,16 @@ impl Drop for DeepMembers {
     }
 }
 
-struct Builder {
+struct Builder<'m> {
     frames: Vec<Frame>,
     /// The number of them that are levels of the value.
     depth: usize,
     duplicates: Vec<Duplicate>,
     spans: Option<SpansBuilder>,
+    memory: &'m mut TreeBudget,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn run(mut self, feed: &mut Feed<'_, '_>) -> Result<Built, YamlError> {
         loop {
             let node = feed.next()?;
@@ -190,9 +195,15 @@ impl Builder {
         span: Span,
     ) -> Result<Option<Done>, YamlError> {
         let key = match self.awaited() {
-            Some(Next::Value(key)) => Some(key.span),
+            Some(Next::Value(key)) => Some((key.span, key.text.len())),
             _ => None,
         };
+        let paid = match key {
+            Some((_, length)) => self.memory.member(length),
+            None => self.memory.item(),
+        };
+        paid.map_err(|error| too_large(error, place))?;
+        let key = key.map(|(span, _)| span);
         let id = self.spans.as_mut().map(|spans| spans.value(key, span)).unwrap_or_default();
         let head = Head { place, id, step: None };
         let frame = match kind {
@@ -216,6 +227,9 @@ impl Builder {
         };
         if self.depth == MAX_DEPTH {
             return Err(YamlError::at(place, depth_problem()));
+        }
+        if matches!(frame, Frame::Object(_)) {
+            self.memory.object().map_err(|error| too_large(error, place))?;
         }
         self.depth += 1;
         self.frames.push(frame);
@@ -427,6 +441,10 @@ impl Object {
         });
         !keys.others.insert((std::mem::discriminant(&key.resolved), printed))
     }
+}
+
+fn too_large(error: TreeTooLargeError, place: Place) -> YamlError {
+    YamlError::plain(place, error.to_string())
 }
 
 fn next_name(next: &Next) -> Option<Part> {

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use billhook_apimachinery::Spans;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{Spans, TreeBudget};
 use serde_json::Value;
 
 use crate::aliases::Feed;
@@ -109,9 +109,10 @@ fn read_text(
 ) -> Vec<Result<Document, YamlError>> {
     let mut documents = Vec::new();
     let mut source = Source::new(&text.chars, text.bom_stand_in, &added.lines);
+    let mut memory = TreeBudget::for_text(text.chars.len());
     let mut at_end = false;
     while documents.len() < at_most {
-        match next(&mut source, text.chars.len(), with_spans) {
+        match next(&mut source, text.chars.len(), &mut memory, with_spans) {
             Ok(Some(built)) => documents.push(Ok(document(built, text, added))),
             Ok(None) => {
                 at_end = true;
@@ -125,7 +126,8 @@ fn read_text(
     }
     let Some(broken) = text.broken.clone() else { return documents };
     // Text that cannot be read is in the last document before it.
-    let in_last = at_end || matches!(next(&mut source, text.chars.len(), false), Ok(None));
+    let in_last =
+        at_end || matches!(next(&mut source, text.chars.len(), &mut memory, false), Ok(None));
     match documents.last_mut() {
         Some(last @ Ok(_)) if in_last => *last = Err(broken),
         Some(Err(error)) if error.is_unfinished() || error.line() >= broken.line() => {
@@ -151,10 +153,11 @@ fn document(built: Built, text: &Text<'_>, added: &Added) -> Document {
 fn next(
     source: &mut Source<'_>,
     length: usize,
+    memory: &mut TreeBudget,
     with_spans: bool,
 ) -> Result<Option<Built>, YamlError> {
     if !source.next_document()? {
         return Ok(None);
     }
-    build(&mut Feed::new(source, length), with_spans).map(Some)
+    build(&mut Feed::new(source, length), memory, with_spans).map(Some)
 }

@@ -4,7 +4,11 @@ use billhook_apimachinery::Spans;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::{JsonError, is_json, read_json, read_json_with_spans};
 use billhook_yaml::{read_documents, read_documents_with_spans};
+use indexmap::IndexSet;
 use serde_json::Value;
+
+/// The maximum number of repeated keys that are listed, as for JSON (RP-20).
+const MAX_DUPLICATES: usize = 100;
 
 /// One document of a manifest.
 #[derive(Clone, Debug)]
@@ -26,7 +30,8 @@ impl Manifest {
         self.value
     }
 
-    /// Returns the paths of keys that are written more than once; the last one won.
+    /// Returns the paths of keys that are written more than once, of the first 100; the last one
+    /// won.
     pub fn duplicates(&self) -> &[String] {
         &self.duplicates
     }
@@ -133,7 +138,9 @@ fn read(text: &[u8], with_spans: bool) -> Result<Vec<Manifest>, ManifestError> {
         })?;
         if !document.value().is_null() {
             let path = |duplicate: &billhook_yaml::Duplicate| duplicate.path().to_dotted();
-            let duplicates = document.duplicates().iter().map(path).collect();
+            let duplicates: IndexSet<_> =
+                document.duplicates().iter().take(MAX_DUPLICATES).map(path).collect();
+            let duplicates = duplicates.into_iter().collect();
             let spans = document.take_spans();
             manifests.push(Manifest { value: document.into_value(), duplicates, index, spans });
         }

@@ -10,6 +10,7 @@
 )]
 
 mod acceptance;
+mod hostile;
 mod spans;
 mod stops;
 mod table;

@@ -77,3 +77,16 @@ fn far_indented_quoted_scalars_are_refused() {
     let error = billhook_yaml::read_document(text.as_bytes()).unwrap_err();
     assert_eq!(error.to_string(), "yaml: line 3: found a line that is not indented enough");
 }
+
+/// The tree of a text takes at most 512 MiB or twelve times its length, all documents together.
+#[test]
+fn trees_are_bounded() {
+    let documents = |count| "---\n- {a: 1}\n- {a: 1}\n".repeat(count);
+    let errors = |text: String| {
+        let read = billhook_yaml::read_documents(text.as_bytes());
+        read.into_iter().filter_map(Result::err).map(|error| error.to_string()).collect::<Vec<_>>()
+    };
+    assert!(errors(documents(100_000)).is_empty());
+    let expected = "the document takes more memory than 512 MiB and 12 times its length";
+    assert_eq!(errors(documents(350_000)), [expected]);
+}

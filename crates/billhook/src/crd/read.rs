@@ -1,5 +1,6 @@
 //! Compiling the parts of a CustomResourceDefinition that decide how objects are cleaned.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::text;
@@ -47,6 +48,12 @@ pub(super) fn definition(
     if spec.versions.is_empty() {
         let detail = "must have exactly one version marked as storage version";
         return Err(FieldError::invalid(path("versions"), Value::Null, detail).into());
+    }
+    let names = || spec.versions.iter().map(|version| version.name.as_str());
+    if names().collect::<HashSet<_>>().len() < spec.versions.len() {
+        // Objects say by its name which version they are of (CV-32).
+        let (shown, detail) = (Value::from_iter(names()), "must contain unique version names");
+        return Err(FieldError::invalid(path("versions"), shown, detail).into());
     }
     let compile = Compile { options, prune: !spec.preserve_unknown_fields };
     let mut versions = Vec::new();

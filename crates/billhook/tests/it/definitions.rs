@@ -42,3 +42,16 @@ proptest! {
         prop_assert!(version.decode(body.as_bytes(), &DecodeOptions::default()).is_ok());
     }
 }
+
+/// CV-32: it could not be told which of two versions an object is of.
+#[test]
+fn versions_have_names_of_their_own() {
+    let mut definition = billhook_testing::definition_with(&json!({"type": "object"}), false);
+    let versions = definition["spec"]["versions"].as_array_mut().unwrap();
+    versions.push(versions[0].clone());
+    let error = CustomResourceDefinition::from_value(&definition).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        r#"spec.versions: Invalid value: ["v1","v1"]: must contain unique version names"#
+    );
+}
