@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 use billhook_apimachinery::Span;
 
-use crate::error::{Place, YamlError};
+use crate::error::YamlError;
+use crate::place::Place;
 use crate::source::{Kind, Node, Source};
 
 /// The maximum number of bytes of scalars that aliases may add, beyond the length of the text.

@@ -10,7 +10,8 @@ use serde_json::{Map, Value};
 use crate::MAX_DEPTH;
 use crate::aliases::Feed;
 use crate::duplicate::{Duplicate, Part, Step};
-use crate::error::{Place, YamlError, depth_problem};
+use crate::error::{YamlError, depth_problem};
+use crate::place::Place;
 use crate::scalar::{Resolved, Scalar};
 use crate::source::Kind;
 
@@ -226,7 +227,7 @@ impl Builder<'_> {
             })),
         };
         if self.depth == MAX_DEPTH {
-            return Err(YamlError::at(place, depth_problem()));
+            return Err(YamlError::plain(place, format!("yaml: {}", depth_problem())));
         }
         if matches!(frame, Frame::Object(_)) {
             self.memory.object().map_err(|error| too_large(error, place))?;
@@ -255,7 +256,9 @@ impl Builder<'_> {
                 self.merged();
                 return Ok(None);
             }
-            None => return Err(YamlError::at(place, "did not find expected node content")),
+            None => {
+                return Err(YamlError::plain(place, "yaml: did not find expected node content"));
+            }
         };
         self.depth -= 1;
         if let Some(spans) = &mut self.spans {

@@ -1,7 +1,5 @@
 //! The documents of a stream.
 
-use std::borrow::Cow;
-
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Spans, TreeBudget};
 use serde_json::Value;
@@ -10,7 +8,6 @@ use crate::aliases::Feed;
 use crate::build::{Built, build};
 use crate::duplicate::Duplicate;
 use crate::error::YamlError;
-use crate::indent::{Added, Indented, indent_quoted};
 use crate::source::Source;
 use crate::text::Text;
 
@@ -82,38 +79,14 @@ pub fn read_document(text: &[u8]) -> Result<Document, YamlError> {
 }
 
 fn read(bytes: &[u8], at_most: usize, with_spans: bool) -> Vec<Result<Document, YamlError>> {
-    let mut text = Text::new(bytes);
-    let documents = read_text(&text, &Added::default(), at_most, with_spans);
-    if !matches!(documents.last(), Some(Err(error)) if error.is_unindented()) {
-        return documents;
-    }
-    let Some(Indented { text: chars, added }) = indent_quoted(&text.chars) else {
-        return documents;
-    };
-    text.chars = Cow::Owned(chars);
-    let mut documents = read_text(&text, &added, at_most, with_spans);
-    if let Some(Err(_)) = documents.last()
-        && let Some(Err(error)) = documents.pop()
-    {
-        documents.push(Err(error.without_indentation(&added.lines)));
-    }
-    documents
-}
-
-/// Reads a text, of which some lines have more spaces than the bytes had.
-fn read_text(
-    text: &Text<'_>,
-    added: &Added,
-    at_most: usize,
-    with_spans: bool,
-) -> Vec<Result<Document, YamlError>> {
+    let text = Text::new(bytes);
     let mut documents = Vec::new();
-    let mut source = Source::new(&text.chars, text.bom_stand_in, &added.lines);
+    let mut source = Source::new(&text.chars);
     let mut memory = TreeBudget::for_text(text.chars.len());
     let mut at_end = false;
     while documents.len() < at_most {
         match next(&mut source, text.chars.len(), &mut memory, with_spans) {
-            Ok(Some(built)) => documents.push(Ok(document(built, text, added))),
+            Ok(Some(built)) => documents.push(Ok(document(built, text.offset))),
             Ok(None) => {
                 at_end = true;
                 break;
@@ -139,11 +112,12 @@ fn read_text(
     documents
 }
 
-fn document(built: Built, text: &Text<'_>, added: &Added) -> Document {
+/// `offset` is that of the characters in the bytes.
+fn document(built: Built, offset: Option<usize>) -> Document {
     let Built { value, duplicates, spans, place } = built;
-    let spans = spans.zip(text.offset).map(|(mut spans, offset)| {
-        if offset > 0 || !added.lines.is_empty() {
-            spans.map_offsets(|at| added.without(at) + offset);
+    let spans = spans.zip(offset).map(|(mut spans, offset)| {
+        if offset > 0 {
+            spans.map_offsets(|at| at + offset);
         }
         spans.finish()
     });
@@ -159,5 +133,9 @@ fn next(
     if !source.next_document()? {
         return Ok(None);
     }
-    build(&mut Feed::new(source, length), memory, with_spans).map(Some)
+    match build(&mut Feed::new(source, length), memory, with_spans) {
+        Ok(built) => source.end_document().map(|()| Some(built)),
+        // The server reads all of a document before it looks at what it says.
+        Err(error) => Err(source.drain().err().unwrap_or(error)),
+    }
 }

@@ -13,20 +13,14 @@
 //!
 //! # Differences
 //!
-//! The grammar is that of YAML 1.2 without the parts that 1.1 refuses. Some unusual text the server
-//! reads is refused:
+//! The grammar is that of YAML 1.1 as the server reads it, with the same errors: those of characters
+//! name their line, those of tokens the line before it, and errors in the first line name none. What
+//! differs:
 //!
-//! - quoted scalars in block collections with further lines that are indented by tabs, and the
-//!   header of a block scalar that is not indented;
-//! - comments without a space before them, and a tab at the start of a line after a comment in a
-//!   flow collection;
-//! - aliases as keys with the colon directly behind;
-//! - in flow collections, a lone `-` and scalars with a colon before a bracket or comma;
-//! - content after a document that does not end before it.
-//!
-//! The other way round, a scalar in a flow collection may have or start with `?` or `:` here, the
-//! line breaks U+2028 and U+2029 are ordinary characters, and the lines of a block scalar that is a
-//! whole document need no indentation.
+//! - the tree of a text may take only so much memory
+//!   ([`TreeBudget`](billhook_apimachinery::TreeBudget));
+//! - of a document that is malformed in several ways, the server may name another problem first if
+//!   one of them is a character that is not allowed.
 //!
 //! # Compared with `serde_yaml`
 //!
@@ -50,14 +44,18 @@
 
 mod aliases;
 mod build;
+mod cursor;
 mod document;
 mod duplicate;
 mod error;
-mod indent;
-mod reach;
+mod place;
+mod properties;
 mod scalar;
+mod scalars;
+mod scanner;
 mod source;
 mod text;
+mod token;
 
 pub use document::{Document, read_document, read_documents, read_documents_with_spans};
 pub use duplicate::{Duplicate, strict_error_text, warnings};

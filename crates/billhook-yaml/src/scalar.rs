@@ -26,13 +26,10 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    pub(crate) fn of(tag: &granit_parser::Tag) -> Self {
-        let Some(name) = tag.suffix_in_namespace("tag:yaml.org,2002:") else {
-            let (handle, suffix) = tag.parts();
-            let is_bang = matches!((handle, suffix), ("", "!") | ("!", ""));
-            return if is_bang { Tag::Bang } else { Tag::Other };
-        };
-        match name.as_ref() {
+    /// Returns what a tag means, which is a URI.
+    pub(crate) fn of(uri: &str) -> Self {
+        match uri.strip_prefix("tag:yaml.org,2002:").unwrap_or_default() {
+            _ if uri == "!" => Tag::Bang,
             "null" => Tag::Null,
             "bool" => Tag::Bool,
             "int" => Tag::Int,

@@ -1,22 +1,20 @@
-//! From bytes to the characters of a YAML stream: encoding, byte order marks, characters that are
-//! not allowed, and the line breaks only YAML 1.1 knows.
+//! From bytes to the characters of a YAML stream: encoding, byte order marks, and characters that
+//! are not allowed.
 
 use std::borrow::Cow;
 
-use memchr::memmem;
-
-use crate::error::{Place, YamlError};
+use crate::cursor::is_break;
+use crate::error::YamlError;
+use crate::place::Place;
 
 const BOM: &str = "\u{feff}";
 
-/// The characters of a stream, ready for the grammar.
+/// The characters of a stream.
 pub(crate) struct Text<'b> {
     /// The text that can be read.
     pub(crate) chars: Cow<'b, str>,
     /// The reason why nothing can be read after that.
     pub(crate) broken: Option<YamlError>,
-    /// The stand-in for a byte order mark inside the text.
-    pub(crate) bom_stand_in: Option<char>,
     /// The number of bytes before the characters; `None` if the bytes are not UTF-8.
     pub(crate) offset: Option<usize>,
 }
@@ -24,25 +22,12 @@ pub(crate) struct Text<'b> {
 impl<'b> Text<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         let (mut chars, mut broken) = decode(bytes);
-        if let Some((offset, c)) = chars.char_indices().find(|(_, c)| !is_allowed(*c)) {
+        if let Some((offset, _)) = chars.char_indices().find(|(_, c)| !is_allowed(*c)) {
             let place = place_of(&chars, offset);
-            let message = format!("yaml: control characters are not allowed: U+{:04X}", c as u32);
-            broken = Some(YamlError::plain(place, message));
+            broken = Some(YamlError::plain(place, "yaml: control characters are not allowed"));
             chars = cut(chars, offset);
         }
-        // YAML 1.1 has a further line break. Its stand-in has the same length, so offsets do not
-        // change.
-        if memmem::find(chars.as_bytes(), "\u{85}".as_bytes()).is_some() {
-            chars = Cow::Owned(chars.replace('\u{85}', "\r\n"));
-        }
-        let mut bom_stand_in = None;
-        if memmem::find(chars.as_bytes(), BOM.as_bytes()).is_some() {
-            bom_stand_in = ('\u{e000}'..='\u{f8ff}').find(|c| !chars.contains(*c));
-            if let Some(stand_in) = bom_stand_in {
-                chars = Cow::Owned(chars.replace(BOM, stand_in.encode_utf8(&mut [0; 4])));
-            }
-        }
-        Text { chars, broken, bom_stand_in, offset: offset(bytes) }
+        Text { chars, broken, offset: offset(bytes) }
     }
 }
 
@@ -132,10 +117,6 @@ impl Place {
     }
 }
 
-fn is_break(c: char) -> bool {
-    matches!(c, '\n' | '\r' | '\u{85}')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,13 +125,11 @@ mod tests {
         Text::new(bytes).broken.map(|e| (e.to_string(), e.line(), e.column()))
     }
 
-    /// Fact `bom`; vectors yaml-144 and yaml-148.
+    /// Fact `bom`.
     #[test]
-    fn marks_and_breaks_become_what_the_grammar_knows() {
+    fn a_mark_at_the_start_is_no_character() {
         assert_eq!(Text::new(b"\xef\xbb\xbfa").chars, "a");
-        assert_eq!(Text::new("a\u{85}b".as_bytes()).chars, "a\r\nb");
-        let text = Text::new("a\u{feff}\u{e000}b".as_bytes());
-        assert_eq!((text.bom_stand_in, &*text.chars), (Some('\u{e001}'), "a\u{e001}\u{e000}b"));
+        assert_eq!(Text::new("a\u{feff}b".as_bytes()).chars, "a\u{feff}b");
     }
 
     #[test]
@@ -172,10 +151,10 @@ mod tests {
             (&b"a: 1\nb\xff"[..], "yaml: invalid leading UTF-8 octet", 2, 2),
             (b"a: 1\r\nb\xc3(", "yaml: invalid trailing UTF-8 octet", 2, 2),
             (b"a\rb\xe2\x82", "yaml: incomplete UTF-8 octet sequence", 2, 2),
-            (b"a\x01", "yaml: control characters are not allowed: U+0001", 1, 2),
-            ("é\u{fffe}".as_bytes(), "yaml: control characters are not allowed: U+FFFE", 1, 2),
-            (b"\0", "yaml: control characters are not allowed: U+0000", 1, 1),
-            (b"a\x7f", "yaml: control characters are not allowed: U+007F", 1, 2),
+            (b"a\x01", "yaml: control characters are not allowed", 1, 2),
+            ("é\u{fffe}".as_bytes(), "yaml: control characters are not allowed", 1, 2),
+            (b"\0", "yaml: control characters are not allowed", 1, 1),
+            (b"a\x7f", "yaml: control characters are not allowed", 1, 2),
         ] {
             assert_eq!(broken_at(bytes), Some((text.to_owned(), line, column)), "{bytes:?}");
         }

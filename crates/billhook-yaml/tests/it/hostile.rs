@@ -68,16 +68,6 @@ fn hostile_text_is_read_on_a_small_stack() {
     });
 }
 
-/// The text added to short lines of quoted scalars is bounded by the length of the text.
-#[test]
-fn far_indented_quoted_scalars_are_refused() {
-    let mut text = format!("a:\n{}b: '", " ".repeat(100_000));
-    text.push_str(&"x\n".repeat(100_000));
-    text.push_str("'\n");
-    let error = billhook_yaml::read_document(text.as_bytes()).unwrap_err();
-    assert_eq!(error.to_string(), "yaml: line 3: found a line that is not indented enough");
-}
-
 /// The tree of a text takes at most 512 MiB or twelve times its length, all documents together.
 #[test]
 fn trees_are_bounded() {
