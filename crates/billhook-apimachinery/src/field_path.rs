@@ -76,6 +76,11 @@ impl FieldPath {
         self.steps.is_empty()
     }
 
+    /// Returns the bytes that the steps take.
+    pub fn size(&self) -> usize {
+        self.steps.len()
+    }
+
     /// Returns whether this is `place` or below it.
     pub fn starts_with(&self, place: &FieldPath) -> bool {
         self.steps.starts_with(&place.steps)

@@ -8,7 +8,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, Location, Segment};
 use billhook_defaulting::{apply_defaults, default_change, null_change, sort_default_changes};
 use billhook_pruning::{pruned_change, unknown_fields};
-use billhook_schema::walk::{Cause, Findings};
+use billhook_schema::walk::{Cause, Findings, MAX_PATHS};
 use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
 
 use crate::metadata::Normal;
@@ -67,15 +67,10 @@ impl Step<'_> {
     }
 }
 
-/// The depth of most changes.
-const USUAL_DEPTH: usize = 8;
-
 enum What<'s> {
     Pruned {
         /// The node that removed it.
         node: NodeRef<'s>,
-        /// The last node on the way that is a part of the schema.
-        written: Option<NodeRef<'s>>,
         value: DeepValue,
     },
     NullRemoved(Edge<'s>),
@@ -93,24 +88,40 @@ enum What<'s> {
 }
 
 struct Note<'s> {
-    /// The steps from the place to the root.
-    steps: Vec<Step<'s>>,
-    /// The level of the container of the last step, as in [`Place::left`].
-    left: usize,
+    /// The number of the step to its place.
+    step: usize,
     what: What<'s>,
+}
+
+/// A step on the way to notes, which share the steps before it.
+struct Way<'s> {
+    step: Step<'s>,
+    /// The node of the container.
+    node: NodeRef<'s>,
+    /// The number of the step before; none for those from the root.
+    before: Option<usize>,
 }
 
 /// The notes of a pass.
 pub(crate) struct Notes<'s> {
     are_wanted: bool,
     list: Vec<Note<'s>>,
+    ways: Vec<Way<'s>>,
+    /// The steps in containers that are still read, and their levels, as in [`Place::left`].
+    open: Vec<(usize, usize)>,
     /// The level of the last note; more than there are levels if there is none.
     last_left: usize,
 }
 
 impl<'s> Notes<'s> {
     pub(crate) fn new(are_wanted: bool) -> Self {
-        Notes { are_wanted, list: Vec::new(), last_left: usize::MAX }
+        Notes {
+            are_wanted,
+            list: Vec::new(),
+            ways: Vec::new(),
+            open: Vec::new(),
+            last_left: usize::MAX,
+        }
     }
 
     pub(crate) fn are_wanted(&self) -> bool {
@@ -127,28 +138,51 @@ impl<'s> Notes<'s> {
 
     #[inline(never)]
     fn add_step(&mut self, place: Place<'_, 's>) {
-        let inner = |note: &&mut Note<'s>| note.left < place.left;
-        for note in self.list.iter_mut().rev().take_while(inner) {
-            if let What::Pruned { written: written @ None, .. } = &mut note.what
-                && !place.node.specifies_nothing()
-            {
-                *written = Some(place.node);
+        let number = self.ways.len();
+        while let Some((inner, left)) = self.open.last().copied()
+            && left < place.left
+        {
+            if let Some(way) = self.ways.get_mut(inner) {
+                way.before = Some(number);
             }
-            note.left = place.left;
-            note.steps.push(match place.part {
-                Within::Known(property) => Step::Known(property.name()),
-                Within::Unlisted(name) => {
-                    Step::Unlisted(String::from_utf8_lossy(name).into_owned())
-                }
-                Within::Element(index) => Step::Element(index),
-            });
+            self.open.pop();
         }
+        let step = match place.part {
+            Within::Known(property) => Step::Known(property.name()),
+            Within::Unlisted(name) => Step::Unlisted(String::from_utf8_lossy(name).into_owned()),
+            Within::Element(index) => Step::Element(index),
+        };
+        self.ways.push(Way { step, node: place.node, before: None });
+        self.open.push((number, place.left));
         self.last_left = place.left;
     }
 
     fn push(&mut self, what: What<'s>, place: Place<'_, 's>) {
-        self.list.push(Note { steps: Vec::with_capacity(USUAL_DEPTH), left: 0, what });
+        self.list.push(Note { step: self.ways.len(), what });
         self.add_step(place);
+    }
+
+    /// For each step, the last node up to it that is a part of the schema.
+    fn written(&self) -> Vec<Option<NodeRef<'s>>> {
+        let mut written = vec![None; self.ways.len()];
+        // A step before another one has a higher number.
+        for (number, way) in self.ways.iter().enumerate().rev() {
+            let found = match way.node.specifies_nothing() {
+                false => Some(way.node),
+                true => way.before.and_then(|before| written.get(before).copied().flatten()),
+            };
+            if let Some(place) = written.get_mut(number) {
+                *place = found;
+            }
+        }
+        written
+    }
+
+    /// The steps from a place to the root.
+    fn way(&self, step: usize) -> impl Iterator<Item = &Step<'s>> + Clone {
+        let first = self.ways.get(step);
+        let before = |way: &&Way<'s>| self.ways.get(way.before?);
+        std::iter::successors(first, before).map(|way| &way.step)
     }
 
     /// A member was removed; `text` is its value.
@@ -158,7 +192,7 @@ impl<'s> Notes<'s> {
             return Err(Stop::Duplicate);
         }
         let value = document.into_value();
-        self.push(What::Pruned { node: place.node, written: None, value }, place);
+        self.push(What::Pruned { node: place.node, value }, place);
         Ok(())
     }
 
@@ -204,30 +238,33 @@ impl<'s> Notes<'s> {
         Ok(())
     }
 
-    /// Puts the notes into the order of the steps over a tree.
-    pub(crate) fn finish(self) -> Findings {
+    /// Puts the notes into the order of the steps over a tree. Stops if the paths are too long
+    /// together.
+    pub(crate) fn finish(mut self) -> scanner::Step<Findings> {
         let mut findings = Findings::default();
         if self.list.is_empty() {
-            return findings;
+            return Ok(findings);
         }
+        let written = self.written();
         let mut paths = SchemaPaths::default();
         let mut changes = Vec::with_capacity(self.list.len());
         let mut embedded = Vec::new();
-        for Note { steps, what, .. } in self.list {
-            let path = || path(&steps, false);
+        let mut room = MAX_PATHS;
+        for Note { step, what } in std::mem::take(&mut self.list) {
+            let path = path(self.way(step), false);
+            room = room.checked_sub(path.size()).ok_or(Stop::LongReport)?;
             match what {
-                What::Pruned { node, written, value } => {
-                    let written = written.unwrap_or(node);
+                What::Pruned { node, value } => {
+                    let written = written.get(step).copied().flatten().unwrap_or(node);
                     let schema_path = paths.of(written);
                     let value = value.into_inner();
-                    changes.push(pruned_change(path(), value, (node, written), schema_path));
+                    changes.push(pruned_change(path, value, (node, written), schema_path));
                 }
-                What::NullRemoved(edge) => changes.push(null_change(path(), edge.node())),
+                What::NullRemoved(edge) => changes.push(null_change(path, edge.node())),
                 What::Defaulted { edge, cause, completed } => {
-                    let place = path();
                     let schema_path = paths.of(edge.node());
-                    changes.push(default_change(place.clone(), edge, cause, schema_path));
-                    changes.extend(completed.into_iter().map(|change| change.below(&place)));
+                    changes.push(default_change(path.clone(), edge, cause, schema_path));
+                    changes.extend(completed.into_iter().map(|change| change.below(&path)));
                 }
                 What::Metadata { is_root: true, schema_path, normal } => {
                     let at = Location::TOP.name("metadata");
@@ -236,7 +273,7 @@ impl<'s> Notes<'s> {
                         metadata_changes(&normal.written, &normal.decoded, &at, &schema_path);
                 }
                 What::Metadata { is_root: false, schema_path, normal } => {
-                    embedded.push((steps, schema_path, normal));
+                    embedded.push((self.way(step).collect(), schema_path, normal));
                 }
             }
         }
@@ -245,7 +282,7 @@ impl<'s> Notes<'s> {
         append(&mut findings.unknown, unknown_fields(&changes));
         append(&mut findings.unknown, unknown);
         append(&mut findings.changes, changes);
-        findings
+        Ok(findings)
     }
 }
 
@@ -282,18 +319,18 @@ fn append<T>(list: &mut Vec<T>, mut more: Vec<T>) {
 /// unknown fields.
 fn add_embedded(
     changes: &mut Vec<Change>,
-    mut found: Vec<(Vec<Step<'_>>, FieldPath, Normal)>,
+    mut found: Vec<(Vec<&Step<'_>>, FieldPath, Normal)>,
 ) -> Vec<String> {
     // A resource comes before those in it.
     found.sort_by(|(one, ..), (other, ..)| {
-        let resource = |steps: &[Step<'_>]| steps.len().saturating_sub(1);
+        let resource = |steps: &[&Step<'_>]| steps.len().saturating_sub(1);
         let ours = one.iter().rev().take(resource(one));
         let theirs = other.iter().rev().take(resource(other));
-        ours.map(Step::order).cmp(theirs.map(Step::order))
+        ours.map(|step| step.order()).cmp(theirs.map(|step| step.order()))
     });
     let mut unknown = Vec::new();
     for (steps, schema_path, normal) in found {
-        let resource = path(steps.get(1..).unwrap_or_default(), true);
+        let resource = path(steps.iter().skip(1).copied(), true);
         let at = Location::at(&resource);
         let at = at.name("metadata");
         unknown.extend(unknown_metadata_fields(&normal.written, &at));
@@ -303,7 +340,9 @@ fn add_embedded(
     unknown
 }
 
-/// The path of a place; `by_key` writes members that the schema doesn't list by name as keys.
-fn path(steps: &[Step<'_>], by_key: bool) -> FieldPath {
-    steps.iter().rev().map(|step| step.segment(by_key)).collect()
+/// The path of a place from the steps to the root; `by_key` writes members that the schema doesn't
+/// list by name as keys.
+fn path<'n, 's: 'n>(steps: impl Iterator<Item = &'n Step<'s>>, by_key: bool) -> FieldPath {
+    let steps: Vec<_> = steps.collect();
+    steps.into_iter().rev().map(|step| step.segment(by_key)).collect()
 }

@@ -127,7 +127,7 @@ impl<'t, 's> Pass<'t, 's> {
             return Err(Stop::Duplicate);
         }
         let (buffer, changed) = self.out.finish();
-        Ok(Done { buffer, changed, findings: self.notes.finish() })
+        Ok(Done { buffer, changed, findings: self.notes.finish()? })
     }
 
     /// A value that is not null and begins with `byte`, at a node where something may change.

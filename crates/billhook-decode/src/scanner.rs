@@ -31,6 +31,8 @@ pub enum Stop {
     /// Something changes, and changes are listed in the order of maps that are not sorted
     /// (serde_json's `preserve_order`).
     MapOrder,
+    /// The paths of the changes are too long together to be listed.
+    LongReport,
 }
 
 /// The result of passing a part of the text: the position after it.

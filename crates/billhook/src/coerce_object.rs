@@ -99,6 +99,8 @@ pub(crate) struct Cleaned {
     /// Entries 3 to 5 of RP-20.
     pub(crate) unknown: Vec<String>,
     pub(crate) changes: Vec<Change>,
+    /// The number of changes that are not listed.
+    pub(crate) omitted: usize,
     /// Whether all defaults were applied.
     pub(crate) defaults: Result<(), LimitError>,
 }
@@ -128,7 +130,7 @@ impl Clean<'_> {
         if !reports {
             let metadata = self.take_metadata(object, schema, &mut ())?;
             let defaults = self.steps(object, metadata, own, &mut ())?;
-            return Ok(Cleaned { unknown: Vec::new(), changes: Vec::new(), defaults });
+            return Ok(Cleaned { unknown: Vec::new(), changes: Vec::new(), omitted: 0, defaults });
         }
         let mut root = Findings::default();
         let metadata = self.take_metadata(object, schema, &mut root)?;
@@ -144,7 +146,8 @@ impl Clean<'_> {
         let unknown = root.unknown.iter().chain(&pruned).chain(&embedded);
         let unknown = unknown.map(|path| unknown_field(path)).collect();
         root.changes.extend(below.changes);
-        Ok(Cleaned { unknown, changes: root.changes, defaults })
+        let omitted = root.omitted + below.omitted;
+        Ok(Cleaned { unknown, changes: root.changes, omitted, defaults })
     }
 
     /// The steps over an object whose metadata was taken out, with its own schema if it belongs to

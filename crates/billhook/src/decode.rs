@@ -23,6 +23,7 @@ pub struct Decoded {
     object: DeepValue,
     strict_errors: Vec<String>,
     changes: Vec<Change>,
+    omitted_changes: usize,
 }
 
 impl Decoded {
@@ -57,6 +58,12 @@ impl Decoded {
     /// Returns the changes, step by step, if a report was asked for.
     pub fn changes(&self) -> &[Change] {
         &self.changes
+    }
+
+    /// Returns how many more changes there are, of which neither the paths nor the errors are
+    /// listed: all paths together may take 16 MiB (PR-34).
+    pub fn omitted_changes(&self) -> usize {
+        self.omitted_changes
     }
 }
 
@@ -130,7 +137,7 @@ impl CrdVersion {
         match one_pass(self, body, options, Decoder::read, Decoder::read_reporting) {
             Ok(passed) => {
                 let (object, strict_errors, changes) = passed?;
-                Ok(Decoded { object, strict_errors, changes })
+                Ok(Decoded { object, strict_errors, changes, omitted_changes: 0 })
             }
             Err(_) => self.decode_tree(body, options),
         }
@@ -151,7 +158,7 @@ impl CrdVersion {
         if let Ok(passed) = self.clean_text(body, options) {
             return passed;
         }
-        let Decoded { object, strict_errors, changes } = self.decode_tree(body, options)?;
+        let Decoded { object, strict_errors, changes, .. } = self.decode_tree(body, options)?;
         let text = Cow::Owned(crate::to_json(&object).into_bytes());
         Ok(DecodedText { text, strict_errors, changes })
     }
@@ -193,9 +200,9 @@ impl CrdVersion {
         let kind = self.definition().kind();
         let Read { mut object, entries, converted } = read(body, options.format, kind)?;
         let shown = converted.as_ref().map_or(body, String::as_bytes);
-        let (strict_errors, changes) =
+        let (strict_errors, changes, omitted_changes) =
             self.decode_object(&mut object, entries, Some(shown), options)?;
-        Ok(Decoded { object, strict_errors, changes })
+        Ok(Decoded { object, strict_errors, changes, omitted_changes })
     }
 
     /// Like [`CrdVersion::decode`], for an object that is parsed already, in place. Returns the
@@ -209,7 +216,8 @@ impl CrdVersion {
         object: &mut Value,
         options: &DecodeOptions,
     ) -> Result<(Vec<String>, Vec<Change>), DecodeError> {
-        self.decode_object(object, Vec::new(), None, options)
+        let (warnings, changes, _) = self.decode_object(object, Vec::new(), None, options)?;
+        Ok((warnings, changes))
     }
 
     fn decode_object(
@@ -218,7 +226,7 @@ impl CrdVersion {
         duplicates: Vec<String>,
         body: Option<&[u8]>,
         options: &DecodeOptions,
-    ) -> Result<(Vec<String>, Vec<Change>), DecodeError> {
+    ) -> Result<(Vec<String>, Vec<Change>, usize), DecodeError> {
         let crd = self.definition();
         let found = type_meta_of_body(object, body, crd.kind())?;
         let refuse = |error: String| DecodeError::known(&found, crd.kind(), error);
@@ -247,7 +255,11 @@ impl CrdVersion {
                  ({expected})"
             )));
         }
-        Ok((entries, if options.report { cleaned.changes } else { Vec::new() }))
+        let (changes, omitted) = match options.report {
+            true => (cleaned.changes, cleaned.omitted),
+            false => (Vec::new(), 0),
+        };
+        Ok((entries, changes, omitted))
     }
 
     /// Decodes stored bytes to an object of this version, as every read does (RP-50): with the
@@ -265,7 +277,7 @@ impl CrdVersion {
             read_json(stored).map_err(|error| DecodeError::storage(error.to_string()))?;
         let mut object = document.into_value();
         let changes = self.decode_storage_value(&mut object, options)?;
-        Ok(Decoded { object, strict_errors: Vec::new(), changes })
+        Ok(Decoded { object, strict_errors: Vec::new(), changes, omitted_changes: 0 })
     }
 
     /// Like [`CrdVersion::decode_storage`], for an object that is parsed already, in place. Returns

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::compiled::{Edge, Effects, NodeRef, PreviousProperty, Unlisted};
 pub use member_set::{NARROW, Narrow, Seen, Wide};
 pub use place::{AllPlaces, NoPlaces, Place, Places};
-pub use report::{Findings, Located, Report};
+pub use report::{Findings, Located, MAX_PATHS, Report};
 
 /// The place of a walk with some report.
 pub type At<'a, 's, R> = <<R as Report>::Places as Places>::At<'a, 's>;

@@ -85,7 +85,11 @@ impl Report for Vec<Change> {
     }
 }
 
-/// The findings about an object.
+/// The bytes that the paths of [`Findings`] may take together (PR-34).
+pub const MAX_PATHS: usize = 16 << 20;
+
+/// The findings about an object. Changes are left out when the paths take more than
+/// [`MAX_PATHS`].
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Findings {
@@ -94,6 +98,10 @@ pub struct Findings {
     pub changes: Vec<Change>,
     /// The paths of unknown fields, in the order in which field validation lists them (RP-20).
     pub unknown: Vec<String>,
+    /// The number of changes that are left out.
+    pub omitted: usize,
+    /// The bytes of the paths.
+    paths: usize,
 }
 
 impl sealed::Sealed for Findings {}
@@ -103,7 +111,12 @@ impl Report for Findings {
     type Places = AllPlaces;
 
     fn push(&mut self, change: Change) {
-        self.changes.push(change);
+        self.paths = self.paths.saturating_add(change.path().size());
+        if self.paths > MAX_PATHS {
+            self.omitted += 1;
+        } else {
+            self.changes.push(change);
+        }
     }
 
     fn unknown_metadata(&mut self, paths: Vec<String>) {

@@ -203,3 +203,31 @@ fn documents_that_are_no_definition_say_so() {
     let error = read_manifests(b"a: b\n\xff").unwrap_err();
     assert_eq!(error.place(), Some((2, 1)));
 }
+
+/// PR-34: paths of unknown fields far down take a bounded share of memory; whatever is not listed is
+/// removed and counted.
+#[test]
+fn reports_of_deep_objects_are_bounded() {
+    const DEPTH: usize = 200;
+    let mut schema = json!({"type": "object"});
+    for _ in 0..DEPTH {
+        schema = json!({"type": "object", "properties": {"a": schema}});
+    }
+    let version = crate::definitions::version_with(&schema, Dialect::Kubernetes, false);
+    let body = |count: usize| {
+        let unknown: Vec<_> = (0..count).map(|index| format!(r#""x{index}":1"#)).collect();
+        let (open, close) = (r#""a":{"#.repeat(DEPTH), "}".repeat(DEPTH));
+        let types = r#""apiVersion":"example.com/v1","kind":"Foo""#;
+        format!("{{{types},{open}{}{close}}}", unknown.join(","))
+    };
+    let options = DecodeOptions::default().report(true);
+    for (count, is_whole) in [(1_000, true), (60_000, false)] {
+        let decoded = version.decode(body(count).as_bytes(), &options).unwrap();
+        assert_eq!(decoded.changes().len() + decoded.omitted_changes(), count);
+        assert_eq!(decoded.omitted_changes() == 0, is_whole);
+        assert_eq!(decoded.strict_errors().len(), decoded.changes().len());
+        let path = decoded.changes()[999].path().to_dotted();
+        assert!(path.starts_with("a.a.") && path.rsplit_once(".a.x").is_some());
+        assert!(!billhook::to_json(decoded.object()).contains("\"x"));
+    }
+}
