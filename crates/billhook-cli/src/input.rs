@@ -1,8 +1,8 @@
 //! From the paths on the command line to documents: finding files in directories, reading them,
 //! and taking lists apart into their items.
 
-use std::fs;
-use std::io::{self, Read as _};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +13,9 @@ use serde_json::Value;
 
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem, no_objects};
+
+/// The MiB that are read of a file or of standard input.
+const MAX_INPUT_MIB: u64 = 256;
 
 /// Something to read documents from.
 #[derive(Debug)]
@@ -130,12 +133,8 @@ impl Input {
 
     fn read(&self) -> io::Result<Vec<u8>> {
         match self {
-            Input::Stdin => {
-                let mut text = Vec::new();
-                io::stdin().lock().read_to_end(&mut text)?;
-                Ok(text)
-            }
-            Input::File(path) => fs::read(path),
+            Input::Stdin => read_limited(io::stdin().lock()),
+            Input::File(path) => read_limited(File::open(path)?),
         }
     }
 
@@ -167,6 +166,16 @@ impl Input {
         }
         Ok(documents)
     }
+}
+
+fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let mut text = Vec::new();
+    reader.take((MAX_INPUT_MIB << 20) + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > MAX_INPUT_MIB << 20 {
+        let message = format!("more than {MAX_INPUT_MIB} MiB");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+    }
+    Ok(text)
 }
 
 fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {
