@@ -12,8 +12,9 @@ use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
+use crate::server::{Server, Versions, versions};
 use crate::suites::Test;
-use billhook::{Dialect, FieldValidation};
+use billhook::{CrdOptions, Dialect, FieldValidation};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 /// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
@@ -66,12 +67,15 @@ Errors in CRDs name places as the server does: what all versions have in common 
 `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
 `spec.selectableFields`.
 
+For a range of versions there is a line for each document: which versions accept it, what needs a
+newer one, what a newer one refuses, and the first error of each version.
+
 Webhook configurations get advice as well: `lint` is likely to be wrong, `note` is to be kept in
 mind.
 
 Exit status:
   0  everything is accepted; advice does not count
-  1  a document is refused
+  1  a document is refused, by any of the versions
   2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check";
 
 #[derive(Debug, Args)]
@@ -80,6 +84,9 @@ pub(crate) struct Check {
     /// the same kind and name are checked as updates of them, all others as new ones
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
+    /// Kubernetes version of the server to follow, from 1.32 to 1.36, or a range such as 1.33..1.36
+    #[arg(long, value_name = "VERSIONS", value_parser = versions, default_value = "1.36")]
+    pub(crate) kubernetes: Versions,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
@@ -159,6 +166,8 @@ pub(crate) struct Validate {
     /// Subresource to update
     #[arg(long, value_enum, value_name = "NAME", requires = "old")]
     pub(crate) subresource: Option<Subresource>,
+    #[command(flatten)]
+    server: Server,
     /// Skip decoding: nothing is pruned, defaulted or coerced, as after admission
     #[arg(long, conflicts_with = "field_validation")]
     pub(crate) no_decode: bool,
@@ -200,6 +209,8 @@ pub(crate) struct Common {
     /// Behavior to reproduce
     #[arg(long, value_enum, value_name = "DIALECT", default_value_t = Rules::Kubernetes)]
     dialect: Rules,
+    #[command(flatten)]
+    server: Server,
     /// Output format of objects
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
@@ -277,9 +288,7 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 ("validate", read_stdin_once(paths))
             }
-            Subcommands::Check(check) => {
-                ("check", read_stdin_once(check.old.iter().chain(&check.documents)))
-            }
+            Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
@@ -313,19 +322,31 @@ impl Validate {
     pub(crate) fn field_validation(&self) -> FieldValidation {
         field_validation(self.field_validation)
     }
+
+    pub(crate) fn crd_options(&self) -> CrdOptions {
+        self.server.crd_options()
+    }
 }
 
 impl Check {
+    /// Checks combinations of options that clap cannot rule out.
+    fn check(&self) -> Result<(), &'static str> {
+        if self.kubernetes.single().is_none() && self.findings.given().is_some() {
+            return Err("`--format` is for one version, not for a range of `--kubernetes`");
+        }
+        read_stdin_once(self.old.iter().chain(&self.documents))
+    }
+
     pub(crate) fn field_validation(&self) -> FieldValidation {
         field_validation(self.field_validation)
     }
 }
 
 impl Common {
-    pub(crate) fn dialect(&self) -> Dialect {
-        match self.dialect {
+    pub(crate) fn crd_options(&self) -> CrdOptions {
+        self.server.crd_options().dialect(match self.dialect {
             Rules::Kubernetes => Dialect::Kubernetes,
             Rules::Kep => Dialect::Kep,
-        }
+        })
     }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Dialect};
+use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::SchemaSource;
 use serde_json::Value;
@@ -62,8 +62,7 @@ impl Crd<'_> {
 
 impl Crds {
     /// Reads all definitions below the paths; returns the problems of reading beside them.
-    pub(crate) fn read(paths: &[PathBuf], dialect: Dialect) -> (Self, Vec<Problem>) {
-        let options = CrdOptions::default().dialect(dialect);
+    pub(crate) fn read(paths: &[PathBuf], options: CrdOptions) -> (Self, Vec<Problem>) {
         let mut crds = Crds { found: Vec::new(), others: Vec::new(), options };
         let mut problems = Vec::new();
         for found in documents(paths) {

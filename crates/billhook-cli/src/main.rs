@@ -18,6 +18,7 @@ mod options;
 mod owners;
 mod problem;
 mod report;
+mod server;
 mod stored;
 mod suites;
 mod validate;

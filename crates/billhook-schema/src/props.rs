@@ -111,7 +111,8 @@ record! {
         /// `x-kubernetes-map-type`.
         pub map_type: Option<String> = "x-kubernetes-map-type" as "XMapType",
         /// `x-kubernetes-validations`.
-        pub validations: Option<Vec<ValidationRule>> = "x-kubernetes-validations" as "XValidations",
+        pub validations: Option<Vec<ValidationRule>> =
+            "x-kubernetes-validations" as "XValidations" of "v1.ValidationRules",
     }
 
     /// A link to documentation.

@@ -55,7 +55,8 @@
 //! - [`FieldManagement`]: server-side apply, and the ownership of fields; [`apply`]: its parts.
 //! - [`webhook`]: webhook configurations, and the webhooks that a request goes to.
 //! - `billhook-admission`: the whole write path, mutating and validating webhooks included.
-//! - [`Dialect`]: the behavior of a server, or the text of the KEPs.
+//! - [`Dialect`]: the behavior of a server, or the text of the KEPs; [`KubernetesVersion`]: which
+//!   server, from 1.32 to 1.36.
 //!
 //! # Crate features
 //!

@@ -12,6 +12,7 @@ const UNKNOWN: Reason = Reason::new("OM-12", "not a field of metadata");
 const EMPTY: Reason = Reason::new("OM-02", "empty, which is the same as absent");
 const NULL_ENTRY: Reason = Reason::new("OM-03", "null is the empty string here");
 const ALWAYS_WRITTEN: Reason = Reason::new("OM-02", "always written");
+const UNSET_TIME: Reason = Reason::new("KV-01", "not set, and written all the same");
 const NORMALISED: Reason = Reason::new("OM-04", "times are kept in UTC with second precision");
 const WHOLE: Reason = Reason::new("OM-03", "whole numbers are integers here");
 
@@ -83,7 +84,8 @@ impl Diff<'_> {
         for (name, after) in sorted(normal) {
             if !written.contains_key(name) {
                 let kind = ChangeKind::MetadataCoerced;
-                self.push(kind, &at.name(name), None, Some(after), ALWAYS_WRITTEN);
+                let reason = if after.is_null() { UNSET_TIME } else { ALWAYS_WRITTEN };
+                self.push(kind, &at.name(name), None, Some(after), reason);
             }
         }
     }

@@ -45,10 +45,14 @@ impl Syntax<'_> {
             Type::Int32 | Type::Int64 | Type::Float => {
                 self.out.push_str(&go_value(value.unwrap_or(&Value::from(0))));
             }
-            Type::Any => self.out.push_str(&value.map_or("interface {}(nil)".to_owned(), go_value)),
+            Type::Any => {
+                let shown = value.map_or_else(|| format!("{}(nil)", self.name(type_)), go_value);
+                self.out.push_str(&shown);
+            }
             Type::List(of) => self.list(value, *of, &self.name(type_)),
             Type::Map(of) => self.map(value, *of, &self.name(type_)),
-            Type::Optional(of @ (Type::List(_) | Type::Map(_))) => self.value(value, *of),
+            Type::Optional(Type::List(of)) => self.list(value, **of, &self.name(type_)),
+            Type::Optional(Type::Map(of)) => self.map(value, **of, &self.name(type_)),
             Type::RecordOrList(table) => {
                 let part = |name: &str| value.and_then(|value| value.get(name));
                 let name = self.name_of(table());
@@ -120,6 +124,7 @@ impl Syntax<'_> {
             format!("{}.{name}", self.package)
         };
         match type_ {
+            Type::Named(name, Type::Optional(Type::List(_) | Type::Map(_))) => own(name),
             Type::Named(name, Type::Optional(_)) => format!("*{}", own(name)),
             Type::Named(name, _) => own(name),
             Type::Text | Type::Parsed(_) => "string".to_owned(),
@@ -131,6 +136,7 @@ impl Syntax<'_> {
             Type::Time => own("Time"),
             Type::Any => own("JSON"),
             Type::Record(table) => self.name_of(table()),
+            Type::Optional(of @ (Type::List(_) | Type::Map(_))) => self.name(*of),
             Type::Optional(of) => format!("*{}", self.name(*of)),
             Type::List(of) => format!("[]{}", self.name(*of)),
             Type::Map(of) => format!("map[string]{}", self.name(*of)),

@@ -11,3 +11,4 @@
 
 mod kubernetes_version;
 mod names;
+mod wording;

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::options::{Format, Report, Validation};
+use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
 An object to delete need not be among those of --old; an object to create must not be.
@@ -48,6 +49,8 @@ pub(crate) struct Admit {
     /// Subresource to update
     #[arg(long, value_enum, value_name = "NAME", requires = "stored")]
     pub(crate) subresource: Option<Subresource>,
+    #[command(flatten)]
+    pub(crate) server: Server,
     /// Make a dry-run request
     #[arg(long)]
     pub(crate) dry_run: bool,

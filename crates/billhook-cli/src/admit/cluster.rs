@@ -66,7 +66,7 @@ impl Cluster {
         let mut namespaces = Namespaces::default();
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
-            paths => configurations(paths, &mut namespaces, problems),
+            paths => configurations(paths, command.server.kubernetes, &mut namespaces, problems),
         };
         namespaces.read(&command.namespace_labels, problems);
         let old = readable_documents(&command.old, problems);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use billhook::apply::ManagedFields;
-use billhook::{CrdVersion, Dialect, UserInfo};
+use billhook::{CrdVersion, UserInfo};
 use billhook_admission::{
     Accepted, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
@@ -31,7 +31,7 @@ use crate::report::{self, Objects};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let (crds, mut problems) = Crds::read(&command.crd, command.server.crd_options());
     let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
     if command.subresource.is_some() && !is_update {
         let message = "a subresource is only updated, neither created nor deleted";
@@ -138,9 +138,10 @@ impl Run<'_> {
         self.used.note(&crd, &version, true, &mut notes);
         notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(self.caller()?)
+            .kubernetes(command.server.kubernetes)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
-            .conditions(allow::conditions(&command.allow))
+            .conditions(allow::conditions(&command.allow).kubernetes(command.server.kubernetes))
             .observer(waiting)
             .results_in_hook_order(true);
         let stored = old.map(json);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Format, Validation, field_validation};
+use crate::server::Server;
 use billhook::FieldValidation;
 
 pub(crate) const EXIT_STATUS: &str = "\
@@ -21,6 +22,8 @@ pub(crate) struct Apply {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE", required = true)]
     pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: Server,
     /// Live objects with their managed fields (`kubectl get -o yaml --show-managed-fields`), found
     /// by kind, namespace and name: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]

@@ -6,9 +6,7 @@ use std::fmt::Write as _;
 use std::io;
 
 use billhook::apply::{ApplyError as MergeError, Conflict, Operation};
-use billhook::{
-    ApplyError, CrdVersion, DecodeOptions, Dialect, FieldManagement, Status as ApiStatus, Time,
-};
+use billhook::{ApplyError, CrdVersion, DecodeOptions, FieldManagement, Status as ApiStatus, Time};
 use billhook_admission::{
     Accepted, Admission, Chain, ObjectRequest, StoredObject, Subresource as For, Unreachable,
 };
@@ -24,7 +22,7 @@ use crate::stored::Stored;
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Apply) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let (crds, mut problems) = Crds::read(&command.crd, command.server.crd_options());
     let live = readable_documents(&command.live, &mut problems);
     let live = Stored::new(live, &command.namespace);
     let mut status = report::problems(&problems);

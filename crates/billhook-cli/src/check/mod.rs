@@ -1,6 +1,7 @@
 //! `billhook check`: what a server says about documents that are applied to it, one verdict for
 //! each. [`Subject`] knows the kinds that can be checked.
 
+mod matrix;
 mod report;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use billhook::webhook::{
 };
 use billhook::{
     CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
-    FieldError, FieldValidation,
+    FieldError, FieldValidation, KubernetesVersion,
 };
 use billhook_apimachinery::print::quote;
 use indexmap::IndexSet;
@@ -72,21 +73,27 @@ impl Subject {
         CustomResourceDefinition::is_definition(value) || has_webhooks(value)
     }
 
-    /// Reads a document; also gives the fields that its kind does not have.
-    fn read(document: &Document) -> Result<(Self, Vec<String>), Box<Problem>> {
+    /// Reads a document for a version of the server; also gives the fields that its kind does not
+    /// have.
+    fn read(
+        document: &Document,
+        kubernetes: KubernetesVersion,
+    ) -> Result<(Self, Vec<String>), Box<Problem>> {
         if has_webhooks(&document.value) {
             let read = WebhookConfiguration::from_value_reporting(&document.value);
             let (configuration, unknown) = read.map_err(|error| match error {
                 ConfigurationError::Kind { .. } => unknown_version(document),
                 error => unreadable(document, &error.to_string()),
             })?;
+            let configuration = configuration.kubernetes(kubernetes);
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
         }
+        let options = DefinitionOptions::default().kubernetes(kubernetes);
         let read = match &document.body {
             Some(text) if text.bytes().starts_with(b"{") => {
-                Definition::from_json(text.bytes(), &DefinitionOptions::default())
+                Definition::from_json(text.bytes(), &options)
             }
-            _ => Definition::from_value(&document.value),
+            _ => Definition::with_options(&document.value, &options),
         };
         let manifest = read.map_err(|error| match error {
             DefinitionError::Kind => unknown_version(document),
@@ -172,41 +179,67 @@ fn unknown_version(document: &Document) -> Box<Problem> {
 pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
-    let mut printer = report::Printer::new(arguments);
     let mut run = Run {
         old: &old,
         is_update: false,
         validation: arguments.field_validation(),
         configurations: Vec::new(),
     };
-    let mut others = Vec::new();
-    let mut any = false;
-    for found in documents(&arguments.documents) {
+    status = status.max(match arguments.kubernetes.single() {
+        Some(kubernetes) => for_one_version(arguments, kubernetes, &mut run)?,
+        None => matrix::run(arguments, &mut run)?,
+    });
+    if !old.is_empty() && !run.is_update {
+        let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
+        let text = format!("no document updates {}", list(&names));
+        crate::report::warning(&text);
+    }
+    Ok(status)
+}
+
+fn for_one_version(
+    arguments: &Check,
+    kubernetes: KubernetesVersion,
+    run: &mut Run<'_>,
+) -> io::Result<Status> {
+    let mut printer = report::Printer::new(arguments);
+    let status = each_document(arguments, |found| {
         let outcome = match found {
-            Ok(document) if !Subject::is_known(&document.value) => {
-                let kind = document.value.get("kind").and_then(Value::as_str);
-                others.extend(kind.map(str::to_owned).filter(|kind| !others.contains(kind)));
-                continue;
-            }
-            Ok(document) => run.outcome(&document),
+            Ok(document) => run.outcome(&document, kubernetes),
             Err(problem) => Outcome::failed(problem),
         };
+        let status = outcome.status();
+        printer.add(outcome).map(|()| status)
+    })?;
+    printer.add_together(&lint_together(&run.configurations))?;
+    printer.finish()?;
+    Ok(status)
+}
+
+/// Goes through the documents that can be checked, and those that cannot be read. Returns the worst
+/// status.
+fn each_document(
+    arguments: &Check,
+    mut check: impl FnMut(Result<Document, Box<Problem>>) -> io::Result<Status>,
+) -> io::Result<Status> {
+    let (mut others, mut any) = (Vec::new(), false);
+    let mut status = Status::Fine;
+    for found in documents(&arguments.documents) {
+        if let Ok(document) = &found
+            && !Subject::is_known(&document.value)
+        {
+            let kind = document.value.get("kind").and_then(Value::as_str);
+            others.extend(kind.map(str::to_owned).filter(|kind| !others.contains(kind)));
+            continue;
+        }
         any = true;
-        status = status.max(outcome.status());
-        printer.add(outcome)?;
+        status = status.max(check(found)?);
     }
     if !any {
         let problem = nothing(&arguments.documents, &others);
         status = status.max(problem.status);
         crate::report::problem(&problem);
     }
-    if !old.is_empty() && !run.is_update {
-        let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
-        let text = format!("no document updates {}", list(&names));
-        crate::report::warning(&text);
-    }
-    printer.add_together(&lint_together(&run.configurations))?;
-    printer.finish()?;
     Ok(status)
 }
 
@@ -230,7 +263,7 @@ fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
         if !Subject::is_known(&document.value) {
             continue;
         }
-        match Subject::read(&document) {
+        match Subject::read(&document, KubernetesVersion::default()) {
             Ok((subject, _)) => {
                 stored.insert(key(&document), subject);
             }
@@ -260,13 +293,17 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn outcome(&mut self, document: &Document) -> Outcome {
+    fn outcome(&mut self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
         let (place, identity) = (document.place.clone(), Identity::of(&document.value));
-        Outcome { place, identity, result: self.findings(document) }
+        Outcome { place, identity, result: self.findings(document, kubernetes) }
     }
 
-    fn findings(&mut self, document: &Document) -> Result<Findings, Box<Problem>> {
-        let (subject, unknown) = Subject::read(document)?;
+    fn findings(
+        &mut self,
+        document: &Document,
+        kubernetes: KubernetesVersion,
+    ) -> Result<Findings, Box<Problem>> {
+        let (subject, unknown) = Subject::read(document, kubernetes)?;
         let duplicates = document.duplicates.iter();
         let mut notes: Vec<String> =
             duplicates.map(|path| format!("duplicate field {}", quote(path))).collect();

@@ -33,7 +33,7 @@ enum Printer {
 /// Runs a command. The error is one of writing the output.
 pub(crate) fn run(command: &Command) -> io::Result<Status> {
     let common = command.common();
-    let (crds, problems) = Crds::read(&common.crd, common.dialect());
+    let (crds, problems) = Crds::read(&common.crd, common.crd_options());
     let mut status = report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::options::{Report, read_stdin_once};
+use crate::server::Server;
 
 pub(crate) const MATCH_HELP: &str = "\
 A webhook is `undecided` if the decision is up to match conditions that ask for permissions of the
@@ -41,6 +42,8 @@ pub(crate) struct Match {
     /// Stored objects, found by kind and name: a file, a directory or `-`
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: Server,
     /// Subresource of the request, e.g. `status`
     #[arg(long, value_name = "NAME")]
     pub(crate) subresource: Option<String>,

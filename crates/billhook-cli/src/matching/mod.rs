@@ -9,7 +9,7 @@ mod subject;
 use std::io;
 use std::path::PathBuf;
 
-use billhook::Dialect;
+use billhook::KubernetesVersion;
 use billhook::webhook::{
     AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
     ValidationOptions, WebhookConfiguration, WebhookSet,
@@ -30,11 +30,13 @@ use subject::{Decided, is_named};
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut problems = Vec::new();
     let mut namespaces = Namespaces::default();
-    let configurations = configurations(&command.webhooks, &mut namespaces, &mut problems);
+    let kubernetes = command.server.kubernetes;
+    let configurations =
+        configurations(&command.webhooks, kubernetes, &mut namespaces, &mut problems);
     namespaces.read(&command.namespace_labels, &mut problems);
     let mut crds = None;
     if !command.crd.is_empty() {
-        let (read, found) = Crds::read(&command.crd, Dialect::Kubernetes);
+        let (read, found) = Crds::read(&command.crd, command.server.crd_options());
         crds = Some(read);
         problems.extend(found);
     }
@@ -55,7 +57,8 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         registry.register_definition(definition);
     }
     let mut printer = Printer::new(command);
-    let conditions = allow::conditions(&command.allow).leave_authorization_open();
+    let conditions =
+        allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
     let requests = Requests { command, crds: crds.as_ref(), registry: &registry };
     for subject in requests.read() {
         let context = MatchContext::new(&namespaces, &registry).conditions(&conditions);
@@ -95,6 +98,7 @@ fn decide<'h>(
 /// Namespaces may stand beside them.
 pub(crate) fn configurations(
     paths: &[PathBuf],
+    kubernetes: KubernetesVersion,
     namespaces: &mut Namespaces,
     problems: &mut Vec<Problem>,
 ) -> Vec<WebhookConfiguration> {
@@ -106,6 +110,7 @@ pub(crate) fn configurations(
         let read = WebhookConfiguration::from_value_reporting(&document.value);
         let (configuration, unknown) =
             read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+        let configuration = configuration.kubernetes(kubernetes);
         warn(&document.place, &configuration, &unknown);
         found.push(configuration);
         Ok(())

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use billhook::KubernetesVersion;
 use clap::Args;
 
 use crate::options::FindingsFormat;
+use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
 Suites are those of OpenShift's API repository: objects to create and to update, and what a server
@@ -22,9 +22,8 @@ pub(crate) struct Test {
     /// CRDs: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
-    /// Version of the server
-    #[arg(long, value_name = "VERSION", default_value_t)]
-    pub(crate) kubernetes: KubernetesVersion,
+    #[command(flatten)]
+    pub(crate) server: Server,
     /// Run only the cases whose name contains a text
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,

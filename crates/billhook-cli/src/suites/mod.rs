@@ -96,7 +96,7 @@ impl SuiteRun<'_> {
             Err(problem) => return Ok(Err(problem)),
         };
         for (name, definition) in definitions {
-            let runner = Runner::new(&definition, &suite.version, self.command.kubernetes);
+            let runner = Runner::new(&definition, &suite.version, self.command.server.kubernetes);
             let runner = match runner {
                 Ok(runner) => runner,
                 Err(error) => return Ok(Err(unusable(self.path, &format!("{name}: {error}")))),

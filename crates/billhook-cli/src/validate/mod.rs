@@ -6,7 +6,7 @@ pub(crate) mod report;
 
 use std::io;
 
-use billhook::{CrdVersion, DecodeOptions, Dialect, ValidateOptions};
+use billhook::{CrdVersion, DecodeOptions, ValidateOptions};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_findings::SchemaSource;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use report::Printer;
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Validate) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, Dialect::Kubernetes);
+    let (crds, mut problems) = Crds::read(&command.crd, command.crd_options());
     let old = readable_documents(&command.old, &mut problems);
     let old = Stored::new(old, &command.namespace);
     let mut status = crate::report::problems(&problems);

@@ -27,4 +27,5 @@ mod server;
 mod suites;
 mod support;
 mod validate;
+mod versions;
 mod webhooks;

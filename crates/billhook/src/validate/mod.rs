@@ -186,7 +186,7 @@ impl CrdVersion {
             }
             if let Some(rules) = self.rules() {
                 if errors.iter().any(|error| blocks_rules(error.error_type())) {
-                    errors.push(rules_not_checked().worded(wording));
+                    errors.push(rules_not_checked());
                 } else {
                     let mut found = match is_status && !self.ratchets_status() {
                         true => rules.check_all(object, write.old(), BUDGET),
@@ -200,6 +200,7 @@ impl CrdVersion {
         if !is_status {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
+        let errors = errors.into_iter().map(|error| error.worded(wording)).collect();
         Validation { errors, warnings, subject: self.subject(&metadata) }
     }
 

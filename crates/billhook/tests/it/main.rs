@@ -18,5 +18,6 @@ mod laws;
 mod rules;
 mod stream;
 mod validate;
+mod version_metadata;
 mod versions;
 mod webhook;
