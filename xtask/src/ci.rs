@@ -10,7 +10,7 @@ use serde_json::Value;
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
 /// All steps, the quick ones first.
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -42,6 +42,7 @@ const STEPS: [Step; 10] = [
         cargo(root, &format!("{facade} --features serde_json/arbitrary_precision"))
     }),
     ("conformance", conformance),
+    ("replay", replay),
 ];
 
 /// The names of all steps.
@@ -105,6 +106,17 @@ fn conformance(root: &Path) -> Result<(), String> {
     }
     let options = crate::conformance::Options { files, ..Default::default() };
     failed(crate::conformance::main(root, &options))
+}
+
+/// All recorded conversations, if they are there; the tests play the committed part.
+fn replay(root: &Path) -> Result<(), String> {
+    let files = crate::replay::shared_files(root);
+    if files.is_empty() {
+        println!("no ../shared: the full replay is left out");
+        return Ok(());
+    }
+    let options = crate::replay::Options { files, ..Default::default() };
+    failed(crate::replay::main(&options))
 }
 
 fn cargo(root: &Path, arguments: &str) -> Result<(), String> {

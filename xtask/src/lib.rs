@@ -6,6 +6,7 @@ pub mod conformance;
 pub mod fuzz;
 pub mod public_api;
 pub mod readme;
+pub mod replay;
 mod source;
 pub mod suites;
 pub mod tidy;

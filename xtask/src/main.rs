@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
-use xtask::{bench, ci, conformance, fuzz, public_api, readme, suites, tidy};
+use xtask::{bench, ci, conformance, fuzz, public_api, readme, replay, suites, tidy};
 
 /// The project's own tools
 #[derive(Parser)]
@@ -25,6 +25,8 @@ enum Tool {
     Conformance(conformance::Options),
     /// Run test suites of definitions in the layout of OpenShift's API repository
     Suites(suites::Options),
+    /// Play recorded conversations with a server, webhooks included, and compare the answers
+    Replay(replay::Options),
     /// Compare two ways to decode on generated objects
     FuzzDiff {
         /// Number of objects
@@ -59,6 +61,7 @@ fn main() -> ExitCode {
         Tool::Tidy => tidy::main(),
         Tool::Conformance(options) => conformance::main(&root, &options),
         Tool::Suites(options) => suites::main(&options),
+        Tool::Replay(options) => replay::main(&options),
         Tool::FuzzDiff { cases, seed } => fuzz::main(cases, seed),
         Tool::PublicApi { check } => public_api::main(&root, check),
         Tool::Readme { check } => readme::main(&root, check),

@@ -124,6 +124,7 @@ pub use stage::Stage;
 pub use time::timestamp;
 pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
-    Accepted, Admission, AdmissionOutcome, ObjectRequest, Preconditions, ServerFields, Store,
-    StoreError, StoreWrite, StoredObject, Subresource, UpdateForm, deprecation_warning,
+    Accepted, Admission, AdmissionOutcome, DeleteOptions, ObjectRequest, Preconditions,
+    ServerFields, Store, StoreError, StoreWrite, StoredObject, Subresource, UpdateForm,
+    deprecation_warning,
 };

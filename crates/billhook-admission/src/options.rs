@@ -70,8 +70,13 @@ impl Deadline<'_> {
         self.at.map(|at| at.saturating_duration_since(self.now()))
     }
 
+    /// Whether the time is over.
+    pub(crate) fn has_passed(&self) -> bool {
+        self.at.is_some_and(|at| at <= self.now())
+    }
+
     /// Whether the time is over, or the client gone.
     pub(crate) fn is_over(&self) -> bool {
-        self.cancellation.is_cancelled() || self.at.is_some_and(|at| at <= self.now())
+        self.cancellation.is_cancelled() || self.has_passed()
     }
 }

@@ -60,7 +60,7 @@ pub use kubernetes_version::{KubernetesVersion, KubernetesVersionError};
 pub use spans::{Placed, Span, SpanId, Spans, SpansBuilder, ValueSpan};
 pub use status::{Status, StatusCause, StatusDetails};
 pub use tree_budget::{TreeBudget, TreeTooLargeError};
-pub use type_meta::{GroupVersionError, TypeMeta};
+pub use type_meta::{GroupVersionError, TypeMeta, TypeMetaError};
 pub use user_info::UserInfo;
 pub use verdict::Verdict;
 pub use wording::{ValueSyntax, Wording};

@@ -200,9 +200,30 @@ impl Status {
         Self::failure(400, "BadRequest", message)
     }
 
-    /// Creates a 504: the request's deadline has passed (AR-76).
+    /// Creates a 422: a patch cannot be applied to the object (RE-82). The server does not say why.
+    pub fn unprocessable() -> Self {
+        let message = "the server rejected our request due to an error in our request";
+        Status { details: Some(Box::default()), ..Self::failure(422, "Invalid", message) }
+    }
+
+    /// Creates a 500 that has neither reason nor details: a failure that is not an API error
+    /// (RE-31).
+    pub fn unexpected(message: impl Into<String>) -> Self {
+        Self::failure(500, "", message)
+    }
+
+    /// Creates a 504: a step of the request notices that its deadline has passed (AR-76).
     pub fn timeout() -> Self {
-        let message = "Timeout: request did not complete within requested timeout";
-        Self::failure(504, "Timeout", message)
+        Self::timed_out("request did not complete within requested timeout")
+    }
+
+    /// Creates a 504: the server answers in place of a request whose deadline has passed (RE-22).
+    pub fn request_timeout() -> Self {
+        Self::timed_out("request did not complete within the allotted timeout")
+    }
+
+    fn timed_out(why: &str) -> Self {
+        let status = Self::failure(504, "Timeout", format!("Timeout: {why}"));
+        Status { details: Some(Box::default()), ..status }
     }
 }

@@ -1,6 +1,10 @@
 //! The API version and kind of an object.
 
+use serde_json::Value;
+
 use crate::GroupVersionKind;
+use crate::message_error;
+use crate::value::json_type;
 
 /// `apiVersion` and `kind` of an object, with the parts of the former.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,7 +25,41 @@ pub struct TypeMeta {
 #[error("unexpected GroupVersion string: {0}")]
 pub struct GroupVersionError(String);
 
+message_error! {
+    /// An object whose API version and kind cannot be read; prints the server's text.
+    pub struct TypeMetaError;
+}
+
 impl TypeMeta {
+    /// Reads the API version and the kind of an object, which are empty if they are missing. Null
+    /// counts as an empty object (RP-18).
+    ///
+    /// # Errors
+    ///
+    /// When it is not an object, or `apiVersion` or `kind` is not what it should be.
+    pub fn of_object(object: &Value) -> Result<Self, TypeMetaError> {
+        let cannot_unmarshal = |value: &Value, target: &str| {
+            TypeMetaError::from(format!(
+                "couldn't get version/kind; json parse error: json: cannot unmarshal {} into Go \
+                 {target}",
+                json_type(value)
+            ))
+        };
+        if !object.is_object() && !object.is_null() {
+            let target = r#"value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
+            return Err(cannot_unmarshal(object, target));
+        }
+        let text = |name: &str| match object.get(name) {
+            None | Some(Value::Null) => Ok(""),
+            Some(Value::String(text)) => Ok(text.as_str()),
+            Some(other) => {
+                Err(cannot_unmarshal(other, &format!("struct field .{name} of type string")))
+            }
+        };
+        let found = TypeMeta::new(text("apiVersion")?, text("kind")?);
+        found.map_err(|error| error.to_string().into())
+    }
+
     /// Splits `apiVersion` into group and version.
     ///
     /// # Errors

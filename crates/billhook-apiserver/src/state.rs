@@ -22,9 +22,4 @@ impl Shared {
     pub(crate) fn catalog(&self) -> Catalog {
         self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
-
-    /// The time, as objects have it.
-    pub(crate) fn now(&self) -> String {
-        (self.clock)()
-    }
 }

@@ -44,6 +44,10 @@ pub(super) fn handshake_error(error: &io::Error) -> String {
         CertificateError::UnknownIssuer | CertificateError::BadSignature => {
             "certificate signed by unknown authority".to_owned()
         }
+        // A server that shows the certificate of an authority, which the bundle does not name.
+        CertificateError::Other(why) if why.to_string().contains("CaUsedAsEndEntity") => {
+            "certificate signed by unknown authority".to_owned()
+        }
         CertificateError::NotValidForName => "certificate is not valid for this name".to_owned(),
         CertificateError::NotValidForNameContext { expected, presented } => {
             let presented: Vec<&str> =

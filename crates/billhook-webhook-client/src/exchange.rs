@@ -10,13 +10,15 @@ use flate2::read::MultiGzDecoder;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, RETRY_AFTER,
+    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName,
+    RETRY_AFTER, USER_AGENT,
 };
-use hyper::{Method, Request, StatusCode};
+use hyper::{Request, StatusCode};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use super::connect::{Exchange, Pool};
 use super::error::exchange_error;
+use super::redirect::{Elsewhere, Hop, MAX_REDIRECTS};
 use billhook_admission::{CallFailure, WebhookAnswer};
 use billhook_apimachinery::Status;
 
@@ -32,14 +34,24 @@ pub(super) struct Endpoint<'e> {
     /// The name of the webhook.
     pub(super) hook: &'e str,
     pub(super) pool: &'e Pool,
+    /// The headers that only the webhook itself gets.
     pub(super) headers: HeaderMap,
     pub(super) max_response: usize,
+    /// The way to other servers that the webhook redirects to; none if it may not (CL-61).
+    pub(super) elsewhere: Option<&'e Elsewhere>,
 }
 
-/// How the exchange failed on the way; the URL is put before it (CL-57).
+/// A response that was read.
+struct Response {
+    status: StatusCode,
+    headers: HeaderMap,
+    body: Vec<u8>,
+}
+
+/// How the exchange failed on the way.
 enum Failure {
-    /// Before there was a response.
-    Post(String),
+    /// Before there was a response: the URL, which is put before the cause (CL-57), and the cause.
+    Post(String, String),
     /// Everything else, complete as it is.
     Complete(CallFailure),
 }
@@ -56,7 +68,7 @@ impl Endpoint<'_> {
         let url = self.pool.target().url(seconds_up(time.unwrap_or(MAX_CALL)));
         let deadline = Deadline { at: Instant::now() + limit, is_own_limit };
         self.exchange(Bytes::from(body), &url, deadline).await.map_err(|failure| match failure {
-            Failure::Post(cause) => CallFailure::new(format!("Post {}: {cause}", quote(&url))),
+            Failure::Post(url, cause) => CallFailure::new(format!("Post {}: {cause}", quote(&url))),
             Failure::Complete(failure) => failure,
         })
     }
@@ -69,45 +81,78 @@ impl Endpoint<'_> {
     ) -> Result<WebhookAnswer, Failure> {
         let mut repetitions = 0;
         loop {
-            let request = self.request(body.clone(), url).map_err(Failure::Post)?;
-            let Exchange { response, connection } =
-                timeout_at(deadline.at, self.pool.send(request))
-                    .await
-                    .map_err(|_| Failure::Post(deadline.text()))?
-                    .map_err(Failure::Post)?;
-            let (head, incoming) = response.into_parts();
-            log_warnings(self.hook, &head.headers);
-            let body = timeout_at(deadline.at, self.read(&head.headers, incoming))
-                .await
-                .unwrap_or_else(|_| Err(ReadFailure::Broken(deadline.text())));
-            let body = body.map_err(|failure| Failure::Complete(failure.into()))?;
-            self.pool.put(connection);
-            match wait_before_repetition(head.status, &head.headers) {
+            let Response { status, headers, body } =
+                self.follow(body.clone(), url, deadline).await?;
+            match wait_before_repetition(status, &headers) {
                 Some(wait) if repetitions < MAX_REPETITIONS => {
                     repetitions += 1;
                     timeout_at(deadline.at, sleep(wait))
                         .await
-                        .map_err(|_| Failure::Post(deadline.text()))?;
+                        .map_err(|_| Failure::Post(url.to_owned(), deadline.text()))?;
                 }
-                _ => return interpret(head.status, &head.headers, body).map_err(Failure::Complete),
+                _ => return interpret(status, &headers, body).map_err(Failure::Complete),
             }
         }
     }
 
-    fn request(&self, body: Bytes, url: &str) -> Result<Request<Full<Bytes>>, String> {
-        let authority = &self.pool.target().authority;
-        let path =
-            url.split_once("://").and_then(|(_, rest)| rest.strip_prefix(authority.as_str()));
+    /// Sends a request, and again to where the webhook redirects to (CL-61).
+    async fn follow(
+        &self,
+        body: Bytes,
+        url: &str,
+        deadline: Deadline,
+    ) -> Result<Response, Failure> {
+        let mut hop = Hop::new(url, body);
+        for _ in 0..=MAX_REDIRECTS {
+            let failed = |cause| Failure::Post(hop.url.clone(), cause);
+            let response = self.send(&hop, deadline).await?;
+            let next = self.elsewhere.and_then(|_| hop.next(response.status, &response.headers));
+            match next.transpose().map_err(failed)? {
+                None => return Ok(response),
+                Some(next) => hop = next,
+            }
+        }
+        let cause = format!("stopped after {MAX_REDIRECTS} redirects");
+        Err(Failure::Post(hop.url, cause))
+    }
+
+    async fn send(&self, hop: &Hop, deadline: Deadline) -> Result<Response, Failure> {
+        let failed = |cause| Failure::Post(hop.url.clone(), cause);
+        let is_own = hop.authority() == self.pool.target().authority;
+        let other = match self.elsewhere.filter(|_| !is_own) {
+            Some(elsewhere) => Some(elsewhere.pool(hop.authority()).map_err(failed)?),
+            None => None,
+        };
+        let pool = other.as_ref().unwrap_or(self.pool);
+        let request = self.request(hop, is_own).map_err(failed)?;
+        let Exchange { response, connection } = timeout_at(deadline.at, pool.send(request))
+            .await
+            .map_err(|_| failed(deadline.text()))?
+            .map_err(failed)?;
+        let (head, incoming) = response.into_parts();
+        log_warnings(self.hook, &head.headers);
+        let body = timeout_at(deadline.at, self.read(&head.headers, incoming))
+            .await
+            .unwrap_or_else(|_| Err(ReadFailure::Broken(deadline.text())));
+        let body = body.map_err(|failure| Failure::Complete(failure.into()))?;
+        pool.put(connection);
+        Ok(Response { status: head.status, headers: head.headers, body })
+    }
+
+    fn request(&self, hop: &Hop, is_own: bool) -> Result<Request<Full<Bytes>>, String> {
         let mut request = Request::builder()
-            .method(Method::POST)
-            .uri(path.unwrap_or("/"))
-            .header(HOST, authority)
+            .method(hop.method.clone())
+            .uri(hop.path())
+            .header(HOST, hop.authority())
             .header(ACCEPT, "application/json, */*")
             .header(ACCEPT_ENCODING, "gzip")
             .header(CONTENT_TYPE, "application/json")
-            .body(Full::new(body))
+            .body(Full::new(hop.body.clone()))
             .map_err(|error| error.to_string())?;
-        request.headers_mut().extend(self.headers.clone());
+        // Credentials are for the webhook alone (CL-34).
+        let for_others = |name: &HeaderName| *name == USER_AGENT;
+        let headers = self.headers.iter().filter(|(name, _)| is_own || for_others(name));
+        request.headers_mut().extend(headers.map(|(name, value)| (name.clone(), value.clone())));
         Ok(request)
     }
 

@@ -14,6 +14,7 @@ mod exchange;
 mod exec;
 mod files;
 mod proxy;
+mod redirect;
 mod resolve;
 mod target;
 mod tls;
@@ -29,6 +30,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use connect::{Network, Pool};
 use credentials::Credentials;
 use exchange::{Endpoint, MAX_CALL};
+use redirect::Elsewhere;
 use target::Target;
 use tokio::time::{Instant, timeout};
 
@@ -61,7 +63,8 @@ const MAX_RESPONSE: usize = 4 * 1024 * 1024;
 ///     .max_response(1024 * 1024);
 /// ```
 ///
-/// Redirects are not followed (CL-61). Webhooks with a URL are reached through the proxies of the
+/// Redirects are followed as a server does, but without credentials to other hosts
+/// ([`HttpsCaller::follow_redirects`]). Webhooks with a URL are reached through the proxies of the
 /// environment, those of services directly ([`HttpsCaller::url_connector`]).
 pub struct HttpsCaller {
     network: Network,
@@ -69,6 +72,7 @@ pub struct HttpsCaller {
     validating: Clients,
     user_agent: String,
     max_response: usize,
+    follows_redirects: bool,
     trace_context: Arc<dyn Fn() -> Option<TraceContext> + Send + Sync>,
 }
 
@@ -108,6 +112,8 @@ impl Clients {
 /// The client that is kept for a webhook.
 struct Client {
     pool: Pool,
+    /// The way to other servers, if redirects are followed.
+    elsewhere: Option<Elsewhere>,
     credentials: Credentials,
 }
 
@@ -123,6 +129,7 @@ impl Default for HttpsCaller {
             validating: Clients::default(),
             user_agent: concat!("billhook/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_response: MAX_RESPONSE,
+            follows_redirects: true,
             trace_context: Arc::new(|| None),
         }
     }
@@ -189,6 +196,15 @@ impl HttpsCaller {
         self
     }
 
+    /// The caller that follows redirects of webhooks, which it does by default and a server too, or
+    /// takes them as errors (CL-61). A webhook that may redirect a server can make it send requests
+    /// to any other.
+    #[must_use]
+    pub fn follow_redirects(mut self, follow: bool) -> Self {
+        self.follows_redirects = follow;
+        self
+    }
+
     /// The caller that tells webhooks which trace a call belongs to; by default it does not
     /// (CL-51). The function is asked for each call, inside the span of the call if the feature
     /// `tracing` is on, so that it can look for the context in the current span (OB-50).
@@ -226,9 +242,20 @@ impl HttpsCaller {
             known.take(given);
         }
         let credentials = Credentials::new(user.as_ref(), expires)?;
-        let tls = tls::settings(&call.client_config.ca_bundle, user.as_ref())?;
+        let ca_bundle = &call.client_config.ca_bundle;
+        let tls = tls::settings(ca_bundle, user.as_ref())?;
+        let elsewhere = match self.follows_redirects {
+            false => None,
+            true => Some(Elsewhere {
+                network: self.network.clone(),
+                tls: match user {
+                    None => Arc::clone(&tls),
+                    Some(_) => tls::settings(ca_bundle, None)?,
+                },
+            }),
+        };
         let pool = Pool::new(target, self.network.clone(), tls)?;
-        let client = Arc::new(Client { pool, credentials });
+        let client = Arc::new(Client { pool, elsewhere, credentials });
         clients.put(call.client_config, &client);
         Ok(client)
     }
@@ -247,8 +274,13 @@ impl HttpsCaller {
         if let Some(context) = (self.trace_context)() {
             context.add_to(&mut headers);
         }
-        let max_response = self.max_response;
-        let endpoint = Endpoint { hook: call.hook, pool: &client.pool, headers, max_response };
+        let endpoint = Endpoint {
+            hook: call.hook,
+            pool: &client.pool,
+            headers,
+            max_response: self.max_response,
+            elsewhere: client.elsewhere.as_ref(),
+        };
         let body = call.review.to_json();
         drop(call.review);
         Ok(endpoint.post(body, time).await?)

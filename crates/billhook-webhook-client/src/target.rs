@@ -42,6 +42,11 @@ impl Target {
         }
     }
 
+    /// The target of a URL with this `host` or `host:port`.
+    pub(super) fn of_authority(authority: &str) -> Result<Self, String> {
+        of_url(&format!("https://{authority}/"))
+    }
+
     /// The URL of a call with its `timeout` parameter, in whole seconds (DI-51).
     pub(super) fn url(&self, seconds: u64) -> String {
         format!("https://{}{}?timeout={}", self.authority, self.path, duration(seconds))

@@ -3,15 +3,16 @@
 
 use billhook_apimachinery::TypeMeta;
 use billhook_apimachinery::metadata::{Invalid, normalize_metadata, write_unset_time};
-use billhook_apimachinery::value::{DeepValue, dismantle, go_type, json_type};
+use billhook_apimachinery::value::{DeepValue, dismantle, go_type};
 use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
 use billhook_decode::{Cleaning, Steps};
 use billhook_defaulting::LimitError;
 use billhook_schema::CompiledSchema;
 use billhook_schema::walk::{Findings, Report};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::CustomResourceDefinition;
+use crate::crd::go_text;
 use crate::error::DecodeError;
 
 /// Whether objects of a type are those of a definition.
@@ -27,31 +28,7 @@ pub(crate) fn type_meta_of_body(
     kind: &str,
 ) -> Result<TypeMeta, DecodeError> {
     let refuse = |error: String| DecodeError::unrecognized(kind, error, body);
-    let cannot_unmarshal = |value: &Value, target: &str| {
-        let found = json_type(value);
-        refuse(format!(
-            "couldn't get version/kind; json parse error: json: cannot unmarshal {found} into Go \
-             {target}"
-        ))
-    };
-    let empty = Map::new();
-    let members = match object {
-        Value::Object(members) => members,
-        Value::Null => &empty,
-        other => {
-            let target = r#"value of type struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind string "json:\"kind,omitempty\"" }"#;
-            return Err(cannot_unmarshal(other, target));
-        }
-    };
-    let text = |name: &str| match members.get(name) {
-        None | Some(Value::Null) => Ok(""),
-        Some(Value::String(text)) => Ok(text.as_str()),
-        Some(other) => {
-            Err(cannot_unmarshal(other, &format!("struct field .{name} of type string")))
-        }
-    };
-    let found = TypeMeta::new(text("apiVersion")?, text("kind")?)
-        .map_err(|error| refuse(error.to_string()))?;
+    let found = TypeMeta::of_object(object).map_err(|error| refuse(error.to_string()))?;
     if found.kind.is_empty() {
         let shown = body.map_or_else(
             || crate::to_json(object),
@@ -82,10 +59,7 @@ pub(crate) fn type_meta_of_stored(object: &Value) -> Result<TypeMeta, String> {
         None => Ok(""),
         Some(Value::String(text)) => Ok(text.as_str()),
         Some(other) => {
-            let shown = match other {
-                Value::Null => "<nil>".to_owned(),
-                other => billhook_apimachinery::print::plain_json(other),
-            };
+            let shown = go_text(other);
             let found = go_type(other);
             Err(format!(".{name} accessor error: {shown} is of the type {found}, expected string"))
         }

@@ -62,6 +62,12 @@ impl DecodeError {
         DecodeError { error, message, place: None, kind: DecodeErrorKind::Unrecognized }
     }
 
+    /// A body that is not of a native type (RE-125).
+    pub(crate) fn not_registered(error: &str) -> Self {
+        let (message, error) = (error.to_owned(), error.to_owned());
+        DecodeError { error, message, place: None, kind: DecodeErrorKind::Unrecognized }
+    }
+
     pub(crate) fn wrong_version(message: String) -> Self {
         let kind = DecodeErrorKind::WrongVersion;
         DecodeError { error: message.clone(), message, place: None, kind }
@@ -109,6 +115,9 @@ impl DecodeError {
 
 /// The start of a body: plain text if it is JSON, hexadecimal otherwise.
 fn excerpt(body: &[u8]) -> String {
+    if body.is_empty() {
+        return "<empty>".to_owned();
+    }
     let shown = body.get(..SHOWN_BODY).unwrap_or(body);
     let mut text = if body.first() == Some(&b'{') {
         String::from_utf8_lossy(shown).into_owned()

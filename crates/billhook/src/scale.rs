@@ -5,18 +5,22 @@ use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value, json};
 
-use crate::coerce_object::type_meta_of_body;
 pub use crate::crd::ScalePaths;
 use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 use billhook_apimachinery::GroupVersionKind;
-use billhook_apimachinery::Status;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::{Status, TypeMeta};
 
 const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";
 const API_VERSION: &str = "autoscaling/v1";
+
+/// The server's error for every body that is not a `Scale`: its decoder looks for another type
+/// after the first failure.
+const NOT_REGISTERED: &str = "no kind is registered for the type v1.Scale in scheme \
+    \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
 
 record! {
     #[derive(Default)]
@@ -48,7 +52,7 @@ pub fn kind() -> GroupVersionKind {
     GroupVersionKind::new(GROUP, "v1", KIND)
 }
 
-/// Returns the `Scale` of a resource. Where the replicas are not set, it does not have them either.
+/// Returns the `Scale` of a resource. Replicas that are 0 or not set are left out (RE-124).
 ///
 /// # Errors
 ///
@@ -62,7 +66,7 @@ pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, St
         }
     }
     let mut spec = Map::new();
-    if let Some(replicas) = scale.wanted(resource).map_err(internal)? {
+    if let Some(replicas) = scale.wanted(resource).map_err(internal)?.filter(|n| *n != 0) {
         spec.insert("replicas".to_owned(), replicas.into());
     }
     let mut status = Map::new();
@@ -95,54 +99,44 @@ pub fn returned(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, Statu
     of_resource(scale, resource)
 }
 
-/// Sets the replicas of a resource to those of a `Scale` (RP-77). The object may come from a webhook.
+/// Sets the replicas of a resource to those of a `Scale`, in which missing ones are 0 (RP-77). The
+/// object may come from a webhook.
 ///
 /// # Errors
 ///
 /// If the server refuses the `Scale`.
 pub fn apply(scale: &ScalePaths, object: &Value, resource: &mut Value) -> Result<(), Status> {
     let (read, _) = Scale::read(object).map_err(|e| Status::internal_error(&e.to_string()))?;
-    let replicas = read.spec.replicas.ok_or_else(|| {
-        let path = &scale.spec_replicas;
-        Status::bad_request(format!("the spec replicas field \"{path}\" cannot be empty"))
-    })?;
+    let replicas = read.spec.replicas.unwrap_or(0);
     scale.set_wanted(resource, i64::from(replicas)).map_err(|error| Status::internal_error(&error))
 }
 
-/// Decodes a body that must be a `Scale`; returns the warnings too (RP-10, RP-24).
+/// Decodes a body that must be a `Scale`; returns the warnings too. Its kind and API version may be
+/// missing (RE-125).
 ///
 /// # Errors
 ///
-/// If the server refuses the body.
+/// If the server refuses the body; it does not say why.
 pub fn decode(
     body: &[u8],
     field_validation: FieldValidation,
 ) -> Result<(DeepValue, Vec<String>), DecodeError> {
-    let Read { object, mut entries, converted } = read(body, BodyFormat::Detect, KIND)?;
-    let shown = converted.as_ref().map_or(body, String::as_bytes);
-    let found = type_meta_of_body(&object, Some(shown), KIND)?;
-    let refused = |error: String| DecodeError::known(&found, KIND, error);
-    if found.api_version != API_VERSION {
-        return Err(DecodeError::wrong_version(format!(
-            "the API version in the data ({}) does not match the expected API version \
-             ({API_VERSION})",
-            found.api_version
-        )));
+    let refused = || DecodeError::not_registered(NOT_REGISTERED);
+    let Read { object, mut entries, .. } =
+        read(body, BodyFormat::Detect, KIND).map_err(|_| refused())?;
+    let found = TypeMeta::of_object(&object).map_err(|_| refused())?;
+    let is = |found: &str, expected: &str| found.is_empty() || found == expected;
+    if !is(&found.api_version, API_VERSION) || !is(&found.kind, KIND) {
+        return Err(refused());
     }
-    if found.kind != KIND {
-        let error =
-            format!("no kind \"{}\" is registered for version \"{API_VERSION}\"", found.kind);
-        return Err(refused(error));
-    }
-    let (scale, unknown) = Scale::read(&object).map_err(|error| refused(error.to_string()))?;
-    let object = scale.to_document();
+    let (mut scale, unknown) = Scale::read(&object).map_err(|_| refused())?;
+    API_VERSION.clone_into(&mut scale.api_version);
+    KIND.clone_into(&mut scale.kind);
     entries.extend(unknown);
     match field_validation {
         FieldValidation::Ignore => entries.clear(),
-        FieldValidation::Strict if !entries.is_empty() => {
-            return Err(DecodeError::strict((&found.kind, &found.version), KIND, &entries));
-        }
+        FieldValidation::Strict if !entries.is_empty() => return Err(refused()),
         FieldValidation::Strict | FieldValidation::Warn => {}
     }
-    Ok((object, entries))
+    Ok((scale.to_document(), entries))
 }

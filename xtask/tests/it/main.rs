@@ -5,5 +5,6 @@ mod fuzz_corpus;
 mod fuzz_diff;
 mod public_api;
 mod readme;
+mod replay;
 mod spec_examples;
 mod tidy;

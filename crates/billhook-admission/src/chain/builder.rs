@@ -106,7 +106,7 @@ impl Chain {
             observer: Arc::new(Unobserved),
             uids: Arc::new(|| uuid::Uuid::new_v4().to_string()),
             results_in_hook_order: false,
-            reads_yaml: false,
+            reads_yaml: true,
             clock: Arc::new(Instant::now),
             plugins: Vec::new(),
             late_plugins: Vec::new(),
@@ -129,8 +129,8 @@ impl Chain {
         self
     }
 
-    /// The chain that reads answers in YAML too, as a server does; by default they must be JSON
-    /// (AR-51).
+    /// The chain that reads answers in YAML or, to be stricter than a server, in JSON only
+    /// (AR-51). By default it reads both.
     #[must_use]
     pub fn yaml_answers(mut self, accept: bool) -> Self {
         self.reads_yaml = accept;

@@ -10,7 +10,7 @@ use super::builder::Chain;
 use super::call::{Call, HookError};
 use super::context::Context;
 use super::status::denied;
-use crate::object_model::{Objects, check_patched};
+use crate::object_model::{Objects, patched_kind};
 use crate::patch::JsonPatch;
 use crate::review::Verified;
 use crate::stage::Stage;
@@ -67,8 +67,8 @@ fn changes(
     let Some(output) = output.filter(|_| !answer.patch.is_empty()) else { return Ok(Vec::new()) };
     let patch = JsonPatch::from_slice(&answer.patch).map_err(|error| error.to_string())?;
     let mut patched = patch.apply(output).map_err(|error| error.to_string())?;
-    check_patched(&patched, &matched.kind)?;
-    let defaulted = chain.model.apply_defaults(&mut patched, &matched.kind);
+    let kind = patched_kind(&patched, &matched.kind)?;
+    let defaulted = chain.model.apply_defaults(&mut patched, &kind);
     defaulted.map_err(|error| error.to_string())?;
     Ok(differences(output, &patched))
 }

@@ -16,10 +16,10 @@ use super::reinvocation::Reinvocation;
 use super::status::denied;
 use crate::audit::{AuditAnnotations, AuditLevel};
 use crate::object_model::{
-    Objects, State, check_patched, mutating_conversion_failed, semantically_equal,
+    Objects, State, mutating_conversion_failed, patched_kind, semantically_equal,
 };
 use crate::observe::{CallOutcome, CallSpan, CallStart};
-use crate::patch::JsonPatch;
+use crate::patch::{JsonPatch, logged};
 use crate::review::{SharedObject, Verified};
 use crate::stage::Stage;
 use crate::trace::Action;
@@ -63,7 +63,7 @@ async fn run_round(
             seen = round.state.revision();
         }
     }
-    round.state.write_back().map_err(|error| Status::internal_error(&error.to_string()))
+    round.state.write_back().map_err(|error| Status::unexpected(error.to_string()))
 }
 
 /// One round of the mutating webhooks.
@@ -80,8 +80,8 @@ struct Round<'r, 'c> {
 struct Applied {
     /// Whether the object differs from before (DI-32).
     changed: bool,
-    /// The patch, if one was applied.
-    patch: Option<JsonPatch>,
+    /// The text of the patch, if one was applied.
+    patch: Option<Vec<u8>>,
 }
 
 impl Round<'_, '_> {
@@ -212,12 +212,13 @@ impl Round<'_, '_> {
         }
         let mut patched =
             patch.apply(before).map_err(|error| HookError::internal(&error.to_string()))?;
-        check_patched(&patched, &matched.kind).map_err(|error| HookError::internal(&error))?;
+        let kind = patched_kind(&patched, &matched.kind);
+        let kind = kind.map_err(|error| HookError::internal(&error))?;
         let changed = !semantically_equal(before, &patched);
-        let defaulted = self.context.chain.model.apply_defaults(&mut patched, &matched.kind);
+        let defaulted = self.context.chain.model.apply_defaults(&mut patched, &kind);
         self.state.set(Arc::new(patched));
         defaulted.map_err(|error| HookError::internal(&error.to_string()))?;
-        Ok(Applied { changed, patch: Some(patch) })
+        Ok(Applied { changed, patch: Some(answer.patch) })
     }
 
     /// DI-26, KV-92.
@@ -275,9 +276,8 @@ impl Place<'_> {
         format!("{{\"configuration\":{},\"webhook\":{}", text(configuration), text(webhook))
     }
 
-    fn patch_annotation(&self, patch: &JsonPatch) -> String {
-        let operations: Vec<String> = patch.operations().map(compact_json).collect();
-        let operations = operations.join(",");
-        format!("{},\"patch\":[{operations}],\"patchType\":\"JSONPatch\"}}", self.names())
+    fn patch_annotation(&self, patch: &[u8]) -> String {
+        let operations = logged(patch);
+        format!("{},\"patch\":{operations},\"patchType\":\"JSONPatch\"}}", self.names())
     }
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use billhook::CustomResourceDefinition;
-use billhook_apimachinery::GroupVersionKind;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{GroupVersionKind, TypeMeta};
 use serde_json::Value;
 
 use super::conversion;
@@ -32,6 +33,37 @@ impl CustomResources {
     }
 }
 
+impl CustomResources {
+    /// Checks the versions of a conversion, whatever the strategy (CX-02).
+    fn check_versions(
+        &self,
+        object: &Value,
+        to: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+        let from = TypeMeta::new(text("apiVersion"), text("kind")).unwrap_or_default();
+        let (from_version, to_version) = (from.api_version.as_str(), to.api_version());
+        if from.group != to.group {
+            let TypeMeta { group, version, kind, .. } = &from;
+            return Err(format!(
+                "{group}/{version}, Kind={kind} is unstructured and is not suitable for \
+                 converting to {}",
+                quote(&to_version)
+            )
+            .into());
+        }
+        let is_listed = |group: &str, version: &str| {
+            group == self.definition.group() && self.definition.version(version).is_some()
+        };
+        let (direction, unknown) = match () {
+            () if !is_listed(&to.group, &to.version) => ("to", to_version.as_str()),
+            () if !is_listed(&from.group, &from.version) => ("from", from_version),
+            () => return Ok(()),
+        };
+        Err(format!("request to convert CR {direction} an invalid group/version: {unknown}").into())
+    }
+}
+
 impl ObjectModel for CustomResources {
     fn convert(
         &self,
@@ -39,14 +71,7 @@ impl ObjectModel for CustomResources {
         to: &GroupVersionKind,
     ) -> Result<DeepValue, ObjectModelError> {
         let api_version = to.api_version();
-        let is_known =
-            to.group == self.definition.group() && self.definition.version(&to.version).is_some();
-        if !is_known {
-            return Err(format!(
-                "request to convert CR to an invalid group/version: {api_version}"
-            )
-            .into());
-        }
+        self.check_versions(object, to)?;
         if let Some(converter) = &self.converter {
             let wording = self.definition.kubernetes().wording();
             return Ok(conversion::convert(&**converter, object, to, wording)?);

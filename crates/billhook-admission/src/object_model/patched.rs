@@ -1,21 +1,17 @@
-//! Objects that a webhook has patched (DI-31 to DI-35).
+//! Objects that a webhook has patched (DI-31 to DI-33).
 
 use billhook::type_meta;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::{deep_eq, grow};
 use serde_json::Value;
 
-/// Checks an object after a patch (DI-31, DI-35): any tree that still says it is of the same kind.
-pub(crate) fn check_patched(object: &Value, kind: &GroupVersionKind) -> Result<(), String> {
+/// Returns the kind of an object after a patch (DI-31, DI-35): any that the object says.
+pub(crate) fn patched_kind(
+    object: &Value,
+    kind: &GroupVersionKind,
+) -> Result<GroupVersionKind, String> {
     let found = type_meta(object, &kind.kind).map_err(|error| error.to_string())?;
-    let expected = kind.api_version();
-    if found.api_version != expected || found.kind != kind.kind {
-        return Err(format!(
-            "the patch changed the object from {expected} {} to {} {}",
-            kind.kind, found.api_version, found.kind
-        ));
-    }
-    Ok(())
+    Ok(found.into())
 }
 
 /// Whether two objects are the same to the server (DI-33): null equals the empty list and the

@@ -124,10 +124,11 @@ impl<'s> State<'s> {
         };
         if let Some(object) = &versioned.objects.object {
             let to = &self.request.kind;
-            let object = if versioned.kind == *to {
-                DeepValue::clone(object)
-            } else {
-                self.model.convert(object, to)?
+            // A webhook may have changed the version of the object too (DI-35).
+            let api_version = object.get("apiVersion").and_then(Value::as_str);
+            let object = match api_version == Some(&to.api_version()) {
+                true => DeepValue::clone(object),
+                false => self.model.convert(object, to)?,
             };
             self.request.object = Some(object);
         }

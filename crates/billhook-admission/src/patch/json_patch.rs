@@ -185,7 +185,8 @@ fn replace(document: &mut DeepValue, operation: &Operation<'_>) -> Result<(), Pa
     let value = operation.value();
     if path.is_empty() {
         if !value.is_object() && !value.is_array() {
-            let text = "replace operation value must be object or array";
+            // The server prints the error it does not have.
+            let text = "replace operation value must be object or array: %!w(<nil>)";
             return Err(PatchError::new(text.to_owned()));
         }
         *document = DeepValue::from(deep_clone(value));

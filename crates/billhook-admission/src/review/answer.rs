@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use billhook_apimachinery::value::json_type;
+use billhook_apimachinery::TypeMeta;
+use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
 use serde_json::Value;
 
@@ -10,7 +11,9 @@ use super::caller::{CallFailure, WebhookAnswer};
 use crate::stage::Stage;
 use billhook::webhook::{AdmissionReview, ReviewVersion};
 use billhook_apimachinery::Status;
-use billhook_decode::is_json;
+
+/// The server's name for the types that it reads answers as.
+const SCHEME: &str = "k8s.io/apiserver/pkg/util/webhook/client.go:71";
 
 /// An answer that passed verification.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -32,7 +35,10 @@ pub(crate) fn read(
 ) -> Result<AdmissionReview, CallFailure> {
     // An empty header counts as none.
     if let Some(content_type) = answer.content_type.as_deref().filter(|text| !text.is_empty()) {
-        check_media_type(content_type).map_err(CallFailure::new)?;
+        check_media_type(content_type).map_err(|error| {
+            let status = Status::internal_error(&error);
+            CallFailure::of_status(&status)
+        })?;
     }
     if answer.body.is_empty() {
         let content_type = answer.content_type.as_deref().unwrap_or_default();
@@ -41,64 +47,54 @@ pub(crate) fn read(
             answer.status
         )));
     }
-    let unreadable = |error: String| {
-        CallFailure::new(format!("couldn't get version/kind; json parse error: {error}"))
-    };
-    let mut value = if reads_yaml && !is_json(&answer.body) {
-        let document = billhook_yaml::read_document(&answer.body);
-        document.map_err(|error| unreadable(error.to_string()))?.into_value()
-    } else {
-        let document = read_json_to_depth(&answer.body, billhook_decode::MAX_DEPTH);
-        document.map_err(|error| unreadable(error.to_string()))?.into_value()
-    };
-    match &mut *value {
-        Value::Null => return Ok(AdmissionReview::default()),
-        Value::Object(members) => {
-            members.remove("request").map(billhook_apimachinery::value::DeepValue::from);
-        }
-        other => return Err(unreadable(format!("expected an object, got {}", json_type(other)))),
+    let mut value = parse(&answer.body, reads_yaml)?;
+    if let Value::Object(members) = &mut *value {
+        members.remove("request").map(DeepValue::from);
     }
-    let text = |name: &str| match value.get(name) {
-        None | Some(Value::Null) => Ok(""),
-        Some(Value::String(text)) => Ok(text.as_str()),
-        Some(other) => {
-            Err(unreadable(format!("{name}: expected a string, got {}", json_type(other))))
-        }
-    };
-    let (api_version, kind) = (text("apiVersion")?, text("kind")?);
-    check_type(&value, api_version, kind, version)?;
+    let found = TypeMeta::of_object(&value).map_err(|error| CallFailure::new(error.to_string()))?;
+    check_type(&found, version)?;
+    if value.is_null() {
+        return Ok(AdmissionReview::default());
+    }
     AdmissionReview::from_value(&value).map_err(|error| CallFailure::new(error.to_string()))
 }
 
-/// AR-53, AR-54. An API status in place of a review stands for itself.
-fn check_type(
-    value: &Value,
-    api_version: &str,
-    kind: &str,
-    version: ReviewVersion,
-) -> Result<(), CallFailure> {
+/// AR-51: JSON begins with a brace; anything else is YAML.
+fn parse(body: &[u8], reads_yaml: bool) -> Result<DeepValue, CallFailure> {
+    let is_json = body.trim_ascii_start().starts_with(b"{");
+    if reads_yaml && !is_json {
+        let document = billhook_yaml::read_document(body);
+        return Ok(document.map_err(|error| CallFailure::new(error.to_string()))?.into_value());
+    }
+    let document = read_json_to_depth(body, billhook_decode::MAX_DEPTH).map_err(|error| {
+        CallFailure::new(format!("couldn't get version/kind; json parse error: {error}"))
+    });
+    Ok(document?.into_value())
+}
+
+/// AR-53, AR-54.
+fn check_type(found: &TypeMeta, version: ReviewVersion) -> Result<(), CallFailure> {
     let expected = version.api_version();
-    let (found_version, found_kind) = (
-        if api_version.is_empty() { &expected } else { api_version },
-        if kind.is_empty() { "AdmissionReview" } else { kind },
-    );
+    let or = |text, default| if str::is_empty(text) { default } else { text };
+    let found_version = or(found.api_version.as_str(), expected.as_str());
+    let found_kind = or(found.kind.as_str(), "AdmissionReview");
     if found_version == expected && found_kind == "AdmissionReview" {
         return Ok(());
     }
-    if found_version == "v1" && found_kind == "Status" {
-        return match Status::of_failure(value) {
-            Some(status) => Err(CallFailure::of_status(&status)),
-            None => Err(CallFailure::new("the answer is a status of success, not a review")),
-        };
-    }
-    let found = ReviewVersion::of_api_version(found_version);
-    Err(CallFailure::new(match found.filter(|_| found_kind == "AdmissionReview") {
-        Some(found) => format!(
-            "converting ({}.AdmissionReview) to ({}.AdmissionReview): unknown conversion",
-            found.name(),
-            version.name()
+    let found = match (ReviewVersion::of_api_version(found_version), found_version, found_kind) {
+        (Some(found), _, "AdmissionReview") => Some(format!("{}.AdmissionReview", found.name())),
+        (None, "v1", "Status") => Some("v1.Status".to_owned()),
+        _ => None,
+    };
+    Err(CallFailure::new(match found {
+        Some(found) => {
+            let version = version.name();
+            format!("converting ({found}) to ({version}.AdmissionReview): unknown conversion")
+        }
+        None => format!(
+            "no kind \"{found_kind}\" is registered for version \"{found_version}\" in scheme \
+             \"{SCHEME}\""
         ),
-        None => format!("no kind \"{found_kind}\" is registered for version \"{found_version}\""),
     }))
 }
 

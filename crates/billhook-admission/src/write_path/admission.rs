@@ -11,7 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use super::attempt::{Attempt, Attempted};
 use super::body::{Incoming, read_stored};
 use super::deprecation::deprecation_warning;
-use super::request::{ObjectRequest, Subresource};
+use super::request::ObjectRequest;
 use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
 use super::write::Accepted;
@@ -130,7 +130,11 @@ impl Admission {
     /// Takes a request through decoding, the chain, validation and storage.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut run = Run::new(&self.chain, &request.options);
-        let result = self.take_through(request, &mut run).await;
+        let mut result = self.take_through(request, &mut run).await;
+        // The server does not wait for what becomes of a request whose time is over (RE-22).
+        if run.context.deadline.has_passed() {
+            result = Err(Status::request_timeout());
+        }
         run.conclude(result)
     }
 
@@ -145,11 +149,15 @@ impl Admission {
         request: &ObjectRequest,
         run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
-        let version = self.served_version(request).ok_or_else(Status::resource_not_found)?;
+        let version = self.served_version(&request.version)?;
         if let Some(text) = deprecation_warning(&version) {
             run.context.log.warnings.add(&text);
         }
         let resource = ApiResource::of_version(&version);
+        if !request.subresource.is_none_or(|subresource| subresource.is_enabled(&version)) {
+            let name = request.stored.name().unwrap_or_default();
+            return Err(Status::not_found(&resource.resource, &name));
+        }
         let incoming =
             Incoming { model: &self.model, version: &version, resource: &resource, request };
         let mut fresh = None;
@@ -172,16 +180,11 @@ impl Admission {
         Err(Status::timeout())
     }
 
-    /// The version of a request, if it is served with the subresource that is asked for (RP-92).
-    fn served_version(&self, request: &ObjectRequest) -> Option<CrdVersion> {
-        let version = self.definition.version(&request.version)?;
-        let has_subresource = match request.subresource {
-            None => true,
-            Some(Subresource::Status) => version.has_status_subresource(),
-            Some(Subresource::Scale) => version.has_scale_subresource(),
-        };
-        let is_served = self.definition.is_established() && version.is_served() && has_subresource;
-        is_served.then_some(version)
+    /// The version of a name, if it is served (RP-92).
+    fn served_version(&self, name: &str) -> Result<CrdVersion, Status> {
+        let version = self.definition.version(name).filter(CrdVersion::is_served);
+        let version = version.filter(|_| self.definition.is_established());
+        version.ok_or_else(Status::resource_not_found)
     }
 
     /// Returns a stored object in a version, as a `GET` does (RP-50).
@@ -192,10 +195,11 @@ impl Admission {
 
     /// Returns the `scale` subresource of a stored object, as a `GET` does (RP-76).
     pub fn read_scale(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
-        let request = ObjectRequest { version: version.to_owned(), ..ObjectRequest::default() };
-        let version = self.served_version(&request.scale_update());
-        let version = version.ok_or_else(Status::resource_not_found)?;
-        let scale = version.scale().ok_or_else(Status::resource_not_found)?;
+        let version = self.served_version(version)?;
+        let scale = version.scale().ok_or_else(|| {
+            let resource = ApiResource::of_version(&version).resource;
+            Status::not_found(&resource, &stored.name().unwrap_or_default())
+        })?;
         let (object, _) = read_stored(&self.model, &version, stored)?;
         scale::returned(scale, &object)
     }

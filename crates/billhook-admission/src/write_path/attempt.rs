@@ -8,6 +8,7 @@ use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 
 use super::body::{Arrived, Incoming};
+use super::deletion::ends_deletion;
 use super::ownership::ManagedFields;
 use super::prepare::{Before, Preparation, generated_base};
 use super::server_fields::ServerFields;
@@ -109,7 +110,21 @@ impl Attempt<'_> {
             Ok(())
         })?;
         run.validate(&mut attributes).await?;
+        if run.context.deadline.is_over() {
+            return Err(Status::timeout());
+        }
+        let log = &mut run.context.log;
         let write = Write { incoming, before, stored, store };
-        write.run(resource.or(attributes.object), &mut run.context.log).await
+        let Some(old) = before.old.as_deref() else {
+            return write.run(attributes.object, log).await;
+        };
+        if attributes.operation == Operation::Delete {
+            let now = server_fields().creation_timestamp;
+            return write.run(incoming.request.delete_options.marked(old, &now), log).await;
+        }
+        match resource.or(attributes.object) {
+            Some(new) if ends_deletion(old, &new) => write.remove(new, log).await,
+            object => write.run(object, log).await,
+        }
     }
 }

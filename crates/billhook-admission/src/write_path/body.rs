@@ -13,16 +13,16 @@ use crate::audit::Warnings;
 use crate::object_model::CustomResources;
 use crate::object_model::metadata_text;
 use crate::trace::Difference;
-use billhook::SERVER_FIELDS;
 use billhook::read_body;
+use billhook::remove_server_fields;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{
     BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope, Time,
     field_warnings,
 };
-use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
+use billhook_apimachinery::{GroupVersionResource, Status};
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
@@ -58,6 +58,9 @@ impl<'i> Incoming<'i> {
     ) -> Result<Arrived, Status> {
         let request = self.request;
         self.check_field_options()?;
+        if request.operation == Operation::Delete {
+            request.delete_options.check()?;
+        }
         let operation = self.operation(stored);
         let (old, revision) = match operation {
             Operation::Create => (None, None),
@@ -145,7 +148,7 @@ impl<'i> Incoming<'i> {
         Ok(attributes)
     }
 
-    /// A replacement that names a UID is for the object with that UID only.
+    /// A replacement that names a UID is for the object with that UID only (RE-72).
     fn check_uid(&self, object: &Value, old: &Value) -> Result<(), Status> {
         let (wanted, found) = (metadata_text(object, "uid"), metadata_text(old, "uid"));
         if wanted.is_empty() || wanted == found {
@@ -154,9 +157,10 @@ impl<'i> Incoming<'i> {
         let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));
         let resource = &self.resource.resource;
         let slash = if namespace.is_empty() { "" } else { "/" };
+        let root = if self.request.dry_run { "" } else { "/registry" };
         let why = format!(
-            "StorageError: invalid object, Code: 4, Key: /registry/{}/{}/{namespace}{slash}{name}, \
-             ResourceVersion: 0, AdditionalErrorMessage: Precondition failed: UID in precondition: \
+            "StorageError: invalid object, Code: 4, Key: {root}/{}/{}/{namespace}{slash}{name}, \
+             ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
              {wanted}, UID in object meta: {found}",
             resource.group, resource.resource
         );
@@ -165,7 +169,7 @@ impl<'i> Incoming<'i> {
 
     /// Whether the object may be deleted.
     fn check_deletion(&self, old: &Value, revision: Option<&str>) -> Result<(), Status> {
-        let wanted = &self.request.preconditions;
+        let Some(wanted) = &self.request.delete_options.preconditions else { return Ok(()) };
         let uid = metadata_text(old, "uid");
         let why = if !wanted.uid.is_empty() && wanted.uid != uid {
             format!(
@@ -185,7 +189,10 @@ impl<'i> Incoming<'i> {
         } else {
             return Ok(());
         };
-        Err(Status::conflict(&self.resource.resource, metadata_text(old, "name"), &why))
+        // This error alone names the kind in place of the resource (RE-112).
+        let kind = &self.resource.kind;
+        let subject = GroupVersionResource::new(&kind.group, &kind.version, &kind.kind);
+        Err(Status::conflict(&subject, metadata_text(old, "name"), &why))
     }
 
     /// The operation of the request: an apply creates what is not stored (SA-63).
@@ -257,11 +264,12 @@ impl<'i> Incoming<'i> {
         }
         self.set_namespace(metadata, &request.namespace)?;
         if old.is_none() {
-            for name in SERVER_FIELDS {
-                metadata.remove(name);
-            }
+            remove_server_fields(&mut object);
         }
-        remove_repeated_owners(&mut object, warnings);
+        // Those of a patched object are removed after the mutating stage only.
+        if !request.is_patch() {
+            remove_repeated_owners(&mut object, "", warnings);
+        }
         Ok(object)
     }
 

@@ -8,7 +8,7 @@ use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
 use super::request::{ObjectRequest, UpdateForm};
-use crate::patch::{JsonPatch, PatchError};
+use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
 use billhook::{DecodeError, FieldValidation};
 use billhook_apimachinery::Status;
@@ -18,6 +18,9 @@ const MAX_OPERATIONS: usize = 10_000;
 
 /// How many unknown and duplicate fields of a patch are told, as of other documents (RP-20).
 const MAX_ENTRIES: usize = 100;
+
+/// The server's library on a merge patch that is neither an object nor a list (RE-82).
+const INVALID_PATCH: &str = "Invalid JSON Patch";
 
 /// The members of an operation of a JSON patch.
 const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
@@ -77,8 +80,14 @@ impl Patched {
 type Applied = Result<(DeepValue, Vec<String>), Status>;
 
 fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
-    let patch = JsonPatch::from_slice(&request.body)
-        .map_err(|error| unreadable(request, &error.to_string()))?;
+    let patch = JsonPatch::from_slice(&request.body).map_err(|error| {
+        let error = error.to_string();
+        match request.field_validation {
+            FieldValidation::Ignore => unreadable(request, &error),
+            // Field validation reads operations as a type of its own.
+            _ => unreadable(request, &error.replace("jsonpatch.Patch", "[]handlers.jsonPatchOp")),
+        }
+    })?;
     let count = patch.operations().len();
     if count > MAX_OPERATIONS {
         let message = format!(
@@ -103,29 +112,34 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
         }
         entries.truncate(MAX_ENTRIES);
     }
-    let failed = |error: PatchError| Status::failure(422, "Invalid", error.to_string());
-    Ok((patch.apply(current).map_err(failed)?, entries))
+    let patched = patch.apply(current).map_err(|_| Status::unprocessable())?;
+    Ok((patched, entries))
 }
 
 fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
-    let document =
-        read_json(&request.body).map_err(|error| unreadable(request, &error.to_string()))?;
+    let is_checked = request.field_validation != FieldValidation::Ignore;
+    let document = read_json(&request.body).map_err(|error| match is_checked {
+        true => unreadable(request, &error.to_string()),
+        false => Status::bad_request(INVALID_PATCH),
+    })?;
     let patch = document.into_value();
-    let Value::Object(members) = &*patch else {
-        let found = json_type(&patch);
-        let error = format!(
-            "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
-        );
-        return Err(unreadable(request, &error));
-    };
-    let mut entries = Vec::new();
-    if request.field_validation != FieldValidation::Ignore {
-        entries.extend(duplicates(&request.body, ""));
-    }
     let mut merged = DeepValue::from(deep_clone(current));
-    merge(&mut merged, members);
+    match &*patch {
+        Value::Object(members) => merge(&mut merged, members),
+        Value::Null => {}
+        Value::Array(_) if !is_checked => return Ok((patch, Vec::new())),
+        _ if !is_checked => return Err(Status::bad_request(INVALID_PATCH)),
+        other => {
+            let found = json_type(other);
+            let error = format!(
+                "json: cannot unmarshal {found} into Go value of type map[string]interface {{}}"
+            );
+            return Err(unreadable(request, &error));
+        }
+    }
+    let entries = if is_checked { duplicates(&request.body, "") } else { Vec::new() };
     if depth(&merged) > MAX_DEPTH {
-        return Err(Status::failure(422, "Invalid", "exceeded max depth"));
+        return Err(Status::unprocessable());
     }
     Ok((merged, entries))
 }

@@ -5,6 +5,7 @@ mod admission;
 mod attempt;
 mod body;
 mod client_patch;
+mod deletion;
 mod deprecation;
 mod fields;
 mod ownership;
@@ -16,8 +17,9 @@ mod store;
 mod write;
 
 pub use admission::{Admission, AdmissionOutcome};
+pub use deletion::{DeleteOptions, Preconditions};
 pub use deprecation::deprecation_warning;
-pub use request::{ObjectRequest, Preconditions, Subresource, UpdateForm};
+pub use request::{ObjectRequest, Subresource, UpdateForm};
 pub use server_fields::ServerFields;
 pub use store::{Store, StoreError, StoreWrite, StoredObject};
 pub use write::Accepted;

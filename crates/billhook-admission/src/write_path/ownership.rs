@@ -1,16 +1,14 @@
 //! Corrections of the metadata of an object after the mutating stage:
-//! ownership of fields, and owners (RP-63, DI-36).
+//! ownership of fields, and owners (RP-63, DI-36, RE-26).
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::Wording;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
-use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use serde_json::{Map, Value};
 
 use crate::audit::Warnings;
-use billhook_apimachinery::metadata::field_errors;
 
 /// `metadata.managedFields` before the mutating stage.
 pub(crate) struct ManagedFields(Option<DeepValue>);
@@ -32,8 +30,8 @@ impl ManagedFields {
         }
         let Some(error) = error_in(found) else { return };
         warnings.add(&format!(
-            ".metadata.managedFields was in an invalid state after admission and is what it was \
-             before: {error}"
+            ".metadata.managedFields was in an invalid state after admission; this could be \
+             caused by an outdated mutating admission controller; please fix your requests: {error}"
         ));
         let invalid = match &self.0 {
             Some(before) => metadata.insert("managedFields".to_owned(), deep_clone(before)),
@@ -43,22 +41,38 @@ impl ManagedFields {
     }
 }
 
-/// Returns the first error in managed fields.
+/// Returns the first error in managed fields. What is not a list of entries counts as none.
 fn error_in(managed_fields: &Value) -> Option<String> {
     const NAME: &str = "managedFields";
     let mut metadata = Map::new();
     metadata.insert(NAME.to_owned(), deep_clone(managed_fields));
     let metadata = DeepValue::from(Value::Object(metadata));
-    let decoded = match decode_metadata(&metadata, Invalid::Refuse) {
-        Ok(decoded) => decoded,
-        Err(error) => return Some(error.to_string()),
-    };
-    let errors = field_errors(NAME, decoded.get(NAME)?, <&Wording>::default());
-    errors.first().map(ToString::to_string)
+    let decoded = decode_metadata(&metadata, Invalid::Refuse).ok()?;
+    let entries = decoded.get(NAME).and_then(Value::as_array)?;
+    entries.iter().enumerate().find_map(|(index, entry)| error_in_entry(index, entry))
 }
 
-/// Removes owner references that are there already.
-pub(crate) fn remove_repeated_owners(object: &mut Value, warnings: &mut Warnings) {
+/// SA-33.
+fn error_in_entry(index: usize, entry: &Value) -> Option<String> {
+    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
+    if !matches!(text("operation"), "Apply" | "Update") {
+        return Some("operation must be `Apply` or `Update`".to_owned());
+    }
+    if text("apiVersion").is_empty() {
+        return Some("apiVersion must not be empty".to_owned());
+    }
+    match text("fieldsType") {
+        "FieldsV1" => None,
+        "" => Some(format!("missing fieldsType in managed fields entry {index}")),
+        other => {
+            let fields_type = quote(other);
+            Some(format!("invalid fieldsType {fields_type} in managed fields entry {index}"))
+        }
+    }
+}
+
+/// Removes owner references that are there already; `when` says after which step (RE-26).
+pub(crate) fn remove_repeated_owners(object: &mut Value, when: &str, warnings: &mut Warnings) {
     let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else {
         return;
     };
@@ -75,8 +89,9 @@ pub(crate) fn remove_repeated_owners(object: &mut Value, warnings: &mut Warnings
     });
     if !repeated.is_empty() {
         warnings.add(&format!(
-            ".metadata.ownerReferences contained duplicate entries, which are removed; their UIDs: \
-             {}",
+            ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
+             references in 1.20+, and may reject such requests as early as 1.24; please fix your \
+             requests; duplicate UID(s) observed: {}",
             repeated.into_iter().collect::<Vec<_>>().join(", ")
         ));
     }

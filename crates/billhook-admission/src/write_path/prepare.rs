@@ -50,20 +50,19 @@ impl Preparation<'_> {
         if let Some(managed_fields) = &before.managed_fields {
             managed_fields.keep_valid(object, warnings);
         }
-        remove_repeated_owners(object, warnings);
+        remove_repeated_owners(object, " after mutating admission happens", warnings);
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
             self.incoming.set_namespace(metadata, &attributes.namespace)?;
         }
         let Some(old) = before.old.as_deref() else {
             self.prepare_create(object);
-            let name = metadata_text(object, "name");
             // A generated name is that of the request from now on (AR-30).
             if attributes.name.is_empty() {
-                name.clone_into(&mut attributes.name);
+                metadata_text(object, "name").clone_into(&mut attributes.name);
             }
             let version = self.incoming.version;
             let validation = version.validate_create(object, &ValidateOptions::default());
-            self.conclude(&validation, name, warnings)?;
+            conclude(&validation, warnings)?;
             return Ok(None);
         };
         self.check_revision(object, old, before.revision.as_deref())?;
@@ -111,24 +110,7 @@ impl Preparation<'_> {
             keep_times_of_unchanged(object, old);
             version.validate_update(object, old, &options)
         };
-        self.conclude(&validation, metadata_text(object, "name"), warnings)
-    }
-
-    fn conclude(
-        &self,
-        validation: &Validation,
-        name: &str,
-        warnings: &mut Warnings,
-    ) -> Result<(), Status> {
-        validation.warnings().iter().for_each(|warning| warnings.add(warning));
-        match validation.errors() {
-            [] => Ok(()),
-            errors => {
-                let definition = self.incoming.version.definition();
-                let (group, kind) = (definition.group(), definition.kind());
-                Err(Status::invalid(group, kind, name, errors))
-            }
-        }
+        conclude(&validation, warnings)
     }
 
     /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one.
@@ -155,17 +137,26 @@ impl Preparation<'_> {
     }
 }
 
-/// Restores the fields that an update cannot change, and those that it may leave out.
+fn conclude(validation: &Validation, warnings: &mut Warnings) -> Result<(), Status> {
+    validation.warnings().iter().for_each(|warning| warnings.add(warning));
+    validation.status().map_or(Ok(()), Err)
+}
+
+/// Restores the fields that an update cannot change, and those that it may leave out. One that the
+/// stored object does not have is an error if it is new (RE-74).
 fn keep_server_fields(metadata: &mut Map<String, Value>, old: &Value) {
-    let old = |name: &str| old.get("metadata").and_then(|metadata| metadata.get(name)).cloned();
-    if let Some(uid) = old("uid").filter(|_| !metadata.contains_key("uid")) {
-        metadata.insert("uid".to_owned(), uid);
-    }
-    for name in ["creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds"] {
-        match old(name) {
-            Some(value) => metadata.insert(name.to_owned(), value),
-            None => metadata.remove(name),
-        };
+    for (name, may_be_left_out) in [
+        ("uid", true),
+        ("creationTimestamp", false),
+        ("deletionTimestamp", false),
+        ("deletionGracePeriodSeconds", true),
+    ] {
+        let is_given = metadata.get(name).is_some_and(|value| *value != "");
+        if let Some(value) = old.get("metadata").and_then(|metadata| metadata.get(name))
+            && !(may_be_left_out && is_given)
+        {
+            metadata.insert(name.to_owned(), value.clone());
+        }
     }
 }
 

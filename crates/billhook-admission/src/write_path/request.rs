@@ -4,11 +4,13 @@ use serde_json::{Map, Value, json};
 
 use billhook_apimachinery::value::DeepValue;
 
+use super::deletion::DeleteOptions;
 use super::store::StoredObject;
 use crate::options::RequestOptions;
-use billhook::FieldValidation;
 use billhook::webhook::Operation;
+use billhook::{CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
+use billhook_apimachinery::record::TypedRecord;
 
 /// A part of an object that has a URL of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,6 +29,14 @@ impl Subresource {
         match self {
             Subresource::Status => "status",
             Subresource::Scale => "scale",
+        }
+    }
+
+    /// Whether a version has it (RE-05).
+    pub(super) fn is_enabled(self, version: &CrdVersion) -> bool {
+        match self {
+            Subresource::Status => version.has_status_subresource(),
+            Subresource::Scale => version.has_scale_subresource(),
         }
     }
 }
@@ -50,16 +60,6 @@ pub enum UpdateForm {
     ServerSideApply,
 }
 
-/// The preconditions of a deletion.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Preconditions {
-    /// Its UID; empty if any will do.
-    pub uid: String,
-    /// Its resource version; empty if any will do.
-    pub resource_version: String,
-}
-
 /// A request for one object.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
@@ -81,8 +81,8 @@ pub struct ObjectRequest {
     pub subresource: Option<Subresource>,
     /// The form of an update's body.
     pub form: UpdateForm,
-    /// The preconditions of a deletion.
-    pub preconditions: Preconditions,
+    /// The options of a deletion.
+    pub delete_options: DeleteOptions,
     /// Whether the object is deleted as part of its collection, so that webhooks are not told its
     /// name (AR-35).
     pub is_in_collection: bool,
@@ -189,14 +189,22 @@ impl ObjectRequest {
     /// The deletion of no other object than the one with this UID.
     #[must_use]
     pub fn only_uid(mut self, uid: &str) -> Self {
-        uid.clone_into(&mut self.preconditions.uid);
+        uid.clone_into(&mut self.delete_options.preconditions.get_or_insert_default().uid);
         self
     }
 
     /// The deletion of the object only at this resource version.
     #[must_use]
     pub fn only_resource_version(mut self, resource_version: &str) -> Self {
-        resource_version.clone_into(&mut self.preconditions.resource_version);
+        let preconditions = self.delete_options.preconditions.get_or_insert_default();
+        resource_version.clone_into(&mut preconditions.resource_version);
+        self
+    }
+
+    /// The deletion with options.
+    #[must_use]
+    pub fn delete_options(mut self, options: DeleteOptions) -> Self {
+        self.delete_options = options;
         self
     }
 
@@ -256,6 +264,11 @@ impl ObjectRequest {
         self
     }
 
+    /// Whether the body is a patch.
+    pub(super) fn is_patch(&self) -> bool {
+        matches!(self.form, UpdateForm::JsonPatch | UpdateForm::MergePatch)
+    }
+
     /// Whether the request is for a subresource.
     pub(super) fn is_for(&self, subresource: Subresource) -> bool {
         self.subresource == Some(subresource)
@@ -263,34 +276,32 @@ impl ObjectRequest {
 
     /// The options object of the operation, which webhooks see (AR-19).
     pub(crate) fn options_object(&self) -> DeepValue {
-        let mut options = self.operation.empty_options().unwrap_or_default();
-        if self.dry_run {
-            options.insert("dryRun".to_owned(), json!(["All"]));
+        let mut options = match self.operation {
+            Operation::Delete => self.delete_options.to_document(),
+            _ => self.write_options(),
+        };
+        if let Value::Object(members) = &mut *options {
+            members.extend(self.operation.empty_options().unwrap_or_default());
+            if self.dry_run {
+                members.insert("dryRun".to_owned(), json!(["All"]));
+            }
         }
-        let mut text = |name: &str, value: &str| {
+        options
+    }
+
+    fn write_options(&self) -> DeepValue {
+        let field_validation = match self.field_validation {
+            FieldValidation::Strict => "Strict",
+            FieldValidation::Ignore => "Ignore",
+            FieldValidation::Warn => "",
+        };
+        let mut options = Map::new();
+        for (name, value) in
+            [("fieldManager", &*self.field_manager), ("fieldValidation", field_validation)]
+        {
             if !value.is_empty() {
                 options.insert(name.to_owned(), value.into());
             }
-        };
-        if self.operation != Operation::Delete {
-            text("fieldManager", &self.field_manager);
-            text(
-                "fieldValidation",
-                match self.field_validation {
-                    FieldValidation::Strict => "Strict",
-                    FieldValidation::Ignore => "Ignore",
-                    FieldValidation::Warn => "",
-                },
-            );
-        } else if self.preconditions != Preconditions::default() {
-            let mut wanted = Map::new();
-            let Preconditions { uid, resource_version } = &self.preconditions;
-            for (name, value) in [("uid", uid), ("resourceVersion", resource_version)] {
-                if !value.is_empty() {
-                    wanted.insert(name.to_owned(), value.as_str().into());
-                }
-            }
-            options.insert("preconditions".to_owned(), Value::Object(wanted));
         }
         DeepValue::from(Value::Object(options))
     }

@@ -18,11 +18,12 @@ use crate::trace::{Action, RequestLog, Step};
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Accepted {
-    /// The text written to storage (RP-53); none for a deletion.
+    /// The text written to storage (RP-53); none if the object is removed.
     pub stored: Option<Vec<u8>>,
     /// Whether nothing is written because the same is stored already (RP-53).
     pub unchanged: bool,
-    /// The object that the client gets: for a deletion the one that was deleted.
+    /// The object that the client gets: of a deletion the one that was removed, or the one that
+    /// waits for its finalizers (RE-111).
     pub returned: Option<DeepValue>,
 }
 
@@ -75,6 +76,23 @@ impl Write<'_> {
             None => returned,
         });
         Ok(Written::Accepted(accepted))
+    }
+
+    /// Removes the stored object, whose last finalizer an update removes; the client gets what it
+    /// would have become (RE-76).
+    pub(super) async fn remove(
+        &self,
+        object: DeepValue,
+        log: &mut RequestLog,
+    ) -> Result<Written, Status> {
+        let mut written = self.run(None, log).await?;
+        if let Written::Accepted(accepted) = &mut written {
+            accepted.returned = Some(match self.incoming.scale() {
+                Some(scale) => scale::returned(scale, &object)?,
+                None => object,
+            });
+        }
+        Ok(written)
     }
 
     fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {

@@ -48,7 +48,7 @@ replace of a missing member | {} | [{"op":"replace","path":"/a","value":1}] | {"
 replace below a missing member | {} | [{"op":"replace","path":"/a/b","value":1}] | ERR replace operation does not apply: doc is missing path: /a/b: missing value
 replace of a missing index | [1] | [{"op":"replace","path":"/1","value":1}] | ERR replace operation does not apply: doc is missing key: /1: missing value
 replace of the document | {"a":1} | [{"op":"replace","path":"","value":{"b":1}}] | {"b":1}
-replace of the document by a scalar | {"a":1} | [{"op":"replace","path":"","value":1}] | ERR replace operation value must be object or array
+replace of the document by a scalar | {"a":1} | [{"op":"replace","path":"","value":1}] | ERR replace operation value must be object or array: %!w(<nil>)
 add of the document | {"a":1} | [{"op":"add","path":"","value":{"b":1}}] | ERR add operation does not apply: doc is missing path: "": missing value
 leading zeros in an index | [1,2] | [{"op":"remove","path":"/01"}] | [1]
 an index that is no number | [1] | [{"op":"remove","path":"/x"}] | ERR error in remove for path: '/x': strconv.Atoi: parsing "x": invalid syntax

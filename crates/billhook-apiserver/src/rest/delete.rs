@@ -1,8 +1,8 @@
 //! Deletion of one object and of collections (RE-110 to RE-121).
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use billhook_admission::{ObjectRequest, StoreWrite};
+use billhook_admission::{DeleteOptions, ObjectRequest, StoreWrite};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Status, StatusDetails};
 use billhook_decode::read_json;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::binding::Binding;
 use super::context::{Context, stored_object};
-use super::deletion::Deletion;
+use super::deletion::{delete_options, is_dry_run};
 use super::list::Page;
 use super::write::{answer, warn};
 use crate::response::Response;
@@ -19,38 +19,27 @@ use crate::storage::Object;
 
 /// `DELETE` of an object.
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
-    let deletion = Deletion::read(context.request)?;
+    let options = delete_options(context.request)?;
     let stored = context.stored()?;
-    let request = request(context, &deletion, &stored);
-    let marked = Arc::new(Mutex::new(None));
-    let outcome = admit(context, &deletion, &request, &marked).await;
-    if outcome.result.is_err() {
-        return Ok(answer(context, &outcome, StatusCode::OK));
+    let outcome = admit(context, request(context, &options, &stored)).await;
+    let stays = outcome.result.as_ref().is_ok_and(|accepted| accepted.stored.is_some());
+    if outcome.result.is_err() || stays {
+        let keeps_no_orphans = options.orphan_dependents == Some(false);
+        let code = if keeps_no_orphans { StatusCode::ACCEPTED } else { StatusCode::OK };
+        return Ok(answer(context, &outcome, code));
     }
-    let marked = marked.lock().unwrap_or_else(PoisonError::into_inner).take();
-    let mut response = match marked {
-        Some(object) => {
-            let code =
-                if deletion.keeps_no_orphans { StatusCode::ACCEPTED } else { StatusCode::OK };
-            let object = context.read(&object)?;
-            context.form.object(code, &object)
-        }
-        None => context.form.status(&success(context, &stored)),
-    };
+    let mut response = context.form.status(&success(context, &stored));
     warn(&mut response, &outcome);
     Ok(response)
 }
 
 async fn admit(
     context: &Context<'_>,
-    deletion: &Deletion,
-    request: &ObjectRequest,
-    marked: &Arc<Mutex<Option<Object>>>,
+    request: ObjectRequest,
 ) -> billhook_admission::AdmissionOutcome {
-    let binding = Binding::new(context.server, &context.resource.collection)
-        .deleting(deletion.clone(), marked);
+    let binding = Binding::new(context.server, &context.resource.collection);
     let store = Arc::new(move |write: StoreWrite<'_>| binding.write(&write));
-    context.admission().store(store).admit(request).await
+    context.admission().store(store).admit(&request).await
 }
 
 /// The answer when the object is gone (RE-113).
@@ -75,7 +64,7 @@ fn success(context: &Context<'_>, object: &Object) -> Status {
 /// `DELETE` of a collection: every object that the same list would return (RE-120).
 pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
-    let deletion = Deletion::read(context.request)?;
+    let options = delete_options(context.request)?;
     let (items, metadata) = page.list(context)?;
     for item in &items {
         let text = |name: &str| {
@@ -89,9 +78,8 @@ pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response,
         let Some(stored) = context.storage().get(&context.resource.collection, &key) else {
             continue;
         };
-        let request = request(context, &deletion, &stored).in_collection();
-        let outcome = admit(context, &deletion, &request, &Arc::default()).await;
-        match outcome.result {
+        let request = request(context, &options, &stored).in_collection();
+        match admit(context, request).await.result {
             Err(status) if status.code != 404 => return Err(status),
             _ => {}
         }
@@ -110,12 +98,11 @@ pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response,
 }
 
 /// The request that takes one object through admission.
-fn request(context: &Context<'_>, deletion: &Deletion, object: &Object) -> ObjectRequest {
+fn request(context: &Context<'_>, options: &DeleteOptions, object: &Object) -> ObjectRequest {
     ObjectRequest::delete(context.version.name(), &[])
         .stored(stored_object(object))
         .namespace(context.namespace())
-        .dry_run(deletion.dry_run)
-        .only_uid(&deletion.uid)
-        .only_resource_version(&deletion.resource_version)
+        .dry_run(is_dry_run(options))
+        .delete_options(options.clone())
         .user(context.server.user.clone())
 }

@@ -90,6 +90,7 @@ impl Run<'_> {
         let options = ValidateOptions::default();
         let validation = match old {
             None => {
+                billhook::remove_server_fields(&mut object);
                 version.prepare_create(&mut object, &self.command.namespace);
                 version.validate_create(&object, &options)
             }

@@ -8,7 +8,7 @@ use tokio::runtime::Runtime;
 
 cases! {
     help_admit: "admit --help";
-    admit_without_webhooks: "admit --quiet --operation delete --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_without_webhooks: "admit --quiet --operation delete --crd fixtures/crds -" < [OBJECT];
     admit_update_of_nothing: "admit --operation update --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_resolve_nonsense: "admit --resolve nonsense --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_config_missing: "admit --admission-config nope.yaml --crd fixtures/crds fixtures/objects/backup-clean.json";
@@ -122,6 +122,8 @@ fn stable(line: &str) -> String {
         ("creationTimestamp: \"", '"', "TIME"),
         ("creationTimestamp\": \"", '"', "TIME"),
         ("  creationTimestamp: ", '\n', "TIME"),
+        ("deletionTimestamp\": \"", '"', "TIME"),
+        ("  deletionTimestamp: ", '\n', "TIME"),
     ] {
         if let Some((before, after)) = line.split_once(start) {
             let rest = after.find(end).and_then(|end| after.get(end..)).unwrap_or_default();

@@ -33,7 +33,7 @@ pub(crate) async fn answer(received: Received) -> Option<Reply> {
         "close" => return None,
         "garbage" => return Some(Reply::json("this is no review")),
         "redirect" => {
-            let elsewhere = vec![("location", "https://elsewhere.example.com/".to_owned())];
+            let elsewhere = vec![("location", "https://127.0.0.1:1/".to_owned())];
             return Some(Reply::new(307, elsewhere, ""));
         }
         "huge" => {

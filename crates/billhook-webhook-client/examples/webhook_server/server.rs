@@ -7,6 +7,7 @@
     reason = "tests use this file too, and each of its users leaves something out"
 )]
 
+use std::borrow::Cow;
 use std::error::Error;
 use std::future::Future;
 use std::io;
@@ -57,7 +58,7 @@ pub(crate) struct Reply {
     /// The HTTP status.
     pub(crate) status: u16,
     /// The headers.
-    pub(crate) headers: Vec<(&'static str, String)>,
+    pub(crate) headers: Vec<(Cow<'static, str>, String)>,
     /// The body.
     pub(crate) body: Bytes,
     /// How many times the body is sent.
@@ -78,6 +79,7 @@ impl Reply {
         headers: Vec<(&'static str, String)>,
         body: impl Into<Bytes>,
     ) -> Self {
+        let headers = headers.into_iter().map(|(name, value)| (name.into(), value)).collect();
         Reply { status, headers, body: body.into(), times: 1, is_cut: false }
     }
 }
@@ -251,7 +253,7 @@ where
     let reply = handler(received).await.ok_or("the connection is to be closed")?;
     let mut response = Response::builder().status(reply.status);
     for (name, value) in &reply.headers {
-        response = response.header(*name, value);
+        response = response.header(name.as_ref(), value);
     }
     let Reply { body, times, is_cut, .. } = reply;
     Ok(response.body(Sending { body, left: times, is_cut, is_flushed: false })?)

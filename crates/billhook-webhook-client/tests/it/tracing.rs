@@ -78,7 +78,7 @@ fn warnings_in_headers_are_logged() {
                 let response = AdmissionResponse::allow(&review.request.unwrap());
                 let review = AdmissionReview::of_response(ReviewVersion::V1, response);
                 let mut reply = crate::server::Reply::json(review.to_json());
-                reply.headers.extend(WARNINGS.map(|value| ("warning", value.to_owned())));
+                reply.headers.extend(WARNINGS.map(|value| ("warning".into(), value.to_owned())));
                 Box::pin(std::future::ready(Some(reply)))
             });
             let server = server.await.unwrap();

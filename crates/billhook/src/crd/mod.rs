@@ -20,6 +20,7 @@ use serde_json::Value;
 pub use billhook_definition::types::Names;
 pub use crd_version::CrdVersion;
 pub use scale_paths::ScalePaths;
+pub(crate) use scale_paths::go_text;
 
 /// Whether the resources of a definition live in namespaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

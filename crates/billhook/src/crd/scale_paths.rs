@@ -135,7 +135,7 @@ fn lookup<'v, T>(
 }
 
 /// A value as the server prints it in accessor errors.
-fn go_text(value: &Value) -> String {
+pub(crate) fn go_text(value: &Value) -> String {
     match value {
         Value::Null => "<nil>".to_owned(),
         Value::Bool(value) => value.to_string(),

@@ -10,15 +10,14 @@ use billhook_apimachinery::metadata::{
     Invalid, decode_metadata, finalizer_warnings, validate_create, validate_generic,
     validate_update,
 };
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath, aggregate};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status};
 use billhook_cel::rules::BUDGET;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
 
 use crate::crd::{CrdVersion, Scope};
-pub use prepare::SERVER_FIELDS;
+pub use prepare::remove_server_fields;
 use prepare::{STATUS, remove};
 
 /// Options for validating an object.
@@ -50,7 +49,26 @@ impl ValidateOptions {
 pub struct Validation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    subject: String,
+    subject: Subject,
+}
+
+/// The object as the server's answer names it.
+#[derive(Clone, Debug, PartialEq)]
+struct Subject {
+    group: String,
+    kind: String,
+    name: String,
+}
+
+impl Subject {
+    fn of(object: &Value, metadata: &Value) -> Self {
+        let text = |value: &Value, name: &str| {
+            value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
+        };
+        let api_version = text(object, "apiVersion");
+        let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        Subject { group, kind: text(object, "kind"), name: text(metadata, "name") }
+    }
 }
 
 impl Validation {
@@ -71,12 +89,16 @@ impl Validation {
         &self.warnings
     }
 
-    /// Returns the message of the status that the client gets, with code 422 and reason Invalid;
-    /// none if nothing is wrong (VV-64).
+    /// Returns the status that the client gets, with code 422 and reason Invalid; none if nothing
+    /// is wrong (VV-64). It is about the kind that the object says it is, even if that is wrong.
+    pub fn status(&self) -> Option<Status> {
+        let Subject { group, kind, name } = &self.subject;
+        (!self.errors.is_empty()).then(|| Status::invalid(group, kind, name, &self.errors))
+    }
+
+    /// Returns the message of [`Validation::status`].
     pub fn status_message(&self) -> Option<String> {
-        let subject = &self.subject;
-        let is_invalid = !self.errors.is_empty();
-        is_invalid.then(|| format!("{subject} is invalid: {}", aggregate(&self.errors)))
+        self.status().map(|status| status.message)
     }
 }
 
@@ -201,7 +223,7 @@ impl CrdVersion {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
         let errors = errors.into_iter().map(|error| error.worded(wording)).collect();
-        Validation { errors, warnings, subject: self.subject(&metadata) }
+        Validation { errors, warnings, subject: Subject::of(object, &metadata) }
     }
 
     /// RP-40.
@@ -241,14 +263,6 @@ impl CrdVersion {
             Some(old) => check.update_of(old).errors(),
             None => check.errors(),
         }
-    }
-
-    /// The object as the server's answer names it.
-    fn subject(&self, metadata: &Value) -> String {
-        let name = metadata.get("name").and_then(Value::as_str).unwrap_or_default();
-        let (kind, group) = (self.definition().kind(), self.definition().group());
-        let dot = if group.is_empty() { "" } else { "." };
-        format!("{kind}{dot}{group} {}", quote(name))
     }
 }
 

@@ -6,15 +6,25 @@ use serde_json::{Map, Value};
 use crate::crd::{CrdVersion, Scope};
 
 /// The metadata fields of a new object that only the server writes.
-pub const SERVER_FIELDS: [&str; 5] =
+const SERVER_FIELDS: [&str; 5] =
     ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"];
 
 pub(super) const STATUS: &str = "status";
 
+/// Removes the metadata that only the server writes from the body of a create: `uid`,
+/// `creationTimestamp`, `deletionTimestamp`, `deletionGracePeriodSeconds` and `selfLink` (RP-45).
+/// A server does this before admission: what webhooks set there stays.
+pub fn remove_server_fields(object: &mut Value) {
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+    for name in SERVER_FIELDS {
+        remove(metadata, name);
+    }
+}
+
 impl CrdVersion {
     /// Prepares a decoded object for a create (RP-45): drops status if there is a status
-    /// subresource, sets the generation to 1, and drops the fields that only the server writes;
-    /// does not invent its `uid` and `creationTimestamp`. An object without a namespace gets that
+    /// subresource and sets the generation to 1; does not invent `uid` and `creationTimestamp`
+    /// ([`remove_server_fields`] drops those of a client). An object without a namespace gets that
     /// of the request; one that cannot have a namespace loses it.
     pub fn prepare_create(&self, object: &mut Value, namespace: &str) {
         let Value::Object(members) = object else { return };
@@ -22,9 +32,6 @@ impl CrdVersion {
             remove(members, STATUS);
         }
         let Some(metadata) = metadata_mut(members) else { return };
-        for name in SERVER_FIELDS {
-            remove(metadata, name);
-        }
         metadata.insert("generation".to_owned(), Value::from(1));
         self.set_namespace(metadata, namespace);
     }

@@ -5,21 +5,16 @@ use billhook_apimachinery::FieldError;
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{GROUP, WebhookConfiguration};
-use billhook_apimachinery::Status;
+use billhook_apimachinery::{GroupVersionResource, Status};
 
 /// 404 for a namespace (WM-16).
 pub(super) fn namespace_not_found(name: &str) -> Status {
-    Status::failure(404, "NotFound", format!("namespaces \"{name}\" not found"))
+    Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), name)
 }
 
 /// 403 for a request: `<resource> "<name>" is forbidden: <error>` (WM-80).
 pub(super) fn forbidden(attributes: &AdmissionAttributes, error: &str) -> Status {
-    let resource = attributes.resource.qualified();
-    let message = match attributes.name.as_str() {
-        "" => format!("{resource} is forbidden: {error}"),
-        name => format!("{resource} \"{name}\" is forbidden: {error}"),
-    };
-    Status::failure(403, "Forbidden", message)
+    Status::forbidden(&attributes.resource, &attributes.name, error)
 }
 
 impl WebhookConfiguration {

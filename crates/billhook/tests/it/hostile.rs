@@ -154,7 +154,13 @@ fn odd_bodies_are_refused_or_read_as_a_server_reads_them() {
     };
     let unrecognized = "the object provided is unrecognized (must be of type Foo): \
                         couldn't get version/kind; json parse error: ";
-    assert_eq!(decode(b""), Err(format!("{unrecognized}unexpected end of JSON input ()")));
+    assert_eq!(decode(b""), Err(format!("{unrecognized}unexpected end of JSON input (<empty>)")));
+    assert_eq!(
+        decode(br#"{"apiVersion":null,"kind":"Foo"}"#),
+        Err("Foo in version \"\" cannot be handled as a Foo: .apiVersion accessor error: <nil> is of \
+             the type <nil>, expected string"
+            .to_owned())
+    );
     assert_eq!(
         decode(b"{\"a\": 1,}"),
         Err(format!(

@@ -1,7 +1,9 @@
 //! Updates and deletions of stored objects: revisions, patches, subresources, and stores that
-//! refuse a write (RP-30 to RP-34, RP-42, RP-63, RP-70 to RP-77, RP-91, RP-92, AR-31, AR-32).
+//! refuse a write (RP-30 to RP-34, RP-42, RP-63, RP-70 to RP-77, RP-91, RP-92, AR-31,
+//! AR-32, RE-71 to RE-114).
 
 mod conversions;
+mod deletions;
 mod hostile;
 mod patches;
 mod revisions;

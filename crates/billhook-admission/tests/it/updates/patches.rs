@@ -88,14 +88,13 @@ fn patches_are_validated_with_what_they_make() {
         (
             json_patch(r#"[{"op": "remove", "path": "/spec/none"}]"#),
             422,
-            "error in remove for path: '/spec/none': Unable to remove nonexistent key: none: \
-             missing value",
+            "the server rejected our request due to an error in our request",
         ),
         (
             json_patch("{}"),
             400,
             "error decoding patch: json: cannot unmarshal object into Go value of type \
-             jsonpatch.Patch",
+             []handlers.jsonPatchOp",
         ),
         (
             merge_patch("[]"),
@@ -108,13 +107,22 @@ fn patches_are_validated_with_what_they_make() {
             400,
             "json: cannot unmarshal object into Go value of type jsonpatch.Patch",
         ),
+        (merge_patch("{").field_validation(FieldValidation::Ignore), 400, "Invalid JSON Patch"),
+        (merge_patch("5").field_validation(FieldValidation::Ignore), 400, "Invalid JSON Patch"),
+        (
+            merge_patch("[]").field_validation(FieldValidation::Ignore),
+            422,
+            " \"\" is invalid: patch: Invalid value: \"[]\": couldn't get version/kind; json parse error: json: cannot \
+             unmarshal array into Go value of type struct { APIVersion string \
+             \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }",
+        ),
     ] {
         let status = refused(&request);
         assert_eq!((status.code, &*status.message), (code, expected));
     }
 }
 
-/// RP-63, DI-36.
+/// RP-63, DI-36, RE-26, SA-33, SA-58.
 #[test]
 fn ownership_is_put_right_after_admission() {
     let owner = json!({"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "u-9"});
@@ -122,7 +130,13 @@ fn ownership_is_put_right_after_admission() {
     object["metadata"]["managedFields"] = json!([{"manager": "me", "operation": "Update", "apiVersion": "example.com/v1",
             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}}]);
     let before = object["metadata"]["managedFields"].clone();
-    for value in [json!([{"operation": "Delete"}]), json!(5), json!([7])] {
+    let entry = |operation: &str, api_version: &str, fields_type: &str| json!([{"operation": operation, "apiVersion": api_version, "fieldsType": fields_type}]);
+    for (value, error) in [
+        (entry("Delete", "", ""), "operation must be `Apply` or `Update`"),
+        (entry("Update", "", ""), "apiVersion must not be empty"),
+        (entry("Apply", "v1", ""), "missing fieldsType in managed fields entry 0"),
+        (entry("Apply", "v1", "X"), "invalid fieldsType \"X\" in managed fields entry 0"),
+    ] {
         let caller = patch_of_m(json!([
             {"op": "add", "path": "/metadata/managedFields", "value": value},
             {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, owner]},
@@ -130,9 +144,16 @@ fn ownership_is_put_right_after_admission() {
         let outcome = admission(&caller).admit_blocking(&update("v1", &object, &object));
         let warnings = outcome.warnings.texts();
         assert_eq!(warnings.len(), 2);
-        let start = ".metadata.managedFields was in an invalid state after admission";
-        assert!(warnings[0].starts_with(start), "{warnings:?}");
-        assert!(warnings[1].ends_with("duplicate entries, which are removed; their UIDs: u-9"));
+        let start = ".metadata.managedFields was in an invalid state after admission; this could \
+                     be caused by an outdated mutating admission controller; please fix your \
+                     requests: ";
+        assert_eq!(warnings[0], format!("{start}{error}"));
+        assert_eq!(
+            warnings[1],
+            ".metadata.ownerReferences contains duplicate entries after mutating admission \
+             happens; API server dedups owner references in 1.20+, and may reject such requests as \
+             early as 1.24; please fix your requests; duplicate UID(s) observed: u-9"
+        );
         let asked = caller.asked("v");
         assert_eq!(asked["object"]["metadata"]["managedFields"], before);
         assert_eq!(asked["object"]["metadata"]["ownerReferences"], json!([owner]));
@@ -141,7 +162,8 @@ fn ownership_is_put_right_after_admission() {
     // References that differ stay, and so do managed fields that a webhook may set.
     let mut other = owner.clone();
     other["controller"] = true.into();
-    let valid = json!([{"operation": "Apply", "manager": "hook"}]);
+    let valid = json!([{"operation": "Apply", "manager": "hook", "apiVersion": "example.com/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": {}}]);
     let caller = patch_of_m(json!([
         {"op": "add", "path": "/metadata/managedFields", "value": valid},
         {"op": "add", "path": "/metadata/ownerReferences", "value": [owner, other]},

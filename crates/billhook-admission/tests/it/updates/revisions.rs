@@ -103,7 +103,7 @@ fn uids_are_preconditions() {
         status.message,
         "Operation cannot be fulfilled on foos.example.com \"x\": StorageError: invalid object, \
          Code: 4, Key: /registry/example.com/foos/default/x, ResourceVersion: 0, \
-         AdditionalErrorMessage: Precondition failed: UID in precondition: u-2, UID in object \
+         AdditionalErrorMsg: Precondition failed: UID in precondition: u-2, UID in object \
          meta: u-1"
     );
     // In a patch it is a change that is not allowed (OM-41).
@@ -135,7 +135,7 @@ fn uids_are_preconditions() {
     ] {
         let status = refused(&request);
         let expected =
-            format!("Operation cannot be fulfilled on foos.example.com \"x\": {expected}");
+            format!("Operation cannot be fulfilled on Foo.example.com \"x\": {expected}");
         assert_eq!((status.code, status.message), (409, expected));
     }
 }

@@ -30,6 +30,10 @@ fn a_status_update_changes_the_status() {
     assert_eq!(seen["kind"]["kind"], "Foo");
 }
 
+/// RE-125.
+const NOT_A_SCALE: &str = "no kind is registered for the type v1.Scale in scheme \
+    \"k8s.io/apiextensions-apiserver/pkg/apiserver/customresource_handler.go:781\"";
+
 fn scale(spec: &Value) -> Value {
     json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
         "metadata": {"name": "x", "namespace": "default"}, "spec": spec})
@@ -101,10 +105,9 @@ fn scale_updates_may_be_refused() {
     let merge = |patch: Value, stored: &Value| {
         ObjectRequest::merge_patch("v1", &bytes(&patch), &bytes(stored)).scale_update()
     };
-    let empty = "the spec replicas field \".spec.count\" cannot be empty";
     for request in [scale_update(&scale(&json!({})), &old()), merge(json!({}), &old())] {
-        let status = without_replicas.admit_blocking(&request).result.unwrap_err();
-        assert_eq!((status.code, &*status.reason, &*status.message), (400, "BadRequest", empty));
+        let accepted = without_replicas.admit_blocking(&request).result.unwrap();
+        assert_eq!(accepted.returned.unwrap()["spec"], json!({}));
     }
     let set = scale_update(&scale(&json!({"replicas": 2})), &old());
     let accepted = without_replicas.admit_blocking(&set).result.unwrap();
@@ -132,28 +135,13 @@ fn scale_updates_may_be_refused() {
             "Foo.example.com \"x\" is invalid: .spec.size: Invalid value: -1: should be a \
              non-negative integer",
         ),
-        (
-            scale_update(&scale(&json!({"replicas": "3"})), &old()),
-            400,
-            "Scale in version \"v1\" cannot be handled as a Scale: json: cannot unmarshal string \
-             into Go struct field ScaleSpec.spec.replicas of type int32",
-        ),
-        (
-            scale_update(&foreign, &old()),
-            400,
-            "the API version in the data (example.com/v1) does not match the expected API version \
-             (autoscaling/v1)",
-        ),
-        (
-            strict(&scale(&json!({"replicas": 3, "max": 4}))),
-            400,
-            "Scale in version \"v1\" cannot be handled as a Scale: strict decoding error: unknown \
-             field \"spec.max\"",
-        ),
+        (scale_update(&scale(&json!({"replicas": "3"})), &old()), 400, NOT_A_SCALE),
+        (scale_update(&foreign, &old()), 400, NOT_A_SCALE),
+        (strict(&scale(&json!({"replicas": 3, "max": 4}))), 400, NOT_A_SCALE),
         (
             update("v1beta1", &scale(&json!({"replicas": 3})), &old()).scale_update(),
             404,
-            "the server could not find the requested resource",
+            "foos.example.com \"x\" not found",
         ),
     ] {
         let status = refused(&request);

@@ -58,18 +58,6 @@ async fn statuses_have_texts() {
         "x".repeat(2048)
     );
     let table: Vec<(u16, (&'static str, &str), &str, &str)> = vec![
-        (
-            302,
-            TEXT,
-            "",
-            "the server responded with the status code 302 but did not return more information",
-        ),
-        (
-            307,
-            TEXT,
-            "",
-            "the server responded with the status code 307 but did not return more information",
-        ),
         (400, TEXT, "b", "the server rejected our request for an unknown reason"),
         (401, TEXT, "b", "the server has asked for the client to provide credentials"),
         (403, TEXT, " why not ", "why not"),
@@ -135,8 +123,7 @@ async fn statuses_have_texts() {
         ),
     ];
     for (code, content_type, body, expected) in table {
-        let location = ("location", "https://localhost:1/");
-        let reply = Reply::new(code, headers(&[content_type, location]), body.to_owned());
+        let reply = Reply::new(code, headers(&[content_type]), body.to_owned());
         let (found, world) = ask("", Box::new(move |_, _| Act::Reply(reply.clone()))).await;
         let expected = format!("failed to call webhook: {expected}");
         assert_eq!(found.as_deref(), Some(&*expected), "{code} {body}");
@@ -185,7 +172,55 @@ async fn a_webhook_may_ask_for_a_repetition() {
     assert_eq!(ask("", Box::new(move |_, _| not_for_404())).await.1.calls("a"), 1);
 }
 
-/// CL-58, CL-59, CL-61.
+/// CL-61: redirects are followed, or errors on request.
+#[tokio::test]
+async fn redirects() {
+    let no_more = |code| {
+        format!(
+            "the server responded with the status code {code} but did not return more information"
+        )
+    };
+    for (code, location, expected, calls) in [
+        (307, "/b", None, 1),
+        (308, "https://a.hooks.svc:443/b", None, 1),
+        (308, "/a", Some("Post \"https://a.hooks.svc:443/a\": stopped after 10 redirects"), 11),
+        (
+            301,
+            "https://localhost:1/x?y",
+            Some(
+                "Post \"https://localhost:1/x?y\": dial tcp localhost:1: connect: connection refused",
+            ),
+            1,
+        ),
+        (
+            303,
+            "http://localhost:1/",
+            Some(
+                "Post \"https://a.hooks.svc:443/a?timeout=5s\": the redirect to \"http://localhost:1/\" leaves HTTPS",
+            ),
+            1,
+        ),
+        (304, "/b", Some(no_more(304).as_str()), 1),
+        (302, "", Some(no_more(302).as_str()), 1),
+    ] {
+        let header = [("location", location)];
+        let list = if location.is_empty() { headers(&[]) } else { headers(&header) };
+        let redirect = Reply::new(code, list, "");
+        let a: Script = Box::new(move |_, _| Act::Reply(redirect.clone()));
+        let b: Script = Box::new(|request, _| allow(request));
+        let world = World::new(vec![("a", a), ("b", b)]).await;
+        let configurations = world.configurations(&[configuration("Validating", "a", "")]);
+        let found = reason(&run(&chain_of(world.caller(), &configurations)).await);
+        let expected = expected.map(|expected| format!("failed to call webhook: {expected}"));
+        assert_eq!(found, expected, "{code} {location}");
+        assert_eq!(world.calls("a"), calls, "{code} {location}");
+        let strict = chain_of(world.caller().follow_redirects(false), &configurations);
+        let expected = format!("failed to call webhook: {}", no_more(code));
+        assert_eq!(reason(&run(&strict).await), Some(expected), "{code} {location}");
+    }
+}
+
+/// CL-58, CL-59.
 #[tokio::test]
 async fn answers_that_do_not_end_well() {
     let half: Script = Box::new(|request, _| {
@@ -246,7 +281,7 @@ async fn answers_may_be_compressed() {
 async fn answers_may_have_many_headers() {
     let script: Script = Box::new(|request, _| {
         let mut reply = reply(AdmissionResponse::allow(request));
-        reply.headers.extend(vec![("x-more", "of the same".to_owned()); 15_000]);
+        reply.headers.extend(vec![("x-more".into(), "of the same".to_owned()); 15_000]);
         Act::Reply(reply)
     });
     assert_eq!(ask("", script).await.0, None);

@@ -103,7 +103,7 @@ async fn slow_credentials_end_with_the_call() {
 async fn closed_connections_are_replaced() {
     let script: Script = Box::new(|request, _| {
         let mut reply = reply(AdmissionResponse::allow(request));
-        reply.headers.push(("connection", "close".to_owned()));
+        reply.headers.push(("connection".into(), "close".to_owned()));
         Act::Reply(reply)
     });
     let world = World::new(vec![("a", script)]).await;

@@ -132,8 +132,8 @@ async fn webhooks_in_trouble() {
         (":garbage", "failed to call webhook: couldn't get version/kind; json parse error: …".to_owned()),
         (
             ":redirect",
-            "failed to call webhook: the server responded with the status code 307 but did not \
-             return more information"
+            "failed to call webhook: Post \"https://127.0.0.1:1/\": dial tcp 127.0.0.1:1: connect: \
+             connection refused"
                 .to_owned(),
         ),
         (

@@ -1,0 +1,138 @@
+//! Deletions: their options, and objects that wait for their finalizers (RE-76, RE-111 to RE-114).
+
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{FieldError, FieldPath, Status, record};
+use serde_json::{Map, Value};
+
+const ORPHAN: &str = "orphan";
+const FOREGROUND: &str = "foregroundDeletion";
+
+record! {
+    /// The options of a deletion (RE-20).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct DeleteOptions = "DeleteOptions" {
+        /// How many seconds the object has left. Custom resources have no graceful deletion: only
+        /// webhooks see it.
+        pub grace_period_seconds: Option<i64> = "gracePeriodSeconds",
+        /// Conditions that the stored object must meet.
+        pub preconditions: Option<Box<Preconditions>> = "preconditions",
+        /// The older form of the propagation policies `Orphan` and `Background`.
+        pub orphan_dependents: Option<bool> = "orphanDependents",
+        /// The fate of dependents: `Orphan`, `Background` or `Foreground`.
+        pub propagation_policy: Option<String> = "propagationPolicy" of "v1.DeletionPropagation",
+        /// `All` for a dry run.
+        pub dry_run: Vec<String> = "dryRun",
+    }
+
+    /// The preconditions of a deletion.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Preconditions = "Preconditions" {
+        /// Its UID; empty if any will do.
+        pub uid: String = "uid" as "UID" of "types.UID",
+        /// Its resource version; empty if any will do.
+        pub resource_version: String = "resourceVersion",
+    }
+}
+
+/// The fate of an object's dependents.
+#[derive(Clone, Copy, PartialEq)]
+enum Policy {
+    Orphan,
+    Foreground,
+    Background,
+}
+
+impl DeleteOptions {
+    /// Returns the errors in the options (RE-21).
+    pub fn validate(&self) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        if self.dry_run.iter().any(|directive| directive != "All") {
+            let path = FieldPath::default().name("dryRun");
+            errors.push(FieldError::not_supported(path, self.dry_run.clone(), ["All"]));
+        }
+        let Some(policy) = &self.propagation_policy else { return errors };
+        let path = FieldPath::default().name("propagationPolicy");
+        if self.orphan_dependents.is_some() {
+            let why = "orphanDependents and deletionPropagation cannot be both set";
+            errors.push(FieldError::invalid(path, policy.as_str(), why));
+        } else if self.policy().is_none() {
+            let known = ["Foreground", "Background", "Orphan", "nil"];
+            errors.push(FieldError::not_supported(path, policy.as_str(), known));
+        }
+        errors
+    }
+
+    pub(super) fn check(&self) -> Result<(), Status> {
+        match self.validate().as_slice() {
+            [] => Ok(()),
+            errors => Err(Status::invalid("meta.k8s.io", "DeleteOptions", "", errors)),
+        }
+    }
+
+    fn policy(&self) -> Option<Policy> {
+        match (self.orphan_dependents, self.propagation_policy.as_deref()) {
+            (Some(true), _) | (None, Some("Orphan")) => Some(Policy::Orphan),
+            (Some(false), _) | (None, Some("Background")) => Some(Policy::Background),
+            (None, Some("Foreground")) => Some(Policy::Foreground),
+            _ => None,
+        }
+    }
+
+    /// The finalizers of an object after its deletion was asked for (RE-114).
+    fn finalizers(&self, object: &Value) -> Vec<Value> {
+        let mut finalizers = finalizers(object).to_vec();
+        let Some(policy) = self.policy() else { return finalizers };
+        let wanted = match policy {
+            Policy::Orphan => ORPHAN,
+            Policy::Foreground => FOREGROUND,
+            Policy::Background => "",
+        };
+        finalizers.retain(|found| *found == wanted || (*found != ORPHAN && *found != FOREGROUND));
+        if !wanted.is_empty() && !finalizers.iter().any(|found| *found == wanted) {
+            finalizers.push(wanted.into());
+        }
+        finalizers
+    }
+
+    /// The object that a deletion leaves until its finalizers are removed; none if nothing keeps it
+    /// (RE-111).
+    pub(super) fn marked(&self, object: &Value, now: &str) -> Option<DeepValue> {
+        let finalizers = self.finalizers(object);
+        if finalizers.is_empty() {
+            return None;
+        }
+        let mut marked = DeepValue::from(deep_clone(object));
+        let metadata = marked.get_mut("metadata").and_then(Value::as_object_mut)?;
+        metadata.insert("finalizers".to_owned(), Value::Array(finalizers));
+        mark(metadata, now);
+        Some(marked)
+    }
+}
+
+fn mark(metadata: &mut Map<String, Value>, now: &str) {
+    let since = metadata.get("deletionTimestamp").and_then(Value::as_str);
+    if since.is_some_and(|since| since <= now) {
+        return;
+    }
+    if since.is_none() {
+        let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
+        metadata.insert("generation".to_owned(), generation.saturating_add(1).into());
+    }
+    metadata.insert("deletionTimestamp".to_owned(), now.into());
+    metadata.insert("deletionGracePeriodSeconds".to_owned(), 0.into());
+}
+
+fn finalizers(object: &Value) -> &[Value] {
+    let found = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    found.map_or(&[], Vec::as_slice)
+}
+
+/// Whether an update removes the last finalizer of an object that is being deleted (RE-76).
+pub(super) fn ends_deletion(old: &Value, new: &Value) -> bool {
+    let grace = old.pointer("/metadata/deletionGracePeriodSeconds");
+    old.pointer("/metadata/deletionTimestamp").is_some()
+        && grace.is_none_or(|grace| *grace == 0)
+        && finalizers(new).is_empty()
+}

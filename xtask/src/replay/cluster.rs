@@ -1,0 +1,269 @@
+//! The cluster of a scenario: definitions, namespaces and stored objects, and the write path that
+//! requests take.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use billhook::webhook::{
+    CelConditions, NamespaceLabels, Operation, UserAuthorizer, WebhookConfiguration,
+};
+use billhook::{CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
+use billhook_admission::{
+    Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
+    StoredObject, Unreachable,
+};
+use billhook_apimachinery::value::DeepValue;
+use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
+use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, ServiceResolver};
+use serde_json::{Value, json};
+
+use super::request::{Request, Route};
+use super::scenario::text;
+
+/// The answer to a request.
+pub(super) struct Response {
+    pub(super) status: u16,
+    pub(super) body: DeepValue,
+    pub(super) warnings: Vec<String>,
+    pub(super) annotations: BTreeMap<String, String>,
+}
+
+/// A resource that is served, with its objects.
+struct Resource {
+    definition: CustomResourceDefinition,
+    objects: Arc<Objects>,
+}
+
+/// The stored objects by namespace and name.
+#[derive(Default)]
+struct Objects(Mutex<BTreeMap<(String, String), StoredObject>>);
+
+impl Objects {
+    fn get(&self, namespace: &str, name: &str) -> Option<StoredObject> {
+        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        objects.get(&(namespace.to_owned(), name.to_owned())).cloned()
+    }
+
+    fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
+        let mut objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (write.namespace.to_owned(), write.name.to_owned());
+        let found = objects.get(&key);
+        if found != write.expected {
+            return Err(StoreError::Mismatch(found.cloned()));
+        }
+        let before = found.map_or(FIRST_REVISION, |found| {
+            found.resource_version.parse().unwrap_or(FIRST_REVISION)
+        });
+        let revision = before + 1;
+        match write.object {
+            _ if write.dry_run => {}
+            Some(object) => {
+                let object = StoredObject::new(object).resource_version(revision.to_string());
+                objects.insert(key, object);
+            }
+            None => {
+                objects.remove(&key);
+            }
+        }
+        Ok(revision.to_string())
+    }
+}
+
+/// The first revision of objects: a server has written others before.
+const FIRST_REVISION: u64 = 100;
+
+/// The cluster of a scenario.
+pub(super) struct Cluster {
+    resources: Vec<Resource>,
+    namespaces: BTreeMap<String, NamespaceLabels>,
+}
+
+impl Cluster {
+    /// A cluster with definitions and namespaces.
+    pub(super) fn new(crds: &[DeepValue], namespaces: &[DeepValue]) -> Result<Self, String> {
+        let resource = |crd: &DeepValue| {
+            let definition = CustomResourceDefinition::from_value(crd);
+            let definition = definition.map_err(|error| error.to_string())?;
+            Ok(Resource { definition, objects: Arc::default() })
+        };
+        Ok(Cluster {
+            resources: crds.iter().map(resource).collect::<Result<_, String>>()?,
+            namespaces: namespaces.iter().map(|namespace| labels(namespace)).collect(),
+        })
+    }
+
+    /// Creates an object before webhooks act, with its status.
+    pub(super) async fn create(&self, object: &Value) -> Result<(), String> {
+        let api_version = text(object, "/apiVersion");
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let kind = text(object, "/kind");
+        let found = self.resources.iter().find(|resource| {
+            resource.definition.group() == group && resource.definition.kind() == kind
+        });
+        let resource = found.ok_or_else(|| format!("nothing serves {api_version} {kind}"))?;
+        let (namespace, name) =
+            (text(object, "/metadata/namespace"), text(object, "/metadata/name"));
+        let admission = resource.admission(Chain::new(Unreachable));
+        let body = billhook::to_json(object).into_bytes();
+        let create = ObjectRequest::create(version, &body).namespace(namespace);
+        admission.admit(&create).await.result.map_err(|status| status.to_string())?;
+        if object.get("status").is_none() {
+            return Ok(());
+        }
+        let stored = resource.objects.get(namespace, name).unwrap_or_default();
+        let update = ObjectRequest::update(version, &body, b"").stored(stored).status_update();
+        let update = admission.admit(&update.namespace(namespace)).await;
+        update.result.map(drop).map_err(|status| status.to_string())
+    }
+
+    /// Answers a request; none if only an API server could.
+    pub(super) async fn handle(
+        &self,
+        request: &Request,
+        configurations: &[WebhookConfiguration],
+    ) -> Option<Response> {
+        let route = request.route()?;
+        let resource = self.resource(&route)?;
+        let stored = resource.objects.get(route.namespace, route.name);
+        let stored = stored.unwrap_or_default();
+        let object_request = request.object_request(&route, stored.clone())?;
+        let needs_object = object_request.operation != Operation::Create;
+        if needs_object && stored.bytes.is_empty() {
+            let known = GroupVersionResource::new(route.group, route.version, route.resource);
+            return Some(Response::refused(&Status::not_found(&known, route.name)));
+        }
+        let outcome = resource.admission(self.chain(configurations)).admit(&object_request).await;
+        let annotations = outcome.annotations.iter();
+        let annotations = annotations.map(|(key, found)| (key.to_owned(), found.value.clone()));
+        let answer = match outcome.result {
+            Err(status) => Response::refused(&status),
+            Ok(accepted) => {
+                let is_gone = accepted.stored.is_none();
+                let object = accepted.returned.unwrap_or_default();
+                match object_request.operation {
+                    Operation::Create => Response::new(201, object),
+                    Operation::Delete if is_gone => Response::deleted(&route, &object),
+                    _ => Response::new(200, object),
+                }
+            }
+        };
+        let (warnings, annotations) = (outcome.warnings.texts(), annotations.collect());
+        Some(Response { warnings, annotations, ..answer })
+    }
+
+    fn resource(&self, route: &Route<'_>) -> Option<&Resource> {
+        self.resources.iter().find(|resource| {
+            resource.definition.name() == format!("{}.{}", route.resource, route.group)
+        })
+    }
+
+    fn chain(&self, configurations: &[WebhookConfiguration]) -> Chain {
+        let conditions = CelConditions::new().authorizer(Arc::new(AllowAll));
+        Chain::new(HttpsCaller::default().resolver(NoServices))
+            .webhooks(configurations)
+            .namespaces(self.namespaces.clone())
+            .conditions(conditions)
+            .plugin(NamespaceLifecycle(self.namespaces.clone()))
+    }
+}
+
+impl Resource {
+    fn admission(&self, chain: Chain) -> Admission {
+        let objects = Arc::clone(&self.objects);
+        let store = move |write: StoreWrite<'_>| objects.write(write);
+        Admission::new(self.definition.clone(), chain).store(Arc::new(store))
+    }
+}
+
+impl Response {
+    fn new(status: u16, body: DeepValue) -> Self {
+        let (warnings, annotations) = Default::default();
+        Response { status, body, warnings, annotations }
+    }
+
+    fn refused(status: &Status) -> Self {
+        let code = u16::try_from(status.code).unwrap_or(500);
+        let mut body = status.to_value();
+        // The filter that ends requests writes its status without the API's encoding (RE-22).
+        if let Some(members) = body.as_object_mut().filter(|_| *status == Status::request_timeout())
+        {
+            members.remove("apiVersion");
+            members.remove("kind");
+        }
+        Response::new(code, body)
+    }
+
+    /// RE-113.
+    fn deleted(route: &Route<'_>, object: &Value) -> Self {
+        let details = json!({
+            "name": text(object, "/metadata/name"),
+            "group": route.group,
+            "kind": route.resource,
+            "uid": text(object, "/metadata/uid"),
+        });
+        let status = json!({
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "details": details,
+        });
+        Response::new(200, status.into())
+    }
+}
+
+/// The name and labels of a namespace, with the label that the server adds.
+fn labels(namespace: &Value) -> (String, NamespaceLabels) {
+    let name = text(namespace, "/metadata/name").to_owned();
+    let given = namespace.pointer("/metadata/labels").and_then(Value::as_object);
+    let label = |(key, value): (&String, &Value)| {
+        (key.clone(), value.as_str().unwrap_or_default().to_owned())
+    };
+    let mut labels: NamespaceLabels = given.into_iter().flatten().map(label).collect();
+    labels.insert("kubernetes.io/metadata.name".to_owned(), name.clone());
+    (name, labels)
+}
+
+/// Allows everything: the user of the scenarios is an administrator.
+#[derive(Debug)]
+struct AllowAll;
+
+impl UserAuthorizer for AllowAll {
+    fn authorize(&self, _: &UserInfo, _: &AuthorizationRequest) -> AuthorizationDecision {
+        AuthorizationDecision::new(true)
+    }
+}
+
+/// There are no services.
+struct NoServices;
+
+impl ServiceResolver for NoServices {
+    fn resolve(&self, service: &ServiceAddress) -> Result<String, ResolveError> {
+        Err(format!("service \"{}\" not found", service.name).into())
+    }
+}
+
+/// Refuses objects in namespaces that do not exist (RE-141).
+struct NamespaceLifecycle(BTreeMap<String, NamespaceLabels>);
+
+impl Plugin for NamespaceLifecycle {
+    fn name(&self) -> &str {
+        "NamespaceLifecycle"
+    }
+
+    fn has_stage(&self, stage: Stage) -> bool {
+        stage == Stage::Mutating
+    }
+
+    fn handles(&self, operation: Operation) -> bool {
+        operation != Operation::Delete
+    }
+
+    fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
+        let namespace = &request.attributes().namespace;
+        if namespace.is_empty() || self.0.contains_key(namespace) {
+            return Ok(());
+        }
+        Err(Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), namespace))
+    }
+}

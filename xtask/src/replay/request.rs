@@ -1,0 +1,157 @@
+//! Requests of clients: the parts of their URLs, and the requests of the write path they mean.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use billhook::{FieldValidation, UserInfo};
+use billhook_admission::{DeleteOptions, ObjectRequest, RequestOptions, StoredObject, Subresource};
+use billhook_apimachinery::record::TypedRecord;
+use billhook_decode::read_json;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// The time that a server gives to writes (DI-53).
+const MAX_TIME: Duration = Duration::from_secs(34);
+
+/// A request over HTTP.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Request {
+    pub(super) method: String,
+    path: String,
+    body: Option<Box<RawValue>>,
+    content_type: Option<String>,
+}
+
+/// The address of a custom resource.
+#[derive(Debug, Default)]
+pub(super) struct Route<'p> {
+    pub(super) group: &'p str,
+    pub(super) version: &'p str,
+    pub(super) resource: &'p str,
+    pub(super) namespace: &'p str,
+    pub(super) name: &'p str,
+    subresource: &'p str,
+    query: BTreeMap<&'p str, String>,
+}
+
+impl<'p> Route<'p> {
+    /// Takes a path apart (RE-02).
+    fn parse(path: &'p str) -> Option<Self> {
+        let (path, query) = path.split_once('?').unwrap_or((path, ""));
+        let pair = |pair: &'p str| {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            (name, unescape(value))
+        };
+        let query = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect();
+        let mut parts = path.strip_prefix("/apis/")?.split('/');
+        let (group, version) = (parts.next()?, parts.next()?);
+        let rest: Vec<&str> = parts.collect();
+        let (namespace, rest) = match rest.as_slice() {
+            ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
+            rest => ("", rest),
+        };
+        let mut rest = rest.iter().copied();
+        let resource = rest.next()?;
+        let (name, subresource) = (rest.next().unwrap_or(""), rest.next().unwrap_or(""));
+        Some(Route { group, version, resource, namespace, name, subresource, query })
+    }
+
+    fn option(&self, name: &str) -> &str {
+        self.query.get(name).map_or("", String::as_str)
+    }
+
+    fn time(&self) -> Duration {
+        let seconds = self.option("timeout").strip_suffix('s').and_then(|text| text.parse().ok());
+        seconds.map_or(MAX_TIME, |seconds: u64| Duration::from_secs(seconds).min(MAX_TIME))
+    }
+}
+
+impl Request {
+    /// The resource that it is for, if it may be a custom one.
+    pub(super) fn route(&self) -> Option<Route<'_>> {
+        Route::parse(&self.path)
+    }
+
+    /// The request of the write path; none if it is another request.
+    pub(super) fn object_request(
+        &self,
+        route: &Route<'_>,
+        stored: StoredObject,
+    ) -> Option<ObjectRequest> {
+        let revision = format!("\"{}\"", stored.resource_version);
+        let body = self.body.as_ref().map_or("", |body| body.get()).replace("\"$RV\"", &revision);
+        let (version, body) = (route.version, body.as_bytes());
+        let request = match (self.method.as_str(), self.content_type.as_deref()) {
+            ("POST", _) => ObjectRequest::create(version, body),
+            ("PUT", _) => ObjectRequest::replace(version, body, b""),
+            ("PATCH", Some("application/json-patch+json")) => {
+                ObjectRequest::json_patch(version, body, b"")
+            }
+            ("PATCH", Some("application/merge-patch+json")) => {
+                ObjectRequest::merge_patch(version, body, b"")
+            }
+            ("DELETE", _) if !route.name.is_empty() => {
+                let options = delete_options(route, body)?;
+                let is_dry_run = options.dry_run.iter().any(|directive| directive == "All");
+                ObjectRequest::delete(version, b"").dry_run(is_dry_run).delete_options(options)
+            }
+            _ => return None,
+        };
+        let is_dry_run = request.dry_run || !route.option("dryRun").is_empty();
+        let mut request = request
+            .stored(stored)
+            .namespace(route.namespace)
+            .field_manager(route.option("fieldManager"))
+            .dry_run(is_dry_run)
+            .user(user())
+            .options(RequestOptions::default().deadline(Instant::now() + route.time()));
+        request.field_validation = match route.option("fieldValidation") {
+            "Strict" => FieldValidation::Strict,
+            "Ignore" => FieldValidation::Ignore,
+            _ => FieldValidation::Warn,
+        };
+        request.subresource = match route.subresource {
+            "" => None,
+            "status" => Some(Subresource::Status),
+            "scale" => Some(Subresource::Scale),
+            _ => return None,
+        };
+        Some(request)
+    }
+}
+
+/// The options in the body of a deletion, or in its query (RE-110); none if they cannot be read.
+fn delete_options(route: &Route<'_>, body: &[u8]) -> Option<DeleteOptions> {
+    let mut options = DeleteOptions::default();
+    if !body.is_empty() {
+        let (read, _) = DeleteOptions::read(read_json(body).ok()?.value()).ok()?;
+        return Some(read);
+    }
+    let given = |name: &str| Some(route.option(name)).filter(|value| !value.is_empty());
+    options.propagation_policy = given("propagationPolicy").map(str::to_owned);
+    options.grace_period_seconds = given("gracePeriodSeconds").and_then(|text| text.parse().ok());
+    options.orphan_dependents =
+        given("orphanDependents").map(|text| text != "false" && text != "0");
+    Some(options)
+}
+
+/// The user of all scenarios.
+fn user() -> UserInfo {
+    let mut user = UserInfo::named("kubernetes-admin");
+    "admin".clone_into(&mut user.uid);
+    user.group("system:masters").group("system:authenticated")
+}
+
+fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('%') {
+        bytes.extend(before.bytes());
+        let digits = after.get(..2).and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        bytes.push(digits.unwrap_or(b'%'));
+        rest = if digits.is_some() { after.get(2..).unwrap_or_default() } else { after };
+    }
+    bytes.extend(rest.bytes());
+    String::from_utf8_lossy(&bytes).into_owned()
+}
