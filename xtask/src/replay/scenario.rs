@@ -98,21 +98,7 @@ impl Scenario {
             "calls": webhooks.calls(&parts.configurations),
         });
         let expected = read(&self.expect)?;
-        let verdict = compare::verdict(expected, actual.into(), &webhooks.address());
-        Ok(match verdict {
-            Verdict::Failed { .. } if self.shows_ownership() => {
-                Verdict::Waiting("the ownership of fields")
-            }
-            verdict => verdict,
-        })
-    }
-
-    /// Whether a condition or a text of the answer shows the managed fields of an object, which are
-    /// left out of everything else.
-    fn shows_ownership(&self) -> bool {
-        let asks = |text: &RawValue| text.get().contains("metadata.managedFields");
-        self.configurations.iter().any(|text| asks(text))
-            || self.expect.get().contains(r#"\"managedFields\":"#)
+        Ok(compare::verdict(expected, actual.into(), &webhooks.address()))
     }
 
     /// The part of a server that it needs and that there is not.

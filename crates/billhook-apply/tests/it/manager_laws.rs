@@ -62,11 +62,25 @@ fn content(value: &Value) -> Option<Value> {
     }
 }
 
+/// A step that applies no empty container.
+fn without_empty(step: Step) -> Step {
+    match step {
+        Step::Apply { manager, config, force } => {
+            let config = content(&config).unwrap_or_else(|| json!({}));
+            Step::Apply { manager, config, force }
+        }
+        update => update,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
+    /// Who applies nothing but empty lists owns nothing (SA-26), and without owners the second
+    /// apply finds an object from before the first one.
     #[test]
     fn the_same_apply_again_changes_nothing(steps in vec(step(), 0..5), config in object()) {
+        prop_assume!(content(&config).is_some());
         let mut world = world(&steps);
         world.apply("m", &config, true).unwrap();
         let before = (world.live.clone(), world.entries());
@@ -74,9 +88,11 @@ proptest! {
         prop_assert_eq!((world.live.clone(), world.entries()), before);
     }
 
+    /// Who applies an empty container keeps it although it is null once all its content went
+    /// (SA-73); so nobody does here.
     #[test]
     fn nobody_owns_what_is_absent(steps in vec(step(), 1..7)) {
-        let world = world(&steps);
+        let world = world(&steps.into_iter().map(without_empty).collect::<Vec<_>>());
         let Some(object) = &world.live else { return Ok(()) };
         let paths = all_paths(&world.definition.0[V1], object);
         for entry in world.managed.entries() {
