@@ -126,7 +126,7 @@ pub struct Options {
 }
 
 /// Vectors of `ahead` that pass.
-const DONE: [&str; 10] = [
+const DONE: [&str; 11] = [
     "apply.",
     "apply_versions.",
     "cel_keywords.",
@@ -134,6 +134,7 @@ const DONE: [&str; 10] = [
     "compare.",
     "fieldset.",
     "merge.",
+    "rare.",
     "remove.",
     "versions_",
     "yaml_quoted.",
