@@ -17,8 +17,6 @@ pub(crate) struct Resource {
     pub(crate) collection: Collection,
     /// The write path; it learns with each request where to write.
     pub(crate) admission: Admission,
-    /// For each version the paths of its selectable fields, without the leading dot (RE-55).
-    selectable_fields: BTreeMap<String, Vec<String>>,
 }
 
 impl Resource {
@@ -26,8 +24,7 @@ impl Resource {
         let definition = CustomResourceDefinition::from_value(document)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain);
-        let selectable_fields = selectable_fields(document);
-        Ok(Resource { definition, collection, admission, selectable_fields })
+        Ok(Resource { definition, collection, admission })
     }
 
     /// Names the resource in a version.
@@ -35,26 +32,6 @@ impl Resource {
         let plural = &self.definition.names().plural;
         GroupVersionResource::new(self.definition.group(), version, plural)
     }
-
-    pub(crate) fn selectable_fields(&self, version: &str) -> &[String] {
-        self.selectable_fields.get(version).map(Vec::as_slice).unwrap_or_default()
-    }
-}
-
-fn selectable_fields(document: &Value) -> BTreeMap<String, Vec<String>> {
-    let list = |value: &Value, name: &str| {
-        value.get(name).and_then(Value::as_array).cloned().unwrap_or_default()
-    };
-    let text = |value: &Value, name: &str| {
-        value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let versions = document.get("spec").map(|spec| list(spec, "versions")).unwrap_or_default();
-    let fields_of = |version: &Value| {
-        let fields = list(version, "selectableFields");
-        let paths = fields.iter().map(|field| text(field, "jsonPath"));
-        paths.map(|path| path.trim_start_matches('.').to_owned()).collect()
-    };
-    versions.iter().map(|version| (text(version, "name"), fields_of(version))).collect()
 }
 
 /// All resources, by the names of their definitions. A clone costs nothing.

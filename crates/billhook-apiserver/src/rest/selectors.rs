@@ -37,11 +37,11 @@ impl Selectors {
 
     /// Fails if there is a field that objects cannot be selected by (RE-55).
     pub(super) fn check_fields(&self, context: &Context<'_>) -> Result<(), Status> {
-        let selectable = context.resource.selectable_fields(context.version.name());
+        let selectable = context.version.selectable_fields();
         let is_known = |field: &str| {
             field == "metadata.name"
                 || (field == "metadata.namespace" && context.is_namespaced())
-                || selectable.iter().any(|known| known == field)
+                || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         let mut terms: Vec<&FieldTerm> = self.fields.iter().collect();
         terms.sort_by(|left, right| left.text.cmp(&right.text));

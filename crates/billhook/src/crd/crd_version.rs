@@ -83,6 +83,11 @@ impl CrdVersion {
         self.data.scale.as_ref()
     }
 
+    /// Returns the JSON paths of the fields that lists can be selected by.
+    pub fn selectable_fields(&self) -> &[String] {
+        &self.data.selectable_fields
+    }
+
     pub(crate) fn ratchets_status(&self) -> bool {
         self.data.ratchets_status
     }

@@ -96,6 +96,8 @@ struct VersionData {
     /// Whether an update of the status forgives what was wrong before and has not changed (KV-80).
     ratchets_status: bool,
     scale: Option<ScalePaths>,
+    /// JSON paths.
+    selectable_fields: Vec<String>,
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,

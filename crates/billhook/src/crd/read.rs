@@ -118,6 +118,11 @@ fn read_version(
         has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
         ratchets_status: compile.options.kubernetes >= KubernetesVersion::V1_33,
         scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
+        selectable_fields: version
+            .selectable_fields
+            .iter()
+            .map(|field| field.json_path.clone())
+            .collect(),
         written: written.unwrap_or_default(),
         structural,
         compiled: with_stored_defaults(&compiled),
