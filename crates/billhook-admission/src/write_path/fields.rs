@@ -3,7 +3,7 @@
 
 use billhook::apply::{ConversionError, manager_name};
 use billhook::{FieldManagement, FieldValidation, Time, field_warnings};
-use billhook_apimachinery::print::is_printable;
+use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::value::{DeepValue, json_type};
 use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status};
 use serde_json::{Map, Value};
@@ -12,9 +12,6 @@ use super::body::Incoming;
 use super::request::{Subresource, UpdateForm};
 use crate::audit::Warnings;
 use crate::object_model::{ObjectModel as _, metadata_text};
-
-/// The longest name of a manager, in bytes.
-const MAX_MANAGER: usize = 128;
 
 impl Incoming<'_> {
     /// Tracks the fields of a decoded object.
@@ -153,14 +150,7 @@ impl Incoming<'_> {
             let detail = "may not be specified for non-apply patch";
             errors.push(FieldError::forbidden(at("force"), detail));
         }
-        if manager.len() > MAX_MANAGER {
-            errors.push(FieldError::too_long(at("fieldManager"), MAX_MANAGER as i64));
-        }
-        for (position, character) in manager.char_indices().filter(|(_, c)| !is_printable(*c)) {
-            let code = u32::from(character);
-            let detail = format!("invalid character U+{code:04X} (at position {position})");
-            errors.push(FieldError::invalid(at("fieldManager"), manager, &detail));
-        }
+        validate_manager(manager, &at("fieldManager"), &mut errors);
         match errors.as_slice() {
             [] => Ok(()),
             errors => Err(Status::invalid("meta.k8s.io", "PatchOptions", "", errors)),

@@ -30,5 +30,5 @@ pub use decode::{
 pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 pub use validate::{
     finalizer_warnings, subdomain_name, validate_create, validate_create_with,
-    validate_embedded_metadata, validate_generic, validate_update,
+    validate_embedded_metadata, validate_generic, validate_manager, validate_update,
 };

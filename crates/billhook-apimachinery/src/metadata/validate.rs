@@ -378,19 +378,24 @@ fn managed_fields(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldErr
             let detail = "must be `FieldsV1`";
             errors.push(FieldError::invalid(path("fieldsType"), fields_type, detail));
         }
-        let manager = text(entry, "manager");
-        if manager.len() > MAX_MANAGER as usize {
-            errors.push(FieldError::too_long(path("manager"), MAX_MANAGER));
-        }
-        let unprintable = manager.char_indices().filter(|(_, c)| !is_printable(*c));
-        let repeats = (MAX_REPEATED / manager.len().max(1)).max(1);
-        for (position, c) in unprintable.take(repeats) {
-            let detail = format!("invalid character U+{:04X} (at position {position})", c as u32);
-            errors.push(FieldError::invalid(path("manager"), manager, &detail));
-        }
+        validate_manager(text(entry, "manager"), &path("manager"), errors);
         if text(entry, "subresource").len() > MAX_SUBRESOURCE as usize {
             errors.push(FieldError::too_long(path("subresource"), MAX_SUBRESOURCE));
         }
+    }
+}
+
+/// Validates the name of a manager of fields: its length, and that all of it can be printed. Names
+/// with very many other characters get an error for the first ones only.
+pub fn validate_manager(manager: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
+    if manager.len() > MAX_MANAGER as usize {
+        errors.push(FieldError::too_long(path.clone(), MAX_MANAGER));
+    }
+    let unprintable = manager.char_indices().filter(|(_, c)| !is_printable(*c));
+    let repeats = (MAX_REPEATED / manager.len().max(1)).max(1);
+    for (position, c) in unprintable.take(repeats) {
+        let detail = format!("invalid character U+{:04X} (at position {position})", c as u32);
+        errors.push(FieldError::invalid(path.clone(), manager, &detail));
     }
 }
 

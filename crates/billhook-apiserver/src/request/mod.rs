@@ -4,15 +4,13 @@ mod accept;
 mod path;
 mod query;
 
+use billhook::apply::manager_name;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 pub(crate) use self::accept::{Accepted, MediaType, negotiate};
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};
-
-/// How many bytes a name of a field manager has at most (RE-24).
-const MAX_MANAGER: usize = 128;
 
 /// A request with its whole body.
 #[derive(Debug)]
@@ -49,19 +47,6 @@ impl Request {
 
     /// The manager of the fields that the request sets (RE-24).
     pub(crate) fn field_manager(&self) -> String {
-        let named = self.query.text("fieldManager");
-        if !named.is_empty() {
-            return named.to_owned();
-        }
-        let agent = self.header("user-agent");
-        let agent = agent.split_once('/').map_or(agent, |(program, _)| program);
-        let mut manager = String::new();
-        for c in agent.chars().filter(|c| !c.is_control()) {
-            if manager.len() + c.len_utf8() > MAX_MANAGER {
-                break;
-            }
-            manager.push(c);
-        }
-        if manager.is_empty() { "unknown".to_owned() } else { manager }
+        manager_name(self.query.text("fieldManager"), self.header("user-agent"))
     }
 }

@@ -1,12 +1,11 @@
 //! The options of writes and deletions, and what may be wrong with them (RE-20, RE-21).
 
 use billhook::FieldValidation;
+use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
 
 use crate::request::{Query, Request};
-
-const MAX_MANAGER: usize = 128;
 
 /// The options of a creation, an update or a patch.
 #[derive(Clone, Debug, Default)]
@@ -25,7 +24,8 @@ impl WriteOptions {
         if kind == "PatchOptions" {
             check_force(request, &mut errors);
         }
-        check_manager(query.text("fieldManager"), &mut errors);
+        let path = FieldPath::default().name("fieldManager");
+        validate_manager(query.text("fieldManager"), &path, &mut errors);
         let dry_run = dry_run(query, &mut errors);
         let field_validation = match query.text("fieldValidation") {
             "" | "Warn" => FieldValidation::Warn,
@@ -55,17 +55,6 @@ fn check_force(request: &Request, errors: &mut Vec<FieldError>) {
     if request.query.get("force").is_some() {
         let path = FieldPath::default().name("force");
         errors.push(FieldError::forbidden(path, "may not be specified for non-apply patch"));
-    }
-}
-
-fn check_manager(manager: &str, errors: &mut Vec<FieldError>) {
-    let path = || FieldPath::default().name("fieldManager");
-    if manager.len() > MAX_MANAGER {
-        errors.push(FieldError::too_long(path(), MAX_MANAGER as i64));
-    }
-    for (place, c) in manager.char_indices().filter(|(_, c)| c.is_control()) {
-        let detail = format!("invalid character U+{:04X} (at position {place})", u32::from(c));
-        errors.push(FieldError::invalid(path(), manager, &detail));
     }
 }
 
