@@ -5,8 +5,8 @@ use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::task::{Context, Poll};
 
-use billhook::CrdError;
-use billhook_admission::{Chain, ServerFields, Unreachable, timestamp};
+use billhook::{CrdError, Time};
+use billhook_admission::{Chain, ServerFields, Unreachable};
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
@@ -75,8 +75,8 @@ impl Server {
             storage: shared.storage.fork(),
             catalog: RwLock::new(shared.catalog()),
             user: shared.user.clone(),
-            new_objects: Arc::clone(&shared.new_objects),
-            clock: Arc::clone(&shared.clock),
+            new_objects: shared.new_objects.clone(),
+            clock: shared.clock.clone(),
         };
         Server { shared: Arc::new(shared) }
     }
@@ -128,7 +128,7 @@ pub struct ServerBuilder {
     catalog: Catalog,
     user: UserInfo,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
-    clock: Arc<dyn Fn() -> String + Send + Sync>,
+    clock: Option<Arc<dyn Fn() -> Time + Send + Sync>>,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -143,7 +143,7 @@ impl Default for ServerBuilder {
             catalog: Catalog::default(),
             user: UserInfo::named("system:admin").group("system:masters"),
             new_objects: None,
-            clock: Arc::new(timestamp),
+            clock: None,
         }
     }
 }
@@ -172,17 +172,16 @@ impl ServerBuilder {
         self
     }
 
-    /// Takes the time from elsewhere, for tests: RFC 3339 in UTC, whole seconds.
+    /// Takes the times of managed fields from elsewhere, for tests.
     #[must_use]
-    pub fn clock(mut self, clock: impl Fn() -> String + Send + Sync + 'static) -> Self {
-        self.clock = Arc::new(clock);
+    pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
+        self.clock = Some(Arc::new(clock));
         self
     }
 
     /// Builds the server.
     pub fn build(self) -> Server {
         let ServerBuilder { catalog, user, new_objects, clock } = self;
-        let new_objects = new_objects.unwrap_or_else(|| Arc::new(ServerFields::random));
         let catalog = RwLock::new(catalog);
         let shared =
             Shared { storage: MemoryStorage::default(), catalog, user, new_objects, clock };

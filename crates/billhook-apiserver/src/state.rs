@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
+use billhook::Time;
 use billhook_admission::ServerFields;
 use billhook_apimachinery::UserInfo;
 
@@ -14,8 +15,10 @@ pub(crate) struct Shared {
     pub(crate) catalog: RwLock<Catalog>,
     /// The user whom webhooks see (RE-142).
     pub(crate) user: UserInfo,
-    pub(crate) new_objects: Arc<dyn Fn() -> ServerFields + Send + Sync>,
-    pub(crate) clock: Arc<dyn Fn() -> String + Send + Sync>,
+    /// The source of UIDs, times and name suffixes, if it is not that of every write path.
+    pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
+    /// The clock of managed fields, if it is not that of every write path.
+    pub(crate) clock: Option<Arc<dyn Fn() -> Time + Send + Sync>>,
 }
 
 impl Shared {

@@ -2,11 +2,23 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{StoreError, StoreWrite};
+use billhook_admission::{StoreError, StoreWrite, StoredObject};
 
-use super::context::stored_object;
 use crate::state::Shared;
-use crate::storage::{Collection, Revision, Storage as _, Write};
+use crate::storage::{Collection, Object, Revision, Storage as _, Write};
+
+/// The key of an object in storage; the namespace is empty for an object of the cluster.
+pub(super) fn object_key(namespace: &str, name: &str) -> String {
+    match namespace {
+        "" => name.to_owned(),
+        namespace => format!("{namespace}/{name}"),
+    }
+}
+
+/// An object of storage, as the write path takes it.
+pub(super) fn stored_object(object: &Object) -> StoredObject {
+    StoredObject::new(object.text.to_vec()).resource_version(object.modified.to_string())
+}
 
 /// Writes the objects of a collection.
 pub(super) struct Binding {
@@ -20,10 +32,7 @@ impl Binding {
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
-        let key = match write.namespace {
-            "" => write.name.to_owned(),
-            namespace => format!("{namespace}/{}", write.name),
-        };
+        let key = object_key(write.namespace, write.name);
         let found = self.server.storage.get(&self.collection, &key);
         let expected = write.expected.map(|expected| expected.resource_version.as_str());
         let revision = found.as_ref().map(|found| found.modified.to_string());

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
-use billhook_admission::{Admission, StoredObject};
+use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
 
+use super::binding::{Binding, stored_object};
 use crate::catalog::Resource;
 use crate::request::{Request, ResourcePath};
 use crate::response::Form;
@@ -67,19 +68,27 @@ impl Context<'_> {
         found.ok_or_else(|| Status::not_found(&self.resource_name(), name))
     }
 
-    /// The write path of the resource.
-    pub(crate) fn admission(&self) -> Admission {
-        let new_objects = Arc::clone(&self.server.new_objects);
-        self.resource.admission.clone().server_fields(move || new_objects())
+    /// Takes a request through the write path to storage.
+    pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
+        let request = request.namespace(self.namespace()).user(self.server.user.clone());
+        let binding = Binding::new(self.server, &self.resource.collection);
+        let store = Arc::new(move |write: StoreWrite<'_>| binding.write(&write));
+        self.admission().store(store).admit(&request).await
+    }
+
+    fn admission(&self) -> Admission {
+        let mut admission = self.resource.admission.clone();
+        if let Some(new_objects) = self.server.new_objects.clone() {
+            admission = admission.server_fields(move || new_objects());
+        }
+        if let Some(clock) = self.server.clock.clone() {
+            admission = admission.clock(move || clock());
+        }
+        admission
     }
 
     /// Reads a stored object in the version of the request (RP-50).
     pub(crate) fn read(&self, object: &Object) -> Result<DeepValue, Status> {
         self.resource.admission.read(self.version.name(), &stored_object(object))
     }
-}
-
-/// An object of storage, as the write path takes it.
-pub(crate) fn stored_object(object: &Object) -> StoredObject {
-    StoredObject::new(object.text.to_vec()).resource_version(object.modified.to_string())
 }

@@ -1,18 +1,16 @@
 //! Deletion of one object and of collections (RE-110 to RE-121).
 
-use std::sync::Arc;
-
-use billhook_admission::{DeleteOptions, ObjectRequest, StoreWrite};
-use billhook_apimachinery::value::DeepValue;
+use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, StatusDetails};
 use billhook_decode::read_json;
 use http::StatusCode;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::binding::Binding;
-use super::context::{Context, stored_object};
+use super::binding::{object_key, stored_object};
+use super::context::Context;
 use super::deletion::{delete_options, is_dry_run};
-use super::list::Page;
+use super::list::{Page, list_answer};
 use super::write::{answer, warn};
 use crate::response::Response;
 use crate::storage::Object;
@@ -21,7 +19,7 @@ use crate::storage::Object;
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
     let options = delete_options(context.request)?;
     let stored = context.stored()?;
-    let outcome = admit(context, request(context, &options, &stored)).await;
+    let outcome = context.admit(request(context, &options, &stored)).await;
     let stays = outcome.result.as_ref().is_ok_and(|accepted| accepted.stored.is_some());
     if outcome.result.is_err() || stays {
         let keeps_no_orphans = options.orphan_dependents == Some(false);
@@ -33,21 +31,12 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
     Ok(response)
 }
 
-async fn admit(
-    context: &Context<'_>,
-    request: ObjectRequest,
-) -> billhook_admission::AdmissionOutcome {
-    let binding = Binding::new(context.server, &context.resource.collection);
-    let store = Arc::new(move |write: StoreWrite<'_>| binding.write(&write));
-    context.admission().store(store).admit(&request).await
-}
-
 /// The answer when the object is gone (RE-113).
 fn success(context: &Context<'_>, object: &Object) -> Status {
     let stored = read_json(&object.text).map(billhook_decode::Document::into_value);
-    let uid = stored.ok().and_then(|stored| {
-        let uid = stored.get("metadata")?.get("uid")?.as_str()?;
-        Some(uid.to_owned())
+    let uid = stored.ok().map(|stored| {
+        let metadata = stored.get("metadata").unwrap_or(&Value::Null);
+        text(metadata, "uid").to_owned()
     });
     let resource = context.resource_name();
     let mut details = StatusDetails::default();
@@ -67,42 +56,24 @@ pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response,
     let options = delete_options(context.request)?;
     let (items, metadata) = page.list(context)?;
     for item in &items {
-        let text = |name: &str| {
-            let metadata = item.get("metadata").and_then(|metadata| metadata.get(name));
-            metadata.and_then(Value::as_str).unwrap_or_default()
-        };
-        let key = match text("namespace") {
-            "" => text("name").to_owned(),
-            namespace => format!("{namespace}/{}", text("name")),
-        };
+        let metadata = item.get("metadata").unwrap_or(&Value::Null);
+        let key = object_key(text(metadata, "namespace"), text(metadata, "name"));
         let Some(stored) = context.storage().get(&context.resource.collection, &key) else {
             continue;
         };
         let request = request(context, &options, &stored).in_collection();
-        match admit(context, request).await.result {
+        match context.admit(request).await.result {
             Err(status) if status.code != 404 => return Err(status),
             _ => {}
         }
     }
-    let list = json!({
-        "apiVersion": context.version.api_version(),
-        "kind": context.resource.definition.names().list_kind,
-        "metadata": metadata,
-    });
-    let mut list = DeepValue::from(list);
-    if let Value::Object(members) = &mut *list {
-        let items = items.into_iter().map(DeepValue::into_inner).collect();
-        members.insert("items".to_owned(), Value::Array(items));
-    }
-    Ok(context.form.object(StatusCode::OK, &list))
+    Ok(list_answer(context, items, metadata))
 }
 
 /// The request that takes one object through admission.
 fn request(context: &Context<'_>, options: &DeleteOptions, object: &Object) -> ObjectRequest {
     ObjectRequest::delete(context.version.name(), &[])
         .stored(stored_object(object))
-        .namespace(context.namespace())
         .dry_run(is_dry_run(options))
         .delete_options(options.clone())
-        .user(context.server.user.clone())
 }

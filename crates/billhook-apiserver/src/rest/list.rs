@@ -26,13 +26,22 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 pub(super) fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
     let (items, metadata) = page.list(context)?;
+    Ok(list_answer(context, items, metadata))
+}
+
+/// The answer with a list (RE-51).
+pub(super) fn list_answer(
+    context: &Context<'_>,
+    items: Vec<DeepValue>,
+    metadata: Value,
+) -> Response {
     let mut list = Map::new();
     let definition = &context.resource.definition;
     list.insert("apiVersion".to_owned(), context.version.api_version().into());
     list.insert("items".to_owned(), items.into_iter().map(DeepValue::into_inner).collect());
     list.insert("kind".to_owned(), definition.names().list_kind.as_str().into());
     list.insert("metadata".to_owned(), metadata);
-    Ok(context.form.object(StatusCode::OK, &DeepValue::from(Value::Object(list))))
+    context.form.object(StatusCode::OK, &DeepValue::from(Value::Object(list)))
 }
 
 /// The part of a collection that a request lists.

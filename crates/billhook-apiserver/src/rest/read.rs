@@ -4,7 +4,8 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{Status, StatusCause, StatusDetails};
 use http::StatusCode;
 
-use super::context::{Context, stored_object};
+use super::binding::stored_object;
+use super::context::Context;
 use crate::request::why;
 use crate::response::Response;
 use crate::storage::Revision;

@@ -13,7 +13,8 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::context::{Context, stored_object};
+use super::binding::stored_object;
+use super::context::Context;
 use super::options::invalid;
 use super::read::revision;
 use super::selectors::Selectors;

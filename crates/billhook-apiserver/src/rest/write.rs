@@ -1,11 +1,11 @@
 //! Writes of one object: create, update, patch (RE-61 to RE-85).
 
-use billhook_admission::{AdmissionOutcome, ObjectRequest, StoreWrite, Subresource};
+use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
-use super::binding::Binding;
-use super::context::{Context, stored_object};
+use super::binding::stored_object;
+use super::context::Context;
 use super::options::WriteOptions;
 use crate::request::Request;
 use crate::response::Response;
@@ -58,14 +58,10 @@ async fn write(
     code: StatusCode,
 ) -> Result<Response, Status> {
     let request = request
-        .namespace(context.namespace())
         .dry_run(options.dry_run)
         .field_manager(&options.field_manager)
-        .field_validation(options.field_validation)
-        .user(context.server.user.clone());
-    let binding = Binding::new(context.server, &context.resource.collection);
-    let store = move |write: StoreWrite<'_>| binding.write(&write);
-    let outcome = context.admission().store(std::sync::Arc::new(store)).admit(&request).await;
+        .field_validation(options.field_validation);
+    let outcome = context.admit(request).await;
     Ok(answer(context, &outcome, code))
 }
 

@@ -1,5 +1,7 @@
 //! The worked examples of REST (17), by plain requests.
 
+use billhook::Time;
+use billhook_admission::ServerFields;
 use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
@@ -344,4 +346,22 @@ fn a_broken_definition_is_refused() {
     let mut broken = definition();
     broken["spec"]["versions"] = json!("v1");
     assert!(Server::builder().definition(&broken).is_err());
+}
+
+#[tokio::test]
+async fn times_and_names_can_come_from_the_test() {
+    let made = ServerFields::new("uid-1", "2026-01-02T03:04:05Z", "abcde");
+    let server = Server::builder()
+        .definition(&definition())
+        .unwrap()
+        .server_fields(move || made.clone())
+        .clock(|| Time::parse("2026-02-03T04:05:06Z").unwrap())
+        .build();
+    let mut object = foo("");
+    object["metadata"] = json!({"generateName": "a-"});
+    let created = post(&server, FOOS, &object).await.json();
+    assert_eq!(created["metadata"]["name"], "a-abcde");
+    assert_eq!(created["metadata"]["uid"], "uid-1");
+    assert_eq!(created["metadata"]["creationTimestamp"], "2026-01-02T03:04:05Z");
+    assert_eq!(created["metadata"]["managedFields"][0]["time"], "2026-02-03T04:05:06Z");
 }
