@@ -61,11 +61,16 @@ impl Context<'_> {
         self.resource.definition.scope() == Scope::Namespaced
     }
 
+    /// The object in the path as it is stored, if there is one.
+    pub(crate) fn find(&self) -> Result<Option<Object>, Status> {
+        let key = self.key(self.name()?);
+        Ok(self.storage().get(&self.resource.collection, &key))
+    }
+
     /// The object in the path, as it is stored.
     pub(crate) fn stored(&self) -> Result<Object, Status> {
         let name = self.name()?;
-        let found = self.storage().get(&self.resource.collection, &self.key(name));
-        found.ok_or_else(|| Status::not_found(&self.resource_name(), name))
+        self.find()?.ok_or_else(|| Status::not_found(&self.resource_name(), name))
     }
 
     /// Takes a request through the write path to storage.

@@ -29,7 +29,7 @@ pub(super) fn list(context: &Context<'_>) -> Result<Response, Status> {
     Ok(list_answer(context, items, metadata))
 }
 
-/// The answer with a list (RE-51).
+/// The answer with a list.
 pub(super) fn list_answer(
     context: &Context<'_>,
     items: Vec<DeepValue>,

@@ -1,6 +1,7 @@
 //! The options of writes and deletions, and what may be wrong with them (RE-20, RE-21).
 
 use billhook::FieldValidation;
+use billhook_admission::ObjectRequest;
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
@@ -13,17 +14,45 @@ pub(super) struct WriteOptions {
     pub(super) dry_run: bool,
     pub(super) field_manager: String,
     pub(super) field_validation: FieldValidation,
+    /// Whether an apply takes the fields of others.
+    pub(super) force: bool,
 }
 
 impl WriteOptions {
     /// Reads the options of a request; `kind` is named in errors.
     pub(super) fn read(request: &Request, kind: &str) -> Result<Self, Status> {
-        let query = &request.query;
-        query.check()?;
         let mut errors = Vec::new();
         if kind == "PatchOptions" {
             check_force(request, &mut errors);
         }
+        let options = Self::common(request, kind, errors)?;
+        Ok(WriteOptions { field_manager: request.field_manager(), ..options })
+    }
+
+    /// Reads the options of an apply, which must name its manager (SA-60).
+    pub(super) fn read_of_apply(request: &Request) -> Result<Self, Status> {
+        let mut errors = Vec::new();
+        let manager = request.query.text("fieldManager");
+        if manager.is_empty() {
+            let path = FieldPath::default().name("fieldManager");
+            errors.push(FieldError::required(path, "is required for apply patch"));
+        }
+        let options = Self::common(request, "PatchOptions", errors)?;
+        let force = request.query.flag("force");
+        Ok(WriteOptions { field_manager: manager.to_owned(), force, ..options })
+    }
+
+    /// Adds the options to a request.
+    pub(super) fn set(&self, request: ObjectRequest) -> ObjectRequest {
+        request
+            .dry_run(self.dry_run)
+            .field_manager(&self.field_manager)
+            .field_validation(self.field_validation)
+    }
+
+    fn common(request: &Request, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
+        let query = &request.query;
+        query.check()?;
         let path = FieldPath::default().name("fieldManager");
         validate_manager(query.text("fieldManager"), &path, &mut errors);
         let dry_run = dry_run(query, &mut errors);
@@ -39,7 +68,7 @@ impl WriteOptions {
             }
         };
         invalid(kind, &errors)?;
-        Ok(WriteOptions { dry_run, field_manager: request.field_manager(), field_validation })
+        Ok(WriteOptions { dry_run, field_validation, ..WriteOptions::default() })
     }
 }
 

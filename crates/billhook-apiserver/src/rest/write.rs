@@ -13,6 +13,7 @@ use crate::response::Response;
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
@@ -32,6 +33,9 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
 
 /// `PATCH` of an object, its status or its scale.
 pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
+    if patch_type(context.request) == APPLY_PATCH {
+        return apply(context).await;
+    }
     let options = WriteOptions::read(context.request, "PatchOptions")?;
     let (version, body) = (context.version.name(), &context.request.body);
     let request = match patch_type(context.request) {
@@ -41,14 +45,44 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
     write(context, on_stored(context, request)?, &options, StatusCode::OK).await
 }
 
+/// `PATCH` with a configuration to apply; it also creates objects (SA-60, SA-63).
+async fn apply(context: &Context<'_>) -> Result<Response, Status> {
+    let options = WriteOptions::read_of_apply(context.request)?;
+    let (version, body) = (context.version.name(), &context.request.body);
+    let is_main = context.path.subresource.is_empty();
+    loop {
+        let stored = context.find()?;
+        let request = ObjectRequest::apply(version, body, &[], &options.field_manager)
+            .name(context.name()?)
+            .force(options.force);
+        let request = match &stored {
+            Some(stored) => request.stored(stored_object(stored)),
+            None if is_main => request,
+            None => return Err(Status::not_found(&context.resource_name(), context.name()?)),
+        };
+        let outcome = context.admit(options.set(on_subresource(context, request))).await;
+        let is_refused = outcome.result.as_ref().is_err_and(|error| error.code == 409);
+        if stored.is_none() && is_refused && context.find()?.is_some() {
+            // Another request created the object meanwhile.
+            continue;
+        }
+        let code = if stored.is_none() { StatusCode::CREATED } else { StatusCode::OK };
+        return Ok(answer(context, &outcome, code));
+    }
+}
+
 /// Adds the stored object to a request, and the subresource that it changes.
 fn on_stored(context: &Context<'_>, request: ObjectRequest) -> Result<ObjectRequest, Status> {
     let request = request.stored(stored_object(&context.stored()?));
-    Ok(match context.path.subresource.as_str() {
+    Ok(on_subresource(context, request))
+}
+
+fn on_subresource(context: &Context<'_>, request: ObjectRequest) -> ObjectRequest {
+    match context.path.subresource.as_str() {
         "status" => request.subresource(Subresource::Status),
         "scale" => request.subresource(Subresource::Scale),
         _ => request,
-    })
+    }
 }
 
 async fn write(
@@ -57,11 +91,7 @@ async fn write(
     options: &WriteOptions,
     code: StatusCode,
 ) -> Result<Response, Status> {
-    let request = request
-        .dry_run(options.dry_run)
-        .field_manager(&options.field_manager)
-        .field_validation(options.field_validation);
-    let outcome = context.admit(request).await;
+    let outcome = context.admit(options.set(request)).await;
     Ok(answer(context, &outcome, code))
 }
 
@@ -103,7 +133,7 @@ fn check_body_type(request: &Request) -> Result<(), Status> {
 
 /// Patches have types of their own (RE-80).
 pub(super) fn check_patch_type(request: &Request) -> Result<(), Status> {
-    if matches!(patch_type(request), JSON_PATCH | MERGE_PATCH) {
+    if matches!(patch_type(request), JSON_PATCH | MERGE_PATCH | APPLY_PATCH) {
         return Ok(());
     }
     Err(unsupported(
