@@ -1,18 +1,22 @@
 //! Plays recorded conversations with a real server, and compares what clients and webhooks saw.
 //!
-//! One scenario a line: what is installed, what webhooks answer, a request, and what came of it.
-//! Webhooks are served over HTTPS by this process, so that the client of webhooks is played too.
-//! Scenarios that need parts of a server that there are not yet are counted as waiting.
+//! One scenario a line. There are two kinds: a request through the write path, with what webhooks
+//! answer and what came of it; and a conversation of many steps with the API server. Webhooks are
+//! served over HTTPS by this process, so that the client of webhooks is played too. Scenarios that
+//! need parts of a server that there are not yet are counted as waiting.
 
 mod cluster;
 mod compare;
+mod http;
 mod request;
 mod scenario;
 mod webhooks;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+pub use http::Conversation;
 pub use scenario::{Scenario, Verdict};
 
 /// The options of `cargo xtask replay`.
@@ -24,6 +28,9 @@ pub struct Options {
     /// Show so many scenarios that fail
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub failures: usize,
+    /// Play the scenarios of one area only
+    #[arg(long, value_name = "AREA")]
+    pub area: Option<String>,
     /// Scenarios, one a line
     #[arg(value_name = "FILE", required = true)]
     pub files: Vec<PathBuf>,
@@ -38,12 +45,73 @@ pub fn shared_files(root: &Path) -> Vec<PathBuf> {
     files.filter(|file| file.exists()).collect()
 }
 
+/// A line of a file.
+enum Line {
+    Request(Scenario),
+    Conversation(Conversation),
+}
+
+impl Line {
+    fn parse(line: &str) -> Result<Self, String> {
+        if line.contains("\"steps\":") {
+            return Conversation::parse(line).map(Line::Conversation);
+        }
+        Scenario::parse(line).map(Line::Request)
+    }
+
+    fn play(&self) -> Result<Verdict, String> {
+        match self {
+            Line::Request(scenario) => scenario.play(),
+            Line::Conversation(conversation) => conversation.play(),
+        }
+    }
+
+    fn id(&self) -> &str {
+        match self {
+            Line::Request(scenario) => &scenario.id,
+            Line::Conversation(conversation) => &conversation.id,
+        }
+    }
+
+    fn area(&self) -> &str {
+        match self {
+            Line::Request(_) => "admission",
+            Line::Conversation(conversation) => &conversation.area,
+        }
+    }
+
+    fn about(&self) -> &str {
+        match self {
+            Line::Request(scenario) => &scenario.note,
+            Line::Conversation(conversation) => &conversation.about,
+        }
+    }
+}
+
 #[derive(Default)]
 struct Counts {
     passed: usize,
     explained: usize,
     failed: Vec<String>,
     waiting: usize,
+    /// How many of each area passed, and how many there are.
+    areas: BTreeMap<String, (usize, usize)>,
+}
+
+impl Counts {
+    fn add(&mut self, line: &Line, verdict: &Verdict) {
+        let (passed, all) = self.areas.entry(line.area().to_owned()).or_default();
+        *all += 1;
+        match verdict {
+            Verdict::Passed => self.passed += 1,
+            Verdict::Explained => self.explained += 1,
+            Verdict::Failed { .. } => self.failed.push(line.id().to_owned()),
+            Verdict::Waiting(_) => self.waiting += 1,
+        }
+        if matches!(verdict, Verdict::Passed | Verdict::Explained) {
+            *passed += 1;
+        }
+    }
 }
 
 /// `cargo xtask replay`.
@@ -56,9 +124,12 @@ pub fn main(options: &Options) -> ExitCode {
             return ExitCode::from(2);
         }
     }
-    let Counts { passed, explained, failed, waiting } = counts;
+    let Counts { passed, explained, failed, waiting, areas } = counts;
     if !failed.is_empty() {
         println!("failed: {}", failed.join(" "));
+    }
+    for (area, (passed, all)) in areas {
+        println!("{area}: {passed} of {all}");
     }
     println!(
         "{passed} passed, {explained} but for a text of the server's build, {} failed, {waiting} \
@@ -75,32 +146,30 @@ fn play_file(
     counts: &mut Counts,
 ) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|error| error.to_string())?;
-    for (index, line) in text.lines().enumerate() {
+    for (index, text) in text.lines().enumerate() {
         let at = |error: String| format!("line {}: {error}", index + 1);
-        let scenario = Scenario::parse(line).map_err(at)?;
-        if options.show.as_ref().is_some_and(|id| *id != scenario.id) {
+        let line = Line::parse(text).map_err(at)?;
+        let is_other = |wanted: &Option<String>, own: &str| {
+            wanted.as_ref().is_some_and(|wanted| wanted != own)
+        };
+        if is_other(&options.show, line.id()) || is_other(&options.area, line.area()) {
             continue;
         }
-        let verdict = scenario.play().map_err(at)?;
-        match &verdict {
-            Verdict::Passed => counts.passed += 1,
-            Verdict::Explained => counts.explained += 1,
-            Verdict::Failed { .. } => counts.failed.push(scenario.id.clone()),
-            Verdict::Waiting(_) => counts.waiting += 1,
-        }
+        let verdict = line.play().map_err(at)?;
+        counts.add(&line, &verdict);
         let is_shown = matches!(verdict, Verdict::Failed { .. }) && *left > 0;
         if is_shown || options.show.is_some() {
             *left = left.saturating_sub(1);
-            print_scenario(&scenario, &verdict, options.show.is_some().then_some(line));
+            print_scenario(&line, &verdict, options.show.is_some().then_some(text));
         }
     }
     Ok(())
 }
 
-fn print_scenario(scenario: &Scenario, verdict: &Verdict, line: Option<&str>) {
-    println!("== {} ({})", scenario.id, scenario.note);
-    if let Some(line) = line {
-        println!("{line}");
+fn print_scenario(line: &Line, verdict: &Verdict, text: Option<&str>) {
+    println!("== {} ({})", line.id(), line.about());
+    if let Some(text) = text {
+        println!("{text}");
     }
     match verdict {
         Verdict::Passed => println!("passed"),

@@ -15,7 +15,7 @@ use super::request::Request;
 use super::webhooks::{Answer, Webhooks};
 
 /// Scenarios wrap objects that are themselves as deep as a server allows.
-const DEPTH: usize = billhook_decode::MAX_DEPTH + 10;
+pub(super) const DEPTH: usize = billhook_decode::MAX_DEPTH + 10;
 
 /// A recorded conversation.
 #[derive(Debug, Deserialize)]

@@ -1,0 +1,252 @@
+//! Plays conversations with the API server in this process: requests and watches, step by step.
+//!
+//! Time stands still but for waiting, so that what comes late is waited for at once.
+
+mod client;
+mod compare;
+mod placeholders;
+mod reduce;
+mod scenario;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use billhook_apiserver::Server;
+use billhook_decode::read_json_to_depth;
+use serde_json::Value;
+
+use self::client::{Answer, Stream, send};
+use self::compare::Comparison;
+use self::placeholders::Bindings;
+pub use self::scenario::Conversation;
+use self::scenario::{Action, Poll, Recorded, Request, Step};
+use super::scenario::{DEPTH, Verdict};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+/// How long a stream may take for a line.
+const LATE: Duration = Duration::from_secs(5);
+/// How long a stream must be silent after its lines.
+const SILENCE: Duration = Duration::from_millis(150);
+/// How long a server may take to end a stream.
+const END: Duration = Duration::from_secs(10);
+/// How often a server is asked for what it does in the background, and how long that may take.
+const PAUSE: Duration = Duration::from_millis(50);
+const PATIENCE: usize = 300;
+
+impl Conversation {
+    /// Reads a line.
+    pub fn parse(line: &str) -> Result<Self, String> {
+        serde_json::from_str(line).map_err(|error| error.to_string())
+    }
+
+    /// Plays it on a server of its own.
+    pub fn play(&self) -> Result<Verdict, String> {
+        let mut runtime = tokio::runtime::Builder::new_current_thread();
+        let runtime = runtime.enable_all().start_paused(true).build();
+        runtime.map_err(|error| error.to_string())?.block_on(self.run())
+    }
+
+    async fn run(&self) -> Result<Verdict, String> {
+        let mut server = Server::builder();
+        for definition in &self.crds {
+            server = server.definition(definition).map_err(|error| error.to_string())?;
+        }
+        let mut player = Player {
+            server: server.build(),
+            groups: &self.groups,
+            bindings: Bindings::default(),
+            streams: BTreeMap::new(),
+        };
+        for (index, step) in self.steps.iter().enumerate() {
+            let differences = player.step(step).await?;
+            if !differences.is_empty() {
+                let at = format!("step {index}: {}", describe(&step.action));
+                return Ok(Verdict::Failed { differences: [vec![at], differences].concat() });
+            }
+        }
+        Ok(Verdict::Passed)
+    }
+}
+
+fn describe(action: &Action) -> String {
+    match action {
+        Action::Request(request) => {
+            format!("{} {}", request.method.as_deref().unwrap_or("GET"), request.path)
+        }
+        Action::Watch(request) => format!("watch {}", request.path),
+        Action::Events { id, .. } => format!("events of {id}"),
+        Action::EndOfWatch { id, .. } => format!("end of {id}"),
+        Action::Establish { crd, .. } => format!("establish {crd}"),
+        Action::Poll(poll) => format!("poll {}", poll.request.path),
+        Action::Sleep(_) => "sleep".to_owned(),
+    }
+}
+
+struct Player<'s> {
+    server: Server,
+    groups: &'s [String],
+    bindings: Bindings,
+    streams: BTreeMap<String, Stream>,
+}
+
+impl Player<'_> {
+    async fn step(&mut self, step: &Step) -> Result<Vec<String>, String> {
+        match &step.action {
+            Action::Request(request) => {
+                let answer = send(&self.server, request, &self.bindings).await?;
+                Ok(self.compare(step, &answer))
+            }
+            Action::Watch(request) => {
+                let (answer, stream) = Stream::begin(&self.server, request, &self.bindings).await?;
+                self.streams.insert(request.id.clone(), stream);
+                Ok(self.compare(step, &answer))
+            }
+            Action::Events { id, lines } => self.events(id, lines).await,
+            Action::EndOfWatch { id, by } => self.end(id, by).await,
+            Action::Establish { crd, ready } => self.establish(crd, ready).await,
+            Action::Poll(poll) => self.poll(poll).await,
+            Action::Sleep(_) => Ok(Vec::new()),
+        }
+    }
+
+    fn comparison(&mut self) -> Comparison<'_> {
+        Comparison {
+            bindings: &mut self.bindings,
+            groups: self.groups,
+            is_unordered: false,
+            differences: Vec::new(),
+        }
+    }
+
+    fn compare(&mut self, step: &Step, answer: &Answer) -> Vec<String> {
+        let Some(recorded) = &step.response else { return Vec::new() };
+        let mut comparison = self.comparison();
+        comparison.is_unordered = step.is_unordered;
+        if recorded.status != answer.code.as_u16() {
+            let body = String::from_utf8_lossy(&answer.body);
+            comparison.differ("status", &recorded.status.into(), &answer.code.as_u16().into());
+            comparison.differ(
+                "body",
+                recorded.body.as_ref().unwrap_or(&Value::Null),
+                &body.as_ref().into(),
+            );
+            return comparison.differences;
+        }
+        compare_headers(&mut comparison, recorded, answer);
+        if let Some(body) = &recorded.body {
+            match read_json_to_depth(&answer.body, DEPTH) {
+                Ok(document) => {
+                    let actual = document.into_value().into_inner();
+                    comparison.document(body, actual, "");
+                }
+                Err(error) => comparison.differ("body", body, &error.to_string().into()),
+            }
+        }
+        if let Some(text) = &recorded.body_text {
+            comparison.text(text, &String::from_utf8_lossy(&answer.body), "bodyText");
+        }
+        comparison.differences
+    }
+
+    async fn events(&mut self, id: &str, lines: &[Value]) -> Result<Vec<String>, String> {
+        for (index, recorded) in lines.iter().enumerate() {
+            let Some(line) = self.stream(id)?.line(LATE).await? else {
+                return Ok(vec![format!("line {index} is missing: {recorded}")]);
+            };
+            let mut comparison = self.comparison();
+            comparison.document(
+                recorded.get("object").unwrap_or(&Value::Null),
+                line.get("object").cloned().unwrap_or_default(),
+                &format!("/lines/{index}/object"),
+            );
+            let kinds = [recorded, &line].map(|line| line.get("type").cloned().unwrap_or_default());
+            if kinds[0] != kinds[1] {
+                comparison.differ(&format!("/lines/{index}/type"), &kinds[0], &kinds[1]);
+            }
+            if !comparison.differences.is_empty() {
+                return Ok(comparison.differences);
+            }
+        }
+        let more = self.stream(id)?.line(SILENCE).await?;
+        Ok(more.map(|line| format!("a line too many: {line}")).into_iter().collect())
+    }
+
+    async fn end(&mut self, id: &str, by: &str) -> Result<Vec<String>, String> {
+        if by == "client" {
+            self.streams.remove(id);
+            return Ok(Vec::new());
+        }
+        let stream = self.stream(id)?;
+        if let Some(line) = stream.line(END).await? {
+            return Ok(vec![format!("a line too many: {line}")]);
+        }
+        let is_open = !stream.is_over();
+        Ok(is_open.then(|| "the server does not end the stream".to_owned()).into_iter().collect())
+    }
+
+    fn stream(&mut self, id: &str) -> Result<&mut Stream, String> {
+        self.streams.get_mut(id).ok_or_else(|| format!("there is no stream {id}"))
+    }
+
+    async fn establish(&self, name: &str, ready: &[String]) -> Result<Vec<String>, String> {
+        let definition = Poll::new(&format!("{DEFINITIONS}/{name}"), r#""type":"Established","#);
+        let ready = ready.iter().map(|path| Poll::new(path, ""));
+        for poll in std::iter::once(definition).chain(ready) {
+            let differences = self.poll(&poll).await?;
+            if !differences.is_empty() {
+                return Ok(differences);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    async fn poll(&self, poll: &Poll) -> Result<Vec<String>, String> {
+        let mut last = String::new();
+        for _ in 0..PATIENCE {
+            let answer = send(&self.server, &poll.request, &self.bindings).await?;
+            let body = String::from_utf8_lossy(&answer.body);
+            if answer.code == poll.status && body.contains(&poll.contains) {
+                return Ok(Vec::new());
+            }
+            last = format!("{} {body}", answer.code);
+            tokio::time::sleep(PAUSE).await;
+        }
+        let Poll { request, status, contains } = poll;
+        Ok(vec![format!("{}: never {status} with {contains}, but {last}", request.path)])
+    }
+}
+
+impl Poll {
+    fn new(path: &str, contains: &str) -> Self {
+        Poll { request: Request::get(path), status: 200, contains: contains.to_owned() }
+    }
+}
+
+fn compare_headers(comparison: &mut Comparison<'_>, recorded: &Recorded, answer: &Answer) {
+    for (name, value) in &recorded.headers {
+        if name != "warning" {
+            let found =
+                answer.headers.get(name).map(|found| String::from_utf8_lossy(found.as_bytes()));
+            let found = found.unwrap_or_default();
+            comparison.text(value.as_str().unwrap_or_default(), &found, name);
+        }
+    }
+    let mut expected: Vec<&str> = match recorded.headers.get("warning") {
+        Some(Value::Array(warnings)) => warnings.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let found: Vec<String> = answer
+        .headers
+        .get_all("warning")
+        .iter()
+        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
+        .collect();
+    let mut found: Vec<&str> = found.iter().map(String::as_str).collect();
+    if comparison.is_unordered {
+        expected.sort_unstable();
+        found.sort_unstable();
+    }
+    if expected != found {
+        comparison.differ("warning", &expected.into(), &found.into());
+    }
+}

@@ -1,0 +1,118 @@
+//! The format of conversations: scenarios of steps.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::placeholders::Bindings;
+
+/// A recorded conversation of several steps.
+#[derive(Debug, Deserialize)]
+pub struct Conversation {
+    /// Its name.
+    pub id: String,
+    /// Its part of the API.
+    pub area: String,
+    /// Its subject.
+    pub about: String,
+    pub(super) groups: Vec<String>,
+    pub(super) crds: Vec<Value>,
+    pub(super) steps: Vec<Step>,
+}
+
+/// A step: an action, and the answer that was recorded.
+#[derive(Debug, Deserialize)]
+pub(super) struct Step {
+    #[serde(flatten)]
+    pub(super) action: Action,
+    pub(super) response: Option<Recorded>,
+    #[serde(default, rename = "unordered")]
+    pub(super) is_unordered: bool,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) enum Action {
+    Request(Request),
+    Watch(Request),
+    Events {
+        id: String,
+        lines: Vec<Value>,
+    },
+    EndOfWatch {
+        id: String,
+        by: String,
+    },
+    Establish {
+        crd: String,
+        ready: Vec<String>,
+    },
+    Poll(Poll),
+    /// A real server needs the time; this one does not.
+    Sleep(serde::de::IgnoredAny),
+}
+
+/// A request; a stream has an identifier.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Request {
+    #[serde(default)]
+    pub(super) id: String,
+    pub(super) method: Option<String>,
+    pub(super) path: String,
+    /// Those without a value are not sent.
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, Option<String>>,
+    #[serde(default, deserialize_with = "present")]
+    body: Option<Value>,
+    body_text: Option<String>,
+    /// Texts, and how often each is repeated.
+    body_parts: Option<Vec<(String, usize)>>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(super) struct Poll {
+    #[serde(flatten)]
+    pub(super) request: Request,
+    pub(super) status: u16,
+    #[serde(default)]
+    pub(super) contains: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Recorded {
+    pub(super) status: u16,
+    #[serde(default)]
+    pub(super) headers: BTreeMap<String, Value>,
+    #[serde(default, deserialize_with = "present")]
+    pub(super) body: Option<Value>,
+    pub(super) body_text: Option<String>,
+}
+
+/// A member that is there, null included.
+fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(from).map(Some)
+}
+
+impl Request {
+    /// A request without a body.
+    pub(super) fn get(path: &str) -> Self {
+        Request { path: path.to_owned(), ..Request::default() }
+    }
+
+    /// The body as it is sent.
+    pub(super) fn body(&self, bindings: &Bindings) -> Option<Vec<u8>> {
+        if let Some(body) = &self.body {
+            let mut body = body.clone();
+            bindings.in_value(&mut body);
+            return Some(body.to_string().into_bytes());
+        }
+        if let Some(text) = &self.body_text {
+            return Some(bindings.in_text(text).into_bytes());
+        }
+        let parts = self.body_parts.as_ref()?;
+        Some(parts.iter().map(|(text, times)| text.repeat(*times)).collect::<String>().into_bytes())
+    }
+}
