@@ -171,35 +171,84 @@ pub fn pretty_json(value: &Value) -> String {
 }
 
 fn write_pretty(value: &Value, level: usize, out: &mut String) {
-    let new_line = |out: &mut String, level: usize| {
-        out.push('\n');
-        out.extend(std::iter::repeat_n("  ", level));
-    };
     match value {
         Value::Array(items) if !items.is_empty() && level < MAX_INDENT => grow(|| {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                new_line(out, level + 1);
+                new_line(level + 1, out);
                 write_pretty(item, level + 1, out);
             }
-            new_line(out, level);
+            new_line(level, out);
             out.push(']');
         }),
         Value::Object(members) if !members.is_empty() && level < MAX_INDENT => grow(|| {
             out.push('{');
             for (index, (key, member)) in sorted(members).into_iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                new_line(out, level + 1);
+                new_line(level + 1, out);
                 write_string(key, Escapes::Unprintable, out);
                 out.push_str(": ");
                 write_pretty(member, level + 1, out);
             }
-            new_line(out, level);
+            new_line(level, out);
             out.push('}');
         }),
         flat => write_json(flat, Escapes::Unprintable, out),
     }
+}
+
+/// Indents compact JSON by two spaces per level; empty objects and lists stay as they are. Strings
+/// and the order of members stay, too.
+pub fn indent_json(compact: &str) -> String {
+    let mut out = String::with_capacity(compact.len() * 2);
+    let (mut level, mut in_string, mut is_escaped) = (0_usize, false, false);
+    let mut characters = compact.chars().peekable();
+    while let Some(c) = characters.next() {
+        if in_string {
+            out.push(c);
+            in_string = is_escaped || c != '"';
+            is_escaped = !is_escaped && c == '\\';
+            continue;
+        }
+        let is_flat = |level: usize| level > MAX_INDENT;
+        match c {
+            '{' | '[' => {
+                out.push(c);
+                level += 1;
+                if matches!(characters.peek(), Some('}' | ']')) {
+                    out.extend(characters.next());
+                    level -= 1;
+                } else if !is_flat(level) {
+                    new_line(level, &mut out);
+                }
+            }
+            '}' | ']' => {
+                if !is_flat(level) {
+                    new_line(level.saturating_sub(1), &mut out);
+                }
+                level = level.saturating_sub(1);
+                out.push(c);
+            }
+            ',' => {
+                out.push(c);
+                if !is_flat(level) {
+                    new_line(level, &mut out);
+                }
+            }
+            ':' => out.push_str(if is_flat(level) { ":" } else { ": " }),
+            c => {
+                in_string = c == '"';
+                out.push(c);
+            }
+        }
+    }
+    out
+}
+
+fn new_line(level: usize, out: &mut String) {
+    out.push('\n');
+    out.extend(std::iter::repeat_n("  ", level));
 }
 
 /// The characters of strings that are escaped.
@@ -328,6 +377,14 @@ mod tests {
             assert_eq!(plain_float(float), plain);
             assert_eq!(json_float(float), json);
         }
+    }
+
+    #[test]
+    fn compact_json_is_indented() {
+        let value = json!({"a": [], "b": {}, "c": [1, {"d": "{\"[,:\\"}]});
+        assert_eq!(indent_json(&compact_json(&value)), pretty_json(&value));
+        let deep = "[".repeat(20_000) + &"]".repeat(20_000);
+        assert!(indent_json(&deep).len() < 100_000);
     }
 
     /// VV-62.

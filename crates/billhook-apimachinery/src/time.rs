@@ -29,6 +29,11 @@ impl Time {
         format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
     }
 
+    /// Returns how many whole seconds this time is after another one; negative if it is before.
+    pub fn seconds_since(self, earlier: Time) -> i64 {
+        self.seconds.saturating_sub(earlier.seconds)
+    }
+
     /// Parses a time; the error is the server's text.
     pub fn parse(text: &str) -> Result<Time, String> {
         Parser { text, rest: text.as_bytes() }.time()

@@ -13,6 +13,8 @@ mod rest;
 mod server;
 mod state;
 pub mod storage;
+mod table;
+mod view;
 
 pub use self::future::BoxFuture;
 pub use self::response::{Body, Response};

@@ -7,12 +7,12 @@ use std::task::{Context, Poll};
 
 use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::indent_json;
+use billhook_decode::read_json;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use http_body::Frame;
 use serde::Serialize;
-use serde_json::Value;
 
 use crate::request::{Accepted, MediaType, Request};
 
@@ -105,12 +105,15 @@ impl Form {
         Form { media_type: MediaType::Json, is_pretty: true }
     }
 
-    /// Answers with an object whose members are sorted.
-    pub(crate) fn object(self, code: StatusCode, object: &Value) -> Response {
+    /// Answers with an object, given as compact JSON in the order of its kind.
+    pub(crate) fn json(self, code: StatusCode, json: &str) -> Response {
         let text = match (self.media_type, self.is_pretty) {
-            (MediaType::Yaml, _) => billhook::to_yaml(object),
-            (MediaType::Json, false) => compact_json(object) + "\n",
-            (MediaType::Json, true) => billhook::to_json_pretty(object),
+            (MediaType::Yaml, _) => match read_json(json.as_bytes()) {
+                Ok(document) => billhook::to_yaml(document.value()),
+                Err(error) => return self.status(&Status::internal_error(&error.to_string())),
+            },
+            (MediaType::Json, false) => format!("{json}\n"),
+            (MediaType::Json, true) => indent_json(json),
         };
         self.text(code, text)
     }
@@ -119,11 +122,7 @@ impl Form {
     pub(crate) fn status(self, status: &Status) -> Response {
         let code = u16::try_from(status.code).ok().filter(|code| *code != 0).unwrap_or(200);
         let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let text = match self.media_type {
-            MediaType::Yaml => billhook::to_yaml(&status.to_value()),
-            MediaType::Json => status_json(status, self.is_pretty),
-        };
-        let mut response = self.text(code, text);
+        let mut response = self.json(code, &status_json(status));
         let retry = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
         if retry > 0 {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry));
@@ -155,16 +154,11 @@ struct StatusObject<'s> {
 #[derive(Serialize)]
 struct Empty {}
 
-/// Prints a status: indented, or on a line of its own.
-pub(crate) fn status_json(status: &Status, is_pretty: bool) -> String {
+/// Prints a status.
+pub(crate) fn status_json(status: &Status) -> String {
     let object = StatusObject { kind: "Status", api_version: "v1", metadata: Empty {}, status };
-    let text = if is_pretty {
-        serde_json::to_string_pretty(&object)
-    } else {
-        serde_json::to_string(&object).map(|text| text + "\n")
-    };
     // Only strings have these characters.
-    let text = text.unwrap_or_default();
+    let text = serde_json::to_string(&object).unwrap_or_default();
     text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
 }
 

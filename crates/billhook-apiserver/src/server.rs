@@ -17,7 +17,7 @@ use crate::future::BoxFuture;
 use crate::request::Request;
 use crate::response::{Form, Response};
 use crate::rest;
-use crate::state::Shared;
+use crate::state::{Clock, Shared};
 use crate::storage::MemoryStorage;
 
 /// How many bytes a body has at most (RE-140).
@@ -128,7 +128,7 @@ pub struct ServerBuilder {
     catalog: Catalog,
     user: UserInfo,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
-    clock: Option<Arc<dyn Fn() -> Time + Send + Sync>>,
+    clock: Clock,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -143,7 +143,7 @@ impl Default for ServerBuilder {
             catalog: Catalog::default(),
             user: UserInfo::named("system:admin").group("system:masters"),
             new_objects: None,
-            clock: None,
+            clock: Clock::default(),
         }
     }
 }
@@ -172,10 +172,11 @@ impl ServerBuilder {
         self
     }
 
-    /// Takes the times of managed fields from elsewhere, for tests.
+    /// Takes the times of managed fields, and those that ages in tables end at, from elsewhere, for
+    /// tests.
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Time + Send + Sync + 'static) -> Self {
-        self.clock = Some(Arc::new(clock));
+        self.clock = Clock(Some(Arc::new(clock)));
         self
     }
 

@@ -1,9 +1,10 @@
 //! The parts of a server.
 
+use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use billhook::Time;
-use billhook_admission::ServerFields;
+use billhook_admission::{ServerFields, timestamp};
 use billhook_apimachinery::UserInfo;
 
 use crate::catalog::Catalog;
@@ -17,8 +18,27 @@ pub(crate) struct Shared {
     pub(crate) user: UserInfo,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
-    /// The clock of managed fields, if it is not that of every write path.
-    pub(crate) clock: Option<Arc<dyn Fn() -> Time + Send + Sync>>,
+    /// The clock of managed fields and of ages.
+    pub(crate) clock: Clock,
+}
+
+/// Tells the time of day; the system does if nobody else.
+#[derive(Clone, Default)]
+pub(crate) struct Clock(pub(crate) Option<Arc<dyn Fn() -> Time + Send + Sync>>);
+
+impl fmt::Debug for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Clock")
+    }
+}
+
+impl Clock {
+    pub(crate) fn now(&self) -> Time {
+        match &self.0 {
+            Some(clock) => clock(),
+            None => Time::parse(&timestamp()).unwrap_or_default(),
+        }
+    }
 }
 
 impl Shared {

@@ -1,4 +1,4 @@
-//! The choice of a media type by the header `Accept` (RE-10, RE-11).
+//! The choice of a media type by the header `Accept` (RE-10, RE-11, DT-60).
 
 /// The media type of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,24 @@ pub(crate) struct Accepted {
     pub(crate) media_type: MediaType,
     /// Whether the clause asks for indentation.
     pub(crate) is_pretty: bool,
+    /// The other form that objects are wanted in.
+    pub(crate) transform: Option<Transform>,
+}
+
+/// Another form of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transform {
+    pub(crate) shape: Shape,
+    /// The version of `meta.k8s.io`.
+    pub(crate) version: &'static str,
+}
+
+/// The kind that shows objects in another form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shape {
+    Table,
+    Metadata,
+    MetadataList,
 }
 
 struct Clause<'a> {
@@ -64,26 +82,57 @@ impl<'a> Clause<'a> {
             ("application", "yaml") => MediaType::Yaml,
             _ => return None,
         };
-        let is_plain = self.parameter("as").is_none()
-            && self.parameter("stream").is_none_or(|stream| stream == "watch");
-        is_plain.then_some(offered)
+        self.parameter("stream").is_none_or(|stream| stream == "watch").then_some(offered)
+    }
+
+    /// Returns the form that is asked for; `None` if there is no such form.
+    fn transform(&self) -> Option<Option<Transform>> {
+        let [shape, group, version] = ["as", "g", "v"].map(|name| self.parameter(name));
+        if [shape, group, version] == [None; 3] {
+            return Some(None);
+        }
+        let shape = match shape? {
+            "Table" => Shape::Table,
+            "PartialObjectMetadata" => Shape::Metadata,
+            "PartialObjectMetadataList" => Shape::MetadataList,
+            _ => return None,
+        };
+        let version = ["v1", "v1beta1"].into_iter().find(|known| version == Some(*known))?;
+        (group? == "meta.k8s.io").then_some(Some(Transform { shape, version }))
     }
 }
 
-/// Chooses the type of an answer; `None` if nothing that is offered is accepted.
-pub(crate) fn negotiate(header: &str) -> Option<Accepted> {
-    if header.trim().is_empty() {
-        return Some(Accepted::default());
-    }
+/// The clauses of the header, the best one first.
+fn clauses(header: &str) -> Vec<Clause<'_>> {
     let mut clauses: Vec<Clause<'_>> = Vec::new();
     for clause in header.split(',').map(str::trim).filter_map(Clause::parse) {
         let place = clauses.iter().rposition(|left| !clause.precedes(left));
         clauses.insert(place.map_or(0, |place| place + 1), clause);
     }
-    clauses.iter().find_map(|clause| {
+    clauses
+}
+
+/// Chooses the type of an answer; `None` if nothing that is offered is accepted.
+pub(crate) fn negotiate(header: &str) -> Option<Accepted> {
+    choose(header, |clause| clause.transform())
+}
+
+/// Chooses the type of a failure, which has no other form (RE-17).
+pub(crate) fn negotiate_plain(header: &str) -> Option<Accepted> {
+    choose(header, |clause| clause.transform().filter(Option::is_none))
+}
+
+fn choose(
+    header: &str,
+    transform: impl Fn(&Clause<'_>) -> Option<Option<Transform>>,
+) -> Option<Accepted> {
+    if header.trim().is_empty() {
+        return Some(Accepted::default());
+    }
+    clauses(header).iter().find_map(|clause| {
         let media_type = clause.media_type()?;
         let is_pretty = clause.parameter("pretty") == Some("1");
-        Some(Accepted { media_type, is_pretty })
+        Some(Accepted { media_type, is_pretty, transform: transform(clause)? })
     })
 }
 
@@ -106,5 +155,29 @@ mod tests {
             let found = negotiate(header).map(|accepted| accepted.media_type);
             assert_eq!(found, expected, "{header}");
         }
+    }
+
+    /// DT-60.
+    #[test]
+    fn forms_are_asked_for_by_kind() {
+        let table = "application/json;as=Table;v=v1;g=meta.k8s.io";
+        let form = |shape, version| Some(Some(Transform { shape, version }));
+        for (header, expected) in [
+            (table, form(Shape::Table, "v1")),
+            ("application/json", Some(None)),
+            ("application/json;g=meta.k8s.io;v=v1beta1;as=Table", form(Shape::Table, "v1beta1")),
+            (
+                "application/yaml;as=PartialObjectMetadata;v=v1;g=meta.k8s.io",
+                form(Shape::Metadata, "v1"),
+            ),
+            ("application/json;as=Table;v=v2;g=meta.k8s.io, application/json", Some(None)),
+            ("application/json;as=Table;v=v1", None),
+            ("application/json;as=Chair;v=v1;g=meta.k8s.io", None),
+        ] {
+            let found = negotiate(header).map(|accepted| accepted.transform);
+            assert_eq!(found, expected, "{header}");
+        }
+        assert_eq!(negotiate_plain(table), None);
+        assert!(negotiate_plain(&format!("{table},application/json")).is_some());
     }
 }

@@ -8,7 +8,7 @@ use billhook::apply::manager_name;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
-pub(crate) use self::accept::{Accepted, MediaType, negotiate};
+pub(crate) use self::accept::{Accepted, MediaType, Shape, Transform, negotiate, negotiate_plain};
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};
 

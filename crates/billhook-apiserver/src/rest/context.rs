@@ -6,13 +6,16 @@ use billhook::{CrdVersion, Scope};
 use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
+use http::StatusCode;
+use serde_json::Value;
 
 use super::binding::{Binding, stored_object};
 use crate::catalog::Resource;
 use crate::request::{Request, ResourcePath};
-use crate::response::Form;
+use crate::response::{Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
+use crate::view::View;
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {
@@ -22,9 +25,17 @@ pub(crate) struct Context<'r> {
     pub(crate) resource: Arc<Resource>,
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
+    /// The form of failures, which are never shown in another form.
+    pub(crate) failure_form: Form,
+    pub(crate) view: View,
 }
 
 impl Context<'_> {
+    /// Answers with an object, in the form that the client asks for.
+    pub(crate) fn object(&self, code: StatusCode, object: &Value) -> Result<Response, Status> {
+        Ok(self.form.json(code, &self.view.object(object)?))
+    }
+
     pub(crate) fn storage(&self) -> &dyn Storage {
         &self.server.storage
     }
@@ -86,10 +97,8 @@ impl Context<'_> {
         if let Some(new_objects) = self.server.new_objects.clone() {
             admission = admission.server_fields(move || new_objects());
         }
-        if let Some(clock) = self.server.clock.clone() {
-            admission = admission.clock(move || clock());
-        }
-        admission
+        let clock = self.server.clock.clone();
+        admission.clock(move || clock.now())
     }
 
     /// Reads a stored object in the version of the request (RP-50).

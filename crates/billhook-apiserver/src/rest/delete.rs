@@ -24,7 +24,7 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
     if outcome.result.is_err() || stays {
         let keeps_no_orphans = options.orphan_dependents == Some(false);
         let code = if keeps_no_orphans { StatusCode::ACCEPTED } else { StatusCode::OK };
-        return Ok(answer(context, &outcome, code));
+        return answer(context, &outcome, code);
     }
     let mut response = context.form.status(&success(context, &stored));
     warn(&mut response, &outcome);
@@ -67,7 +67,7 @@ pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response,
             _ => {}
         }
     }
-    Ok(list_answer(context, items, metadata))
+    list_answer(context, &items, &metadata)
 }
 
 /// The request that takes one object through admission.

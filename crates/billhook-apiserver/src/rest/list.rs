@@ -6,7 +6,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use billhook_decode::read_json;
 use http::StatusCode;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::context::Context;
 use super::options::invalid;
@@ -15,6 +15,7 @@ use super::selectors::Selectors;
 use crate::request::Query;
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
+use crate::view::{List, ListMetadata};
 
 const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
     list result. You can start a new list without the continue parameter, or use the continue \
@@ -26,22 +27,19 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 pub(super) fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
     let (items, metadata) = page.list(context)?;
-    Ok(list_answer(context, items, metadata))
+    list_answer(context, &items, &metadata)
 }
 
 /// The answer with a list.
 pub(super) fn list_answer(
     context: &Context<'_>,
-    items: Vec<DeepValue>,
-    metadata: Value,
-) -> Response {
-    let mut list = Map::new();
-    let definition = &context.resource.definition;
-    list.insert("apiVersion".to_owned(), context.version.api_version().into());
-    list.insert("items".to_owned(), items.into_iter().map(DeepValue::into_inner).collect());
-    list.insert("kind".to_owned(), definition.names().list_kind.as_str().into());
-    list.insert("metadata".to_owned(), metadata);
-    context.form.object(StatusCode::OK, &DeepValue::from(Value::Object(list)))
+    items: &[DeepValue],
+    metadata: &ListMetadata,
+) -> Result<Response, Status> {
+    let api_version = &context.version.api_version();
+    let kind = &context.resource.definition.names().list_kind;
+    let list = List { api_version, kind, metadata, items };
+    Ok(context.form.json(StatusCode::OK, &context.view.list(&list)?))
 }
 
 /// The part of a collection that a request lists.
@@ -103,7 +101,10 @@ impl Page {
     }
 
     /// Lists the objects of the page, and the metadata of the list.
-    pub(super) fn list(&self, context: &Context<'_>) -> Result<(Vec<DeepValue>, Value), Status> {
+    pub(super) fn list(
+        &self,
+        context: &Context<'_>,
+    ) -> Result<(Vec<DeepValue>, ListMetadata), Status> {
         let prefix = context.prefix();
         let mut after =
             if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() };
@@ -150,18 +151,15 @@ impl Page {
         })
     }
 
-    fn metadata(&self, listing: &Listing, last: Option<&Object>, prefix: &str) -> Value {
-        let mut metadata = Map::new();
+    fn metadata(&self, listing: &Listing, last: Option<&Object>, prefix: &str) -> ListMetadata {
         let next = last.filter(|_| listing.remaining > 0);
-        let token = next.map_or_else(String::new, |last| {
-            write_token(listing.revision, last.key.strip_prefix(prefix).unwrap_or(&last.key))
-        });
-        metadata.insert("continue".to_owned(), token.into());
-        if next.is_some() && self.selectors.is_everything() {
-            metadata.insert("remainingItemCount".to_owned(), listing.remaining.into());
+        ListMetadata {
+            resource_version: listing.revision.to_string(),
+            next: next.map_or_else(String::new, |last| {
+                write_token(listing.revision, last.key.strip_prefix(prefix).unwrap_or(&last.key))
+            }),
+            remaining: next.filter(|_| self.selectors.is_everything()).map(|_| listing.remaining),
         }
-        metadata.insert("resourceVersion".to_owned(), listing.revision.to_string().into());
-        metadata.into()
     }
 }
 

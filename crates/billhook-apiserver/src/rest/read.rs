@@ -27,7 +27,7 @@ pub(super) fn get(context: &Context<'_>) -> Result<Response, Status> {
     } else {
         context.read(&stored)?
     };
-    Ok(context.form.object(StatusCode::OK, &object))
+    context.object(StatusCode::OK, &object)
 }
 
 /// Some names cannot be in a URL (RE-42).

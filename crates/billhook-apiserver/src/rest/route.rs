@@ -9,9 +9,11 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
-use crate::request::{Accepted, Request, ResourcePath, Verb, negotiate};
+use crate::request::{Accepted, Request, ResourcePath, Verb, negotiate, negotiate_plain};
 use crate::response::{Form, Response, plain_not_found};
 use crate::state::Shared;
+use crate::table::Columns;
+use crate::view::View;
 
 /// The text of a 406 (RE-11).
 const NOT_ACCEPTABLE: &str = "only the following media types are accepted: application/json, \
@@ -32,13 +34,25 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let version = resource.definition.version(&path.version).filter(|version| version.is_served());
     let Some(version) = version.filter(|_| fits) else { return plain_not_found() };
 
-    let accepted = negotiate(request.header("accept"));
-    let form = accepted.as_ref().map_or_else(Form::fallback, |found| Form::of(request, found));
-    let context = Context { server, request, path: &path, resource, version, form };
+    let accept = request.header("accept");
+    let form = |accepted: Option<&Accepted>| {
+        accepted.map_or_else(Form::fallback, |accepted| Form::of(request, accepted))
+    };
+    let accepted = negotiate(accept);
+    let failure_form = form(negotiate_plain(accept).as_ref());
+    let columns = || match path.subresource.as_str() {
+        "scale" => Columns::of_scale(),
+        _ => Columns::of_version(&version),
+    };
+    let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
+    let view = View::new(transform, request.query.text("includeObject"), columns, &server.clock);
+    let form = form(accepted.as_ref());
+    let context =
+        Context { server, request, path: &path, resource, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
     let mut response = match verbs(&context, verb, accepted.as_ref()).await {
         Ok(response) => response,
-        Err(status) => form.status(&status),
+        Err(status) => failure_form.status(&status),
     };
     // Writes warn by themselves, in the order of their other warnings.
     if let Some(text) = warning.filter(|_| !is_write(verb))

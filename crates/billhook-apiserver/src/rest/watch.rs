@@ -7,7 +7,6 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use billhook::CrdVersion;
-use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -23,6 +22,7 @@ use crate::future::BoxFuture;
 use crate::request::{MediaType, Query};
 use crate::response::{Body, Lines, Response, status_json};
 use crate::storage::{Event, Object, Range, Revision, RevisionError, Watch};
+use crate::view::View;
 
 /// How long a watch lasts that names no time.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
@@ -42,6 +42,7 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     if context.form.media_type != MediaType::Json {
         return Err(Status::failure(406, "NotAcceptable", NOT_STREAMABLE));
     }
+    context.view.check()?;
     let duration = match u64::try_from(seconds) {
         Ok(seconds) if seconds > 0 => Duration::from_secs(seconds),
         _ => DEFAULT_DURATION,
@@ -137,6 +138,8 @@ impl EventStream {
             resource: Arc::clone(&context.resource),
             version: context.version.clone(),
             selectors,
+            view: context.view.clone(),
+            has_columns: false,
             ready: Vec::new().into_iter(),
             changes: None,
             end: tokio::time::Instant::now() + duration,
@@ -167,6 +170,9 @@ struct Events {
     resource: Arc<Resource>,
     version: CrdVersion,
     selectors: Selectors,
+    view: View,
+    /// Whether an event said which columns a table has.
+    has_columns: bool,
     /// Lines at hand.
     ready: std::vec::IntoIter<Bytes>,
     /// `None` after a failure.
@@ -181,8 +187,13 @@ impl Events {
         start: &Start,
         wanted: Revision,
     ) -> Result<(), Status> {
+        if matches!(self.view, View::MetadataList(_)) {
+            // No event is a list.
+            return Ok(());
+        }
         let storage = context.storage();
-        let collection = &self.resource.collection;
+        let resource = Arc::clone(&self.resource);
+        let collection = &resource.collection;
         let prefix = context.prefix();
         let mut after = if start.is_newest { storage.revision() } else { wanted };
         if start.has_state {
@@ -236,28 +247,28 @@ impl Events {
     }
 
     /// Returns the event of a change for those who see the selected objects only (WA-23).
-    fn event_line(&self, event: &Event) -> Result<Option<Bytes>, Status> {
+    fn event_line(&mut self, event: &Event) -> Result<Option<Bytes>, Status> {
         let read = |object: &Option<Object>| {
             let object = object.as_ref().map(|object| self.read(object, event.revision));
             Ok::<_, Status>(object.transpose()?.filter(|object| self.selectors.matches(object)))
         };
         let (before, after) = (read(&event.before)?, read(&event.after)?);
         Ok(match (before, after) {
-            (None, Some(object)) => Some(line("ADDED", &object)),
-            (Some(_), Some(object)) => Some(line("MODIFIED", &object)),
-            (Some(object), None) => Some(line("DELETED", &object)),
+            (None, Some(object)) => Some(self.line("ADDED", &object, false)),
+            (Some(_), Some(object)) => Some(self.line("MODIFIED", &object, false)),
+            (Some(object), None) => Some(self.line("DELETED", &object, false)),
             (None, None) => None,
         })
     }
 
     fn line_if_selected(
-        &self,
+        &mut self,
         kind: &str,
         object: &Object,
         revision: Revision,
     ) -> Result<Option<Bytes>, Status> {
         let object = self.read(object, revision)?;
-        Ok(self.selectors.matches(&object).then(|| line(kind, &object)))
+        Ok(self.selectors.matches(&object).then(|| self.line(kind, &object, false)))
     }
 
     /// Reads an object, as of a revision.
@@ -271,7 +282,7 @@ impl Events {
     }
 
     /// Says that everything up to a revision was sent (WA-13, WA-28).
-    fn bookmark(&self, revision: Revision) -> Bytes {
+    fn bookmark(&mut self, revision: Revision) -> Bytes {
         let object = json!({
             "apiVersion": self.version.api_version(),
             "kind": self.resource.definition.kind(),
@@ -280,19 +291,20 @@ impl Events {
                 "resourceVersion": revision.to_string(),
             },
         });
-        line("BOOKMARK", &object)
+        self.line("BOOKMARK", &object, true)
     }
-}
 
-/// One event (WA-20).
-fn line(kind: &str, object: &Value) -> Bytes {
-    format!("{{\"type\":\"{kind}\",\"object\":{}}}\n", compact_json(object)).into()
+    /// Prints an event (WA-20).
+    fn line(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
+        let has_columns = std::mem::replace(&mut self.has_columns, true);
+        let object = self.view.event(object, !has_columns, is_kept);
+        format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
+    }
 }
 
 /// The last event of a watch that fails (WA-30).
 fn error_line(status: &Status) -> Bytes {
-    let status = status_json(status, false);
-    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status.trim_end()).into()
+    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status_json(status)).into()
 }
 
 fn expired(wanted: Revision, error: RevisionError) -> Status {

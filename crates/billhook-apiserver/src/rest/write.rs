@@ -67,7 +67,7 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
             continue;
         }
         let code = if stored.is_none() { StatusCode::CREATED } else { StatusCode::OK };
-        return Ok(answer(context, &outcome, code));
+        return answer(context, &outcome, code);
     }
 }
 
@@ -92,7 +92,7 @@ async fn write(
     code: StatusCode,
 ) -> Result<Response, Status> {
     let outcome = context.admit(options.set(request)).await;
-    Ok(answer(context, &outcome, code))
+    answer(context, &outcome, code)
 }
 
 /// The answer to a write, with its warnings.
@@ -100,16 +100,17 @@ pub(super) fn answer(
     context: &Context<'_>,
     outcome: &AdmissionOutcome,
     code: StatusCode,
-) -> Response {
-    let mut response = match &outcome.result {
+) -> Result<Response, Status> {
+    let answer = match &outcome.result {
         Ok(accepted) => match &accepted.returned {
-            Some(object) => context.form.object(code, object),
-            None => context.form.status(&Status::default()),
+            Some(object) => context.object(code, object),
+            None => Ok(context.form.status(&Status::default())),
         },
-        Err(status) => context.form.status(status),
+        Err(status) => Err(status.clone()),
     };
+    let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
     warn(&mut response, outcome);
-    response
+    Ok(response)
 }
 
 /// Adds the warnings of a request.

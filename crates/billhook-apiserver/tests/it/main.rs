@@ -15,3 +15,4 @@ mod clients;
 mod rest;
 mod storage;
 mod support;
+mod tables;

@@ -7,6 +7,7 @@ use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
+use billhook_definition::types::Column;
 use billhook_schema::walk::Report;
 use billhook_schema::{CompileOptions, CompiledSchema};
 use billhook_validation::Validator;
@@ -86,6 +87,11 @@ impl CrdVersion {
     /// Returns the JSON paths of the fields that lists can be selected by.
     pub fn selectable_fields(&self) -> &[String] {
         &self.data.selectable_fields
+    }
+
+    /// Returns the columns of tables of its objects, after that of the name.
+    pub fn additional_printer_columns(&self) -> &[Column] {
+        &self.data.additional_printer_columns
     }
 
     pub(crate) fn ratchets_status(&self) -> bool {

@@ -12,6 +12,7 @@ use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::{Decoder, is_json};
 use billhook_default_validation::DefaultPruningError;
+use billhook_definition::types::Column;
 use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
@@ -98,6 +99,7 @@ struct VersionData {
     scale: Option<ScalePaths>,
     /// JSON paths.
     selectable_fields: Vec<String>,
+    additional_printer_columns: Vec<Column>,
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,

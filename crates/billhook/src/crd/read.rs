@@ -123,6 +123,7 @@ fn read_version(
             .iter()
             .map(|field| field.json_path.clone())
             .collect(),
+        additional_printer_columns: version.additional_printer_columns.clone(),
         written: written.unwrap_or_default(),
         structural,
         compiled: with_stored_defaults(&compiled),

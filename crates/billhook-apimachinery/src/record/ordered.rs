@@ -1,0 +1,94 @@
+//! Documents as JSON in the order in which their types declare the fields.
+
+use serde_json::Value;
+
+use super::{Record, Type};
+use crate::print::compact_json;
+use crate::value::{grow, sorted};
+
+/// Prints a document as compact JSON as servers send it: the members of records in declared order,
+/// those of maps sorted. Members that a record does not declare come last.
+pub fn declared_json(document: &Value, record: &'static Record) -> String {
+    let mut out = String::new();
+    write_record(document, record, &mut out);
+    out
+}
+
+fn write(value: &Value, type_: Type, out: &mut String) {
+    match (type_, value) {
+        (Type::Named(_, type_) | Type::Optional(type_), value) => write(value, *type_, out),
+        (
+            Type::Record(table)
+            | Type::RecordOrList(table)
+            | Type::RecordOrFlag(table)
+            | Type::RecordOrTexts(table),
+            Value::Object(_),
+        ) => write_record(value, table(), out),
+        (Type::List(item), Value::Array(items)) => write_list(items, *item, out),
+        (Type::RecordOrList(table), Value::Array(items)) => {
+            write_list(items, Type::Record(table), out);
+        }
+        (Type::Map(type_), Value::Object(members)) => {
+            let members = sorted(members);
+            write_members(members.iter().map(|(name, value)| (name.as_str(), *value, *type_)), out);
+        }
+        (_, value) => out.push_str(&compact_json(value)),
+    }
+}
+
+fn write_record(value: &Value, record: &'static Record, out: &mut String) {
+    let Value::Object(members) = value else {
+        return out.push_str(&compact_json(value));
+    };
+    let declared = record.fields.iter().filter_map(|field| {
+        members.get(field.name).map(|member| (field.name, member, field.type_))
+    });
+    let others = sorted(members).into_iter().filter(|(name, _)| record.field(name).is_none());
+    let others = others.map(|(name, member)| (name.as_str(), member, Type::Any));
+    write_members(declared.chain(others), out);
+}
+
+fn write_members<'m>(members: impl Iterator<Item = (&'m str, &'m Value, Type)>, out: &mut String) {
+    grow(|| {
+        out.push('{');
+        for (index, (name, member, type_)) in members.enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            out.push_str(&compact_json(&Value::from(name)));
+            out.push(':');
+            write(member, type_, out);
+        }
+        out.push('}');
+    });
+}
+
+fn write_list(items: &[Value], item: Type, out: &mut String) {
+    grow(|| {
+        out.push('[');
+        for (index, value) in items.iter().enumerate() {
+            out.push_str(if index > 0 { "," } else { "" });
+            write(value, item, out);
+        }
+        out.push(']');
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metadata::ObjectMeta;
+    use crate::record::TypedRecord as _;
+    use serde_json::json;
+
+    /// RE-14.
+    #[test]
+    fn members_have_the_declared_order() {
+        let metadata = json!({
+            "labels": {"b": "<", "a": "1"}, "uid": "u", "name": "n", "zz": 1,
+            "ownerReferences": [{"uid": "v", "name": "o", "kind": "K", "apiVersion": "v1"}],
+        });
+        assert_eq!(
+            declared_json(&metadata, ObjectMeta::record()),
+            r#"{"name":"n","uid":"u","labels":{"a":"1","b":"\u003c"},"ownerReferences":[{"apiVersion":"v1","kind":"K","name":"o","uid":"v"}],"zz":1}"#,
+        );
+    }
+}

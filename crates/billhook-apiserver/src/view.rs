@@ -1,0 +1,234 @@
+//! How objects are shown to a client: as they are, as rows of a table, or only their metadata
+//! (DT-60 to DT-75).
+
+use billhook::DeepValue;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::record::{TypedRecord as _, declared_json, text};
+use serde_json::Value;
+
+use crate::request::{Shape, Transform};
+use crate::state::Clock;
+use crate::table::Columns;
+
+/// The form that objects are printed in.
+#[derive(Clone, Debug)]
+pub(crate) enum View {
+    Object,
+    Table(TableView),
+    /// The metadata of an object, in a version of `meta.k8s.io`.
+    Metadata(&'static str),
+    /// The metadata of a list's objects.
+    MetadataList(&'static str),
+}
+
+/// The form of a table.
+#[derive(Clone, Debug)]
+pub(crate) struct TableView {
+    /// The version of `meta.k8s.io`.
+    version: &'static str,
+    columns: Columns,
+    include: Result<Include, Status>,
+    clock: Clock,
+}
+
+/// The part of its object that a row holds (DT-61).
+#[derive(Clone, Copy, Debug)]
+enum Include {
+    Nothing,
+    Metadata,
+    Object,
+}
+
+/// The metadata of a list.
+#[derive(Debug, Default)]
+pub(crate) struct ListMetadata {
+    pub(crate) resource_version: String,
+    /// Where the next page begins; empty on the last one.
+    pub(crate) next: String,
+    /// How many objects are left for other pages, if that is known.
+    pub(crate) remaining: Option<usize>,
+}
+
+/// A list of objects.
+#[derive(Debug)]
+pub(crate) struct List<'l> {
+    pub(crate) api_version: &'l str,
+    pub(crate) kind: &'l str,
+    pub(crate) metadata: &'l ListMetadata,
+    pub(crate) items: &'l [DeepValue],
+}
+
+impl View {
+    /// The view that a client asks for; `include` is what rows of tables are to hold.
+    pub(crate) fn new(
+        transform: Option<Transform>,
+        include: &str,
+        columns: impl FnOnce() -> Columns,
+        clock: &Clock,
+    ) -> Self {
+        let Some(Transform { shape, version }) = transform else { return View::Object };
+        match shape {
+            Shape::Table => {
+                let include = Include::parse(include);
+                let clock = clock.clone();
+                View::Table(TableView { version, columns: columns(), include, clock })
+            }
+            Shape::Metadata => View::Metadata(version),
+            Shape::MetadataList => View::MetadataList(version),
+        }
+    }
+
+    /// Fails if the client asks for rows that there are not (DT-61).
+    pub(crate) fn check(&self) -> Result<(), Status> {
+        match self {
+            View::Table(TableView { include: Err(error), .. }) => Err(error.clone()),
+            _ => Ok(()),
+        }
+    }
+
+    /// Prints an object.
+    pub(crate) fn object(&self, object: &Value) -> Result<String, Status> {
+        self.check()?;
+        match self {
+            View::MetadataList(_) => Err(Status::failure(500, "", "content is not a list")),
+            _ => Ok(self.event(object, true, false)),
+        }
+    }
+
+    /// Prints the object of an event; a table says only once which columns it has (WA-51). The
+    /// objects of some bookmarks are never left out.
+    pub(crate) fn event(&self, object: &Value, has_columns: bool, is_kept: bool) -> String {
+        match self {
+            View::Object => compact_json(object),
+            View::Metadata(version) | View::MetadataList(version) => metadata(object, version),
+            View::Table(table) => {
+                let revision =
+                    object.get("metadata").map_or("", |all| text(all, "resourceVersion"));
+                let of_object =
+                    ListMetadata { resource_version: revision.to_owned(), ..Default::default() };
+                table.print(&of_object, [object], has_columns, is_kept)
+            }
+        }
+    }
+
+    /// Prints a list.
+    pub(crate) fn list(&self, list: &List<'_>) -> Result<String, Status> {
+        self.check()?;
+        let items = list.items.iter().map(|item| &**item);
+        match self {
+            View::Object => Ok(format!(
+                r#"{{"apiVersion":{},"items":[{}],"kind":{},"metadata":{}}}"#,
+                quoted(list.api_version),
+                joined(items.map(compact_json)),
+                quoted(list.kind),
+                list.metadata.sorted(),
+            )),
+            View::Table(table) => Ok(table.print(list.metadata, items, true, false)),
+            View::Metadata(_) => {
+                let message = "you requested PartialObjectMetadata, but the requested object is a \
+                               list (*unstructured.UnstructuredList)";
+                Err(Status::failure(406, "NotAcceptable", message))
+            }
+            View::MetadataList(version) => {
+                let items = match list.items {
+                    [] => "null".to_owned(),
+                    _ => format!("[{}]", joined(items.map(|item| metadata(item, version)))),
+                };
+                Ok(format!(
+                    r#"{{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/{version}","metadata":{},"items":{items}}}"#,
+                    list.metadata.declared(),
+                ))
+            }
+        }
+    }
+}
+
+impl TableView {
+    fn print<'v>(
+        &self,
+        metadata: &ListMetadata,
+        objects: impl IntoIterator<Item = &'v Value>,
+        has_columns: bool,
+        is_kept: bool,
+    ) -> String {
+        let columns = if has_columns { self.columns.definitions() } else { "null".to_owned() };
+        let now = self.clock.now();
+        let rows = objects.into_iter().map(|object| {
+            let cells = self.columns.cells(object, now);
+            format!(r#"{{"cells":{cells},"object":{}}}"#, self.row_object(object, is_kept))
+        });
+        format!(
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":{},"columnDefinitions":{columns},"rows":[{}]}}"#,
+            self.version,
+            metadata.declared(),
+            joined(rows),
+        )
+    }
+
+    fn row_object(&self, object: &Value, is_kept: bool) -> String {
+        match self.include {
+            Ok(Include::Object) => compact_json(object),
+            Ok(Include::Nothing) if !is_kept => "null".to_owned(),
+            _ => metadata(object, self.version),
+        }
+    }
+}
+
+impl Include {
+    fn parse(text: &str) -> Result<Self, Status> {
+        match text {
+            "" | "Metadata" => Ok(Include::Metadata),
+            "Object" => Ok(Include::Object),
+            "None" => Ok(Include::Nothing),
+            other => Err(Status::bad_request(format!(
+                "Unable to convert to Table as requested: includeObject: Invalid value: {}: must \
+                 be 'Metadata', 'Object', 'None', or empty",
+                quote(other)
+            ))),
+        }
+    }
+}
+
+impl ListMetadata {
+    /// Prints the metadata as lists of custom resources have it (RE-51).
+    fn sorted(&self) -> String {
+        let remaining = self.remaining();
+        let remaining = remaining.map(|member| member + ",").unwrap_or_default();
+        let (next, revision) = (quoted(&self.next), quoted(&self.resource_version));
+        format!(r#"{{"continue":{next},{remaining}"resourceVersion":{revision}}}"#)
+    }
+
+    /// Prints the metadata as other lists have it.
+    fn declared(&self) -> String {
+        let next = format!(r#""continue":{}"#, quoted(&self.next));
+        let members = [
+            Some(format!(r#""resourceVersion":{}"#, quoted(&self.resource_version))),
+            Some(next).filter(|_| !self.next.is_empty()),
+            self.remaining(),
+        ];
+        format!("{{{}}}", joined(members.into_iter().flatten()))
+    }
+
+    fn remaining(&self) -> Option<String> {
+        self.remaining.map(|remaining| format!(r#""remainingItemCount":{remaining}"#))
+    }
+}
+
+/// Prints the metadata of an object (DT-75).
+fn metadata(object: &Value, version: &str) -> String {
+    let metadata = object.get("metadata").map(|all| declared_json(all, ObjectMeta::record()));
+    format!(
+        r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":{}}}"#,
+        metadata.as_deref().unwrap_or("{}"),
+    )
+}
+
+fn quoted(text: &str) -> String {
+    compact_json(&Value::from(text))
+}
+
+fn joined(parts: impl Iterator<Item = String>) -> String {
+    parts.collect::<Vec<_>>().join(",")
+}
