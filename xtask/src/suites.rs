@@ -60,7 +60,8 @@ fn run_suite(path: &Path, options: &Options, count: &mut Count) -> Result<(), St
     let shown = path.display();
     let text = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
     let suite = Suite::read(&text).map_err(|error| format!("{shown}: {error}"))?;
-    let definitions = openshift::definitions(path, &suite).map_err(|error| error.to_string())?;
+    let definitions = openshift::definitions(path, &suite, |path| std::fs::read(path))
+        .map_err(|error| error.to_string())?;
     for definition in definitions {
         let file = definition.path.display();
         let runner = Runner::new(&definition.value, &suite.version, options.kubernetes)

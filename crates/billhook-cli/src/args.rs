@@ -13,8 +13,9 @@ use crate::options::{
 };
 use crate::owners::Owners;
 use crate::server::{Server, Versions, versions};
+use crate::size::Size;
 use crate::suites::Test;
-use billhook::{CrdOptions, Dialect, FieldValidation};
+use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 /// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
@@ -24,6 +25,9 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommands,
+    /// Read at most this much of a file or of standard input, with --ndjson of a line
+    #[arg(long, global = true, value_name = "SIZE", default_value_t = Size(MAX_LINE))]
+    pub(crate) max_input: Size,
 }
 
 const VALIDATE_EXIT_STATUS: &str = "\

@@ -4,18 +4,34 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use billhook::{CustomResourceDefinition, Manifest, ManifestError};
+use billhook::{CustomResourceDefinition, MAX_LINE, Manifest, ManifestError};
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Source;
 use serde_json::Value;
 
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem, no_objects};
+use crate::size::Size;
 
-/// The MiB that are read of a file or of standard input.
-const MAX_INPUT_MIB: u64 = 256;
+/// The limit that the command line sets.
+static LIMIT: OnceLock<Size> = OnceLock::new();
+
+/// Sets the limit of what is read of each file, and of standard input.
+pub(crate) fn limit(size: Size) {
+    LIMIT.get_or_init(|| size);
+}
+
+/// Returns the limit of what is read.
+pub(crate) fn max_input() -> Size {
+    LIMIT.get().copied().unwrap_or(Size(MAX_LINE))
+}
+
+/// Reads a file, up to the limit.
+pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read_limited(File::open(path)?)
+}
 
 /// Something to read documents from.
 #[derive(Debug)]
@@ -134,7 +150,7 @@ impl Input {
     fn read(&self) -> io::Result<Vec<u8>> {
         match self {
             Input::Stdin => read_limited(io::stdin().lock()),
-            Input::File(path) => read_limited(File::open(path)?),
+            Input::File(path) => read_file(path),
         }
     }
 
@@ -169,10 +185,11 @@ impl Input {
 }
 
 fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
+    let limit = max_input();
     let mut text = Vec::new();
-    reader.take((MAX_INPUT_MIB << 20) + 1).read_to_end(&mut text)?;
-    if text.len() as u64 > MAX_INPUT_MIB << 20 {
-        let message = format!("more than {MAX_INPUT_MIB} MiB");
+    reader.take((limit.0 as u64).saturating_add(1)).read_to_end(&mut text)?;
+    if text.len() > limit.0 {
+        let message = format!("more than {limit}; `--max-input` raises the limit");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
     }
     Ok(text)

@@ -1,26 +1,123 @@
-//! Outcomes as JSON: one document for the whole run, printed at its end. Fields that
+//! Outcomes as JSON: one document for the whole run, printed as it comes. Fields that
 //! have no value are left out, so that a `before` or `after` of null is a null in the object.
 
-use std::io::{self, Write as _};
+use std::io::{self, BufWriter, Stdout, Write as _};
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, sorted};
 use serde_json::{Map, Value};
 
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
 
-/// Prints a document of some kind that holds items.
-pub(crate) fn print_document(kind: &str, items: Vec<DeepValue>) -> io::Result<()> {
-    let mut document = Fields::default();
-    document.text("apiVersion", Some("billhook.dev/v1alpha1".to_owned()));
-    document.text("kind", Some(kind.to_owned()));
-    let items = items.into_iter().map(DeepValue::into_inner);
-    document.value("items", Value::from_iter(items));
-    let document = DeepValue::from(document.into_value());
-    let mut out = io::stdout().lock();
-    out.write_all(billhook::to_json_pretty(&document).as_bytes())?;
-    out.write_all(b"\n")?;
-    out.flush()
+/// The items of a document on standard output, which are printed as they come.
+#[derive(Debug)]
+pub(crate) struct Items {
+    kind: &'static str,
+    out: BufWriter<Stdout>,
+    has_items: bool,
+}
+
+impl Items {
+    pub(crate) fn new(kind: &'static str) -> Self {
+        Items { kind, out: BufWriter::new(io::stdout()), has_items: false }
+    }
+
+    pub(crate) fn add(&mut self, item: Fields) -> io::Result<()> {
+        self.start_item()?;
+        let item = DeepValue::from(item.into_value());
+        self.value(&item, 2)
+    }
+
+    /// Adds an item with one more field, a list whose values need not be in memory together.
+    pub(crate) fn add_with_list(
+        &mut self,
+        item: Fields,
+        name: &str,
+        values: impl Iterator<Item = Value>,
+    ) -> io::Result<()> {
+        self.start_item()?;
+        let item = DeepValue::from(item.into_value());
+        let fields = item.as_object().map(sorted).unwrap_or_default();
+        let (before, after): (Vec<_>, Vec<_>) =
+            fields.into_iter().partition(|(key, _)| key.as_str() < name);
+        self.out.write_all(b"{")?;
+        for (key, value) in before {
+            self.field(key)?;
+            self.value(value, 3)?;
+            self.out.write_all(b",")?;
+        }
+        self.field(name)?;
+        self.list(values)?;
+        for (key, value) in after {
+            self.out.write_all(b",")?;
+            self.field(key)?;
+            self.value(value, 3)?;
+        }
+        self.line(2)?;
+        self.out.write_all(b"}")
+    }
+
+    /// Ends the document.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        if self.has_items {
+            self.line(1)?;
+        } else {
+            self.start()?;
+        }
+        writeln!(self.out, "],\n  \"kind\": \"{}\"\n}}", self.kind)?;
+        self.out.flush()
+    }
+
+    fn start(&mut self) -> io::Result<()> {
+        self.out.write_all(b"{\n  \"apiVersion\": \"billhook.dev/v1alpha1\",\n  \"items\": [")
+    }
+
+    fn start_item(&mut self) -> io::Result<()> {
+        if std::mem::replace(&mut self.has_items, true) {
+            self.out.write_all(b",")?;
+        } else {
+            self.start()?;
+        }
+        self.line(2)
+    }
+
+    fn field(&mut self, name: &str) -> io::Result<()> {
+        self.line(3)?;
+        write!(self.out, "\"{name}\": ")
+    }
+
+    fn list(&mut self, values: impl Iterator<Item = Value>) -> io::Result<()> {
+        self.out.write_all(b"[")?;
+        let mut has_values = false;
+        for value in values.map(DeepValue::from) {
+            if std::mem::replace(&mut has_values, true) {
+                self.out.write_all(b",")?;
+            }
+            self.line(4)?;
+            self.value(&value, 4)?;
+        }
+        if has_values {
+            self.line(3)?;
+        }
+        self.out.write_all(b"]")
+    }
+
+    /// Prints a value that begins at a level. No string in JSON has a line break.
+    fn value(&mut self, value: &Value, level: usize) -> io::Result<()> {
+        let text = billhook::to_json_pretty(value);
+        let mut lines = text.split('\n');
+        self.out.write_all(lines.next().unwrap_or_default().as_bytes())?;
+        for line in lines {
+            self.line(level)?;
+            self.out.write_all(line.as_bytes())?;
+        }
+        Ok(())
+    }
+
+    /// Starts a line.
+    fn line(&mut self, level: usize) -> io::Result<()> {
+        write!(self.out, "\n{:1$}", "", level * 2)
+    }
 }
 
 pub(crate) fn error(problem: Problem) -> Value {

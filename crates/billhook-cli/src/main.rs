@@ -19,6 +19,7 @@ mod owners;
 mod problem;
 mod report;
 mod server;
+mod size;
 mod stored;
 mod suites;
 mod validate;
@@ -32,10 +33,12 @@ use crate::problem::{Place, Problem, Status};
 
 fn main() -> ExitCode {
     let cli = args::Cli::try_parse();
-    let command = match cli.and_then(|cli| cli.command.check().map(|()| cli.command)) {
-        Ok(command) => command,
-        Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
-    };
+    let args::Cli { command, max_input } =
+        match cli.and_then(|cli| cli.command.check().map(|()| cli)) {
+            Ok(cli) => cli,
+            Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
+        };
+    input::limit(max_input);
     let run = match &command {
         args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),

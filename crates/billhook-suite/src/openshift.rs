@@ -91,16 +91,20 @@ pub fn find_suites(directory: &Path) -> Result<Vec<PathBuf>, OpenshiftError> {
 }
 
 /// Returns the definitions that a suite is run against, sorted by file: those with its name, if its
-/// feature gates fit.
+/// feature gates fit. The files are read with `read`, such as [`std::fs::read`].
 ///
 /// # Errors
 ///
 /// If a file cannot be read, if no definition has that name, or if it is not known what
 /// gates a definition is for.
-pub fn definitions(path: &Path, suite: &Suite) -> Result<Vec<FoundDefinition>, OpenshiftError> {
+pub fn definitions(
+    path: &Path,
+    suite: &Suite,
+    read: impl Fn(&Path) -> io::Result<Vec<u8>>,
+) -> Result<Vec<FoundDefinition>, OpenshiftError> {
     let directory = definitions_directory(path).unwrap_or_default();
     let mut found = Vec::new();
-    for (path, value) in documents(&directory)? {
+    for (path, value) in documents(&directory, &read)? {
         let name = value.pointer("/metadata/name").and_then(Value::as_str);
         if CustomResourceDefinition::is_definition(&value) && name == Some(&suite.crd_name) {
             found.push(FoundDefinition { path, value });
@@ -113,7 +117,7 @@ pub fn definitions(path: &Path, suite: &Suite) -> Result<Vec<FoundDefinition>, O
         return Ok(found);
     }
     let gates = match path.ancestors().map(|above| above.join(GATES)).find(|path| path.is_dir()) {
-        Some(directory) => documents(&directory)?,
+        Some(directory) => documents(&directory, &read)?,
         None => Vec::new(),
     };
     let mut fitting = Vec::new();
@@ -180,17 +184,19 @@ fn values<'v>(value: &'v Value, name: &str) -> BTreeSet<&'v str> {
 }
 
 /// The documents of the YAML files of a directory, sorted by file.
-fn documents(directory: &Path) -> Result<Vec<(PathBuf, DeepValue)>, OpenshiftError> {
+fn documents(
+    directory: &Path,
+    read: impl Fn(&Path) -> io::Result<Vec<u8>>,
+) -> Result<Vec<(PathBuf, DeepValue)>, OpenshiftError> {
     let mut paths: Vec<PathBuf> = entries(directory)?.into_iter().map(|(path, _)| path).collect();
     paths.retain(|path| is_yaml(path) && path.is_file());
     paths.sort();
     let mut documents = Vec::new();
     for path in paths {
-        let text =
-            fs::read(&path).map_err(|error| OpenshiftError::Io { path: path.clone(), error })?;
-        let read = billhook::read_manifests(&text)
+        let text = read(&path).map_err(|error| OpenshiftError::Io { path: path.clone(), error })?;
+        let found = billhook::read_manifests(&text)
             .map_err(|error| OpenshiftError::Manifest { path: path.clone(), error })?;
-        documents.extend(read.into_iter().map(|document| (path.clone(), document.into_value())));
+        documents.extend(found.into_iter().map(|document| (path.clone(), document.into_value())));
     }
     Ok(documents)
 }

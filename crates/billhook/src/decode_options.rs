@@ -13,6 +13,10 @@ pub enum FieldValidation {
     Strict,
 }
 
+/// The maximum number of bytes of a line, an item of a list or another member of a list, unless
+/// [`DecodeOptions::max_line`] says otherwise.
+pub const MAX_LINE: usize = 256 << 20;
+
 /// The encoding of a request body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -27,7 +31,7 @@ pub enum BodyFormat {
 }
 
 /// Options for decoding a body.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct DecodeOptions {
     /// The treatment of unknown and duplicate fields.
@@ -36,6 +40,20 @@ pub struct DecodeOptions {
     pub report: bool,
     /// The encoding of the body.
     pub format: BodyFormat,
+    /// The maximum number of bytes of a line of a stream, of an item of a list or of another member
+    /// of a list; [`MAX_LINE`] by default.
+    pub max_line: usize,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        DecodeOptions {
+            field_validation: FieldValidation::default(),
+            report: false,
+            format: BodyFormat::default(),
+            max_line: MAX_LINE,
+        }
+    }
 }
 
 impl DecodeOptions {
@@ -50,6 +68,13 @@ impl DecodeOptions {
     #[must_use]
     pub fn format(mut self, format: BodyFormat) -> Self {
         self.format = format;
+        self
+    }
+
+    /// Returns the options with another maximum number of bytes of a line.
+    #[must_use]
+    pub fn max_line(mut self, bytes: usize) -> Self {
+        self.max_line = bytes;
         self
     }
 

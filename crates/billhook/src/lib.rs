@@ -114,13 +114,13 @@ pub use crd::{
     CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, Names, Scope, VersionError,
 };
 pub use decode::{Decoded, DecodedText, field_warnings, read_body};
-pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation};
+pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation, MAX_LINE};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use field_management::{ApplyError, ConvertFn, FieldManagement, keep_times_of_unchanged};
 pub use manifest::{
     Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
 };
-pub use stream::{Counts, ListError, MAX_LINE, StreamError, TooLongError};
+pub use stream::{Counts, ListError, StreamError, TooLongError};
 pub use validate::{ValidateOptions, Validation, remove_server_fields};
 pub use yaml::to_yaml;
 

@@ -5,19 +5,28 @@ use std::io;
 use billhook_admission::{
     Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Stage, Step,
 };
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::identity::Identity;
-use crate::json::{self, Fields};
+use crate::json::{self, Fields, Items};
 use crate::problem::{Place, Problem};
 
-/// Collects outcomes.
-#[derive(Debug, Default)]
-pub(crate) struct Items(Vec<DeepValue>);
+/// Prints outcomes as they come.
+#[derive(Debug)]
+pub(crate) struct JsonReport(Items);
 
-impl Items {
-    pub(crate) fn outcome(&mut self, outcome: &AdmissionOutcome, place: Place, identity: Identity) {
+impl JsonReport {
+    pub(crate) fn new() -> Self {
+        JsonReport(Items::new("AdmitReport"))
+    }
+
+    pub(crate) fn outcome(
+        &mut self,
+        outcome: &AdmissionOutcome,
+        place: Place,
+        identity: Identity,
+    ) -> io::Result<()> {
         let mut item = Fields::of_object(place, identity);
         let verdict = match &outcome.result {
             Ok(accepted) if accepted.unchanged => "unchanged",
@@ -44,18 +53,19 @@ impl Items {
         item.value("annotations", annotations.collect());
         item.value("steps", outcome.steps.iter().map(step).collect());
         item.value("findings", outcome.findings.iter().map(finding).collect());
-        self.0.push(DeepValue::from(item.into_value()));
+        self.0.add(item)
     }
 
     /// An object that made no request.
-    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) {
+    pub(crate) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<()> {
         let mut item = Fields::of_object(problem.place.clone(), identity);
         item.value("error", json::error(problem));
-        self.0.push(DeepValue::from(item.into_value()));
+        self.0.add(item)
     }
 
+    /// Ends the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        json::print_document("AdmitReport", self.0)
+        self.0.finish()
     }
 }
 

@@ -19,7 +19,7 @@ use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller, StaticResolve
 
 use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
-use crate::admit::json::Items;
+use crate::admit::json::JsonReport;
 use crate::admit::progress::Waiting;
 use crate::allow;
 use crate::crds::{Crds, Used, version_named};
@@ -43,20 +43,18 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         return Ok(worst);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let items = (command.report == Report::Json).then(Items::default);
+    let json = (command.report == Report::Json).then(JsonReport::new);
     let used = Used::default();
     let printer = Objects::new(command.output);
-    let mut run = Run { command, crds: &crds, cluster: &cluster, used, printer, items };
+    let mut run = Run { command, crds: &crds, cluster: &cluster, used, printer, json };
     let mut status = Status::Fine;
     for found in objects(&command.objects) {
         status = status.max(match found {
             Ok(document) => run.object(document, &runtime)?,
-            Err(problem) => run.tell(*problem, Identity::default()),
+            Err(problem) => run.tell(*problem, Identity::default())?,
         });
     }
-    if let Some(items) = run.items {
-        items.finish()?;
-    }
+    run.json.map_or(Ok(()), JsonReport::finish)?;
     cluster.namespaces.warn_of_assumed();
     Ok(status)
 }
@@ -68,19 +66,19 @@ struct Run<'r> {
     cluster: &'r Cluster,
     used: Used,
     printer: Objects,
-    /// The items of the document, if it is for programs.
-    items: Option<Items>,
+    /// The report for programs.
+    json: Option<JsonReport>,
 }
 
 impl Run<'_> {
     /// Reports an object, or a file, that makes no request.
-    fn tell(&mut self, problem: Problem, identity: Identity) -> Status {
+    fn tell(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
         report::problem(&problem);
         let status = problem.status;
-        if let Some(items) = &mut self.items {
-            items.problem(problem, identity);
+        if let Some(json) = &mut self.json {
+            json.problem(problem, identity)?;
         }
-        status
+        Ok(status)
     }
 
     fn object(
@@ -94,7 +92,7 @@ impl Run<'_> {
         let prepared = self.prepare(document, &identity, Arc::clone(&waiting));
         let (admission, request) = match prepared {
             Ok(prepared) => prepared,
-            Err(problem) => return Ok(self.tell(*problem, identity)),
+            Err(problem) => return self.tell(*problem, identity),
         };
         let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
         if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
@@ -218,8 +216,8 @@ impl Run<'_> {
         place: &Place,
         identity: Identity,
     ) -> io::Result<Status> {
-        if let Some(items) = &mut self.items {
-            items.outcome(outcome, place.clone(), identity);
+        if let Some(json) = &mut self.json {
+            json.outcome(outcome, place.clone(), identity)?;
             let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
             return Ok(if is_fine { Status::Fine } else { Status::Refused });
         }

@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use billhook::{FieldError, KubernetesVersion, Segment};
-use billhook_apimachinery::value::DeepValue;
 use indexmap::IndexMap;
 use serde_json::Value;
 
 use super::{Findings, Outcome, Run, each_document};
 use crate::args::Check;
-use crate::json::{self, Fields};
+use crate::json::{Fields, Items};
 use crate::options::Report;
 use crate::problem::{Problem, Status};
 use crate::report::{self, ERROR, HEADER, WARNING};
@@ -189,13 +188,13 @@ fn subject(error: &FieldError) -> String {
 enum Printer {
     /// With the text of the head until it is printed.
     Text(String),
-    Json(Vec<DeepValue>),
+    Json(Items),
 }
 
 impl Printer {
     fn new(report: Report, versions: &[KubernetesVersion]) -> Self {
         match report {
-            Report::Json => Printer::Json(Vec::new()),
+            Report::Json => Printer::Json(Items::new("CheckReport")),
             Report::Text => {
                 let columns = versions.iter().map(|version| format!("{version:WIDTH$}"));
                 let columns: String = columns.collect();
@@ -211,17 +210,14 @@ impl Printer {
         match self {
             Printer::Text(_) if row.unusable().is_some() => Ok(()),
             Printer::Text(head) => report::write(&(std::mem::take(head) + &text(row))),
-            Printer::Json(items) => {
-                items.push(DeepValue::from(item(row).into_value()));
-                Ok(())
-            }
+            Printer::Json(items) => items.add(item(row)),
         }
     }
 
     fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text(_) => Ok(()),
-            Printer::Json(items) => json::print_document("CheckReport", items),
+            Printer::Json(items) => items.finish(),
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::io;
 
 use billhook::webhook::{Lint, Severity};
-use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Finding;
 use indexmap::IndexSet;
 use serde_json::Value;
@@ -13,7 +12,7 @@ use super::{Findings, Outcome};
 use crate::args::Check;
 use crate::findings::{self, About, Collector};
 use crate::identity::Identity;
-use crate::json::{self, Fields};
+use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::{Place, Status};
 use crate::report::{self, ERROR, HEADER, HELP, WARNING, write};
@@ -22,7 +21,7 @@ use crate::validate::report::{VALID, error, line};
 /// Where verdicts go.
 pub(super) enum Printer {
     Text,
-    Json(Vec<DeepValue>),
+    Json(Items),
     Findings(Collector),
 }
 
@@ -31,7 +30,7 @@ impl Printer {
         match (command.findings.given_or_ci(command.report), command.report) {
             (Some(format), _) => Printer::Findings(Collector::new(format)),
             (None, Report::Text) => Printer::Text,
-            (None, Report::Json) => Printer::Json(Vec::new()),
+            (None, Report::Json) => Printer::Json(Items::new("CheckReport")),
         }
     }
 
@@ -49,10 +48,7 @@ impl Printer {
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
             Printer::Text => write(&text(&outcome)),
-            Printer::Json(items) => {
-                items.push(item(outcome));
-                Ok(())
-            }
+            Printer::Json(items) => items.add(item(outcome)),
             Printer::Findings(_) => Ok(()),
         }
     }
@@ -72,8 +68,7 @@ impl Printer {
             Printer::Json(items) => {
                 let mut item = Fields::default();
                 item.value("lints", lints.iter().map(lint).collect());
-                items.push(DeepValue::from(item.into_value()));
-                Ok(())
+                items.add(item)
             }
             Printer::Findings(collector) => {
                 let (place, identity) = (Place::file(""), Identity::default());
@@ -92,7 +87,7 @@ impl Printer {
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
             Printer::Text => Ok(()),
-            Printer::Json(items) => json::print_document("CheckReport", items),
+            Printer::Json(items) => items.finish(),
             Printer::Findings(collector) => collector.finish(),
         }
     }
@@ -162,7 +157,7 @@ fn lint(lint: &Lint) -> Value {
     fields.into_value()
 }
 
-fn item(outcome: Outcome) -> DeepValue {
+fn item(outcome: Outcome) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     let (findings, problem) = match outcome.result {
         Ok(findings) => (findings, None),
@@ -183,5 +178,5 @@ fn item(outcome: Outcome) -> DeepValue {
     if let Some(problem) = problem {
         item.value("error", json::error(*problem));
     }
-    DeepValue::from(item.into_value())
+    item
 }

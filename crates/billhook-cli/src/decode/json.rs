@@ -3,21 +3,20 @@
 use std::io;
 
 use billhook::{Change, ChangeKind};
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use super::outcome::Outcome;
 use super::text::notes;
 use crate::args::Command;
-use crate::json::{Fields, error, print_document};
+use crate::json::{Fields, Items, error};
 use crate::report;
 
-/// Collects outcomes.
+/// Prints outcomes as they come.
 #[derive(Debug)]
 pub(crate) struct JsonReport {
-    kind: &'static str,
     objects: bool,
-    items: Vec<DeepValue>,
+    items: Items,
 }
 
 impl JsonReport {
@@ -27,34 +26,35 @@ impl JsonReport {
             Command::Prune(_) => "PruneReport",
             Command::Default(_) => "DefaultReport",
         };
-        JsonReport { kind, objects: !command.common().check, items: Vec::new() }
+        JsonReport { objects: !command.common().check, items: Items::new(kind) }
     }
 
-    /// Adds an outcome. Warnings about definitions and errors go to standard error too.
-    pub(crate) fn add(&mut self, outcome: Outcome) {
+    /// Prints an outcome. Warnings about definitions and errors go to standard error too.
+    pub(crate) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
         notes(&outcome);
         let mut item = Fields::of_object(outcome.place, outcome.identity);
-        match outcome.result {
+        let changes = match outcome.result {
             Ok(done) => {
-                item.value("changes", Value::from_iter(done.changes.iter().map(change)));
                 item.value("warnings", Value::from(done.warnings));
                 if self.objects {
                     item.value("object", done.object.into_inner());
                 }
+                done.changes
             }
             Err(problem) => {
                 report::problem(&problem);
-                item.value("changes", Value::Array(Vec::new()));
                 item.value("warnings", Value::Array(Vec::new()));
                 item.value("error", error(*problem));
+                Vec::new()
             }
-        }
-        self.items.push(DeepValue::from(item.into_value()));
+        };
+        let changes = changes.into_iter().map(|it| change(&it));
+        self.items.add_with_list(item, "changes", changes)
     }
 
-    /// Prints the document.
+    /// Ends the document.
     pub(crate) fn finish(self) -> io::Result<()> {
-        print_document(self.kind, self.items)
+        self.items.finish()
     }
 }
 

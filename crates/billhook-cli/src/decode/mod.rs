@@ -52,10 +52,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         status = status.max(outcome.status(common.check));
         match &mut printer {
             Printer::Text(text) => text.add(&outcome),
-            Printer::Json(json) => {
-                json.add(outcome);
-                Ok(())
-            }
+            Printer::Json(json) => json.add(outcome),
             Printer::Findings(collector) => {
                 text::notes(&outcome);
                 collector.add(&outcome.place, &outcome.identity, outcome.findings())

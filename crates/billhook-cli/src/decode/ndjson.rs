@@ -7,14 +7,14 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use billhook::{CrdVersion, DecodeError, DecodeOptions, MAX_LINE, StreamError};
+use billhook::{CrdVersion, DecodeError, DecodeOptions, StreamError};
 use billhook_apimachinery::value::DeepValue;
 
 use super::run::Run;
 use crate::args::{Command, Decode};
 use crate::crds::{Crds, Used};
 use crate::identity::{Identity, type_meta};
-use crate::input::Document;
+use crate::input::{Document, max_input};
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
@@ -34,7 +34,9 @@ pub(crate) fn run(command: &Command, decode: &Decode, crds: &Crds) -> io::Result
     let mut out = Counted { out, count: 0, start: Instant::now(), last: Instant::now(), shows };
     let mut work = Work {
         run: Run { command, crds, used: Used::default() },
-        options: DecodeOptions::default().field_validation(decode.field_validation()),
+        options: DecodeOptions::default()
+            .field_validation(decode.field_validation())
+            .max_line(max_input().0),
         jobs: decode.jobs.unwrap_or(NonZeroUsize::MIN),
         status: Status::Fine,
     };
@@ -78,7 +80,8 @@ impl Work<'_> {
         let mut before = 0;
         let (version, line) = loop {
             let mut line = Vec::new();
-            let most = MAX_LINE as u64 + 1;
+            let limit = max_input().0;
+            let most = (limit as u64).saturating_add(1);
             match reader.by_ref().take(most).read_until(b'\n', &mut line) {
                 Ok(0) => return Ok(()),
                 Ok(_) => {}
@@ -87,8 +90,8 @@ impl Work<'_> {
                     return Ok(());
                 }
             }
-            if line.len() > MAX_LINE {
-                let message = format!("the line is longer than {MAX_LINE} bytes");
+            if line.len() > limit {
+                let message = format!("the line is longer than {limit} bytes");
                 self.problem(&Problem::unusable(place(label, before + 1), message));
                 return Ok(());
             }

@@ -13,6 +13,9 @@ use crate::report::{Objects, WARNING, labelled, problem, title, to_stderr, visib
 
 const REASON: Style = Style::new().dimmed();
 
+/// The length of the text that is held before it is printed.
+const MAX_HELD: usize = 64 << 10;
+
 /// Prints outcomes as they come.
 #[derive(Debug)]
 pub(crate) struct TextReport {
@@ -96,6 +99,9 @@ fn change_lines(out: &mut String, changes: &[Change]) {
             out,
             "  {style}{label:width$}{style:#}  {place}  {REASON}({reason}){REASON:#}"
         );
+        if out.len() > MAX_HELD {
+            to_stderr(&std::mem::take(out));
+        }
     }
 }
 

@@ -5,13 +5,12 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::{ConfigurationKind, Decision};
-use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
 use super::args::Match;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named};
-use crate::json::{Fields, error, print_document};
+use crate::json::{Fields, Items, error};
 use crate::options::Report;
 use crate::problem::Problem;
 use crate::report::{problem as print_problem, visible};
@@ -21,23 +20,25 @@ const HEADER: Style = Style::new().bold();
 /// Prints decisions as they come.
 pub(super) struct Printer<'c> {
     command: &'c Match,
-    items: Vec<DeepValue>,
+    /// The report for programs.
+    items: Option<Items>,
     /// Whether anything was printed already.
     started: bool,
 }
 
 impl<'c> Printer<'c> {
     pub(super) fn new(command: &'c Match) -> Self {
-        Printer { command, items: Vec::new(), started: false }
+        let is_json = command.report == Report::Json;
+        let items = is_json.then(|| Items::new("MatchReport"));
+        Printer { command, items, started: false }
     }
 
     pub(super) fn add(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
         if let Err(problem) = &subject.request {
             print_problem(problem);
         }
-        if self.command.report == Report::Json {
-            self.items.push(DeepValue::from(item(subject, decided)));
-            return Ok(());
+        if let Some(items) = &mut self.items {
+            return items.add(item(subject, decided));
         }
         let Ok(request) = &subject.request else { return Ok(()) };
         let mut text = String::new();
@@ -57,10 +58,7 @@ impl<'c> Printer<'c> {
     }
 
     pub(super) fn finish(self) -> io::Result<()> {
-        match self.command.report {
-            Report::Json => print_document("MatchReport", self.items),
-            Report::Text => Ok(()),
-        }
+        self.items.map_or(Ok(()), Items::finish)
     }
 }
 
@@ -128,7 +126,7 @@ fn called(decided: &Decided<'_>) -> String {
     }
 }
 
-fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
+fn item(subject: &Subject, decided: &[Decided<'_>]) -> Fields {
     let mut item = Fields::of_object(subject.place.clone(), subject.identity.clone());
     match &subject.request {
         Ok(request) => {
@@ -137,7 +135,7 @@ fn item(subject: &Subject, decided: &[Decided<'_>]) -> Value {
         }
         Err(problem) => item.value("error", error(Problem::clone(problem))),
     }
-    item.into_value()
+    item
 }
 
 fn webhook(decided: &Decided<'_>) -> Value {

@@ -6,13 +6,12 @@ use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use billhook::apply::{ManagedFields, ManagerEntry, OwnedPath, PathElement};
-use billhook_apimachinery::value::DeepValue;
 use clap::Args;
 use serde_json::Value;
 
 use crate::identity::Identity;
 use crate::input::{Document, objects};
-use crate::json::{Fields, print_document};
+use crate::json::{self, Fields};
 use crate::options::Report;
 use crate::problem::{Problem, Status};
 use crate::report::{self, visible};
@@ -41,20 +40,17 @@ pub(crate) struct Owners {
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Owners) -> io::Result<Status> {
     let mut status = Status::Fine;
-    let mut items = Vec::new();
+    let is_json = command.report == Report::Json;
+    let mut items = is_json.then(|| json::Items::new("OwnersReport"));
     for found in objects(std::slice::from_ref(&command.file)) {
         let owned = found.and_then(|document| Owned::of(document, command.path.as_deref()));
-        match owned {
-            Ok(owned) if command.report == Report::Json => {
-                items.push(DeepValue::from(owned.item().into_value()));
-            }
-            Ok(owned) => anstream::stdout().lock().write_all(owned.text().as_bytes())?,
-            Err(problem) => status = status.max(report::problems(&[*problem])),
+        match (owned, &mut items) {
+            (Ok(owned), Some(items)) => items.add(owned.item())?,
+            (Ok(owned), None) => anstream::stdout().lock().write_all(owned.text().as_bytes())?,
+            (Err(problem), _) => status = status.max(report::problems(&[*problem])),
         }
     }
-    if command.report == Report::Json {
-        print_document("OwnersReport", items)?;
-    }
+    items.map_or(Ok(()), json::Items::finish)?;
     Ok(status)
 }
 

@@ -3,7 +3,6 @@
 mod args;
 mod report;
 
-use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,7 +12,7 @@ use billhook_findings::{Place, Source};
 use billhook_suite::{Runner, Suite, openshift};
 use serde_json::Value;
 
-use crate::input::readable_documents;
+use crate::input::{read_file, readable_documents};
 use crate::problem::{self, Problem, Status};
 use crate::report as messages;
 pub(crate) use args::{EXIT_STATUS, Test};
@@ -116,7 +115,7 @@ impl SuiteRun<'_> {
 
     fn read(&self) -> Result<(Suite, Place), Box<Problem>> {
         let file = problem::Place::file(&self.path.to_string_lossy());
-        let text = fs::read(self.path).map_err(|error| Problem::io(file, &error))?;
+        let text = read_file(self.path).map_err(|error| Problem::io(file, &error))?;
         let source = Arc::new(Source::new(self.path.to_string_lossy(), text));
         let suite = Suite::read(source.bytes());
         let suite = suite.map_err(|error| unusable(self.path, &error.to_string()))?;
@@ -126,7 +125,7 @@ impl SuiteRun<'_> {
     /// The definitions of a suite, with their names for people.
     fn definitions(&self, suite: &Suite) -> Result<Vec<(String, DeepValue)>, Box<Problem>> {
         let Some(Definitions(given)) = self.given else {
-            let found = openshift::definitions(self.path, suite);
+            let found = openshift::definitions(self.path, suite, read_file);
             let found = found.map_err(|error| {
                 unusable(self.path, &error.to_string()).help("name the CRDs with `--crd`")
             })?;

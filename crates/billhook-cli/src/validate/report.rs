@@ -6,13 +6,13 @@ use std::io;
 
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use super::outcome::{Checked, Outcome};
 use crate::args::Validate;
 use crate::findings::{self, Collector};
-use crate::json::{self, Fields};
+use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, visible, write};
@@ -29,8 +29,7 @@ pub(crate) struct Printer {
 #[derive(Debug)]
 enum Form {
     Text,
-    /// The items of the report.
-    Json(Vec<DeepValue>),
+    Json(Items),
     Findings(Collector),
 }
 
@@ -38,7 +37,7 @@ impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
         let form = match (command.findings.given_or_ci(command.report), command.report) {
             (Some(format), _) => Form::Findings(Collector::new(format)),
-            (None, Report::Json) => Form::Json(Vec::new()),
+            (None, Report::Json) => Form::Json(Items::new("ValidateReport")),
             (None, Report::Text) => Form::Text,
         };
         Printer { quiet: command.quiet, form }
@@ -55,10 +54,7 @@ impl Printer {
                 collector.add(&outcome.place, &outcome.identity, outcome.findings())
             }
             _ if self.quiet && is_valid => Ok(()),
-            Form::Json(items) => {
-                items.push(item(outcome));
-                Ok(())
-            }
+            Form::Json(items) => items.add(item(outcome)),
             Form::Text => print_text(&outcome),
         }
     }
@@ -67,7 +63,7 @@ impl Printer {
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.form {
             Form::Findings(collector) => collector.finish(),
-            Form::Json(items) => json::print_document("ValidateReport", items),
+            Form::Json(items) => items.finish(),
             Form::Text => Ok(()),
         }
     }
@@ -102,7 +98,7 @@ pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
-fn item(outcome: Outcome) -> DeepValue {
+fn item(outcome: Outcome) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     match outcome.result {
         Ok(Checked { warnings, validation }) => {
@@ -121,7 +117,7 @@ fn item(outcome: Outcome) -> DeepValue {
             item.value("error", json::error(*problem));
         }
     }
-    DeepValue::from(item.into_value())
+    item
 }
 
 pub(crate) fn error(error: &FieldError) -> Value {

@@ -51,8 +51,13 @@ impl Attack {
     /// Runs the command on the files; returns its exit status and what it printed.
     #[track_caller]
     fn run(&self, arguments: &str) -> (i32, String) {
+        self.run_within(MEMORY_KILOBYTES, arguments)
+    }
+
+    #[track_caller]
+    fn run_within(&self, memory_kilobytes: u64, arguments: &str) -> (i32, String) {
         let limits = format!(
-            "ulimit -v {MEMORY_KILOBYTES} && ulimit -s {STACK_KILOBYTES} && ulimit -t {CPU_SECONDS} \
+            "ulimit -v {memory_kilobytes} && ulimit -s {STACK_KILOBYTES} && ulimit -t {CPU_SECONDS} \
              && exec \"$0\" \"$@\""
         );
         let output = Command::new("sh")
@@ -212,4 +217,17 @@ fn defaults_at_each_level() {
         schema = json!({"type": "object", "default": value, "properties": {"a": schema}});
     }
     Attack::new("levels", &schema, &json!({})).is_valid();
+}
+
+/// A report is printed while it is put together; what it takes as text, or as a tree, is more than
+/// the limit.
+#[test]
+fn reports_of_many_changes() {
+    let items = json!({"type": "object", "properties": {"a": {"type": "integer", "default": 1}}});
+    let schema = json!({"type": "array", "items": items});
+    let attack = Attack::new("changes", &schema, &json!(vec![json!({}); 200_000]));
+    let arguments = "decode -q --check --report json --crd crd.json object.json";
+    let (status, shown) = attack.run_within(400 << 10, arguments);
+    assert_eq!(status, 1, "{shown:.500}");
+    assert!(shown.contains("spec[199999].a"), "{shown:.500}");
 }

@@ -93,3 +93,24 @@ fn lost_output_is_an_error() {
         assert!(error.contains("standard output: no space left on device"), "{error}");
     }
 }
+
+/// Input without an end is read up to a limit.
+#[test]
+#[cfg(unix)]
+fn input_is_limited() {
+    let shown = run(&format!("decode --max-input 1MiB {DEFINITION} /dev/zero"), "");
+    let expected = "error: /dev/zero: more than 1MiB; `--max-input` raises the limit\n";
+    assert!(shown.contains("exit status: 2") && shown.ends_with(expected), "{shown}");
+    let shown = run("test --max-input 1MiB /dev/zero", "");
+    assert!(shown.contains("exit status: 2") && shown.ends_with(expected), "{shown}");
+    let large = object(&"x".repeat(1 << 20));
+    let decode = |options: &str| run(&format!("decode -q {options} {DEFINITION} -"), &large);
+    let shown = decode("--max-input 1024KiB");
+    assert!(shown.ends_with("<stdin>: more than 1MiB; `--max-input` raises the limit\n"));
+    assert!(decode("--max-input 2MiB").contains("exit status: 0"));
+    let shown = decode("--ndjson --max-input 1048576");
+    assert!(shown.ends_with("<stdin>:1: the line is longer than 1048576 bytes\n"), "{shown}");
+    assert!(decode("--ndjson --max-input 2MiB").contains("exit status: 0"));
+    let shown = decode("--max-input 1MB");
+    assert!(shown.contains("expected bytes, or a number with KiB, MiB or GiB"), "{shown}");
+}

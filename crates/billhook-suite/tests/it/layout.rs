@@ -32,7 +32,12 @@ fn suites_are_found() {
 fn gates_choose_definitions() {
     let chosen = |name: &str| {
         let (path, suite) = suite(name);
-        names(definitions(&path, &suite).unwrap().into_iter().map(|found| found.path))
+        names(
+            definitions(&path, &suite, |path| std::fs::read(path))
+                .unwrap()
+                .into_iter()
+                .map(|found| found.path),
+        )
     };
     let all = [
         "backups-CustomNoUpgrade.crd.yaml",
@@ -44,7 +49,7 @@ fn gates_choose_definitions() {
     assert_eq!(chosen("not-advanced.yaml"), [all[1]]);
     let (path, mut suite) = suite("all.yaml");
     suite.crd_name = "others.example.com".to_owned();
-    let error = definitions(&path, &suite).unwrap_err();
+    let error = definitions(&path, &suite, |path| std::fs::read(path)).unwrap_err();
     assert!(matches!(error, OpenshiftError::NoDefinition { .. }), "{error}");
 }
 
@@ -52,7 +57,7 @@ fn gates_choose_definitions() {
 fn cases_pass() {
     let (path, suite) = suite("all.yaml");
     let mut count = 0;
-    for definition in definitions(&path, &suite).unwrap() {
+    for definition in definitions(&path, &suite, |path| std::fs::read(path)).unwrap() {
         let runner = Runner::new(&definition.value, "", Default::default()).unwrap();
         for case in suite.cases() {
             runner.run(&case).unwrap_or_else(|failure| panic!("{}: {failure}", case.name()));

@@ -12,7 +12,7 @@ pub enum StreamError {
     /// The output cannot be written.
     #[error("cannot write the output: {0}")]
     Write(#[source] io::Error),
-    /// An object or a line is longer than [`MAX_LINE`](super::MAX_LINE).
+    /// An object or a line is longer than [`DecodeOptions::max_line`](crate::DecodeOptions::max_line).
     #[error(transparent)]
     TooLong(#[from] TooLongError),
     /// The text around the items is not that of a list.
@@ -24,7 +24,7 @@ pub enum StreamError {
     Threads(#[source] io::Error),
 }
 
-/// A line, or a part of a list, that is longer than [`MAX_LINE`](super::MAX_LINE).
+/// A line, or a part of a list, that is longer than [`DecodeOptions::max_line`](crate::DecodeOptions::max_line).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is longer than {limit} bytes")]
 pub struct TooLongError {

@@ -22,9 +22,6 @@ use work::{Output, Work};
 pub use error::{ListError, StreamError, TooLongError};
 pub use work::Counts;
 
-/// The maximum number of bytes of a line, an item of a list or another member of a list.
-pub const MAX_LINE: usize = 256 << 20;
-
 impl CrdVersion {
     /// Decodes newline-delimited JSON: each line as [`CrdVersion::decode_text`] does, written with
     /// a line break after it. Blank lines are skipped. A refused line, also one of another kind, is
@@ -66,7 +63,7 @@ impl CrdVersion {
     ) -> Result<Counts, StreamError> {
         let work = Work::new(self, options);
         let mut output = Output::new(writer, refused);
-        work.run(&mut Lines::new(reader, MAX_LINE), &mut output)?;
+        work.run(&mut Lines::new(reader, options.max_line), &mut output)?;
         output.finish()
     }
 
@@ -110,7 +107,8 @@ impl CrdVersion {
         refused: impl FnMut(u64, DecodeError),
     ) -> Result<Counts, StreamError> {
         let work = Work::new(self, options);
-        let (mut list, mut output) = (List::new(reader, MAX_LINE), Output::new(writer, refused));
+        let (mut list, mut output) =
+            (List::new(reader, options.max_line), Output::new(writer, refused));
         if list.pass(&mut output.writer)? {
             work.run(&mut list, &mut output)?;
             list.pass(&mut output.writer)?;
@@ -135,7 +133,7 @@ impl CrdVersion {
     ) -> Result<Counts, StreamError> {
         let work = Work::new(self, options);
         let mut output = Output::new(writer, refused);
-        work.run_parallel(&mut Lines::new(reader, MAX_LINE), &mut output, jobs)?;
+        work.run_parallel(&mut Lines::new(reader, options.max_line), &mut output, jobs)?;
         output.finish()
     }
 
@@ -155,7 +153,8 @@ impl CrdVersion {
         refused: impl FnMut(u64, DecodeError),
     ) -> Result<Counts, StreamError> {
         let work = Work::new(self, options);
-        let (mut list, mut output) = (List::new(reader, MAX_LINE), Output::new(writer, refused));
+        let (mut list, mut output) =
+            (List::new(reader, options.max_line), Output::new(writer, refused));
         if list.pass(&mut output.writer)? {
             work.run_parallel(&mut list, &mut output, jobs)?;
             list.pass(&mut output.writer)?;

@@ -36,7 +36,11 @@ impl<'v> Work<'v> {
             FieldValidation::Warn => FieldValidation::Ignore,
             other => other,
         };
-        let options = DecodeOptions { field_validation, report: false, format: BodyFormat::Json };
+        let options = options
+            .clone()
+            .field_validation(field_validation)
+            .report(false)
+            .format(BodyFormat::Json);
         Work { version, options }
     }
 

@@ -126,6 +126,16 @@ fn strict_validation_refuses_lines() {
 }
 
 #[test]
+fn long_lines_end_the_stream() {
+    let (short, long) = (foo(""), foo(r#","spec":{"any":"long"}"#));
+    let text = format!("{short}\n{long}\n");
+    let at_most = |bytes| lines(&text, &silent().max_line(bytes));
+    assert_eq!(counts(&at_most(long.len()).2).0, 2);
+    let expected = format!("line 2 is longer than {} bytes", long.len() - 1);
+    assert_eq!(at_most(long.len() - 1).2, Err(expected));
+}
+
+#[test]
 fn no_lines() {
     for text in ["", "\n", " \r\n\n\t"] {
         let (output, refused, result) = lines(text, &DecodeOptions::default());
