@@ -97,12 +97,30 @@ fn apply(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// How the cost of a field set grows with the object.
+fn large_field_set(criterion: &mut Criterion) {
+    let input = stack("250 KB", 250_000).input(Variant::Clean);
+    let document = &input.documents[0];
+    let version = &document.kind.version;
+    let config = configuration(&document.decoded());
+    let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+
+    let mut group = criterion.benchmark_group("250 KB");
+    group.bench_function("decode text to text", |bencher| {
+        bencher.iter(|| black_box(version.decode_text(&document.text, &options).unwrap()));
+    });
+    group.bench_function("field set", |bencher| {
+        bencher.iter(|| black_box(version.field_set(&config).unwrap()));
+    });
+    group.finish();
+}
+
 criterion_group! {
     name = benches;
     config = Criterion::default()
         .sample_size(20)
         .warm_up_time(Duration::from_millis(200))
         .measurement_time(Duration::from_secs(1));
-    targets = apply
+    targets = apply, large_field_set
 }
 criterion_main!(benches);

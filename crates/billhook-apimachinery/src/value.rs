@@ -281,6 +281,14 @@ pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     entries
 }
 
+/// Iterates over the members of an object sorted by name; takes no memory for those that are sorted.
+pub fn in_order(members: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
+    let is_sorted = members.keys().is_sorted();
+    let as_they_are = is_sorted.then(|| members.iter()).into_iter().flatten();
+    let copied = (!is_sorted).then(|| sorted(members)).into_iter().flatten();
+    as_they_are.chain(copied)
+}
+
 /// Returns the name of a value's JSON type in the server's decoding errors.
 pub fn json_type(value: &Value) -> &'static str {
     match value {

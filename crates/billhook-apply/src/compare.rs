@@ -1,10 +1,12 @@
 //! The comparison of two objects: which fields were removed, modified and added (SA-27).
 
-use billhook_apimachinery::value::{grow, sorted};
+use std::cmp::Ordering;
+
+use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
 use crate::field_set::{FieldSet, Node};
-use crate::identity::grouped;
+use crate::identity::Item;
 use crate::join::join;
 use crate::order::equal;
 use crate::path_element::PathElement;
@@ -98,7 +100,7 @@ impl Walk {
 
     fn alternative(&mut self, shape: Shape<'_>, old: Option<&Value>, new: Option<&Value>) {
         let is_leaf = match shape {
-            Shape::Map(map) if !map.is_atomic => members(old).is_empty() && members(new).is_empty(),
+            Shape::Map(map) if !map.is_atomic => !has_members(old) && !has_members(new),
             Shape::List(list) if !list.is_atomic() => {
                 items(old).is_empty() && items(new).is_empty()
             }
@@ -120,7 +122,7 @@ impl Walk {
     }
 
     fn members(&mut self, map: Map<'_>, old: Option<&Value>, new: Option<&Value>) {
-        for pair in join(members(old).into_iter(), members(new).into_iter(), |l, r| l.0.cmp(r.0)) {
+        for pair in join(members(old), members(new), |l, r| l.0.cmp(r.0)) {
             let (old, new) = pair.into_sides();
             let Some((name, _)) = old.or(new) else { continue };
             let Some(member) = map.member(name) else { continue };
@@ -131,35 +133,40 @@ impl Walk {
     }
 
     fn items(&mut self, list: List<'_>, old: Option<&Value>, new: Option<&Value>) {
-        let (old, new) = (grouped(list, items(old)), grouped(list, items(new)));
-        for pair in join(old.iter(), new.iter(), |old, new| old.0.cmp(&new.0)) {
+        let (old, new) = (list.in_order(items(old)), list.in_order(items(new)));
+        let by_identity = |old: &&[Item<'_>], new: &&[Item<'_>]| match (old.first(), new.first()) {
+            (Some(old), Some(new)) => old.cmp(new),
+            _ => Ordering::Equal,
+        };
+        let (old, new) = (old.chunk_by(Item::is_like), new.chunk_by(Item::is_like));
+        for pair in join(old, new, by_identity) {
             let (old, new) = pair.into_sides();
-            let Some((element, _)) = old.or(new) else { continue };
-            let (old, new) = (old.map(|group| &*group.1), new.map(|group| &*group.1));
+            let Some(first) = old.or(new).and_then(|group| group.first()) else { continue };
             let mut found = Walk::default();
             found.occurrences(list.items, old.unwrap_or_default(), new.unwrap_or_default());
-            self.add(|| element.clone(), found);
+            self.add(|| first.identity.element(), found);
         }
     }
 
     /// Compares the elements of one identity; repeated ones count as a whole.
-    fn occurrences(&mut self, type_: Type<'_>, old: &[&Value], new: &[&Value]) {
+    fn occurrences<'v>(&mut self, type_: Type<'_>, old: &[Item<'v>], new: &[Item<'v>]) {
+        let value = |item: Option<&Item<'v>>| item.map(|item| item.value);
         match (old, new) {
             ([] | [_], [] | [_]) => {
-                self.values(type_, old.first().copied(), new.first().copied());
+                self.values(type_, value(old.first()), value(new.first()));
             }
             ([], _) => self.note(Difference::Added),
             (_, []) => self.note(Difference::Removed),
             (_, [only]) => {
-                self.values(type_, None, Some(only));
+                self.values(type_, None, Some(only.value));
                 self.note(Difference::Removed);
             }
             ([only], _) => {
-                self.values(type_, Some(only), None);
+                self.values(type_, Some(only.value), None);
                 self.note(Difference::Added);
             }
             _ => {
-                let same = |(old, new): (&&Value, &&Value)| equal(old, new);
+                let same = |(old, new): (&Item<'_>, &Item<'_>)| equal(old.value, new.value);
                 if old.len() != new.len() || !old.iter().zip(new).all(same) {
                     self.note(Difference::Modified);
                 }
@@ -169,8 +176,12 @@ impl Walk {
 }
 
 /// The members of an object; nothing else has any.
-fn members(value: Option<&Value>) -> Vec<(&String, &Value)> {
-    value.and_then(Value::as_object).map(sorted).unwrap_or_default()
+fn members(value: Option<&Value>) -> impl Iterator<Item = (&String, &Value)> {
+    value.and_then(Value::as_object).map(in_order).into_iter().flatten()
+}
+
+fn has_members(value: Option<&Value>) -> bool {
+    value.and_then(Value::as_object).is_some_and(|members| !members.is_empty())
 }
 
 /// The elements of a list; nothing else has any.

@@ -1,6 +1,8 @@
 //! Field sets: trees of paths, and the operations on them (SA-20, SA-22, SA-25).
 
+use std::cmp::Ordering;
 use std::fmt;
+use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
@@ -11,10 +13,12 @@ use crate::path_element::PathElement;
 ///
 /// It is a tree. Each step is a *member*, leads to members below it, or both; a path whose fields
 /// are owned need not be owned itself (SA-20). The object as a whole is never a member.
-#[derive(Default)]
+///
+/// Cheap to clone; sets share the parts that they have in common.
+#[derive(Clone, Default)]
 pub struct FieldSet {
-    /// Sorted by their steps, each of which stands here once.
-    nodes: Vec<Node>,
+    /// Sorted by their steps, each of which stands here once; never empty.
+    nodes: Option<Arc<Vec<Node>>>,
 }
 
 /// A step of a [`FieldSet`], and what is below it. It is a member or has members below.
@@ -33,7 +37,7 @@ impl FieldSet {
     /// Makes a set of nodes that are sorted; those that hold nothing are left out.
     pub(crate) fn from_sorted(mut nodes: Vec<Node>) -> Self {
         nodes.retain(Node::holds_something);
-        FieldSet { nodes }
+        FieldSet { nodes: (!nodes.is_empty()).then(|| Arc::new(nodes)) }
     }
 
     /// Makes a set of nodes in any order; those of the same step become one.
@@ -55,38 +59,44 @@ impl FieldSet {
         let merged = merged.into_iter().map(|(mut node, mut below)| {
             if !below.is_empty() {
                 below.push(std::mem::take(&mut node.children));
-                node.children = grow(|| FieldSet::union_all(below));
+                node.children = grow(|| FieldSet::union_all(&below));
             }
             node
         });
         FieldSet::from_sorted(merged.collect())
     }
 
-    /// Returns the members of any of the sets. It takes time in proportion to all of them, other
-    /// than one union after the other.
-    pub(crate) fn union_all(mut sets: Vec<FieldSet>) -> Self {
-        let nodes = sets.iter_mut().flat_map(|set| std::mem::take(&mut set.nodes));
-        FieldSet::from_unsorted(nodes.collect())
+    /// Returns the members of any of the sets. It takes less time than one union after the other.
+    pub(crate) fn union_all(sets: &[FieldSet]) -> Self {
+        match sets {
+            [] => FieldSet::default(),
+            [only] => only.clone(),
+            several => {
+                let (left, right) = several.split_at(several.len() / 2);
+                FieldSet::union_all(left).union(&FieldSet::union_all(right))
+            }
+        }
     }
 
     pub(crate) fn nodes(&self) -> &[Node] {
-        &self.nodes
+        self.nodes.as_deref().map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns whether nothing is in the set.
     pub fn is_empty(&self) -> bool {
-        self.nodes.is_empty()
+        self.nodes.is_none()
     }
 
     /// Adds a path; the empty one is ignored.
     pub fn insert(&mut self, path: &[PathElement]) {
         let Some((first, rest)) = path.split_first() else { return };
-        let found = self.nodes.binary_search_by(|node| node.element.cmp(first));
+        let nodes = Arc::make_mut(self.nodes.get_or_insert_default());
+        let found = nodes.binary_search_by(|node| node.element.cmp(first));
         let position = found.unwrap_or_else(|position| {
-            self.nodes.insert(position, Node::new(first.clone(), false, FieldSet::default()));
+            nodes.insert(position, Node::new(first.clone(), false, FieldSet::default()));
             position
         });
-        let Some(node) = self.nodes.get_mut(position) else { return };
+        let Some(node) = nodes.get_mut(position) else { return };
         match rest {
             [] => node.is_member = true,
             rest => grow(|| node.children.insert(rest)),
@@ -104,14 +114,14 @@ impl FieldSet {
         is_member
     }
 
-    pub(crate) fn get(&self, element: &PathElement) -> Option<&Node> {
-        let found = self.nodes.binary_search_by(|node| node.element.cmp(element));
-        self.nodes.get(found.ok()?)
+    fn get(&self, element: &PathElement) -> Option<&Node> {
+        self.find(|own| own.cmp(element))
     }
 
-    pub(crate) fn get_field(&self, name: &str) -> Option<&Node> {
-        let found = self.nodes.binary_search_by(|node| node.element.cmp_field(name));
-        self.nodes.get(found.ok()?)
+    /// Finds the step that compares as equal.
+    pub(crate) fn find(&self, compare: impl Fn(&PathElement) -> Ordering) -> Option<&Node> {
+        let found = self.nodes().binary_search_by(|node| compare(&node.element));
+        self.nodes().get(found.ok()?)
     }
 
     /// Returns the members of either set.
@@ -120,7 +130,7 @@ impl FieldSet {
         if self.is_empty() {
             return other.clone();
         }
-        if other.is_empty() {
+        if other.is_empty() || self.is_same(other) {
             return self.clone();
         }
         self.join(other, |pair| match pair {
@@ -183,14 +193,16 @@ impl FieldSet {
 
     /// Returns whether all members of this set are in the other.
     pub fn is_subset(&self, other: &FieldSet) -> bool {
-        let mut finder = Finder { rest: &other.nodes };
-        grow(|| {
-            self.nodes.iter().all(|own| {
-                finder.find(&own.element).is_some_and(|other| {
-                    (other.is_member || !own.is_member) && own.children.is_subset(&other.children)
+        let mut finder = Finder { rest: other.nodes() };
+        self.is_same(other)
+            || grow(|| {
+                self.nodes().iter().all(|own| {
+                    finder.find(&own.element).is_some_and(|other| {
+                        (other.is_member || !own.is_member)
+                            && own.children.is_subset(&other.children)
+                    })
                 })
             })
-        })
     }
 
     /// Makes a set of the steps of this one, each given with the same step of another one. It
@@ -200,9 +212,9 @@ impl FieldSet {
         other: &FieldSet,
         keep: impl Fn(&Node, Option<&Node>) -> Option<Node>,
     ) -> FieldSet {
-        let mut finder = Finder { rest: &other.nodes };
-        let kept = self.nodes.iter().filter_map(|own| keep(own, finder.find(&own.element)));
-        grow(|| FieldSet { nodes: kept.filter(Node::holds_something).collect() })
+        let mut finder = Finder { rest: other.nodes() };
+        let kept = self.nodes().iter().filter_map(|own| keep(own, finder.find(&own.element)));
+        grow(|| FieldSet::from_sorted(kept.collect()))
     }
 
     /// Walks the steps of two sets together.
@@ -212,8 +224,16 @@ impl FieldSet {
         keep: impl Fn(Pair<&Node, &Node>) -> Option<Node>,
     ) -> FieldSet {
         let by_element = |left: &&Node, right: &&Node| left.element.cmp(&right.element);
-        let pairs = join(self.nodes.iter(), other.nodes.iter(), by_element);
-        grow(|| FieldSet { nodes: pairs.filter_map(keep).filter(Node::holds_something).collect() })
+        let pairs = join(self.nodes().iter(), other.nodes().iter(), by_element);
+        grow(|| FieldSet::from_sorted(pairs.filter_map(keep).collect()))
+    }
+
+    /// Whether two sets share all they have.
+    fn is_same(&self, other: &FieldSet) -> bool {
+        match (&self.nodes, &other.nodes) {
+            (Some(left), Some(right)) => Arc::ptr_eq(left, right),
+            (left, right) => left.is_none() && right.is_none(),
+        }
     }
 
     /// Returns the paths of all members: at each step first the members themselves in their
@@ -225,11 +245,11 @@ impl FieldSet {
     }
 
     fn add_paths(&self, above: &mut Vec<PathElement>, paths: &mut Vec<OwnedPath>) {
-        for node in self.nodes.iter().filter(|node| node.is_member) {
+        for node in self.nodes().iter().filter(|node| node.is_member) {
             let path = above.iter().chain([&node.element]).cloned();
             paths.push(OwnedPath(path.collect()));
         }
-        for node in self.nodes.iter().filter(|node| !node.children.is_empty()) {
+        for node in self.nodes().iter().filter(|node| !node.children.is_empty()) {
             above.push(node.element.clone());
             grow(|| node.children.add_paths(above, paths));
             above.pop();
@@ -265,15 +285,6 @@ impl Node {
     }
 }
 
-impl Clone for FieldSet {
-    fn clone(&self) -> Self {
-        if self.nodes.is_empty() {
-            return FieldSet::default();
-        }
-        grow(|| FieldSet { nodes: self.nodes.clone() })
-    }
-}
-
 impl PartialEq for FieldSet {
     fn eq(&self, other: &Self) -> bool {
         let same = |(left, right): (&Node, &Node)| {
@@ -281,8 +292,9 @@ impl PartialEq for FieldSet {
                 && left.element == right.element
                 && left.children == right.children
         };
-        self.nodes.len() == other.nodes.len()
-            && grow(|| self.nodes.iter().zip(&other.nodes).all(same))
+        self.is_same(other)
+            || self.nodes().len() == other.nodes().len()
+                && grow(|| self.nodes().iter().zip(other.nodes()).all(same))
     }
 }
 
@@ -290,8 +302,7 @@ impl Eq for FieldSet {}
 
 impl Drop for FieldSet {
     fn drop(&mut self) {
-        if !self.nodes.is_empty() {
-            let nodes = std::mem::take(&mut self.nodes);
+        if let Some(nodes) = self.nodes.take() {
             grow(|| drop(nodes));
         }
     }

@@ -1,7 +1,7 @@
 //! Field sets as they are written in `managedFields`: FieldsV1 (SA-21, SA-23, SA-24).
 
 use billhook_apimachinery::print::{compact_json, plain_json};
-use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
+use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_decode::read_json;
 use serde_json::{Map, Value};
 
@@ -86,10 +86,9 @@ fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> {
     match kind {
         "f:" => Ok(Some(PathElement::field(text))),
         "v:" => Ok(Some(PathElement::value(json(text)?))),
-        "k:" => match &*json(text)? {
+        "k:" => match json(text)?.into_inner() {
             Value::Object(fields) => {
-                let fields =
-                    fields.iter().map(|(name, value)| (name.clone(), deep_clone(value).into()));
+                let fields = fields.into_iter().map(|(name, value)| (name, value.into()));
                 Ok(Some(PathElement::key(fields)))
             }
             _ => Err(error("an object of key fields after the prefix")),
@@ -117,7 +116,7 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
 
 fn key_text(element: &PathElement) -> String {
     match element.kind() {
-        PathElementKind::Field(name) => format!("f:{name}"),
+        PathElementKind::Field(name) => ["f:", name].concat(),
         PathElementKind::Key(fields) => {
             let mut text = "k:{".to_owned();
             for (index, (name, value)) in fields.iter().enumerate() {

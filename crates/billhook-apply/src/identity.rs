@@ -1,9 +1,14 @@
 //! The identity of list elements (SA-11, SA-15).
 
-use billhook_apimachinery::value::{DeepValue, deep_clone};
-use serde_json::Value;
+use std::cmp::Ordering;
 
-use crate::path_element::PathElement;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::{Map, Value};
+
+use crate::field_set::{FieldSet, Node};
+use crate::order::compare_values;
+use crate::path_element::{PathElement, compare_keys};
+use crate::schema::Keys;
 use crate::shape::{List, ListKindRef};
 
 /// An element that has no identity; prints the server's text without the position.
@@ -43,54 +48,122 @@ impl std::fmt::Display for NoIdentity {
     }
 }
 
-impl List<'_> {
-    /// Returns the step to an element of an associative list.
-    pub(crate) fn identify(self, element: &Value) -> Result<PathElement, NoIdentity> {
+/// The identity of an element of an associative list.
+#[derive(Clone, Copy)]
+pub(crate) enum Identity<'v> {
+    Keys(&'v Keys, &'v Map<String, Value>),
+    Value(&'v Value),
+}
+
+/// The key fields that an element has, sorted by name.
+fn key_fields<'v>(
+    keys: &'v Keys,
+    members: &'v Map<String, Value>,
+) -> impl Iterator<Item = (&'v str, &'v Value)> {
+    keys.sorted.iter().filter_map(|key| {
+        let value = members.get(&*key.name).or(key.default.as_deref())?;
+        Some((&*key.name, value))
+    })
+}
+
+impl Identity<'_> {
+    pub(crate) fn cmp(self, other: Identity<'_>) -> Ordering {
+        match (self, other) {
+            (Identity::Keys(keys, left), Identity::Keys(other, right)) => {
+                compare_keys(key_fields(keys, left), key_fields(other, right))
+            }
+            (Identity::Value(left), Identity::Value(right)) => compare_values(left, right),
+            (Identity::Keys(..), Identity::Value(_)) => Ordering::Less,
+            (Identity::Value(_), Identity::Keys(..)) => Ordering::Greater,
+        }
+    }
+
+    /// Returns the step to the element.
+    pub(crate) fn element(self) -> PathElement {
+        match self {
+            Identity::Keys(keys, members) => {
+                let fields = key_fields(keys, members);
+                PathElement::key(
+                    fields
+                        .map(|(name, value)| (name.to_owned(), DeepValue::from(deep_clone(value)))),
+                )
+            }
+            Identity::Value(value) => PathElement::value(value.clone()),
+        }
+    }
+
+    /// Finds the step to the element in a set.
+    pub(crate) fn find_in(self, set: &FieldSet) -> Option<&Node> {
+        match self {
+            Identity::Keys(keys, members) => {
+                set.find(|element| element.cmp_key(key_fields(keys, members)))
+            }
+            Identity::Value(value) => set.find(|element| element.cmp_value(value)),
+        }
+    }
+}
+
+/// An element of an associative list.
+#[derive(Clone, Copy)]
+pub(crate) struct Item<'v> {
+    pub(crate) identity: Identity<'v>,
+    pub(crate) value: &'v Value,
+    pub(crate) position: usize,
+}
+
+impl Item<'_> {
+    pub(crate) fn cmp(&self, other: &Item<'_>) -> Ordering {
+        self.identity.cmp(other.identity)
+    }
+
+    pub(crate) fn is_like(&self, other: &Item<'_>) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<'s> List<'s> {
+    /// Returns the identity of an element of an associative list.
+    pub(crate) fn identify<'v>(self, element: &'v Value) -> Result<Identity<'v>, NoIdentity>
+    where
+        's: 'v,
+    {
         match (self.kind, element) {
             (ListKindRef::Keyed(keys), Value::Object(members)) => {
-                let field = |key: &crate::schema::KeyField| {
-                    let written =
-                        members.get(&*key.name).map(|value| DeepValue::from(deep_clone(value)));
-                    let value = written.or_else(|| key.default.clone())?;
-                    Some((String::from(&*key.name), value))
-                };
-                let fields: Vec<_> = keys.iter().filter_map(field).collect();
-                if fields.is_empty() {
-                    let names = keys.iter().map(|key| String::from(&*key.name));
-                    return Err(NoIdentity::NoKeys(names.collect()));
+                match key_fields(keys, members).next() {
+                    Some(_) => Ok(Identity::Keys(keys, members)),
+                    None => Err(NoIdentity::NoKeys(keys.as_written.clone())),
                 }
-                Ok(PathElement::key(fields))
             }
             (ListKindRef::Keyed(_), Value::Null) => Err(NoIdentity::NullWithKeys),
             (ListKindRef::Keyed(_), _) => Err(NoIdentity::NotAMap),
             (_, Value::Object(_)) => Err(NoIdentity::MapInSet),
             (_, Value::Array(_)) => Err(NoIdentity::ListInSet),
             (_, Value::Null) => Err(NoIdentity::NullInSet),
-            (_, scalar) => Ok(PathElement::value(scalar.clone())),
+            (_, scalar) => Ok(Identity::Value(scalar)),
         }
     }
 
-    /// Returns the elements that have an identity, in their order, each with the step to it. All
-    /// elements of a checked value have one.
-    pub(crate) fn identified(self, items: &[Value]) -> Vec<(PathElement, &Value)> {
-        items.iter().filter_map(|item| Some((self.identify(item).ok()?, item))).collect()
+    /// Returns the elements that have an identity, in their order. All elements of a checked value
+    /// have one.
+    pub(crate) fn identified<'v>(self, items: &'v [Value]) -> Vec<Item<'v>>
+    where
+        's: 'v,
+    {
+        let items = items.iter().enumerate();
+        let items = items.filter_map(|(position, value)| {
+            Some(Item { identity: self.identify(value).ok()?, value, position })
+        });
+        items.collect()
     }
-}
 
-/// Groups the elements of a list by their identity, in the order of identities; the elements of a
-/// group keep their order.
-pub(crate) fn grouped<'v>(
-    list: List<'_>,
-    items: &'v [Value],
-) -> Vec<(PathElement, Vec<&'v Value>)> {
-    let mut elements = list.identified(items);
-    elements.sort_by(|left, right| left.0.cmp(&right.0));
-    let mut groups: Vec<(PathElement, Vec<&'v Value>)> = Vec::with_capacity(elements.len());
-    for (element, item) in elements {
-        match groups.last_mut().filter(|(last, _)| *last == element) {
-            Some((_, items)) => items.push(item),
-            None => groups.push((element, vec![item])),
-        }
+    /// Returns the elements in the order of their identities; those of the same identity keep their
+    /// order.
+    pub(crate) fn in_order<'v>(self, items: &'v [Value]) -> Vec<Item<'v>>
+    where
+        's: 'v,
+    {
+        let mut items = self.identified(items);
+        items.sort_by(Item::cmp);
+        items
     }
-    groups
 }

@@ -1,57 +1,74 @@
 //! The merge of an applied configuration into a live object (SA-70, SA-71). Nothing is removed.
 
-use std::collections::BTreeMap;
-
-use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::value::{deep_clone, deep_eq, grow, in_order};
 use serde_json::{Map as Object, Value};
 
+use crate::identity::Item;
 use crate::join::{Pair, join};
-use crate::path_element::PathElement;
 use crate::shape::{List, Map, Shape, Type};
 
-/// Merges two values, which were checked.
-pub(crate) fn merge(type_: Type<'_>, live: &Value, config: &Value) -> Value {
+/// Merges two values, which were checked; none if the live one stays as it is.
+pub(crate) fn merge(type_: Type<'_>, live: &Value, config: &Value) -> Option<Value> {
     match (type_.shape(config), live, config) {
         (Some(Shape::Map(map)), Value::Object(live), config) if !map.is_atomic => {
-            merge_maps(map, live, config)
+            grow(|| merge_maps(map, live, config))
         }
         (Some(Shape::List(list)), Value::Array(live), config) if !list.is_atomic() => {
-            merge_lists(list, live, config)
+            grow(|| merge_lists(list, live, config))
         }
-        _ => deep_clone(config),
+        _ => (!deep_eq(live, config)).then(|| deep_clone(config)),
     }
 }
 
-fn merge_maps(map: Map<'_>, live: &Object<String, Value>, config: &Value) -> Value {
-    let empty = Object::new();
-    let members = match config {
-        Value::Object(members) => members,
+fn merge_maps(map: Map<'_>, live: &Object<String, Value>, config: &Value) -> Option<Value> {
+    let Value::Object(members) = config else {
         // Null and nothing clear nothing.
-        _ if live.is_empty() => return config.clone(),
-        _ => &empty,
+        return live.is_empty().then(|| config.clone());
     };
-    let pairs = join(sorted(live).into_iter(), sorted(members).into_iter(), |l, r| l.0.cmp(r.0));
-    let merged = pairs.map(|pair| match pair {
-        Pair::Left((name, only)) | Pair::Right((name, only)) => (name.clone(), deep_clone(only)),
-        Pair::Both((name, live), (_, config)) => {
-            let merged = match map.member(name) {
-                Some(member) => merge(member.type_, live, config),
-                None => deep_clone(config),
-            };
-            (name.clone(), merged)
-        }
+    let merged = in_order(members).filter_map(|(name, config)| {
+        let merged = match (live.get(name), map.member(name)) {
+            (Some(live), Some(member)) => merge(member.type_, live, config)?,
+            _ => deep_clone(config),
+        };
+        Some((name, merged))
     });
-    grow(|| Value::Object(merged.collect()))
+    let merged: Vec<_> = merged.collect();
+    if merged.is_empty() {
+        return None;
+    }
+    let pairs = join(in_order(live), merged.into_iter(), |live, merged| live.0.cmp(merged.0));
+    let members = pairs.map(|pair| match pair {
+        Pair::Left((name, live)) => (name.clone(), deep_clone(live)),
+        Pair::Right((name, merged)) | Pair::Both(_, (name, merged)) => (name.clone(), merged),
+    });
+    Some(Value::Object(members.collect()))
 }
 
-fn merge_lists(list: List<'_>, live: &[Value], config: &Value) -> Value {
-    let items = match config {
-        Value::Array(items) => items.as_slice(),
-        _ if live.is_empty() => return config.clone(),
-        _ => &[],
+fn merge_lists(list: List<'_>, live: &[Value], config: &Value) -> Option<Value> {
+    let Value::Array(items) = config else {
+        return live.is_empty().then(|| config.clone());
     };
     let (live, items) = (list.identified(live), list.identified(items));
-    grow(|| Value::Array(ListMerge::new(list, &live, &items).run()))
+    let merged = ListMerge::new(list, &live, &items).run();
+    let stays = |(position, element): (usize, &Merged<'_>)| match element {
+        Merged::Live(at, _) => *at == position,
+        Merged::Made(_) => false,
+    };
+    if merged.len() == live.len() && merged.iter().enumerate().all(stays) {
+        return None;
+    }
+    let items = merged.into_iter().map(|element| match element {
+        Merged::Live(_, value) => deep_clone(value),
+        Merged::Made(value) => value,
+    });
+    Some(Value::Array(items.collect()))
+}
+
+/// An element of the merged list.
+enum Merged<'v> {
+    /// The element at this position of the live list, as it is.
+    Live(usize, &'v Value),
+    Made(Value),
 }
 
 /// An element of one of the lists.
@@ -64,23 +81,22 @@ struct Element<'v> {
     is_ambiguous: bool,
 }
 
-type Identified<'v> = [(PathElement, &'v Value)];
-
-/// Finds each element of a list in another one.
-fn elements<'v>(own: &Identified<'v>, other: &Identified<'v>) -> Vec<Element<'v>> {
-    let mut places: BTreeMap<&PathElement, (usize, usize)> = BTreeMap::new();
-    for (position, (element, _)) in other.iter().enumerate() {
-        places.entry(element).or_insert((position, 0)).1 += 1;
-    }
-    let find = |(element, value): &(PathElement, &'v Value)| {
-        let place = places.get(element);
-        Element {
-            value,
-            counterpart: place.map(|(first, _)| *first),
-            is_ambiguous: place.is_some_and(|(_, count)| *count > 1),
-        }
+/// Finds each element of a list in another one, which is in the order of identities.
+fn elements<'v>(own: &[Item<'v>], other: &[Item<'_>]) -> Vec<Element<'v>> {
+    let find = |item: &Item<'v>| {
+        let first = other.partition_point(|other| other.cmp(item).is_lt());
+        let (value, first) = (item.value, other.get(first..).unwrap_or_default());
+        let mut found = first.iter().take_while(|other| other.is_like(item));
+        let counterpart = found.next().map(|first| first.position);
+        Element { value, counterpart, is_ambiguous: found.next().is_some() }
     };
     own.iter().map(find).collect()
+}
+
+fn sorted<'v>(items: &[Item<'v>]) -> Vec<Item<'v>> {
+    let mut items = items.to_vec();
+    items.sort_by(Item::cmp);
+    items
 }
 
 /// The merge of two lists whose elements have identities (SA-71). What the configuration shares
@@ -92,19 +108,19 @@ struct ListMerge<'s, 'v> {
     config: Vec<Element<'v>>,
     /// The positions in `config` of what both lists have.
     shared: Vec<usize>,
-    merged: Vec<Value>,
+    merged: Vec<Merged<'v>>,
 }
 
 impl<'s, 'v> ListMerge<'s, 'v> {
-    fn new(list: List<'s>, live: &Identified<'v>, config: &Identified<'v>) -> Self {
+    fn new(list: List<'s>, live: &[Item<'v>], config: &[Item<'v>]) -> Self {
         let merged = Vec::with_capacity(live.len() + config.len());
-        let (live, config) = (elements(live, config), elements(config, live));
+        let (live, config) = (elements(live, &sorted(config)), elements(config, &sorted(live)));
         let shared = config.iter().enumerate().filter(|(_, element)| element.counterpart.is_some());
         let shared = shared.map(|(position, _)| position).collect();
         ListMerge { list, live, config, shared, merged }
     }
 
-    fn run(mut self) -> Vec<Value> {
+    fn run(mut self) -> Vec<Merged<'v>> {
         // How many elements of each list are done, and of those that are shared.
         let (mut live_at, mut config_at, mut shared_at) = (0, 0, 0);
         loop {
@@ -130,7 +146,7 @@ impl<'s, 'v> ListMerge<'s, 'v> {
                     continue;
                 }
                 Some((value, None)) => {
-                    self.merged.push(deep_clone(value));
+                    self.merged.push(Merged::Live(live_at, value));
                     live_at += 1;
                     continue;
                 }
@@ -148,10 +164,13 @@ impl<'s, 'v> ListMerge<'s, 'v> {
     fn emit(&mut self, position: usize) {
         let Some(element) = self.config.get(position) else { return };
         let live = element.counterpart.filter(|_| !element.is_ambiguous);
-        let live = live.and_then(|place| self.live.get(place));
+        let live = live.and_then(|place| Some((place, self.live.get(place)?.value)));
         self.merged.push(match live {
-            Some(live) => merge(self.list.items, live.value, element.value),
-            None => deep_clone(element.value),
+            Some((place, live)) => match merge(self.list.items, live, element.value) {
+                Some(merged) => Merged::Made(merged),
+                None => Merged::Live(place, live),
+            },
+            None => Merged::Made(deep_clone(element.value)),
         });
     }
 }

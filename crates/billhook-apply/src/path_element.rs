@@ -7,6 +7,7 @@ use std::sync::Arc;
 use billhook_apimachinery::print::{error_value, plain_json, quote};
 use billhook_apimachinery::value::{DeepValue, grow, sorted};
 use serde_json::Value;
+use smol_str::SmolStr;
 
 use crate::order::compare_values;
 
@@ -19,7 +20,7 @@ pub struct PathElement(Step);
 
 #[derive(Clone, Debug)]
 enum Step {
-    Field(Arc<str>),
+    Field(SmolStr),
     /// Sorted by name.
     Key(Arc<[(String, DeepValue)]>),
     Value(Arc<DeepValue>),
@@ -42,8 +43,8 @@ pub enum PathElementKind<'a> {
 
 impl PathElement {
     /// Returns the step to the member `name`.
-    pub fn field(name: impl Into<Arc<str>>) -> Self {
-        PathElement(Step::Field(name.into()))
+    pub fn field(name: impl AsRef<str>) -> Self {
+        PathElement(Step::Field(name.as_ref().into()))
     }
 
     /// Returns the step to the list element with these key fields.
@@ -77,8 +78,30 @@ impl PathElement {
     /// Returns how the step compares with the step to the member `name`.
     pub(crate) fn cmp_field(&self, name: &str) -> Ordering {
         match &self.0 {
-            Step::Field(own) => (**own).cmp(name),
+            Step::Field(own) => own.as_str().cmp(name),
             _ => Ordering::Greater,
+        }
+    }
+
+    /// Returns how the step compares with the step to the list element with these key fields,
+    /// sorted by name.
+    pub(crate) fn cmp_key<'a>(
+        &self,
+        fields: impl Iterator<Item = (&'a str, &'a Value)>,
+    ) -> Ordering {
+        match &self.0 {
+            Step::Field(_) => Ordering::Less,
+            Step::Key(own) => compare_keys(pairs(own), fields),
+            Step::Value(_) | Step::Index(_) => Ordering::Greater,
+        }
+    }
+
+    /// Returns how the step compares with the step to the set element with this value.
+    pub(crate) fn cmp_value(&self, value: &Value) -> Ordering {
+        match &self.0 {
+            Step::Field(_) | Step::Key(_) => Ordering::Less,
+            Step::Value(own) => compare_values(own, value),
+            Step::Index(_) => Ordering::Greater,
         }
     }
 }
@@ -98,7 +121,7 @@ impl Ord for Step {
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Step::Field(left), Step::Field(right)) => left.cmp(right),
-            (Step::Key(left), Step::Key(right)) => compare_keys(left, right),
+            (Step::Key(left), Step::Key(right)) => compare_keys(pairs(left), pairs(right)),
             (Step::Value(left), Step::Value(right)) => compare_values(left, right),
             (Step::Index(left), Step::Index(right)) => left.cmp(right),
             _ => self.rank().cmp(&other.rank()),
@@ -106,13 +129,26 @@ impl Ord for Step {
     }
 }
 
-fn compare_keys(left: &[(String, DeepValue)], right: &[(String, DeepValue)]) -> Ordering {
-    let pairs = left.iter().zip(right);
-    let mut orders = pairs.map(|((left_name, left), (right_name, right))| {
-        left_name.cmp(right_name).then_with(|| compare_values(left, right))
-    });
-    let first = orders.find(|order| order.is_ne());
-    first.unwrap_or_else(|| left.len().cmp(&right.len()))
+fn pairs(fields: &[(String, DeepValue)]) -> impl Iterator<Item = (&str, &Value)> {
+    fields.iter().map(|(name, value)| (name.as_str(), &**value))
+}
+
+/// Compares the key fields of two list elements, both sorted by name.
+pub(crate) fn compare_keys<'l, 'r>(
+    mut left: impl Iterator<Item = (&'l str, &'l Value)>,
+    mut right: impl Iterator<Item = (&'r str, &'r Value)>,
+) -> Ordering {
+    loop {
+        let order = match (left.next(), right.next()) {
+            (Some(left), Some(right)) => {
+                left.0.cmp(right.0).then_with(|| compare_values(left.1, right.1))
+            }
+            (left, right) => return left.is_some().cmp(&right.is_some()),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
 }
 
 impl PartialOrd for Step {

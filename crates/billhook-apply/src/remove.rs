@@ -1,6 +1,6 @@
 //! Taking the fields of a set out of a value (SA-73).
 
-use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_apimachinery::value::{deep_clone, grow, in_order};
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
@@ -27,21 +27,21 @@ pub(crate) fn remove(type_: Type<'_>, value: &Value, set: &FieldSet) -> Value {
 
 fn remove_members(map: Map<'_>, members: &Object<String, Value>, set: &FieldSet) -> Value {
     let keep = |(name, value): (&String, &Value)| {
-        let kept = match (set.get_field(name), map.member(name)) {
+        let kept = match (set.find(|element| element.cmp_field(name)), map.member(name)) {
             (Some(Node { is_member: true, .. }), _) => return None,
             (Some(node), Some(member)) => remove(member.type_, value, &node.children),
             _ => deep_clone(value),
         };
         Some((name.clone(), kept))
     };
-    let kept: Object<_, _> = sorted(members).into_iter().filter_map(keep).collect();
+    let kept: Object<_, _> = in_order(members).filter_map(keep).collect();
     if kept.is_empty() { Value::Null } else { Value::Object(kept) }
 }
 
 fn remove_items(list: List<'_>, items: &[Value], set: &FieldSet) -> Value {
     let keep = |item: &Value| {
-        let element = list.identify(item).ok();
-        match element.and_then(|element| set.get(&element)) {
+        let identity = list.identify(item).ok();
+        match identity.and_then(|identity| identity.find_in(set)) {
             Some(Node { is_member: true, .. }) => None,
             Some(node) => Some(remove(list.items, item, &node.children)),
             None => Some(deep_clone(item)),

@@ -55,7 +55,15 @@ pub(crate) struct ListType {
 pub(crate) enum ListKind {
     Atomic,
     Set,
-    Keyed(Box<[KeyField]>),
+    Keyed(Keys),
+}
+
+/// The fields that identify list elements.
+#[derive(Clone, Debug)]
+pub(crate) struct Keys {
+    /// Sorted by name.
+    pub(crate) sorted: Box<[KeyField]>,
+    pub(crate) as_written: Vec<String>,
 }
 
 /// A field that identifies list elements.
@@ -179,7 +187,12 @@ impl Layer {
         };
         let kind = match part.list_type.as_deref() {
             Some("set") => ListKind::Set,
-            Some("map") => ListKind::Keyed(part.list_map_keys.iter().flatten().map(key).collect()),
+            Some("map") => {
+                let as_written = part.list_map_keys.clone().unwrap_or_default();
+                let mut sorted: Box<[KeyField]> = as_written.iter().map(key).collect();
+                sorted.sort_by(|left, right| left.name.cmp(&right.name));
+                ListKind::Keyed(Keys { sorted, as_written })
+            }
             _ => ListKind::Atomic,
         };
         ListType { kind, items: Some(items.node_id()) }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::path_element::PathElement;
 use crate::schema::{
-    KeyField, Layer, ListKind, ListType, MapType, MergeSchema, Others, Scalar, is_resource_field,
+    Keys, Layer, ListKind, ListType, MapType, MergeSchema, Others, Scalar, is_resource_field,
 };
 use billhook_schema::NodeId;
 
@@ -38,7 +38,7 @@ pub(crate) struct List<'s> {
 pub(crate) enum ListKindRef<'s> {
     Atomic,
     Set,
-    Keyed(&'s [KeyField]),
+    Keyed(&'s Keys),
 }
 
 #[derive(Clone, Copy)]

@@ -1,11 +1,9 @@
 //! The check of a value against its merge type (SA-10 to SA-15).
 
-use std::collections::BTreeSet;
-
-use billhook_apimachinery::value::{grow, sorted};
+use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
-use crate::path_element::PathElement;
+use crate::identity::{Identity, Item};
 use crate::schema::Scalar;
 use crate::shape::{List, Map, Shape, Type};
 use crate::type_error::{TypeError, TypeErrors, not_a, not_scalar};
@@ -39,7 +37,7 @@ struct Check {
 enum At<'a> {
     Top,
     Name(&'a At<'a>, &'a str),
-    Element(&'a At<'a>, &'a PathElement),
+    Element(&'a At<'a>, Identity<'a>),
     Index(&'a At<'a>, usize),
 }
 
@@ -51,7 +49,7 @@ impl At<'_> {
             let (above, step) = match at {
                 At::Top => break,
                 At::Name(above, name) => (above, format!(".{name}")),
-                At::Element(above, element) => (above, element.to_string()),
+                At::Element(above, element) => (above, element.element().to_string()),
                 At::Index(above, index) => (above, format!("[{index}]")),
             };
             steps.push(step);
@@ -86,7 +84,7 @@ impl Check {
     fn map(&mut self, map: Map<'_>, value: &Value, at: &At<'_>) {
         let Value::Object(members) = value else { return };
         let mut undeclared = None;
-        for (name, value) in sorted(members) {
+        for (name, value) in in_order(members) {
             match map.member(name) {
                 Some(member) => self.value(member.type_, value, &At::Name(at, name)),
                 None => undeclared = undeclared.or(Some(name)),
@@ -98,26 +96,36 @@ impl Check {
     }
 
     fn list(&mut self, list: List<'_>, items: &[Value], at: &At<'_>) {
-        let mut seen = BTreeSet::new();
+        let repeated = match self.duplicates {
+            Duplicates::Refused if !list.is_atomic() => repeated(list, items),
+            _ => Vec::new(),
+        };
         for (index, item) in items.iter().enumerate() {
             if list.is_atomic() {
                 self.value(list.items, item, &At::Index(at, index));
                 continue;
             }
-            let element = match list.identify(item) {
-                Ok(element) => element,
+            let identity = match list.identify(item) {
+                Ok(identity) => identity,
                 Err(error) => return self.report(at, format!("element {index}: {error}")),
             };
-            self.value(list.items, item, &At::Element(at, &element));
-            if self.duplicates == Duplicates::Refused {
-                let text = seen.contains(&element).then(|| element.to_string());
-                if let Some(element) = text {
-                    self.report(at, format!("duplicate entries for key {element}"));
-                }
-                seen.insert(element);
+            self.value(list.items, item, &At::Element(at, identity));
+            if repeated.binary_search(&index).is_ok() {
+                let element = identity.element();
+                self.report(at, format!("duplicate entries for key {element}"));
             }
         }
     }
+}
+
+/// Returns the positions of elements whose identity is that of an earlier one.
+fn repeated(list: List<'_>, items: &[Value]) -> Vec<usize> {
+    let items = list.in_order(items);
+    let groups = items.chunk_by(Item::is_like);
+    let mut repeated: Vec<usize> =
+        groups.flat_map(|group| group.iter().skip(1).map(|item| item.position)).collect();
+    repeated.sort_unstable();
+    repeated
 }
 
 fn admits(scalar: Scalar, value: &Value) -> bool {

@@ -1,6 +1,6 @@
 //! Values that fit their merge type, and what can be done with them.
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::compare::{Comparison, compare};
@@ -79,10 +79,16 @@ impl<'a> TypedValue<'a> {
         compare(self.schema.root(), self.value, newer.value)
     }
 
+    /// Merges a configuration into the object; none if it stays as it is.
+    pub(crate) fn merged(self, config: TypedValue<'_>) -> Option<DeepValue> {
+        merge(self.schema.root(), self.value, config.value).map(DeepValue::from)
+    }
+
     /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed.
     #[must_use]
     pub fn merge(self, config: TypedValue<'_>) -> DeepValue {
-        DeepValue::from(merge(self.schema.root(), self.value, config.value))
+        let merged = self.merged(config);
+        merged.unwrap_or_else(|| DeepValue::from(deep_clone(self.value)))
     }
 
     /// Returns the object without the members of a set (SA-73). What loses all of its content

@@ -1,10 +1,10 @@
 //! The set of all fields of a value (SA-26), and the parents that go with a set (SA-28).
 
-use billhook_apimachinery::value::{grow, sorted};
+use billhook_apimachinery::value::{grow, in_order};
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
-use crate::identity::grouped;
+use crate::identity::Item;
 use crate::path_element::{PathElement, PathElementKind};
 use crate::shape::{List, Map, Shape, Type};
 
@@ -39,19 +39,19 @@ fn map_fields(map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
         let element = PathElement::field(name.as_str());
         Some(Node::new(element, is_member || !member.is_declared, below))
     };
-    FieldSet::from_sorted(sorted(members).into_iter().filter_map(node).collect())
+    FieldSet::from_sorted(in_order(members).filter_map(node).collect())
 }
 
 fn list_fields(list: List<'_>, items: &[Value]) -> FieldSet {
-    let groups = grouped(list, items);
-    let node = |(element, items): (PathElement, Vec<&Value>)| {
-        let below = match items.as_slice() {
-            [only] => fields(list.items, only).below,
+    let items = list.in_order(items);
+    let node = |group: &[Item<'_>]| {
+        let below = match group {
+            [only] => fields(list.items, only.value).below,
             _ => FieldSet::default(),
         };
-        Node::new(element, true, below)
+        Some(Node::new(group.first()?.identity.element(), true, below))
     };
-    FieldSet::from_sorted(groups.into_iter().map(node).collect())
+    FieldSet::from_sorted(items.chunk_by(Item::is_like).filter_map(node).collect())
 }
 
 /// Whether a set is as that of a configuration: all steps that are not declared fields are members,

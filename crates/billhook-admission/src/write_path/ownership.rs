@@ -3,8 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use billhook::apply::ManagedFieldsError;
 use billhook_apimachinery::metadata::{Invalid, decode_metadata};
-use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use serde_json::{Map, Value};
 
@@ -41,34 +42,15 @@ impl ManagedFields {
     }
 }
 
-/// Returns the first error in managed fields. What is not a list of entries counts as none.
-fn error_in(managed_fields: &Value) -> Option<String> {
-    const NAME: &str = "managedFields";
+/// Returns the first error in managed fields (SA-33). What is not a list of entries counts as none.
+fn error_in(managed_fields: &Value) -> Option<ManagedFieldsError> {
     let mut metadata = Map::new();
-    metadata.insert(NAME.to_owned(), deep_clone(managed_fields));
+    metadata.insert("managedFields".to_owned(), deep_clone(managed_fields));
     let metadata = DeepValue::from(Value::Object(metadata));
     let decoded = decode_metadata(&metadata, Invalid::Refuse).ok()?;
-    let entries = decoded.get(NAME).and_then(Value::as_array)?;
-    entries.iter().enumerate().find_map(|(index, entry)| error_in_entry(index, entry))
-}
-
-/// SA-33.
-fn error_in_entry(index: usize, entry: &Value) -> Option<String> {
-    let text = |name: &str| entry.get(name).and_then(Value::as_str).unwrap_or_default();
-    if !matches!(text("operation"), "Apply" | "Update") {
-        return Some("operation must be `Apply` or `Update`".to_owned());
-    }
-    if text("apiVersion").is_empty() {
-        return Some("apiVersion must not be empty".to_owned());
-    }
-    match text("fieldsType") {
-        "FieldsV1" => None,
-        "" => Some(format!("missing fieldsType in managed fields entry {index}")),
-        other => {
-            let fields_type = quote(other);
-            Some(format!("invalid fieldsType {fields_type} in managed fields entry {index}"))
-        }
-    }
+    let mut object = Map::new();
+    object.insert("metadata".to_owned(), decoded.into_inner());
+    billhook::apply::ManagedFields::of(&DeepValue::from(Value::Object(object))).err()
 }
 
 /// Removes owner references that are there already; `when` says after which step (RE-26).

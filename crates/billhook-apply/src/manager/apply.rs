@@ -209,10 +209,11 @@ impl<'m> Merge<'m> {
         own.time = last.as_ref().map(|last| last.time).unwrap_or_default();
         managed.0.insert(id.clone(), own);
 
-        let merged = self.live.merge(self.config);
+        let merged = self.live.merged(self.config);
         let pruned = match (last.filter(|last| !last.fields.is_empty()), managed.0.get(&id)) {
             (Some(last), Some(own)) => {
-                let merged = Versioned::new(api_version, self.live.with(&merged));
+                let merged = merged.as_deref().unwrap_or(self.live.value());
+                let merged = Versioned::new(api_version, self.live.with(merged));
                 prune(&merged, &last, &own.fields, &managed, versions).map_err(|error| {
                     let error = ConversionError::new(error.to_string());
                     ApplyError::conversion("failed to prune fields: ", error)
@@ -220,19 +221,18 @@ impl<'m> Merge<'m> {
             }
             _ => None,
         };
-        let result = pruned.unwrap_or(merged);
-        let is_same = equal(self.live.value(), &result);
-        if !is_same {
-            self.take_from_others(&mut managed, &id, &result, force)?;
+        let result = pruned.or(merged).filter(|result| !equal(self.live.value(), result));
+        if let Some(result) = &result {
+            self.take_from_others(&mut managed, &id, result, force)?;
         }
         if let Some(own) = managed.0.get_mut(&id) {
             own.fields = own.fields.difference(&never_owned());
-            if !is_same {
+            if result.is_some() {
                 own.time = self.manager.now;
             }
         }
         managed.remove_empty();
-        Ok(Applied { object: (!is_same).then_some(result), managed_fields: managed })
+        Ok(Applied { object: result, managed_fields: managed })
     }
 
     /// Takes from the other managers what the result changes (SA-74).
@@ -250,15 +250,14 @@ impl<'m> Merge<'m> {
         let mut conflicts = Vec::new();
         for (_, entry) in managed.0.iter_mut().filter(|(other, _)| *other != id) {
             let difference = differences.in_version(&entry.api_version)?;
-            let fields = entry.fields.intersection(&difference.changed);
-            if !fields.is_empty() {
-                conflicts.push(Conflict { owner: entry.clone(), fields });
+            if !force {
+                let fields = entry.fields.intersection(&difference.changed);
+                if !fields.is_empty() {
+                    conflicts.push(Conflict { owner: entry.clone(), fields });
+                }
             }
             entry.lose(difference);
         }
-        match Conflicts::new(conflicts) {
-            Some(conflicts) if !force => Err(conflicts.into()),
-            _ => Ok(()),
-        }
+        Conflicts::new(conflicts).map_or(Ok(()), |conflicts| Err(conflicts.into()))
     }
 }

@@ -58,7 +58,7 @@ impl ManagedFields {
         for (bucket, mut sets) in merged {
             if let Some(bucket) = self.0.get_mut(&bucket) {
                 sets.push(std::mem::take(&mut bucket.fields));
-                bucket.fields = FieldSet::union_all(sets);
+                bucket.fields = FieldSet::union_all(&sets);
             }
         }
     }

@@ -46,6 +46,7 @@ pub(super) fn prune<'v>(
     let last_version = last.api_version.as_str();
     let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     let last_fields = merged_in_last.closure(&last.fields);
+    let all_fields = merged_in_last.all_fields();
 
     // Everything that the manager owned goes, then everything comes back that somebody owns.
     let mut pruned = merged_in_last.without(&last_fields);
@@ -55,13 +56,17 @@ pub(super) fn prune<'v>(
         current = current.into_version(versions, version).map_err(error)?;
         let error = |error| PruneError::OwnedPruned { version: version.to_owned(), error };
         pruned = pruned.into_version(versions, version).map_err(error)?;
-        let kept = pruned.all_fields().union(&current.closure(&owned));
-        pruned = current.without(&current.all_fields().difference(&kept));
+        let present = match version == last_version {
+            true => all_fields.clone(),
+            false => current.all_fields(),
+        };
+        let gone = present.difference(&pruned.all_fields());
+        pruned = current.without(&gone.difference(&current.closure(&owned)));
     }
 
     // What was never the manager's stays.
     let pruned = pruned.into_version(versions, last_version).map_err(PruneError::Dangling)?;
-    let gone = merged_in_last.all_fields().difference(&pruned.all_fields());
+    let gone = all_fields.difference(&pruned.all_fields());
     let result = merged_in_last.without(&gone.intersection(&last_fields));
     let result = result.into_version(versions, merged.api_version).map_err(PruneError::Result)?;
     Ok(Some(result.into_object()))
@@ -93,5 +98,5 @@ fn owned_by_version<'m>(
     }
     let first = owned.remove_entry(first);
     let all = first.into_iter().chain(owned);
-    all.map(|(version, sets)| (version, FieldSet::union_all(sets)))
+    all.map(|(version, sets)| (version, FieldSet::union_all(&sets)))
 }

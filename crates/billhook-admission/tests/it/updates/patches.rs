@@ -131,11 +131,14 @@ fn ownership_is_put_right_after_admission() {
             "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}}}]);
     let before = object["metadata"]["managedFields"].clone();
     let entry = |operation: &str, api_version: &str, fields_type: &str| json!([{"operation": operation, "apiVersion": api_version, "fieldsType": fields_type}]);
+    let mut unreadable = entry("Apply", "v1", "FieldsV1");
+    unreadable[0]["fieldsV1"] = json!({"f:spec": 1});
     for (value, error) in [
         (entry("Delete", "", ""), "operation must be `Apply` or `Update`"),
         (entry("Update", "", ""), "apiVersion must not be empty"),
         (entry("Apply", "v1", ""), "missing fieldsType in managed fields entry 0"),
         (entry("Apply", "v1", "X"), "invalid fieldsType \"X\" in managed fields entry 0"),
+        (unreadable, "error decoding versioned set from "),
     ] {
         let caller = patch_of_m(json!([
             {"op": "add", "path": "/metadata/managedFields", "value": value},
@@ -147,7 +150,10 @@ fn ownership_is_put_right_after_admission() {
         let start = ".metadata.managedFields was in an invalid state after admission; this could \
                      be caused by an outdated mutating admission controller; please fix your \
                      requests: ";
-        assert_eq!(warnings[0], format!("{start}{error}"));
+        let warned = warnings[0].strip_prefix(start).unwrap();
+        // What else the text has of a set that cannot be read depends on the entry.
+        let is_whole = !error.ends_with(' ');
+        assert!(warned.starts_with(error) && (warned == error || !is_whole), "{warned}");
         assert_eq!(
             warnings[1],
             ".metadata.ownerReferences contains duplicate entries after mutating admission \
