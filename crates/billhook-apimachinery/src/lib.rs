@@ -42,6 +42,7 @@ mod type_meta;
 mod user_info;
 pub mod value;
 mod verdict;
+mod version_order;
 mod wording;
 
 #[cfg(feature = "k8s-openapi")]
@@ -63,4 +64,5 @@ pub use tree_budget::{TreeBudget, TreeTooLargeError};
 pub use type_meta::{GroupVersionError, TypeMeta, TypeMetaError};
 pub use user_info::UserInfo;
 pub use verdict::Verdict;
+pub use version_order::compare_versions;
 pub use wording::{ValueSyntax, Wording};

@@ -198,6 +198,20 @@ fn write_pretty(value: &Value, level: usize, out: &mut String) {
     }
 }
 
+/// Escapes the characters in JSON that servers escape for HTML and JavaScript (VV-62).
+pub fn escape_html(json: &str) -> String {
+    // Only strings have these characters.
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if Escapes::Html.has(c) {
+            Escapes::Html.push_code(c, &mut out);
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// Indents compact JSON by two spaces per level; empty objects and lists stay as they are. Strings
 /// and the order of members stay, too.
 pub fn indent_json(compact: &str) -> String {

@@ -46,6 +46,11 @@ impl Catalog {
         self.resources.get(&format!("{plural}.{group}")).cloned()
     }
 
+    /// All resources, by the names of their definitions.
+    pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.values().map(|resource| &**resource)
+    }
+
     pub(crate) fn insert(&mut self, resource: Resource) {
         let name = resource.definition.name().to_owned();
         Arc::make_mut(&mut self.resources).insert(name, Arc::new(resource));

@@ -5,7 +5,9 @@
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod about;
 mod catalog;
+mod discovery;
 mod future;
 mod request;
 mod response;

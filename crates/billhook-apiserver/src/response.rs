@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 
 use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::print::indent_json;
+use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -157,9 +157,7 @@ struct Empty {}
 /// Prints a status.
 pub(crate) fn status_json(status: &Status) -> String {
     let object = StatusObject { kind: "Status", api_version: "v1", metadata: Empty {}, status };
-    // Only strings have these characters.
-    let text = serde_json::to_string(&object).unwrap_or_default();
-    text.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026")
+    escape_html(&serde_json::to_string(&object).unwrap_or_default())
 }
 
 /// Returns a text as the value of a `Warning` header (RE-25).

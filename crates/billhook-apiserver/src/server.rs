@@ -12,7 +12,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use serde_json::Value;
 
+use crate::about;
 use crate::catalog::{Catalog, Resource};
+use crate::discovery;
 use crate::future::BoxFuture;
 use crate::request::Request;
 use crate::response::{Form, Response};
@@ -92,7 +94,18 @@ impl Server {
             Ok(body) => body.to_bytes(),
             Err(error) => return Form::default().status(&unreadable(&*error)),
         };
-        rest::serve(&self.shared, &Request::new(parts, body)).await
+        let request = Request::new(parts, body);
+        match self.documents(&request) {
+            Some(response) => response,
+            None => rest::serve(&self.shared, &request).await,
+        }
+    }
+
+    /// Answers a request for a document about the server; `None` if the path is another one.
+    fn documents(&self, request: &Request) -> Option<Response> {
+        let parts = request.parts()?;
+        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+        about::serve(request, &parts).or_else(|| discovery::serve(&self.shared, request, &parts))
     }
 }
 

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use billhook_apimachinery::FieldPath;
-use billhook_apimachinery::names::lower_case;
 use billhook_apimachinery::record::{TypedRecord, member};
 use billhook_apimachinery::value::DeepValue;
 use billhook_schema::JsonSchemaProps;
@@ -54,7 +53,7 @@ impl<'v> Model<'v> {
             metadata: read.metadata.to_document(),
             spec,
             status,
-            names: with_defaults(&spec.names),
+            names: spec.names.with_defaults(),
             hoisted: Hoisted::of(&versions),
             versions,
             written_versions,
@@ -125,18 +124,6 @@ pub(crate) struct Container<'v> {
 /// `spec.versions[index]`.
 pub(crate) fn version_path(index: usize) -> FieldPath {
     FieldPath::default().name("spec").name("versions").index(index)
-}
-
-/// CV-01.
-fn with_defaults(names: &Names) -> Names {
-    let mut names = names.clone();
-    if names.singular.is_empty() {
-        names.singular = lower_case(&names.kind);
-    }
-    if names.list_kind.is_empty() && !names.kind.is_empty() {
-        names.list_kind = format!("{}List", names.kind);
-    }
-    names
 }
 
 impl<'v> VersionModel<'v> {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use billhook_apimachinery::metadata::{ObjectMeta, Time};
+use billhook_apimachinery::names::lower_case;
 use billhook_apimachinery::record;
 use billhook_schema::JsonSchemaProps;
 
@@ -202,5 +203,20 @@ impl Condition {
     /// Whether the condition of a type is true.
     pub fn is_true(&self, type_: &str) -> bool {
         self.type_ == type_ && self.status == "True"
+    }
+}
+
+impl Names {
+    /// Returns the names with those that may be left out (CV-01).
+    #[must_use]
+    pub fn with_defaults(&self) -> Self {
+        let mut names = self.clone();
+        if names.singular.is_empty() {
+            names.singular = lower_case(&names.kind);
+        }
+        if names.list_kind.is_empty() && !names.kind.is_empty() {
+            names.list_kind = format!("{}List", names.kind);
+        }
+        names
     }
 }

@@ -75,8 +75,8 @@ impl Incoming<'_> {
         let failed = |error: &dyn std::fmt::Display| {
             Status::bad_request(format!("error decoding YAML: {error}"))
         };
-        let document =
-            billhook_yaml::read_document(&self.request.body).map_err(|error| failed(&error))?;
+        let document = billhook_yaml::read_document(&self.request.body)
+            .map_err(|error| failed(&format_args!("error converting YAML to JSON: {error}")))?;
         let repeated = billhook_yaml::strict_error_text(document.duplicates());
         let configuration = document.into_value();
         match &*configuration {

@@ -1,5 +1,9 @@
 //! The choice of a media type by the header `Accept` (RE-10, RE-11, DT-60).
 
+/// The text of a 406 (RE-11).
+pub(crate) const NOT_ACCEPTABLE: &str = "only the following media types are accepted: \
+    application/json, application/yaml, application/vnd.kubernetes.protobuf";
+
 /// The media type of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum MediaType {
@@ -120,6 +124,16 @@ pub(crate) fn negotiate(header: &str) -> Option<Accepted> {
 /// Chooses the type of a failure, which has no other form (RE-17).
 pub(crate) fn negotiate_plain(header: &str) -> Option<Accepted> {
     choose(header, |clause| clause.transform().filter(Option::is_none))
+}
+
+/// Chooses the type of aggregated discovery; `None` if no clause asks for it (DT-20).
+pub(crate) fn aggregated_discovery(header: &str) -> Option<Accepted> {
+    let wanted = [("as", "APIGroupDiscoveryList"), ("g", "apidiscovery.k8s.io"), ("v", "v2")];
+    clauses(header).iter().find_map(|clause| {
+        let is_wanted = wanted.iter().all(|(name, value)| clause.parameter(name) == Some(*value));
+        let media_type = clause.media_type().filter(|_| is_wanted)?;
+        Some(Accepted { media_type, ..Accepted::default() })
+    })
 }
 
 fn choose(

@@ -8,8 +8,12 @@ use billhook::apply::manager_name;
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
-pub(crate) use self::accept::{Accepted, MediaType, Shape, Transform, negotiate, negotiate_plain};
+pub(crate) use self::accept::{
+    Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, negotiate,
+    negotiate_plain,
+};
 pub(crate) use self::path::{ResourcePath, Verb};
+use self::query::percent_decode;
 pub(crate) use self::query::{Query, why};
 
 /// A request with its whole body.
@@ -31,6 +35,14 @@ impl Request {
             headers: parts.headers,
             body,
         }
+    }
+
+    /// Returns the parts of the path, without slashes at its ends (RE-01); `None` if the path names
+    /// nothing.
+    pub(crate) fn parts(&self) -> Option<Vec<String>> {
+        let path = percent_decode(&self.path).ok().filter(|_| !self.path.starts_with("//"))?;
+        let path = path.trim_matches('/');
+        Some(path.split('/').map(str::to_owned).collect())
     }
 
     /// Returns a header; the empty text if it is absent or not text.

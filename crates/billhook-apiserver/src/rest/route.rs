@@ -9,15 +9,13 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
-use crate::request::{Accepted, Request, ResourcePath, Verb, negotiate, negotiate_plain};
+use crate::request::{
+    Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate, negotiate_plain,
+};
 use crate::response::{Form, Response, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
 use crate::view::View;
-
-/// The text of a 406 (RE-11).
-const NOT_ACCEPTABLE: &str = "only the following media types are accepted: application/json, \
-                              application/yaml, application/vnd.kubernetes.protobuf";
 
 /// Answers a request for objects.
 pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {

@@ -12,6 +12,7 @@
 
 mod apply;
 mod clients;
+mod discovery;
 mod rest;
 mod storage;
 mod support;

@@ -29,6 +29,7 @@ pub(crate) fn server() -> Server {
 
 pub(crate) struct Answer {
     pub(crate) code: u16,
+    pub(crate) headers: http::HeaderMap,
     pub(crate) warnings: Vec<String>,
     pub(crate) text: String,
 }
@@ -61,7 +62,8 @@ pub(crate) async fn call(
     let warnings = parts.headers.get_all("warning").iter();
     let warnings = warnings.map(|value| value.to_str().unwrap().to_owned()).collect();
     let text = body.collect().await.unwrap().to_bytes().to_vec();
-    Answer { code: parts.status.as_u16(), warnings, text: String::from_utf8(text).unwrap() }
+    let code = parts.status.as_u16();
+    Answer { code, headers: parts.headers, warnings, text: String::from_utf8(text).unwrap() }
 }
 
 pub(crate) fn text(value: &Value, place: &str) -> String {

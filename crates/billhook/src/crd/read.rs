@@ -66,7 +66,7 @@ pub(super) fn definition(
     Ok(CompiledDefinition {
         name: definition.name().to_owned(),
         group: spec.group.clone(),
-        names: spec.names.clone(),
+        names: spec.names.with_defaults(),
         scope,
         preserve_unknown_fields: spec.preserve_unknown_fields,
         is_converted_by_webhook: spec

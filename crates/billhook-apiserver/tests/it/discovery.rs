@@ -1,0 +1,104 @@
+//! Discovery, the version and health, by plain requests (DT-01 to DT-32).
+
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, definition, server};
+
+const AGGREGATED: &str = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList";
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+/// D01, D02, D06.
+#[tokio::test]
+async fn groups_versions_and_resources_are_told() {
+    let server = server();
+    assert_eq!(
+        get(&server, "/apis/example.com").await.text,
+        "{\"kind\":\"APIGroup\",\"apiVersion\":\"v1\",\"name\":\"example.com\",\"versions\":\
+         [{\"groupVersion\":\"example.com/v1\",\"version\":\"v1\"}],\"preferredVersion\":\
+         {\"groupVersion\":\"example.com/v1\",\"version\":\"v1\"}}\n",
+    );
+    assert_eq!(
+        get(&server, "/apis/example.com/v1/").await.text,
+        "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\"example.com/v1\",\
+         \"resources\":[{\"name\":\"foos\",\"singularName\":\"foo\",\"namespaced\":true,\
+         \"kind\":\"Foo\",\"verbs\":[\"delete\",\"deletecollection\",\"get\",\"list\",\"patch\",\
+         \"create\",\"update\",\"watch\"],\"storageVersionHash\":\"4XyhoHMtUhg=\"},\
+         {\"name\":\"foos/status\",\"singularName\":\"\",\"namespaced\":true,\"kind\":\"Foo\",\
+         \"verbs\":[\"get\",\"patch\",\"update\"]}]}\n",
+    );
+    let groups = get(&server, "/apis").await.json();
+    let groups = groups["groups"].as_array().unwrap();
+    assert!(groups.iter().any(|group| group["name"] == "example.com"), "{groups:?}");
+    for path in ["/apis/example.com/v2", "/apis/none", "/apis/none/v1", "//apis"] {
+        assert_eq!(get(&server, path).await.text, "404 page not found\n", "{path}");
+    }
+}
+
+/// D03, DT-20, DT-22.
+#[tokio::test]
+async fn everything_is_told_at_once() {
+    let server = server();
+    let accept = [("accept", &*format!("application/json,{AGGREGATED};q=0.1"))];
+    let answer = call(&server, Method::GET, "/apis?timeout=32s", &accept, "").await;
+    let document = answer.json();
+    let items = document["items"].as_array().unwrap();
+    let own = items.iter().find(|item| item["metadata"]["name"] == "example.com").unwrap();
+    assert_eq!(
+        own["versions"],
+        json!([{"version": "v1", "freshness": "Current", "resources": [{
+            "resource": "foos",
+            "responseKind": {"group": "example.com", "version": "v1", "kind": "Foo"},
+            "scope": "Namespaced", "singularResource": "foo",
+            "verbs": ["delete", "deletecollection", "get", "list", "patch", "create", "update",
+                "watch"],
+            "subresources": [{"subresource": "status",
+                "responseKind": {"group": "example.com", "version": "v1", "kind": "Foo"},
+                "verbs": ["get", "patch", "update"]}]}]}]),
+    );
+    assert_eq!(answer.headers["content-type"], AGGREGATED);
+    let tag = answer.headers["etag"].to_str().unwrap();
+    let known = [("accept", AGGREGATED), ("if-none-match", tag)];
+    let unchanged = call(&server, Method::GET, "/apis", &known, "").await;
+    assert_eq!((unchanged.code, unchanged.text.as_str()), (304, ""));
+    let beta = [("accept", &*AGGREGATED.replace("v=v2", "v=v2beta1"))];
+    assert_eq!(call(&server, Method::GET, "/apis", &beta, "").await.code, 406);
+}
+
+/// DT-05.
+#[tokio::test]
+async fn the_newest_stable_version_is_preferred() {
+    let mut definition = definition();
+    let first = definition["spec"]["versions"][0].clone();
+    for name in ["v1beta2", "v2", "v10", "v1alpha1"] {
+        let mut version = first.clone();
+        version["name"] = name.into();
+        version["storage"] = false.into();
+        definition["spec"]["versions"].as_array_mut().unwrap().push(version);
+    }
+    let server = Server::builder().definition(&definition).unwrap().build();
+    let group = get(&server, "/apis/example.com").await.json();
+    let versions: Vec<&Value> =
+        group["versions"].as_array().unwrap().iter().map(|version| &version["version"]).collect();
+    assert_eq!(versions, ["v10", "v2", "v1", "v1beta2", "v1alpha1"]);
+}
+
+/// DT-30, DT-31.
+#[tokio::test]
+async fn version_and_health_are_told() {
+    let server = server();
+    let version = get(&server, "/version").await;
+    assert!(version.text.starts_with("{\n  \"major\": \"1\",\n  \"minor\": \"36\",\n"));
+    assert_eq!(get(&server, "/readyz").await.text, "ok");
+    assert_eq!(get(&server, "/livez/ping").await.text, "ok");
+    assert_eq!(get(&server, "/livez/none").await.code, 404);
+    assert_eq!(
+        get(&server, "/healthz?verbose&exclude=x").await.text,
+        "[+]ping ok\nwarn: some health checks cannot be excluded: no matches for \"x\"\n\
+         healthz check passed\n",
+    );
+}
