@@ -97,6 +97,12 @@ impl Spans {
         Some(Placed { spans: self, node: self.nodes.first()? })
     }
 
+    /// Returns the places of all values, in the order in which they were read. What a YAML alias
+    /// repeats is there for each time.
+    pub fn iter(&self) -> impl Iterator<Item = ValueSpan> + '_ {
+        self.nodes.iter().map(|node| node.span)
+    }
+
     /// Returns the place of a value; `None` if no such value exists.
     pub fn find(&self, path: &FieldPath) -> Option<ValueSpan> {
         let (depth, span) = self.nearest(path)?;

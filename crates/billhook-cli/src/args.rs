@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::explain::Explain;
+use crate::fixing::Fixing;
 use crate::matching::args::Match;
 use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
@@ -99,6 +100,8 @@ pub(crate) struct Check {
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
+    #[command(flatten)]
+    pub(crate) fixing: Fixing,
     /// CRDs and webhook configurations: files, directories or `-` for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
@@ -134,11 +137,13 @@ pub(crate) struct Decode {
     field_validation: Option<Validation>,
     /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
     /// are printed. All objects of a file are of the kind and version of its first one
-    #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check"])]
+    #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check", "fix", "diff"])]
     pub(crate) ndjson: bool,
     /// Threads that decode, at most 256 [default: 1]
     #[arg(long, value_name = "N", requires = "ndjson")]
     pub(crate) jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    fixing: Fixing,
     #[command(flatten)]
     common: Common,
 }
@@ -186,6 +191,8 @@ pub(crate) struct Validate {
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
+    #[command(flatten)]
+    pub(crate) fixing: Fixing,
     /// Print only objects that are not valid
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -260,6 +267,14 @@ impl Command {
         }
     }
 
+    /// The use of safe edits, which only decoding finds.
+    pub(crate) fn fixing(&self) -> Fixing {
+        match self {
+            Command::Decode(decode) => decode.fixing,
+            _ => Fixing::default(),
+        }
+    }
+
     fn name(&self) -> &'static str {
         match self {
             Command::Decode(_) => "decode",
@@ -272,6 +287,7 @@ impl Command {
     fn check(&self) -> Result<(), &'static str> {
         let common = self.common();
         read_stdin_once(common.crd.iter().chain(&common.objects))?;
+        self.fixing().check(&common.objects)?;
         match self {
             Command::Decode(decode)
                 if decode.from == From::Storage && decode.field_validation.is_some() =>
@@ -290,7 +306,8 @@ impl Subcommands {
             Subcommands::Decode(command) => (command.name(), command.check()),
             Subcommands::Validate(validate) => {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
-                ("validate", read_stdin_once(paths))
+                let fixing = validate.fixing.check(&validate.objects);
+                ("validate", read_stdin_once(paths).and(fixing))
             }
             Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
@@ -338,6 +355,10 @@ impl Check {
         if self.kubernetes.single().is_none() && self.findings.given().is_some() {
             return Err("`--format` is for one version, not for a range of `--kubernetes`");
         }
+        if self.kubernetes.single().is_none() && self.fixing.is_wanted() {
+            return Err("edits are for one version, not for a range of `--kubernetes`");
+        }
+        self.fixing.check(&self.documents)?;
         read_stdin_once(self.old.iter().chain(&self.documents))
     }
 

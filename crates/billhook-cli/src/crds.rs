@@ -1,10 +1,9 @@
 //! The definitions that were given, found by group and kind. Each is compiled when the first
 //! object asks for it: in a directory of hundreds most are not needed.
 
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::value::DeepValue;
@@ -33,7 +32,7 @@ struct Entry {
     group: String,
     kind: String,
     value: Arc<DeepValue>,
-    compiled: OnceCell<Result<CustomResourceDefinition, CrdError>>,
+    compiled: OnceLock<Result<CustomResourceDefinition, CrdError>>,
 }
 
 impl Entry {
@@ -44,7 +43,7 @@ impl Entry {
 }
 
 /// A definition and where it was found.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Crd<'c> {
     pub(crate) definition: &'c CustomResourceDefinition,
     pub(crate) place: &'c Place,
@@ -89,7 +88,7 @@ impl Crds {
         }
         let (group, kind) = (text("/spec/group").to_owned(), text("/spec/names/kind").to_owned());
         let value = Arc::new(value);
-        self.found.push(Entry { place, group, kind, value, compiled: OnceCell::new() });
+        self.found.push(Entry { place, group, kind, value, compiled: OnceLock::new() });
     }
 
     fn nothing(&self, paths: &[PathBuf]) -> Box<Problem> {
@@ -191,17 +190,17 @@ pub(crate) fn version_named(
 pub(crate) struct Used(BTreeSet<(String, String)>);
 
 impl Used {
-    /// Adds notes about a version when it is used for the first time.
-    pub(crate) fn note(
+    /// Returns notes about a version when it is used for the first time.
+    pub(crate) fn notes(
         &mut self,
         crd: &Crd<'_>,
         version: &CrdVersion,
         is_request: bool,
-        notes: &mut Vec<String>,
-    ) {
+    ) -> Vec<String> {
+        let mut notes = Vec::new();
         let (api_version, kind) = (version.api_version(), crd.definition.kind().to_owned());
         if !self.0.insert((api_version, kind)) {
-            return;
+            return notes;
         }
         for ignored in &crd.ignored {
             notes.push(format!(
@@ -222,6 +221,7 @@ impl Used {
         }
         let errors = version.structural_errors();
         notes.extend(errors.iter().map(|error| format!("{}: {error}", crd.place)));
+        notes
     }
 }
 

@@ -37,7 +37,7 @@ impl About<'_> {
         };
         match self.schema {
             Some(schema) => schema.explain(finding, error),
-            None => finding,
+            None => finding.suggest(error),
         }
     }
 

@@ -56,11 +56,9 @@ pub(crate) struct Document {
 pub(crate) fn documents(
     paths: &[PathBuf],
 ) -> impl Iterator<Item = Result<Document, Box<Problem>>> + use<> {
-    sources(paths).into_iter().flat_map(|source| {
-        match source.and_then(|source| source.documents()) {
-            Ok(documents) => documents.into_iter().map(Ok).collect(),
-            Err(problem) => vec![Err(problem)],
-        }
+    sources(paths).flat_map(|source| match source.and_then(|source| documents_of(&source)) {
+        Ok(documents) => documents.into_iter().map(Ok).collect(),
+        Err(problem) => vec![Err(problem)],
     })
 }
 
@@ -89,8 +87,15 @@ pub(crate) fn objects(
     objects.chain(nothing)
 }
 
+/// Reads the files that the paths stand for, in order.
+pub(crate) fn sources(
+    paths: &[PathBuf],
+) -> impl Iterator<Item = Result<Arc<Source>, Box<Problem>>> + use<> {
+    inputs(paths).into_iter().map(|input| input.and_then(|input| input.source()))
+}
+
 /// The files that the paths stand for; directories are searched.
-fn sources(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
+fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
     let mut sources = Vec::new();
     for path in paths {
         if is_stdin(path) {
@@ -154,34 +159,36 @@ impl Input {
         }
     }
 
-    /// All documents of the source, lists taken apart.
-    fn documents(&self) -> Result<Vec<Document>, Box<Problem>> {
-        let mut place = Place::file(&self.label());
-        let text = self.read().map_err(|error| Problem::io(place.clone(), &error))?;
-        let source = Arc::new(Source::new(self.label(), text));
-        place.source = Some(source.clone());
-        let manifests = billhook::read_manifests(source.bytes())
-            .map_err(|error| malformed(place.clone(), &error))?;
-        let several = manifests.len() > 1 || manifests.iter().any(|found| found.index() > 0);
-        let mut documents = Vec::new();
-        for manifest in manifests {
-            let place = Place { document: Some(manifest.index() + 1), several, ..place.clone() };
-            if is_list(manifest.value()) {
-                documents.extend(items(manifest, &place));
-            } else {
-                let duplicates = manifest.duplicates().to_vec();
-                let value = manifest.into_value();
-                documents.push(Document { place, value, duplicates, body: None });
-            }
-        }
-        if let [document] = documents.as_mut_slice()
-            && !several
-            && document.place.item.is_none()
-        {
-            document.body = Some(source);
-        }
-        Ok(documents)
+    fn source(&self) -> Result<Arc<Source>, Box<Problem>> {
+        let text = self.read().map_err(|error| Problem::io(Place::file(&self.label()), &error))?;
+        Ok(Arc::new(Source::new(self.label(), text)))
     }
+}
+
+/// All documents of a source, lists taken apart.
+pub(crate) fn documents_of(source: &Arc<Source>) -> Result<Vec<Document>, Box<Problem>> {
+    let place = Place { source: Some(source.clone()), ..Place::file(source.name()) };
+    let manifests = billhook::read_manifests(source.bytes())
+        .map_err(|error| malformed(place.clone(), &error))?;
+    let several = manifests.len() > 1 || manifests.iter().any(|found| found.index() > 0);
+    let mut documents = Vec::new();
+    for manifest in manifests {
+        let place = Place { document: Some(manifest.index() + 1), several, ..place.clone() };
+        if is_list(manifest.value()) {
+            documents.extend(items(manifest, &place));
+        } else {
+            let duplicates = manifest.duplicates().to_vec();
+            let value = manifest.into_value();
+            documents.push(Document { place, value, duplicates, body: None });
+        }
+    }
+    if let [document] = documents.as_mut_slice()
+        && !several
+        && document.place.item.is_none()
+    {
+        document.body = Some(source.clone());
+    }
+    Ok(documents)
 }
 
 fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {

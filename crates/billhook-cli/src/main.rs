@@ -10,6 +10,7 @@ mod crds;
 mod decode;
 mod explain;
 mod findings;
+mod fixing;
 mod identity;
 mod input;
 mod json;
@@ -23,6 +24,7 @@ mod size;
 mod stored;
 mod suites;
 mod validate;
+mod work;
 
 use std::io;
 use std::process::ExitCode;

@@ -65,6 +65,11 @@ pub(crate) fn problem(problem: &Problem) {
     to_stderr(&text);
 }
 
+/// Prints a note under a label.
+pub(crate) fn note(label: &str, message: &str) {
+    to_stderr(&labelled(HELP, label, message));
+}
+
 /// Prints a warning.
 pub(crate) fn warning(message: &str) {
     to_stderr(&labelled(WARNING, "warning", message));

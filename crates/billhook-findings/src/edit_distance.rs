@@ -3,7 +3,6 @@
 /// Returns the name that is most like a misspelled one; the first of several, and none if all are
 /// too different. Upper and lower case count less than other differences.
 pub(crate) fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
-    const LONGEST: usize = 100;
     let wrong: Vec<char> = wrong.chars().take(LONGEST).collect();
     let most = (wrong.len() / 3).max(1) * CHANGE;
     let distance = |name: &'n str| {
@@ -13,6 +12,25 @@ pub(crate) fn closest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> 
     names.map(distance).filter(|(distance, _)| *distance <= most).min().map(|(_, name)| name)
 }
 
+/// Whether a name is so much like a misspelled one, and all others so much less, that it was meant
+/// without doubt: only upper and lower case differ, or one character in four at most, and no other
+/// name comes as close.
+pub(crate) fn is_alone<'n>(wrong: &str, meant: &str, names: impl Iterator<Item = &'n str>) -> bool {
+    let is_short = |name: &str| name.chars().nth(LONGEST).is_none();
+    if !is_short(wrong) || !is_short(meant) {
+        return false;
+    }
+    let lower = |name: &str| name.to_lowercase();
+    let letters: Vec<char> = wrong.chars().collect();
+    let distance = |name: &str| distance(&letters, &name.chars().collect::<Vec<_>>());
+    let least = distance(meant);
+    let is_close = letters.len() > 2 && least <= (letters.len() / 4).max(1) * CHANGE;
+    let mut others = names.filter(|name| *name != meant && is_short(name));
+    (is_close || lower(wrong) == lower(meant)) && others.all(|name| distance(name) > least)
+}
+
+/// How many characters of a name are compared.
+const LONGEST: usize = 100;
 const CHANGE: usize = 4;
 
 fn distance(from: &[char], to: &[char]) -> usize {
@@ -54,5 +72,17 @@ mod tests {
         assert_eq!(closest("keep"), Some("keep"));
         assert_eq!(closest("zzz"), None);
         assert_eq!(closest(""), None);
+    }
+
+    #[test]
+    fn names_that_were_meant_without_doubt() {
+        let names = ["keep", "keepLast", "schedule", "port", "pork", "id"];
+        let is_alone = |wrong: &str, meant: &str| is_alone(wrong, meant, names.into_iter());
+        assert!(is_alone("kep", "keep"));
+        assert!(is_alone("KEEPLAST", "keepLast"));
+        assert!(is_alone("shcedule", "schedule"));
+        assert!(!is_alone("shcdul", "schedule"));
+        assert!(!is_alone("porl", "port"));
+        assert!(!is_alone("it", "id"));
     }
 }

@@ -64,6 +64,8 @@ pub struct Edit {
     pub span: Span,
     /// The text that replaces them.
     pub replacement: String,
+    /// The field that the text is of afterwards, from the top of the document.
+    pub path: FieldPath,
     /// Whether the edit does what was meant without doubt.
     pub is_safe: bool,
 }

@@ -3,6 +3,7 @@
 //! - [`Finding`]: what is said about a place of a document, with its rule.
 //! - [`Source`]: a text that was read; maps field paths to lines and columns.
 //! - [`SchemaSource`]: a definition; explains an error by the part of the schema that causes it.
+//! - [`fix`]: makes the safe edits of findings in the text.
 //! - [`Subject`]: a thing that was looked at; [`Format`]: the forms in which what
 //!   was found is printed.
 //!
@@ -11,13 +12,16 @@
 
 mod edit_distance;
 mod finding;
+mod fix;
 mod format;
 mod report;
 mod schema;
 mod source;
+mod suggest;
 mod visible;
 
 pub use finding::{Edit, Finding, Label, ObjectName, Severity};
+pub use fix::{Fixed, fix};
 pub use format::{Format, human, print};
 pub use report::Subject;
 pub use schema::SchemaSource;

@@ -1,5 +1,6 @@
 //! Texts that were read, and the places in them.
 
+use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use billhook::{FieldPath, Segment, Span, Spans, ValueSpan};
@@ -19,8 +20,27 @@ pub struct Source {
     lines: OnceLock<Vec<usize>>,
     /// The number of characters before each [`BLOCK`] of bytes.
     blocks: OnceLock<Vec<usize>>,
-    /// The spans of the documents by their number.
-    documents: OnceLock<Vec<(usize, Spans)>>,
+    /// The documents by their number.
+    documents: OnceLock<Vec<(usize, Document)>>,
+}
+
+#[derive(Debug)]
+struct Document {
+    spans: Spans,
+    /// The parts that several values are written as.
+    shared: OnceLock<HashSet<Span>>,
+    /// The keys that are written more than once.
+    repeated: HashSet<String>,
+}
+
+impl Document {
+    fn shared(&self) -> &HashSet<Span> {
+        self.shared.get_or_init(|| {
+            let mut seen = HashSet::new();
+            let parts = self.spans.iter().flat_map(|span| span.key.into_iter().chain([span.value]));
+            parts.filter(|part| !seen.insert(*part)).collect()
+        })
+    }
 }
 
 /// The bytes that were read.
@@ -138,15 +158,34 @@ impl Source {
     /// Returns the spans of a document by its number, from 0; `None` if it cannot be read, or is
     /// empty.
     pub fn spans(&self, document: usize) -> Option<&Spans> {
+        self.document(document).map(|document| &document.spans)
+    }
+
+    /// Whether a part of a document is that of several values: of an anchor and its aliases.
+    pub(crate) fn is_shared(&self, document: usize, span: Span) -> bool {
+        self.document(document).is_some_and(|document| document.shared().contains(&span))
+    }
+
+    /// Whether a key is written more than once in its object.
+    pub(crate) fn is_repeated(&self, document: usize, path: &FieldPath) -> bool {
+        let document = self.document(document).filter(|document| !document.repeated.is_empty());
+        document.is_some_and(|document| document.repeated.contains(&path.to_dotted()))
+    }
+
+    fn document(&self, number: usize) -> Option<&Document> {
         let documents = self.documents.get_or_init(|| {
             let read = billhook::read_manifests_with_spans(self.text().as_bytes());
             let manifests = read.unwrap_or_default().into_iter();
-            let spans =
-                |manifest: billhook::Manifest| Some((manifest.index(), manifest.into_spans()?));
-            manifests.filter_map(spans).collect()
+            let document = |manifest: billhook::Manifest| {
+                let number = manifest.index();
+                let repeated = manifest.duplicates().iter().cloned().collect();
+                let (spans, shared) = (manifest.into_spans()?, OnceLock::new());
+                Some((number, Document { spans, shared, repeated }))
+            };
+            manifests.filter_map(document).collect()
         });
-        let found = documents.binary_search_by_key(&document, |(number, _)| *number).ok()?;
-        documents.get(found).map(|(_, spans)| spans)
+        let found = documents.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        documents.get(found).map(|(_, document)| document)
     }
 }
 

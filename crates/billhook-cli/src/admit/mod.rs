@@ -132,8 +132,7 @@ impl Run<'_> {
             false => problem,
         })?;
         let version = version_named(&crd, own, &place)?;
-        let mut notes = Vec::new();
-        self.used.note(&crd, &version, true, &mut notes);
+        let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(self.caller()?)
             .kubernetes(command.server.kubernetes)

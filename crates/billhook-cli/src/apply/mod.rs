@@ -67,8 +67,7 @@ impl Run<'_> {
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, &place)?;
         let version = version_named(&crd, own, &place)?;
-        let mut notes = Vec::new();
-        self.used.note(&crd, &version, true, &mut notes);
+        let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let live = self.live.find(&identity);
         let admission = Admission::new(crd.definition.clone(), Chain::new(Unreachable));

@@ -5,40 +5,81 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use billhook::{FieldError, KubernetesVersion, Segment};
+use billhook_findings::Finding;
 use indexmap::IndexMap;
 use serde_json::Value;
 
-use super::{Findings, Outcome, Run, each_document};
+use super::{Findings, Outcome, Run, Subject, nothing_taken};
 use crate::args::Check;
+use crate::fixing::Fixing;
+use crate::input::Document;
 use crate::json::{Fields, Items};
 use crate::options::Report;
 use crate::problem::{Problem, Status};
 use crate::report::{self, ERROR, HEADER, WARNING};
 use crate::validate::report::{self as findings, VALID, line};
+use crate::work::{self, Done, Work};
 
 /// The width of a column.
 const WIDTH: usize = 10;
 
 /// Checks all documents for several versions.
-pub(super) fn run(arguments: &Check, run: &mut Run<'_>) -> io::Result<Status> {
+pub(super) fn run(arguments: &Check, run: &Run<'_>) -> io::Result<Status> {
     let versions = arguments.kubernetes.all();
     let mut printer = Printer::new(arguments.report, versions);
-    let status = each_document(arguments, |found| match found {
-        Ok(document) => {
-            let outcomes = versions.iter().map(|version| {
-                let outcome = run.outcome(&document, *version);
-                (*version, outcome)
-            });
-            let row = Row { outcomes: outcomes.collect() };
-            printer.add(&row).map(|()| row.status())
-        }
+    let work = AllVersions { run, versions };
+    let print = |done: Done<Result<Row, Box<Problem>>>| match &done.outcome {
+        Ok(row) => printer.add(row),
         Err(problem) => {
-            report::problem(&problem);
-            Ok(problem.status)
+            report::problem(problem);
+            Ok(())
         }
-    })?;
+    };
+    let (status, others) = work::run(&work, &arguments.documents, Fixing::default(), print)?;
     printer.finish()?;
-    Ok(status)
+    Ok(status.max(nothing_taken(arguments, &others)))
+}
+
+/// Checks for several versions of the server.
+struct AllVersions<'r> {
+    run: &'r Run<'r>,
+    versions: &'r [KubernetesVersion],
+}
+
+impl Work for AllVersions<'_> {
+    type Outcome = Result<Row, Box<Problem>>;
+
+    fn takes(&self, value: &Value) -> bool {
+        Subject::is_known(value)
+    }
+
+    fn outcome(&self, document: Document) -> Self::Outcome {
+        let of = |version: &KubernetesVersion| (*version, self.run.outcome(&document, *version));
+        Ok(Row { outcomes: self.versions.iter().map(of).collect() })
+    }
+}
+
+impl work::Outcome for Result<Row, Box<Problem>> {
+    fn failed(problem: Box<Problem>) -> Self {
+        Err(problem)
+    }
+
+    fn problem(&self) -> Option<&Problem> {
+        match self {
+            Ok(row) => row
+                .outcomes
+                .iter()
+                .filter_map(|(_, outcome)| problem(outcome))
+                .max_by_key(|problem| problem.status),
+            Err(problem) => Some(problem),
+        }
+    }
+
+    /// Returns the errors for all versions.
+    fn findings(&self) -> Vec<Finding> {
+        let outcomes = self.iter().flat_map(|row| &row.outcomes);
+        outcomes.flat_map(|(_, outcome)| outcome.findings()).collect()
+    }
 }
 
 /// The outcomes of one document, oldest version first.

@@ -7,6 +7,7 @@ mod report;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::webhook::{
     ConfigurationError, ConfigurationKind, Lint, ValidationOptions, WebhookConfiguration,
@@ -17,14 +18,16 @@ use billhook::{
     FieldError, FieldValidation, KubernetesVersion,
 };
 use billhook_apimachinery::print::quote;
+use billhook_findings::Finding;
 use indexmap::IndexSet;
 use serde_json::Value;
 
 use crate::args::Check;
 use crate::crds::list;
 use crate::identity::Identity;
-use crate::input::{Document, documents, readable_documents};
+use crate::input::{Document, readable_documents};
 use crate::problem::{Place, Problem, Status};
+use crate::work::{self, Others, Work};
 
 /// The outcome of a document.
 #[derive(Debug)]
@@ -32,6 +35,24 @@ struct Outcome {
     place: Place,
     identity: Identity,
     result: Result<Findings, Box<Problem>>,
+    /// The webhook configuration that was checked.
+    configuration: Option<WebhookConfiguration>,
+}
+
+impl work::Outcome for Outcome {
+    fn failed(problem: Box<Problem>) -> Self {
+        let place = problem.place.clone();
+        let identity = Identity::default();
+        Outcome { place, identity, result: Err(problem), configuration: None }
+    }
+
+    fn problem(&self) -> Option<&Problem> {
+        self.result.as_ref().err().map(|problem| &**problem)
+    }
+
+    fn findings(&self) -> Vec<Finding> {
+        report::found(self)
+    }
 }
 
 /// The findings of a server in a document.
@@ -46,11 +67,6 @@ struct Findings {
 }
 
 impl Outcome {
-    fn failed(problem: Box<Problem>) -> Self {
-        let place = problem.place.clone();
-        Outcome { place, identity: Identity::default(), result: Err(problem) }
-    }
-
     fn status(&self) -> Status {
         match &self.result {
             Ok(findings) if findings.errors.is_empty() => Status::Fine,
@@ -179,17 +195,13 @@ fn unknown_version(document: &Document) -> Box<Problem> {
 pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
-    let mut run = Run {
-        old: &old,
-        is_update: false,
-        validation: arguments.field_validation(),
-        configurations: Vec::new(),
-    };
+    let is_update = AtomicBool::new(false);
+    let run = Run { old: &old, is_update, validation: arguments.field_validation() };
     status = status.max(match arguments.kubernetes.single() {
-        Some(kubernetes) => for_one_version(arguments, kubernetes, &mut run)?,
-        None => matrix::run(arguments, &mut run)?,
+        Some(kubernetes) => for_one_version(arguments, kubernetes, &run)?,
+        None => matrix::run(arguments, &run)?,
     });
-    if !old.is_empty() && !run.is_update {
+    if !old.is_empty() && !run.is_update.load(Ordering::Relaxed) {
         let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
         let text = format!("no document updates {}", list(&names));
         crate::report::warning(&text);
@@ -200,47 +212,48 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
 fn for_one_version(
     arguments: &Check,
     kubernetes: KubernetesVersion,
-    run: &mut Run<'_>,
+    run: &Run<'_>,
 ) -> io::Result<Status> {
     let mut printer = report::Printer::new(arguments);
-    let status = each_document(arguments, |found| {
-        let outcome = match found {
-            Ok(document) => run.outcome(&document, kubernetes),
-            Err(problem) => Outcome::failed(problem),
-        };
-        let status = outcome.status();
-        printer.add(outcome).map(|()| status)
+    let mut configurations = Vec::new();
+    let work = OneVersion { run, kubernetes };
+    let (status, others) = work::run(&work, &arguments.documents, arguments.fixing, |mut done| {
+        configurations.extend(done.outcome.configuration.take());
+        printer.add(done)
     })?;
-    printer.add_together(&lint_together(&run.configurations))?;
+    if !arguments.fixing.diff {
+        printer.add_together(&lint_together(&configurations))?;
+    }
     printer.finish()?;
-    Ok(status)
+    Ok(status.max(nothing_taken(arguments, &others)))
 }
 
-/// Goes through the documents that can be checked, and those that cannot be read. Returns the worst
-/// status.
-fn each_document(
-    arguments: &Check,
-    mut check: impl FnMut(Result<Document, Box<Problem>>) -> io::Result<Status>,
-) -> io::Result<Status> {
-    let (mut others, mut any) = (Vec::new(), false);
-    let mut status = Status::Fine;
-    for found in documents(&arguments.documents) {
-        if let Ok(document) = &found
-            && !Subject::is_known(&document.value)
-        {
-            let kind = document.value.get("kind").and_then(Value::as_str);
-            others.extend(kind.map(str::to_owned).filter(|kind| !others.contains(kind)));
-            continue;
-        }
-        any = true;
-        status = status.max(check(found)?);
+/// Says so if no document could be checked.
+fn nothing_taken(arguments: &Check, others: &Others) -> Status {
+    if !others.is_all {
+        return Status::Fine;
     }
-    if !any {
-        let problem = nothing(&arguments.documents, &others);
-        status = status.max(problem.status);
-        crate::report::problem(&problem);
+    let problem = nothing(&arguments.documents, &others.kinds);
+    crate::report::problem(&problem);
+    problem.status
+}
+
+/// Checks for one version of the server.
+struct OneVersion<'r> {
+    run: &'r Run<'r>,
+    kubernetes: KubernetesVersion,
+}
+
+impl Work for OneVersion<'_> {
+    type Outcome = Outcome;
+
+    fn takes(&self, value: &Value) -> bool {
+        Subject::is_known(value)
     }
-    Ok(status)
+
+    fn outcome(&self, document: Document) -> Outcome {
+        self.run.outcome(&document, self.kubernetes)
+    }
 }
 
 fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
@@ -283,25 +296,27 @@ fn key(document: &Document) -> String {
     format!("{kind} {name}")
 }
 
+/// The state that the documents of a run share.
 struct Run<'r> {
     old: &'r Stored,
     /// Whether anything that is stored has been replaced.
-    is_update: bool,
+    is_update: AtomicBool,
     validation: FieldValidation,
-    /// The webhook configurations that were checked.
-    configurations: Vec<WebhookConfiguration>,
 }
 
 impl Run<'_> {
-    fn outcome(&mut self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
+    fn outcome(&self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
         let (place, identity) = (document.place.clone(), Identity::of(&document.value));
-        Outcome { place, identity, result: self.findings(document, kubernetes) }
+        let mut configuration = None;
+        let result = self.findings(document, kubernetes, &mut configuration);
+        Outcome { place, identity, result, configuration }
     }
 
     fn findings(
-        &mut self,
+        &self,
         document: &Document,
         kubernetes: KubernetesVersion,
+        checked: &mut Option<WebhookConfiguration>,
     ) -> Result<Findings, Box<Problem>> {
         let (subject, unknown) = Subject::read(document, kubernetes)?;
         let duplicates = document.duplicates.iter();
@@ -318,13 +333,13 @@ impl Run<'_> {
         }
         let mut findings = match self.old.get(&key(document)) {
             Some(old) => {
-                self.is_update = true;
+                self.is_update.store(true, Ordering::Relaxed);
                 subject.update(old)
             }
             None => subject.create(),
         };
         if let Subject::Webhooks(configuration) = subject {
-            self.configurations.push(*configuration);
+            *checked = Some(*configuration);
         }
         // A server gives the same warning once.
         let warnings: IndexSet<String> = notes.into_iter().chain(findings.warnings).collect();

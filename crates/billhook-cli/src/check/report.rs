@@ -1,10 +1,9 @@
 //! Verdicts for people, on standard output as they come, and for programs, as one JSON document.
 
-use std::collections::BTreeSet;
 use std::io;
 
 use billhook::webhook::{Lint, Severity};
-use billhook_findings::Finding;
+use billhook_findings::{Finding, ObjectName};
 use indexmap::IndexSet;
 use serde_json::Value;
 
@@ -15,8 +14,9 @@ use crate::identity::Identity;
 use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::{Place, Status};
-use crate::report::{self, ERROR, HEADER, HELP, WARNING, write};
-use crate::validate::report::{VALID, error, line};
+use crate::report::{self, ERROR, HEADER, write};
+use crate::validate::report::{VALID, error};
+use crate::work::Done;
 
 /// Where verdicts go.
 pub(super) enum Printer {
@@ -34,22 +34,20 @@ impl Printer {
         }
     }
 
-    pub(super) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
-        if let Printer::Findings(collector) = self {
-            let mut found = found(&outcome);
-            found.extend(advice_findings(&outcome));
-            return collector.add(&outcome.place, &outcome.identity, found);
-        }
+    pub(super) fn add(&mut self, done: Done<Outcome>) -> io::Result<()> {
+        let Done { outcome, findings } = done;
         // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
-        if let Some(problem) = no_verdict {
+        if let (Some(problem), false) = (no_verdict, matches!(self, Printer::Findings(_))) {
             report::problem(problem);
         }
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
-            Printer::Text => write(&text(&outcome)),
+            Printer::Text => write(&text(&outcome, &findings)),
             Printer::Json(items) => items.add(item(outcome)),
-            Printer::Findings(_) => Ok(()),
+            Printer::Findings(collector) => {
+                collector.add(&outcome.place, &outcome.identity, findings)
+            }
         }
     }
 
@@ -60,10 +58,8 @@ impl Printer {
         }
         match self {
             Printer::Text => {
-                let mut text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
-                let name = |lint: &Lint| format!("{} {}: ", lint.kind(), lint.configuration());
-                advice(&mut text, lints, name);
-                write(&text)
+                let text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
+                write(&(text + &findings::text(&together(lints))))
             }
             Printer::Json(items) => {
                 let mut item = Fields::default();
@@ -71,15 +67,7 @@ impl Printer {
                 items.add(item)
             }
             Printer::Findings(collector) => {
-                let (place, identity) = (Place::file(""), Identity::default());
-                let about = About { place: &place, identity: &identity, schema: None };
-                let found = lints.iter().map(|lint| {
-                    let mut found = about.lint(lint);
-                    found.object.kind = lint.kind().to_string();
-                    found.object.name = lint.configuration().to_owned();
-                    found
-                });
-                collector.add(&place, &identity, found.collect())
+                collector.add(&Place::file(""), &Identity::default(), together(lints))
             }
         }
     }
@@ -93,22 +81,19 @@ impl Printer {
     }
 }
 
-fn text(outcome: &Outcome) -> String {
+fn text(outcome: &Outcome, findings: &[Finding]) -> String {
     let verdict = match outcome.status() {
         Status::Fine => format!("{VALID}accepted{VALID:#}"),
         _ => format!("{ERROR}refused{ERROR:#}"),
     };
     let mut out = String::new();
     report::title(&mut out, &outcome.place, &outcome.identity, &verdict);
-    out.push_str(&findings::text(&found(outcome)));
-    if let Ok(checked) = &outcome.result {
-        advice(&mut out, &checked.lints, |_| String::new());
-    }
+    out.push_str(&findings::text(findings));
     out
 }
 
-/// The errors and warnings, each once.
-fn found(outcome: &Outcome) -> Vec<Finding> {
+/// The errors and warnings, each once, and advice.
+pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
     let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
     let checked = match &outcome.result {
         Ok(checked) => checked,
@@ -118,28 +103,22 @@ fn found(outcome: &Outcome) -> Vec<Finding> {
     let errors = checked.errors.iter().filter(|error| seen.insert(error.to_string()));
     let mut found: Vec<Finding> = errors.map(|error| about.definition_error(error)).collect();
     found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
+    found.extend(checked.lints.iter().map(|lint| about.lint(lint)));
     found
 }
 
-fn advice_findings(outcome: &Outcome) -> Vec<Finding> {
-    let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
-    let lints = outcome.result.iter().flat_map(|checked| &checked.lints);
-    lints.map(|lint| about.lint(lint)).collect()
-}
-
-/// A line for each lint, with its help after the first of its kind.
-fn advice(out: &mut String, lints: &[Lint], place: impl Fn(&Lint) -> String) {
-    let mut explained = BTreeSet::new();
-    for lint in lints {
-        let (style, label) = match lint.severity() {
-            Severity::Warning => (WARNING, "lint"),
-            _ => (HELP, "note"),
-        };
-        line(out, label, style, &format!("{}{lint}", place(lint)));
-        if explained.insert(lint.code()) {
-            line(out, "  help", HELP, lint.help());
-        }
-    }
+/// Advice about several configurations, each named by kind and name.
+fn together(lints: &[Lint]) -> Vec<Finding> {
+    let (place, identity) = (Place::file(""), Identity::default());
+    let about = About { place: &place, identity: &identity, schema: None };
+    let found = lints.iter().map(|lint| {
+        let (kind, name) = (lint.kind().to_string(), lint.configuration());
+        let mut found = about.lint(lint);
+        found.text = format!("{kind} {name}: {}", found.text);
+        found.object = ObjectName { kind, name: name.to_owned(), ..ObjectName::default() };
+        found
+    });
+    found.collect()
 }
 
 fn lint(lint: &Lint) -> Value {

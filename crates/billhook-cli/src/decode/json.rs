@@ -7,7 +7,6 @@ use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use super::outcome::Outcome;
-use super::text::notes;
 use crate::args::Command;
 use crate::json::{Fields, Items, error};
 use crate::report;
@@ -29,9 +28,8 @@ impl JsonReport {
         JsonReport { objects: !command.common().check, items: Items::new(kind) }
     }
 
-    /// Prints an outcome. Warnings about definitions and errors go to standard error too.
-    pub(crate) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
-        notes(&outcome);
+    /// Prints an outcome. Errors go to standard error too.
+    pub(crate) fn add(&mut self, outcome: Outcome<'_>) -> io::Result<()> {
         let mut item = Fields::of_object(outcome.place, outcome.identity);
         let changes = match outcome.result {
             Ok(done) => {

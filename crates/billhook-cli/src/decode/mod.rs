@@ -13,10 +13,10 @@ use std::io;
 use crate::args::Command;
 use crate::crds::{Crds, Used};
 use crate::findings::Collector;
-use crate::input::objects;
 use crate::options::Report;
-use crate::problem::Status;
+use crate::problem::{Status, no_objects};
 use crate::report;
+use crate::work::{self, Done};
 use json::JsonReport;
 use outcome::Outcome;
 use run::Run;
@@ -48,28 +48,32 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         (None, Report::Text) => Printer::Text(TextReport::new(common)),
         (None, Report::Json) => Printer::Json(JsonReport::new(command)),
     };
-    let mut print = |outcome: Outcome| {
-        status = status.max(outcome.status(common.check));
+    let mut used = Used::default();
+    let run = Run { command, crds: &crds };
+    let mut print = |done: Done<Outcome<'_>>| {
+        let Done { outcome, findings } = done;
+        text::notes(&outcome, &mut used, run.is_request());
+        if common.check && outcome.would_change() {
+            status = status.max(Status::Changed);
+        }
         match &mut printer {
             Printer::Text(text) => text.add(&outcome),
             Printer::Json(json) => json.add(outcome),
             Printer::Findings(collector) => {
-                text::notes(&outcome);
-                collector.add(&outcome.place, &outcome.identity, outcome.findings())
+                collector.add(&outcome.place, &outcome.identity, findings)
             }
         }
     };
-    let mut run = Run { command, crds: &crds, used: Used::default() };
-    for found in objects(&common.objects) {
-        print(match found {
-            Ok(document) => run.outcome(document),
-            Err(problem) => Outcome::failed(problem),
-        })?;
+    let (mut worst, others) = work::run(&run, &common.objects, command.fixing(), &mut print)?;
+    if others.is_all {
+        let done = Done::failed(no_objects(&common.objects));
+        worst = worst.max(done.status());
+        print(done)?;
     }
     match printer {
         Printer::Text(_) => {}
         Printer::Json(json) => json.finish()?,
         Printer::Findings(collector) => collector.finish()?,
     }
-    Ok(status)
+    Ok(status.max(worst))
 }

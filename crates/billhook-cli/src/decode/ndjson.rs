@@ -33,7 +33,8 @@ pub(crate) fn run(command: &Command, decode: &Decode, crds: &Crds) -> io::Result
     let out = BufWriter::with_capacity(BUFFER, stdout.lock());
     let mut out = Counted { out, count: 0, start: Instant::now(), last: Instant::now(), shows };
     let mut work = Work {
-        run: Run { command, crds, used: Used::default() },
+        run: Run { command, crds },
+        used: Used::default(),
         options: DecodeOptions::default()
             .field_validation(decode.field_validation())
             .max_line(max_input().0),
@@ -65,6 +66,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 struct Work<'r> {
     run: Run<'r>,
+    used: Used,
     options: DecodeOptions,
     jobs: NonZeroUsize,
     status: Status,
@@ -138,8 +140,7 @@ impl Work<'_> {
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.run.crds.find(group, kind, place)?;
         let version = self.run.version(&crd, own, place)?;
-        let mut notes = Vec::new();
-        self.run.note(&crd, &version, &mut notes);
+        let notes = self.used.notes(&crd, &version, self.run.is_request());
         notes.iter().for_each(|note| report::warning(note));
         Ok(version)
     }

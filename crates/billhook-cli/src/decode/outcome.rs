@@ -1,25 +1,35 @@
 //! The outcome of an object that was decoded, pruned or defaulted.
 
-use billhook::Change;
+use billhook::{Change, CrdVersion};
 use billhook_apimachinery::value::DeepValue;
-use billhook_findings::{Finding, SchemaSource};
+use billhook_findings::Finding;
 
+use crate::crds::{Crd, Used};
 use crate::findings::{self, About};
 use crate::identity::Identity;
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem};
+use crate::work;
 
 /// The outcome of an object.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Outcome<'r> {
     pub(crate) place: Place,
     pub(crate) identity: Identity,
     /// Paths of the keys that are written more than once.
     pub(crate) duplicates: Vec<String>,
-    /// Notes about the definition, the first time it is used.
-    pub(crate) notes: Vec<String>,
-    /// The schema, for explanations.
-    pub(crate) schema: Option<SchemaSource>,
+    /// The definition and its versions, if they were found.
+    pub(crate) used: Option<UsedVersions<'r>>,
     pub(crate) result: Result<Done, Box<Problem>>,
+}
+
+/// A definition, and its versions for an object.
+#[derive(Debug)]
+pub(crate) struct UsedVersions<'r> {
+    crd: Crd<'r>,
+    /// The name of the version that the object is written in.
+    own: String,
+    /// The version that was used.
+    version: CrdVersion,
 }
 
 /// An object after the step that was asked for.
@@ -31,35 +41,62 @@ pub(crate) struct Done {
     pub(crate) warnings: Vec<String>,
 }
 
-impl Outcome {
-    pub(super) fn failed(problem: Box<Problem>) -> Self {
+impl<'r> UsedVersions<'r> {
+    pub(super) fn new(crd: Crd<'r>, own: &str, version: CrdVersion) -> Self {
+        UsedVersions { crd, own: own.to_owned(), version }
+    }
+}
+
+impl Outcome<'_> {
+    /// Returns notes about the definition, most of them when it is used for the first time.
+    pub(super) fn notes(&self, seen: &mut Used, is_request: bool) -> Vec<String> {
+        let Some(UsedVersions { crd, own, version }) = &self.used else { return Vec::new() };
+        let mut notes = Vec::new();
+        let own_version = crd.definition.version(own);
+        if own_version.is_none() {
+            notes.push(format!(
+                "{}: the CRD in `{}` has no version `{own}`, so none of the fields is known",
+                self.place, crd.place
+            ));
+        }
+        for version in own_version.iter().chain([version]) {
+            notes.extend(seen.notes(crd, version, is_request));
+        }
+        notes
+    }
+
+    pub(super) fn would_change(&self) -> bool {
+        let changes = |done: &Done| !(done.changes.is_empty() && self.duplicates.is_empty());
+        self.result.as_ref().is_ok_and(changes)
+    }
+}
+
+impl work::Outcome for Outcome<'_> {
+    fn failed(problem: Box<Problem>) -> Self {
         Outcome {
             place: problem.place.clone(),
             identity: Identity::default(),
             duplicates: Vec::new(),
-            notes: Vec::new(),
-            schema: None,
+            used: None,
             result: Err(problem),
         }
     }
 
-    /// Returns the problem or the warnings.
-    pub(super) fn findings(&self) -> Vec<Finding> {
-        let about =
-            About { place: &self.place, identity: &self.identity, schema: self.schema.as_ref() };
-        match &self.result {
-            Ok(done) => done.warnings.iter().map(|warning| about.warning(warning)).collect(),
-            Err(problem) => vec![findings::problem(problem)],
-        }
+    fn problem(&self) -> Option<&Problem> {
+        self.result.as_ref().err().map(|problem| &**problem)
     }
 
-    pub(super) fn status(&self, check: bool) -> Status {
-        match &self.result {
-            Err(problem) => problem.status,
-            Ok(done) if check && !(done.changes.is_empty() && self.duplicates.is_empty()) => {
-                Status::Changed
-            }
-            Ok(_) => Status::Fine,
+    /// Returns the problem or the warnings.
+    fn findings(&self) -> Vec<Finding> {
+        let done = match &self.result {
+            Ok(done) => done,
+            Err(problem) => return vec![findings::problem(problem)],
+        };
+        if done.warnings.is_empty() {
+            return Vec::new();
         }
+        let schema = self.used.as_ref().and_then(|used| used.crd.schema(&used.version));
+        let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
+        done.warnings.iter().map(|warning| about.warning(warning)).collect()
     }
 }

@@ -1,56 +1,58 @@
 //! The work on each object: it finds its definition and version and goes through the library.
 
-use billhook::{CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation};
+use billhook::{
+    CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
+    FieldValidation,
+};
 use billhook_apimachinery::print::quote;
-use billhook_findings::SchemaSource;
+use serde_json::Value;
 
-use super::outcome::{Done, Outcome};
+use super::outcome::{Done, Outcome, UsedVersions};
 use crate::args::{Command, From};
-use crate::crds::{Crd, Crds, Used, version_named};
+use crate::crds::{Crd, Crds, version_named};
 use crate::identity::{Identity, type_meta};
 use crate::input::Document;
 use crate::options::Report;
 use crate::problem::{Place, Problem};
+use crate::work::Work;
 
 /// The state that the objects of a run share.
+#[derive(Clone, Copy)]
 pub(crate) struct Run<'r> {
     pub(crate) command: &'r Command,
     pub(crate) crds: &'r Crds,
-    pub(crate) used: Used,
 }
 
-impl Run<'_> {
-    pub(super) fn outcome(&mut self, document: Document) -> Outcome {
+impl<'r> Work for Run<'r> {
+    type Outcome = Outcome<'r>;
+
+    fn takes(&self, value: &Value) -> bool {
+        !CustomResourceDefinition::is_definition(value)
+    }
+
+    fn outcome(&self, document: Document) -> Outcome<'r> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
         let duplicates = document.duplicates.clone();
-        let (mut notes, mut schema) = (Vec::new(), None);
-        let result = self.object(document, &identity, &mut notes, &mut schema);
-        Outcome { place, identity, duplicates, notes, schema, result }
+        let mut used = None;
+        let result = self.object(document, &identity, &mut used);
+        Outcome { place, identity, duplicates, used, result }
     }
+}
 
+impl<'r> Run<'r> {
     fn object(
-        &mut self,
+        &self,
         document: Document,
         identity: &Identity,
-        notes: &mut Vec<String>,
-        schema: &mut Option<SchemaSource>,
+        used: &mut Option<UsedVersions<'r>>,
     ) -> Result<Done, Box<Problem>> {
         let place = &document.place;
         let (api_version, kind) = type_meta(&document.value, identity, place)?;
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, place)?;
         let version = self.version(&crd, own, place)?;
-        *schema = crd.schema(&version);
-        if crd.definition.version(own).is_none() {
-            notes.push(format!(
-                "{place}: the CRD in `{}` has no version `{own}`, so none of the fields is known",
-                crd.place
-            ));
-        }
-        for used in [crd.definition.version(own), Some(version.clone())].into_iter().flatten() {
-            self.note(&crd, &used, notes);
-        }
+        *used = Some(UsedVersions::new(crd, own, version.clone()));
         match self.command {
             Command::Decode(decode) if decode.from == From::Storage => {
                 from_storage(&version, document)
@@ -103,8 +105,9 @@ impl Run<'_> {
         version_named(crd, wanted.unwrap_or(own), place)
     }
 
-    pub(crate) fn note(&mut self, crd: &Crd<'_>, version: &CrdVersion, notes: &mut Vec<String>) {
-        self.used.note(crd, version, matches!(self.command, Command::Decode(_)), notes);
+    /// Whether the objects are those of requests.
+    pub(crate) fn is_request(&self) -> bool {
+        matches!(self.command, Command::Decode(_))
     }
 }
 

@@ -9,6 +9,7 @@ use billhook_apimachinery::excerpt;
 
 use super::outcome::Outcome;
 use crate::args::Common;
+use crate::crds::Used;
 use crate::report::{Objects, WARNING, labelled, problem, title, to_stderr, visible, warning};
 
 const REASON: Style = Style::new().dimmed();
@@ -30,8 +31,7 @@ impl TextReport {
         TextReport { objects: !common.check, changes: !common.quiet, printer }
     }
 
-    pub(crate) fn add(&mut self, outcome: &Outcome) -> io::Result<()> {
-        notes(outcome);
+    pub(crate) fn add(&mut self, outcome: &Outcome<'_>) -> io::Result<()> {
         let done = match &outcome.result {
             Ok(done) => done,
             Err(error) => {
@@ -50,8 +50,8 @@ impl TextReport {
 }
 
 /// Prints the warnings that no change line covers.
-pub(super) fn notes(outcome: &Outcome) {
-    outcome.notes.iter().for_each(|note| warning(note));
+pub(super) fn notes(outcome: &Outcome<'_>, used: &mut Used, is_request: bool) {
+    outcome.notes(used, is_request).iter().for_each(|note| warning(note));
     let warn = |message: &str| labelled(WARNING, "warning", message);
     let mut text = String::new();
     if outcome.result.is_ok() {
@@ -66,7 +66,7 @@ pub(super) fn notes(outcome: &Outcome) {
 }
 
 /// `file (document 2) Kind namespace/name: 3 changes`.
-fn header(out: &mut String, outcome: &Outcome, count: usize) {
+fn header(out: &mut String, outcome: &Outcome<'_>, count: usize) {
     let count = match count {
         0 => "no changes".to_owned(),
         1 => "1 change".to_owned(),

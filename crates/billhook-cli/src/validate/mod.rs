@@ -6,18 +6,18 @@ pub(crate) mod report;
 
 use std::io;
 
-use billhook::{CrdVersion, DecodeOptions, ValidateOptions};
+use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, ValidateOptions};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_findings::SchemaSource;
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
-use crate::crds::{Crds, Used, version_named};
+use crate::crds::{Crd, Crds, version_named};
 use crate::decode::from_request;
 use crate::identity::{Identity, type_meta};
-use crate::input::{Document, objects, readable_documents};
-use crate::problem::{Place, Problem, Status};
+use crate::input::{Document, readable_documents};
+use crate::problem::{Place, Problem, Status, no_objects};
 use crate::stored::Stored;
+use crate::work::{self, Done, Work};
 use outcome::{Checked, Outcome};
 use report::Printer;
 
@@ -31,17 +31,16 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
         return Ok(Status::Unusable);
     }
     let mut printer = Printer::new(command);
-    let mut run = Run { command, crds: &crds, old: &old, used: Used::default() };
-    for found in objects(&command.objects) {
-        let outcome = match found {
-            Ok(document) => run.outcome(document),
-            Err(problem) => Outcome::failed(problem),
-        };
-        status = status.max(outcome.status());
-        printer.add(outcome)?;
+    let run = Run { command, crds: &crds, old: &old };
+    let (worst, others) =
+        work::run(&run, &command.objects, command.fixing, |done| printer.add(done))?;
+    if others.is_all {
+        let done = Done::failed(no_objects(&command.objects));
+        status = status.max(done.status());
+        printer.add(done)?;
     }
     printer.finish()?;
-    Ok(status)
+    Ok(status.max(worst))
 }
 
 /// The state that the objects of a run share.
@@ -49,32 +48,37 @@ struct Run<'r> {
     command: &'r Validate,
     crds: &'r Crds,
     old: &'r Stored,
-    used: Used,
 }
 
-impl Run<'_> {
-    fn outcome(&mut self, document: Document) -> Outcome {
-        let place = document.place.clone();
-        let identity = Identity::of(&document.value);
-        let (mut notes, mut schema) = (Vec::new(), None);
-        let result = self.check(document, &identity, &mut notes, &mut schema);
-        Outcome { place, identity, notes, schema, result }
+impl<'r> Work for Run<'r> {
+    type Outcome = Outcome<'r>;
+
+    fn takes(&self, value: &Value) -> bool {
+        !CustomResourceDefinition::is_definition(value)
     }
 
+    fn outcome(&self, document: Document) -> Outcome<'r> {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let mut used = None;
+        let result = self.check(document, &identity, &mut used);
+        Outcome { place, identity, used, result }
+    }
+}
+
+impl<'r> Run<'r> {
     fn check(
-        &mut self,
+        &self,
         document: Document,
         identity: &Identity,
-        notes: &mut Vec<String>,
-        schema: &mut Option<SchemaSource>,
+        used: &mut Option<(Crd<'r>, CrdVersion)>,
     ) -> Result<Checked, Box<Problem>> {
         let place = document.place.clone();
         let (api_version, kind) = type_meta(&document.value, identity, &place)?;
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, &place)?;
         let version = version_named(&crd, own, &place)?;
-        self.used.note(&crd, &version, true, notes);
-        *schema = crd.schema(&version);
+        *used = Some((crd, version.clone()));
         let old = match self.command.old.is_empty() {
             true => None,
             false => Some(self.old_object(&version, identity, &place)?),

@@ -1,22 +1,22 @@
 //! The outcome of a validation.
 
-use billhook::{Validation, Verdict};
-use billhook_findings::{Finding, SchemaSource};
+use billhook::{CrdVersion, Validation};
+use billhook_findings::Finding;
 use indexmap::IndexSet;
 
+use crate::crds::Crd;
 use crate::findings::{self, About};
 use crate::identity::Identity;
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{Place, Problem};
+use crate::work;
 
 /// The verdict of a server on an object.
 #[derive(Debug)]
-pub(crate) struct Outcome {
+pub(crate) struct Outcome<'r> {
     pub(crate) place: Place,
     pub(crate) identity: Identity,
-    /// Notes about the definition, the first time it is used.
-    pub(crate) notes: Vec<String>,
-    /// The schema, for explanations.
-    pub(crate) schema: Option<SchemaSource>,
+    /// The definition and its version, if they were found.
+    pub(crate) used: Option<(Crd<'r>, CrdVersion)>,
     pub(crate) result: Result<Checked, Box<Problem>>,
 }
 
@@ -28,37 +28,30 @@ pub(crate) struct Checked {
     pub(crate) validation: Validation,
 }
 
-impl Outcome {
-    pub(super) fn failed(problem: Box<Problem>) -> Self {
+impl work::Outcome for Outcome<'_> {
+    fn failed(problem: Box<Problem>) -> Self {
         let place = problem.place.clone();
-        Outcome {
-            place,
-            identity: Identity::default(),
-            notes: Vec::new(),
-            schema: None,
-            result: Err(problem),
-        }
+        Outcome { place, identity: Identity::default(), used: None, result: Err(problem) }
     }
 
-    pub(super) fn status(&self) -> Status {
-        match &self.result {
-            Err(problem) => problem.status,
-            Ok(checked) if checked.validation.verdict() == Verdict::Invalid => Status::Refused,
-            Ok(_) => Status::Fine,
-        }
+    fn problem(&self) -> Option<&Problem> {
+        self.result.as_ref().err().map(|problem| &**problem)
     }
 
     /// Returns the errors and warnings, each once.
-    pub(super) fn findings(&self) -> Vec<Finding> {
-        let about =
-            About { place: &self.place, identity: &self.identity, schema: self.schema.as_ref() };
+    fn findings(&self) -> Vec<Finding> {
         let checked = match &self.result {
             Ok(checked) => checked,
             Err(problem) => return vec![findings::problem(problem)],
         };
+        let errors = checked.validation.errors();
+        if errors.is_empty() && checked.warnings.is_empty() {
+            return Vec::new();
+        }
+        let schema = self.used.as_ref().and_then(|(crd, version)| crd.schema(version));
+        let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
         let mut seen = IndexSet::new();
-        let errors = checked.validation.errors().iter();
-        let errors = errors.filter(|error| seen.insert(error.to_string()));
+        let errors = errors.iter().filter(|error| seen.insert(error.to_string()));
         let mut found: Vec<Finding> = errors.map(|error| about.error(error)).collect();
         found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
         found

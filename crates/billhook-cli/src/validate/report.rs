@@ -7,15 +7,18 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use billhook::{FieldError, Verdict};
 use billhook_apimachinery::value::deep_clone;
+use billhook_findings::Finding;
 use serde_json::Value;
 
 use super::outcome::{Checked, Outcome};
 use crate::args::Validate;
+use crate::crds::Used;
 use crate::findings::{self, Collector};
 use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, visible, write};
+use crate::work::Done;
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
@@ -23,6 +26,7 @@ pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 #[derive(Debug)]
 pub(crate) struct Printer {
     quiet: bool,
+    used: Used,
     form: Form,
 }
 
@@ -40,22 +44,23 @@ impl Printer {
             (None, Report::Json) => Form::Json(Items::new("ValidateReport")),
             (None, Report::Text) => Form::Text,
         };
-        Printer { quiet: command.quiet, form }
+        Printer { quiet: command.quiet, used: Used::default(), form }
     }
 
-    pub(crate) fn add(&mut self, outcome: Outcome) -> io::Result<()> {
-        outcome.notes.iter().for_each(|note| report::warning(note));
+    pub(crate) fn add(&mut self, done: Done<Outcome<'_>>) -> io::Result<()> {
+        let Done { outcome, findings } = done;
+        let used = outcome.used.iter();
+        let notes = used.flat_map(|(crd, version)| self.used.notes(crd, version, true));
+        notes.for_each(|note| report::warning(&note));
         let is_valid = matches!(
             &outcome.result,
             Ok(checked) if checked.validation.verdict() == Verdict::Valid
         );
         match &mut self.form {
-            Form::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, outcome.findings())
-            }
+            Form::Findings(collector) => collector.add(&outcome.place, &outcome.identity, findings),
             _ if self.quiet && is_valid => Ok(()),
             Form::Json(items) => items.add(item(outcome)),
-            Form::Text => print_text(&outcome),
+            Form::Text => print_text(&outcome, &findings),
         }
     }
 
@@ -77,7 +82,7 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     }
 }
 
-fn print_text(outcome: &Outcome) -> io::Result<()> {
+fn print_text(outcome: &Outcome<'_>, findings: &[Finding]) -> io::Result<()> {
     let (word, style) = match &outcome.result {
         Ok(checked) => word(checked.validation.verdict()),
         Err(problem) if problem.status == Status::Refused => ("refused", ERROR),
@@ -89,7 +94,7 @@ fn print_text(outcome: &Outcome) -> io::Result<()> {
     let mut text = String::new();
     let title = format!("{style}{word}{style:#}");
     report::title(&mut text, &outcome.place, &outcome.identity, &title);
-    text.push_str(&findings::text(&outcome.findings()));
+    text.push_str(&findings::text(findings));
     write(&text)
 }
 
@@ -98,7 +103,7 @@ pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
-fn item(outcome: Outcome) -> Fields {
+fn item(outcome: Outcome<'_>) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     match outcome.result {
         Ok(Checked { warnings, validation }) => {

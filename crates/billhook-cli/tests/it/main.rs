@@ -20,6 +20,7 @@ mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
 mod explain;
+mod fixing;
 mod hostile;
 mod readme;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]

@@ -10,6 +10,7 @@
 )]
 
 mod explain;
+mod fix;
 mod formats;
 mod places;
 mod support;

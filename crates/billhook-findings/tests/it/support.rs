@@ -59,8 +59,13 @@ pub(crate) fn definition() -> (CrdVersion, SchemaSource) {
 /// The findings in an object with this `spec`, which begins on the third line.
 pub(crate) fn findings(spec: &str) -> Vec<Finding> {
     let text = format!("apiVersion: example.com/v1\nkind: Backup\n{spec}metadata: {{name: b}}\n");
+    findings_in(&Arc::new(Source::new("backup.yaml", text)))
+}
+
+/// The findings in the only object of a text.
+pub(crate) fn findings_in(source: &Arc<Source>) -> Vec<Finding> {
     let (version, schema) = definition();
-    let place = Place::document(Arc::new(Source::new("backup.yaml", text.as_str())), 0);
+    let place = Place::document(source.clone(), 0);
     let name = || ObjectName {
         api_version: "example.com/v1".to_owned(),
         kind: "Backup".to_owned(),
@@ -68,7 +73,7 @@ pub(crate) fn findings(spec: &str) -> Vec<Finding> {
         name: "b".to_owned(),
     };
     let mut found = Vec::new();
-    let decoded = version.decode(text.as_bytes(), &DecodeOptions::default()).unwrap();
+    let decoded = version.decode(source.bytes(), &DecodeOptions::default()).unwrap();
     for warning in decoded.warnings() {
         let path = warning.strip_prefix("unknown field \"").and_then(|it| it.strip_suffix('"'));
         let path = path.and_then(|path| place.resolve(path)).unwrap_or_default();

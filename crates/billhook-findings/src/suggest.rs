@@ -1,0 +1,215 @@
+//! Names and values that may have been meant, and the edits that write it.
+
+use billhook::{ErrorType, FieldError, FieldPath, Span};
+use serde_json::{Number, Value};
+
+use crate::edit_distance::{closest, is_alone};
+use crate::finding::{Edit, Finding};
+use crate::source::last_name;
+
+/// How much of a document is read again to learn the type of a value, in bytes.
+const LONGEST_VALUE: usize = 64 << 10;
+
+impl Finding {
+    /// Adds to a finding about an error of a field the value that may have been meant, as far as
+    /// the error itself tells.
+    #[must_use]
+    pub fn suggest(mut self, error: &FieldError) -> Self {
+        if error.error_type() == ErrorType::NotSupported {
+            allowed_value(&mut self, error);
+        }
+        self
+    }
+
+    /// Adds an edit of the text of a field. What aliases repeat is not safe to edit: it would
+    /// change in other places too.
+    fn edit(&mut self, span: Span, replacement: String, path: &FieldPath, is_safe: bool) {
+        let Some(place) = &self.place else { return };
+        let is_shared = place.document.is_some_and(|number| place.source.is_shared(number, span));
+        let path = place.base.join(path);
+        self.edits.push(Edit { span, replacement, path, is_safe: is_safe && !is_shared });
+    }
+}
+
+/// The allowed value that may have been meant.
+fn allowed_value(finding: &mut Finding, error: &FieldError) {
+    let Some(wrong) = error.bad_value().and_then(Value::as_str) else { return };
+    let allowed = supported_values(error.detail());
+    let Some(meant) = closest(wrong, allowed.iter().map(String::as_str)) else { return };
+    finding.label = Some(format!("did you mean `{meant}`?"));
+    let is_same = |value: &&String| value.to_lowercase() == wrong.to_lowercase();
+    let is_safe =
+        allowed.iter().filter(is_same).count() == 1 && meant.to_lowercase() == wrong.to_lowercase();
+    let Some((span, raw)) = value_text(finding) else { return };
+    if let Some(replacement) = respelled(raw, wrong, meant) {
+        finding.edit(span, replacement, &finding.path.clone(), is_safe);
+    }
+}
+
+/// The values that an error lists: `supported values: "a", "b"`.
+fn supported_values(detail: &str) -> Vec<String> {
+    let mut rest = detail.strip_prefix("supported values: ").unwrap_or_default();
+    let mut values = Vec::new();
+    loop {
+        let mut read = serde_json::Deserializer::from_str(rest).into_iter::<String>();
+        let Some(Ok(value)) = read.next() else { return values };
+        values.push(value);
+        let after = rest.get(read.byte_offset()..).unwrap_or_default();
+        let Some(next) = after.strip_prefix(", ") else { return values };
+        rest = next;
+    }
+}
+
+/// A value of another type that is only spelled wrong: a number in quotes, a text without them.
+pub(crate) fn other_type(finding: &mut Finding, schema: &Value) {
+    let Some((span, raw)) = value_text(finding) else { return };
+    let raw = raw.to_owned();
+    let inner = raw.strip_prefix(['"', '\'']).and_then(|raw| raw.strip_suffix(['"', '\'']));
+    let (label, replacement) = match (schema.get("type").and_then(Value::as_str), inner) {
+        (Some("integer"), Some(inner)) if is_number(inner) && inner.parse::<i64>().is_ok() => {
+            ("remove the quotes", inner.to_owned())
+        }
+        (Some("number"), Some(inner)) if is_number(inner) => {
+            ("remove the quotes", inner.to_owned())
+        }
+        (Some("boolean"), Some(inner @ ("true" | "false"))) => {
+            ("remove the quotes", inner.to_owned())
+        }
+        (Some("string"), None) if is_plain(&raw) => ("write it in quotes", format!("\"{raw}\"")),
+        _ => return,
+    };
+    finding.label = Some(label.to_owned());
+    finding.edit(span, replacement, &finding.path.clone(), true);
+}
+
+/// Whether a text is the same number in JSON and in YAML.
+fn is_number(text: &str) -> bool {
+    let is_part = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    text.chars().all(is_part) && serde_json::from_str::<Number>(text).is_ok()
+}
+
+/// Whether a text is a number or a word, which needs no escapes in quotes.
+fn is_plain(raw: &str) -> bool {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.' | '_');
+    !raw.is_empty() && raw.chars().all(is_word) && !matches!(raw, "null" | "Null" | "NULL")
+}
+
+/// The text of the value of a finding's field, if it is on one line.
+fn value_text(finding: &Finding) -> Option<(Span, &str)> {
+    let place = finding.place.as_ref()?;
+    let found = place.find(&finding.path).filter(|found| found.is_exact)?;
+    let span = found.span.value;
+    let text = place.source.text().get(span.start..span.end)?;
+    (!text.contains('\n')).then_some((span, text))
+}
+
+/// The field that may have been meant by an unknown one, among the schemas on the way to it.
+pub(crate) fn field(finding: &mut Finding, schemas: &[&Value]) {
+    let Some(name) = last_name(&finding.path).map(str::to_owned) else { return };
+    let Some(parent) = schemas.last() else { return };
+    if let Some(meant) = closest(&name, property_names(parent)) {
+        finding.label = Some(format!("did you mean `{meant}`?"));
+        let schema = parent.get("properties").and_then(|known| known.get(meant));
+        let is_safe = is_alone(&name, meant, property_names(parent))
+            && schema.is_some_and(|schema| has_type_of(finding, schema));
+        rename(finding, &name, meant, is_safe);
+    } else if let Some(place) = elsewhere(&finding.path, &name, schemas) {
+        finding.help = Some(place);
+    }
+}
+
+fn property_names(schema: &Value) -> impl Iterator<Item = &str> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.into_iter().flatten().map(|(name, _)| name.as_str())
+}
+
+/// Whether the value of a finding's field is of the type that a schema wants, but for quotes.
+fn has_type_of(finding: &Finding, schema: &Value) -> bool {
+    let text = finding.place.as_ref().and_then(|place| {
+        let span = place.find(&finding.path).filter(|found| found.is_exact)?.span.value;
+        let column = place.source.position(span.start).column;
+        let is_short = span.end.saturating_sub(span.start).max(column) <= LONGEST_VALUE;
+        let text = place.source.text().get(span.start..span.end).filter(|_| is_short)?;
+        // The first line begins where the others do, and braces are not those of JSON.
+        Some(format!("---\n{}{text}", " ".repeat(column - 1)))
+    });
+    let Some(read) = text.and_then(|text| billhook::read_manifests(text.as_bytes()).ok()) else {
+        return false;
+    };
+    let value: &Value = read.first().map_or(&Value::Null, |manifest| manifest.value());
+    let is_int_or_string =
+        schema.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true);
+    let text = value.as_str();
+    match schema.get("type").and_then(Value::as_str) {
+        Some("object") => value.is_object(),
+        Some("array") => value.is_array(),
+        Some("string") => !value.is_object() && !value.is_array(),
+        Some("boolean") => value.is_boolean() || matches!(text, Some("true" | "false")),
+        Some("integer") => {
+            value.as_f64().is_some_and(|number| number.fract() == 0.0)
+                || text.is_some_and(|text| text.parse::<i64>().is_ok())
+        }
+        Some("number") => value.is_number() || text.is_some_and(is_number),
+        _ if is_int_or_string => value.is_i64() || value.is_string(),
+        _ => true,
+    }
+}
+
+/// Adds the edit that gives a field another name, unless there is a field of that name, or the wrong
+/// one is written more than once.
+fn rename(finding: &mut Finding, wrong: &str, meant: &str, is_safe: bool) {
+    let path = around(&finding.path, 1).name(meant);
+    let edit = finding.place.as_ref().and_then(|place| {
+        if place.find(&path).is_some_and(|found| found.is_exact) {
+            return None;
+        }
+        if place
+            .document
+            .is_some_and(|number| place.source.is_repeated(number, &place.base.join(&finding.path)))
+        {
+            return None;
+        }
+        let span = place.find(&finding.path).filter(|found| found.is_exact)?.span.key?;
+        let raw = place.source.text().get(span.start..span.end)?;
+        Some((span, respelled(raw, wrong, meant)?))
+    });
+    if let Some((span, replacement)) = edit {
+        finding.edit(span, replacement, &path, is_safe);
+    }
+}
+
+/// Returns another text in the quotes of a text; `None` if the text is spelled in another way, or
+/// the new one would need quotes.
+fn respelled(raw: &str, wrong: &str, meant: &str) -> Option<String> {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let fits = meant.starts_with(|c: char| c.is_ascii_alphabetic()) && meant.chars().all(is_word);
+    let words = ["true", "false", "yes", "no", "on", "off", "y", "n", "null"];
+    let is_special = words.contains(&meant.to_ascii_lowercase().as_str());
+    if raw == wrong && fits && !is_special {
+        return Some(meant.to_owned());
+    }
+    let quote = raw.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    (fits && raw == format!("{quote}{wrong}{quote}")).then(|| format!("{quote}{meant}{quote}"))
+}
+
+/// The path without its last steps.
+fn around(path: &FieldPath, levels: usize) -> FieldPath {
+    path.segments().take(path.segments().count().saturating_sub(levels)).collect()
+}
+
+/// Where else a field of that name is specified: one level up, or one level down.
+fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String> {
+    let parent = schemas.last()?;
+    let up = schemas.len().checked_sub(2).and_then(|level| schemas.get(level));
+    if up.is_some_and(|up| property_names(up).any(|known| known == name)) {
+        let around = around(path, 2);
+        let around =
+            if around.is_empty() { "the object".to_owned() } else { format!("`{around}`") };
+        return Some(format!("`{name}` is a field of {around}, one level up"));
+    }
+    let properties = parent.get("properties").and_then(Value::as_object)?;
+    let has_it = |schema: &Value| property_names(schema).any(|known| known == name);
+    let (below, _) = properties.iter().find(|(_, schema)| has_it(schema))?;
+    let below = around(path, 1).name(below);
+    Some(format!("`{name}` is a field of `{below}`, one level down"))
+}
