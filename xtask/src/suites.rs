@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use billhook::KubernetesVersion;
 use billhook_apimachinery::print::pretty_json;
-use billhook_suite::{Failure, Runner, Suite, openshift};
+use billhook_suite::{Failure, Plan, PlanOptions, find_suites};
 
 /// The version whose texts the suites expect.
 const WRITTEN_FOR: KubernetesVersion = KubernetesVersion::V1_32;
@@ -47,7 +47,7 @@ pub fn main(options: &Options) -> ExitCode {
 
 fn run(path: &Path, options: &Options, count: &mut Count) -> Result<(), String> {
     let suites = match path.is_dir() {
-        true => openshift::find_suites(path).map_err(|error| error.to_string())?,
+        true => find_suites(path, |path| std::fs::read(path)).map_err(|error| error.to_string())?,
         false => vec![path.to_owned()],
     };
     if suites.is_empty() {
@@ -57,27 +57,19 @@ fn run(path: &Path, options: &Options, count: &mut Count) -> Result<(), String> 
 }
 
 fn run_suite(path: &Path, options: &Options, count: &mut Count) -> Result<(), String> {
-    let shown = path.display();
-    let text = std::fs::read(path).map_err(|error| format!("{shown}: {error}"))?;
-    let suite = Suite::read(&text).map_err(|error| format!("{shown}: {error}"))?;
-    let definitions = openshift::definitions(path, &suite, |path| std::fs::read(path))
-        .map_err(|error| error.to_string())?;
-    for definition in definitions {
-        let file = definition.path.display();
-        let runner = Runner::new(&definition.value, &suite.version, options.kubernetes)
-            .map_err(|error| format!("{shown}: {file}: {error}"))?;
-        for case in suite.cases() {
-            match runner.run(&case) {
-                Ok(()) => count.passed += 1,
-                Err(failure) if failure.is_only_text() && options.kubernetes != WRITTEN_FOR => {
-                    count.passed += 1;
-                    count.other_texts += 1;
-                }
-                Err(failure) => {
-                    count.failed += 1;
-                    println!("{shown}: {}: {}\n  {file}\n  {failure}", case.list(), case.name());
-                    print_objects(&failure);
-                }
+    let plan = PlanOptions::default().kubernetes(options.kubernetes);
+    let plan = Plan::load(path, &plan).map_err(|error| error.to_string())?;
+    for run in plan.runs() {
+        match run.run() {
+            Ok(()) => count.passed += 1,
+            Err(failure) if failure.is_only_text() && options.kubernetes != WRITTEN_FOR => {
+                count.passed += 1;
+                count.other_texts += 1;
+            }
+            Err(failure) => {
+                count.failed += 1;
+                println!("{}: {}\n  {failure}", path.display(), run.name());
+                print_objects(&failure);
             }
         }
     }

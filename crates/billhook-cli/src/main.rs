@@ -17,6 +17,7 @@ mod json;
 mod matching;
 mod options;
 mod owners;
+mod parallel;
 mod problem;
 mod report;
 mod server;

@@ -4,6 +4,8 @@ use std::fmt;
 
 use billhook::DeepValue;
 
+use crate::object_case::ExpectedError;
+
 /// The part of a case that fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -58,6 +60,34 @@ pub enum Failure {
         expected: String,
         /// The server's text.
         actual: String,
+    },
+    /// A request is accepted that should be refused.
+    #[error("{stage}: accepted, but expected {expected}")]
+    NoError {
+        /// The request.
+        stage: Stage,
+        /// The error that is expected.
+        expected: ExpectedError,
+    },
+    /// A request is refused as expected, but with another error.
+    #[error("{stage}: expected {expected}, got: {actual}")]
+    OtherError {
+        /// The request.
+        stage: Stage,
+        /// The error that is expected.
+        expected: ExpectedError,
+        /// The server's text.
+        actual: String,
+    },
+    /// Something else happens to the object, or is said of it.
+    #[error("{part}: expected {}, got {}", billhook::to_json(expected), billhook::to_json(actual))]
+    Part {
+        /// The part of the expectation: `warnings`, `pruned`, `defaulted` or `webhooks`.
+        part: &'static str,
+        /// All that is expected.
+        expected: DeepValue,
+        /// All that there is.
+        actual: DeepValue,
     },
     /// Another object is stored.
     #[error("another object is stored than expected")]

@@ -1,9 +1,10 @@
 #![doc = include_str!("../README.md")]
 //!
-//! The format is that of OpenShift's API repository: [`Suite`] reads it, [`openshift`] finds the
-//! definitions of a suite in the layout of that repository.
+//! [`Suite`] reads our own format and that of OpenShift's API repository, [`Plan`] finds the
+//! definitions and webhooks of a suite, and a [`Run`] is a case against them. [`openshift`] finds
+//! definitions in the layout of that repository.
 //!
-//! # What a case does
+//! # A case in OpenShift's format
 //!
 //! An object is created: it gets the name `test-…` if it has none, and the namespace `default`. Then
 //! the request must fail with a text that contains `expectedError`, or what is stored must equal
@@ -14,11 +15,29 @@
 //! Objects are compared without their names, namespaces and what a server sets in their metadata.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod answers;
+mod cluster;
+mod compare;
 mod failure;
+mod files;
+mod find;
+mod install;
+mod object_case;
+mod object_path;
 pub mod openshift;
+mod plan;
 mod runner;
+mod runner_error;
+mod strict;
 mod suite;
+mod suite_error;
 
 pub use failure::{Failure, Stage};
-pub use runner::{Runner, RunnerError};
-pub use suite::{Case, CreateCase, Suite, SuiteError, Tests, UpdateCase};
+pub use files::{FileError, FoundDefinition, ReadFile};
+pub use find::find_suites;
+pub use object_case::{Answer, Expectation, ExpectedError, ObjectCase, Row, Table};
+pub use plan::{Plan, PlanError, PlanOptions, Run};
+pub use runner::Runner;
+pub use runner_error::RunnerError;
+pub use suite::{Case, CreateCase, Suite, Tests, UpdateCase};
+pub use suite_error::SuiteError;

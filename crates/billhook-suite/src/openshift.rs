@@ -3,13 +3,12 @@
 //! somewhere above them `payload-manifests/featuregates`, which says what gates a set turns on.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 
-use billhook::{CustomResourceDefinition, DeepValue, ManifestError};
+use billhook::CustomResourceDefinition;
 use serde_json::Value;
 
+use crate::files::{self, FileError, FoundDefinition, ReadFile};
 use crate::suite::Suite;
 
 const DEFINITIONS: &str = "zz_generated.crd-manifests";
@@ -20,40 +19,15 @@ const INCLUDE: &str = "include.release.openshift.io/";
 /// The feature set in which gates are chosen one by one.
 const CUSTOM: &str = "CustomNoUpgrade";
 
-/// A definition that suites are run against.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct FoundDefinition {
-    /// The file.
-    pub path: PathBuf,
-    /// The document.
-    pub value: DeepValue,
-}
-
 /// Files that the definitions of a suite cannot be found with.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenshiftError {
-    /// A file or directory cannot be read.
-    #[error("{path}: {error}")]
-    Io {
-        /// The file or directory.
-        path: PathBuf,
-        /// The reason.
-        #[source]
-        error: io::Error,
-    },
-    /// A file is neither YAML nor JSON.
-    #[error("{path}: {error}")]
-    Manifest {
-        /// The file.
-        path: PathBuf,
-        /// The reason.
-        #[source]
-        error: ManifestError,
-    },
+    /// A file or directory cannot be used.
+    #[error(transparent)]
+    File(#[from] FileError),
     /// No definition has the name that the suite asks for.
-    #[error("no definition named `{name}` in {directory}")]
+    #[error("no definition named `{name}` in {}", directory.display())]
     NoDefinition {
         /// The name.
         name: String,
@@ -61,37 +35,20 @@ pub enum OpenshiftError {
         directory: PathBuf,
     },
     /// It is not known what gates a definition is for.
-    #[error("{path}: no manifest of feature gates is for this definition")]
+    #[error("{}: no manifest of feature gates is for this definition", path.display())]
     NoGates {
         /// The file of the definition.
         path: PathBuf,
     },
 }
 
-/// Returns the suites below a directory, sorted: the YAML files that have the layout around them.
-/// Links to directories are not followed.
-///
-/// # Errors
-///
-/// If a directory cannot be read.
-pub fn find_suites(directory: &Path) -> Result<Vec<PathBuf>, OpenshiftError> {
-    let mut suites = Vec::new();
-    let mut open = vec![directory.to_owned()];
-    while let Some(directory) = open.pop() {
-        for (path, is_directory) in entries(&directory)? {
-            if is_directory {
-                open.push(path);
-            } else if is_yaml(&path) && definitions_directory(&path).is_some() {
-                suites.push(path);
-            }
-        }
-    }
-    suites.sort();
-    Ok(suites)
+/// Whether a file has the layout around it.
+pub(crate) fn is_suite(path: &Path) -> bool {
+    is_yaml(path) && definitions_directory(path).is_some()
 }
 
 /// Returns the definitions that a suite is run against, sorted by file: those with its name, if its
-/// feature gates fit. The files are read with `read`, such as [`std::fs::read`].
+/// feature gates fit.
 ///
 /// # Errors
 ///
@@ -100,16 +57,14 @@ pub fn find_suites(directory: &Path) -> Result<Vec<PathBuf>, OpenshiftError> {
 pub fn definitions(
     path: &Path,
     suite: &Suite,
-    read: impl Fn(&Path) -> io::Result<Vec<u8>>,
+    read: ReadFile,
 ) -> Result<Vec<FoundDefinition>, OpenshiftError> {
     let directory = definitions_directory(path).unwrap_or_default();
-    let mut found = Vec::new();
-    for (path, value) in documents(&directory, &read)? {
-        let name = value.pointer("/metadata/name").and_then(Value::as_str);
-        if CustomResourceDefinition::is_definition(&value) && name == Some(&suite.crd_name) {
-            found.push(FoundDefinition { path, value });
-        }
-    }
+    let mut found = documents(&directory, read)?;
+    found.retain(|document| {
+        CustomResourceDefinition::is_definition(&document.value)
+            && document.name() == Some(&suite.crd_name)
+    });
     if found.is_empty() {
         return Err(OpenshiftError::NoDefinition { name: suite.crd_name.clone(), directory });
     }
@@ -117,7 +72,7 @@ pub fn definitions(
         return Ok(found);
     }
     let gates = match path.ancestors().map(|above| above.join(GATES)).find(|path| path.is_dir()) {
-        Some(directory) => documents(&directory, &read)?,
+        Some(directory) => documents(&directory, read)?,
         None => Vec::new(),
     };
     let mut fitting = Vec::new();
@@ -140,7 +95,7 @@ fn definitions_directory(suite: &Path) -> Option<PathBuf> {
 fn is_for(
     definition: &FoundDefinition,
     gates: &[String],
-    manifests: &[(PathBuf, DeepValue)],
+    manifests: &[FoundDefinition],
 ) -> Result<bool, OpenshiftError> {
     let value = &definition.value;
     let sets = values(value, FEATURE_SET);
@@ -153,14 +108,14 @@ fn is_for(
     let Some(include) = includes.map(|(name, _)| name).min() else { return Ok(true) };
     let sets = if sets.is_empty() { BTreeSet::from(["Default"]) } else { sets };
     let majors = values(value, MAJOR_VERSION);
-    let is_its = |manifest: &&(PathBuf, DeepValue)| {
-        let (_, manifest) = manifest;
+    let is_its = |manifest: &&FoundDefinition| {
+        let manifest = &manifest.value;
         annotation(manifest, include).is_some()
             && !values(manifest, FEATURE_SET).is_disjoint(&sets)
             && (majors.is_empty() || !values(manifest, MAJOR_VERSION).is_disjoint(&majors))
     };
-    let Some((_, manifest)) = manifests.iter().find(is_its) else {
-        return Err(OpenshiftError::NoGates { path: definition.path.clone() });
+    let Some(manifest) = manifests.iter().find(is_its).map(|manifest| &manifest.value) else {
+        return Err(OpenshiftError::NoGates { path: definition.file().into() });
     };
     Ok(gates.iter().all(|gate| match gate.strip_prefix('-') {
         Some(gate) => has_gate(manifest, "disabled", gate),
@@ -184,32 +139,14 @@ fn values<'v>(value: &'v Value, name: &str) -> BTreeSet<&'v str> {
 }
 
 /// The documents of the YAML files of a directory, sorted by file.
-fn documents(
-    directory: &Path,
-    read: impl Fn(&Path) -> io::Result<Vec<u8>>,
-) -> Result<Vec<(PathBuf, DeepValue)>, OpenshiftError> {
-    let mut paths: Vec<PathBuf> = entries(directory)?.into_iter().map(|(path, _)| path).collect();
+fn documents(directory: &Path, read: ReadFile) -> Result<Vec<FoundDefinition>, FileError> {
+    let entries = files::entries(directory)?.into_iter();
+    let mut paths: Vec<PathBuf> = entries.map(|(path, _)| path).collect();
     paths.retain(|path| is_yaml(path) && path.is_file());
     paths.sort();
-    let mut documents = Vec::new();
-    for path in paths {
-        let text = read(&path).map_err(|error| OpenshiftError::Io { path: path.clone(), error })?;
-        let found = billhook::read_manifests(&text)
-            .map_err(|error| OpenshiftError::Manifest { path: path.clone(), error })?;
-        documents.extend(found.into_iter().map(|document| (path.clone(), document.into_value())));
-    }
-    Ok(documents)
-}
-
-/// The entries of a directory, and whether they are directories themselves.
-fn entries(directory: &Path) -> Result<Vec<(PathBuf, bool)>, OpenshiftError> {
-    let failed = |error| OpenshiftError::Io { path: directory.to_owned(), error };
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        found.push((entry.path(), entry.file_type().map_err(failed)?.is_dir()));
-    }
-    Ok(found)
+    let documents: Result<Vec<_>, FileError> =
+        paths.iter().map(|path| files::documents(path, read)).collect();
+    Ok(documents?.into_iter().flatten().collect())
 }
 
 fn is_yaml(path: &Path) -> bool {

@@ -2,58 +2,16 @@
 
 use std::sync::Arc;
 
-use billhook::{
-    CrdError, CrdOptions, CustomResourceDefinition, DeepValue, Definition, DefinitionError,
-    DefinitionOptions, KubernetesVersion, ManifestError,
-};
-use billhook_admission::{
-    Admission, Chain, JsonPatch, ObjectRequest, PatchError, ServerFields, StoredObject, Unreachable,
-};
-use billhook_apimachinery::aggregate;
-use billhook_apimachinery::value::{deep_clone, deep_eq};
-use serde_json::{Map, Value};
+use billhook::{CrdOptions, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError};
+use billhook_admission::{Admission, Chain, JsonPatch, ObjectRequest, StoredObject, Unreachable};
+use billhook_apimachinery::value::deep_clone;
+use serde_json::Value;
 
+use crate::compare;
 use crate::failure::{Failure, Stage};
-use crate::suite::{Case, CreateCase, UpdateCase};
-
-/// The metadata that is not compared: names, and what a server sets.
-const NOT_COMPARED: [&str; 8] = [
-    "name",
-    "generateName",
-    "namespace",
-    "uid",
-    "generation",
-    "creationTimestamp",
-    "resourceVersion",
-    "managedFields",
-];
-
-/// The revision of every object that is stored.
-const REVISION: &str = "1";
-
-/// A definition for which no case can be run.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RunnerError {
-    /// The document is not a definition.
-    #[error(transparent)]
-    Definition(#[from] DefinitionError),
-    /// A server refuses the definition.
-    #[error("a server refuses the definition: {0}")]
-    Refused(String),
-    /// The definition cannot be served.
-    #[error(transparent)]
-    Crd(#[from] CrdError),
-    /// The definition does not have the version of the suite.
-    #[error("the definition has no version `{0}`")]
-    NoVersion(String),
-    /// The definition has several versions, and the suite names none.
-    #[error("the definition has {0} versions: the suite must name one of them")]
-    Versions(usize),
-    /// The definition cannot be patched as a case wants.
-    #[error("initialCRDPatches: {0}")]
-    Patch(#[from] PatchError),
-}
+use crate::install::{REVISION, accepted_definition, body, fields, set_metadata};
+use crate::runner_error::RunnerError;
+use crate::suite::{CreateCase, UpdateCase};
 
 /// Runs cases against a definition, as it is served in one version.
 #[derive(Clone, Debug)]
@@ -83,19 +41,12 @@ impl Runner {
         Ok(Runner { document, version, kubernetes, installed })
     }
 
-    /// Runs a case.
+    /// Runs a creation.
     ///
     /// # Errors
     ///
     /// How the case fails.
-    pub fn run(&self, case: &Case<'_>) -> Result<(), Failure> {
-        match case {
-            Case::Create(case) => self.create_case(case),
-            Case::Update(case) => self.update_case(case),
-        }
-    }
-
-    fn create_case(&self, case: &CreateCase) -> Result<(), Failure> {
+    pub fn create(&self, case: &CreateCase) -> Result<(), Failure> {
         let initial = initial_object(&case.initial)?;
         let request = ObjectRequest::create(&self.version, &body(&initial));
         let created = send(&self.installed, &request);
@@ -105,7 +56,12 @@ impl Runner {
         }
     }
 
-    fn update_case(&self, case: &UpdateCase) -> Result<(), Failure> {
+    /// Runs an update.
+    ///
+    /// # Errors
+    ///
+    /// How the case fails.
+    pub fn update(&self, case: &UpdateCase) -> Result<(), Failure> {
         let initial = initial_object(&case.initial)?;
         let updated = object("updated", &case.updated)?;
         let patched = self.patched(&case.initial_crd_patches)?;
@@ -154,7 +110,7 @@ impl Runner {
             let value = stored.object.get("metadata").and_then(|metadata| metadata.get(name));
             set_metadata(&mut updated, name, value.and_then(Value::as_str));
         }
-        send(&self.installed, &self.update(stored, &updated))
+        send(&self.installed, &self.replacement(stored, &updated))
     }
 
     /// Writes the status of an object to the stored one.
@@ -168,11 +124,11 @@ impl Runner {
         if let (Some(members), Some(status)) = (updated.as_object_mut(), object.get("status")) {
             members.insert("status".to_owned(), deep_clone(status));
         }
-        let request = self.update(stored, &updated).status_update();
+        let request = self.replacement(stored, &updated).status_update();
         send(admission.unwrap_or(&self.installed), &request)
     }
 
-    fn update(&self, stored: &Stored, object: &Value) -> ObjectRequest {
+    fn replacement(&self, stored: &Stored, object: &Value) -> ObjectRequest {
         ObjectRequest::replace(&self.version, &body(object), &[])
             .stored(StoredObject::new(stored.bytes.clone()).resource_version(REVISION))
     }
@@ -210,23 +166,11 @@ fn install(
             known.insert("storage".to_owned(), Value::Bool(true));
         }
     }
-    // What a server that has the definition already says of it is about other versions.
-    if let Some(members) = definition.as_object_mut() {
-        members.remove("status");
-    }
-    let options = DefinitionOptions::default().kubernetes(kubernetes);
-    let validation = Definition::with_options(&definition, &options)?.validate_create();
-    if !validation.errors().is_empty() {
-        return Err(RunnerError::Refused(aggregate(validation.errors())));
-    }
+    let definition = accepted_definition(&definition, kubernetes)?;
     let options = CrdOptions::default().kubernetes(kubernetes);
     let definition = CustomResourceDefinition::with_options(&definition, &options)?;
-    let fields = || ServerFields::new("00000000-0000-0000-0000-000000000000", TIME, "x");
     Ok(Admission::new(definition, Chain::new(Unreachable)).server_fields(fields))
 }
-
-/// The time at which all objects are created.
-const TIME: &str = "2000-01-01T00:00:00Z";
 
 /// Sends a request; returns what is stored, or the server's text.
 fn send(admission: &Admission, request: &ObjectRequest) -> Result<Stored, String> {
@@ -257,25 +201,8 @@ fn compare(stored: &Stored, expected: &str) -> Result<(), Failure> {
     if expected.is_empty() {
         return Ok(());
     }
-    let mut expected = object("expected", expected)?;
-    let mut actual = stored.object.clone();
-    strip(&mut expected);
-    strip(&mut actual);
-    match deep_eq(&expected, &actual) {
-        true => Ok(()),
-        false => Err(Failure::Object { expected, actual }),
-    }
-}
-
-/// Removes what is not compared.
-fn strip(object: &mut Value) {
-    let Some(members) = object.as_object_mut() else { return };
-    if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
-        metadata.retain(|name, _| !NOT_COMPARED.contains(&name.as_str()));
-        if metadata.is_empty() {
-            members.remove("metadata");
-        }
-    }
+    let expected = object("expected", expected)?;
+    compare::whole(&expected, &stored.object)
 }
 
 fn object(field: &str, text: &str) -> Result<DeepValue, Failure> {
@@ -294,22 +221,4 @@ fn initial_object(text: &str) -> Result<DeepValue, Failure> {
     set_metadata(&mut object, "generateName", Some("test-"));
     set_metadata(&mut object, "namespace", Some("default"));
     Ok(object)
-}
-
-/// Sets or removes a field of the metadata, which is made if there is none.
-fn set_metadata(object: &mut Value, name: &str, value: Option<&str>) {
-    let Some(members) = object.as_object_mut() else { return };
-    let metadata = members.entry("metadata").or_insert(Value::Null);
-    if metadata.is_null() {
-        *metadata = Value::Object(Map::new());
-    }
-    let Some(metadata) = metadata.as_object_mut() else { return };
-    match value {
-        Some(value) => metadata.insert(name.to_owned(), value.into()),
-        None => metadata.remove(name),
-    };
-}
-
-fn body(object: &Value) -> Vec<u8> {
-    billhook::to_json(object).into_bytes()
 }

@@ -1,8 +1,15 @@
 //! The documents.
 
-use billhook::{DeepValue, ManifestError, RecordError};
+use std::collections::BTreeMap;
+
+use billhook::{DeepValue, FieldPath, KubernetesVersion, UserInfo};
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord;
+use serde_json::Value;
+
+use crate::object_case::{Answer, ObjectCase, Row};
+use crate::strict::{self, Mistake};
+use crate::suite_error::SuiteError;
 
 record! {
     /// A suite: cases for the definitions of a name.
@@ -18,13 +25,32 @@ record! {
         /// The feature gates that a definition must be for; with `-` before it, one that must be
         /// off.
         pub feature_gates: Vec<String> = "featureGates",
-        /// The cases.
+        /// Cases in OpenShift's format.
         pub tests: Tests = "tests",
+        /// Files and directories with definitions, as seen from the suite.
+        pub crds: Vec<String> = "crds",
+        /// The Kubernetes versions to run against.
+        pub kubernetes: Vec<String> = "kubernetes",
+        /// The namespaces and their labels. Without any, all namespaces have the labels that every
+        /// namespace has.
+        pub namespaces: BTreeMap<String, BTreeMap<String, String>> = "namespaces",
+        /// The user who makes the requests.
+        pub user: Option<UserInfo> = "user",
+        /// Files with webhook configurations, as seen from the suite.
+        pub webhooks: Vec<String> = "webhooks",
+        /// The answers of webhooks by name. A webhook without one cannot be reached.
+        pub answers: BTreeMap<String, Answer> = "answers",
+        /// Cases in our own format.
+        pub cases: Vec<ObjectCase> = "cases",
     }
 }
 
+/// The fields that only our own format has.
+const OWN_FIELDS: [&str; 7] =
+    ["crds", "kubernetes", "namespaces", "user", "webhooks", "answers", "cases"];
+
 record! {
-    /// The cases of a suite.
+    /// The cases of a suite in OpenShift's format.
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
     pub struct Tests = "Tests" {
@@ -73,26 +99,9 @@ record! {
     }
 }
 
-/// A text that is not a suite.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SuiteError {
-    /// The text is neither YAML nor JSON.
-    #[error(transparent)]
-    Manifest(#[from] ManifestError),
-    /// The text holds no suite, or more than one.
-    #[error("expected one suite, found {0} documents")]
-    Count(usize),
-    /// A field has the wrong type.
-    #[error(transparent)]
-    Record(#[from] RecordError),
-    /// The suite does not name its definition.
-    #[error("`crdName` is missing")]
-    NoDefinition,
-}
-
 impl Suite {
-    /// Reads a suite from YAML or JSON text. Fields that suites do not have are ignored.
+    /// Reads a suite from YAML or JSON text. In a suite that has fields of our own format, unknown
+    /// fields are errors; in others they are ignored, as OpenShift's runner does.
     ///
     /// # Errors
     ///
@@ -102,17 +111,53 @@ impl Suite {
         let [document] = documents.as_slice() else {
             return Err(SuiteError::Count(documents.len()));
         };
-        let (suite, _) = <Suite as TypedRecord>::read(document.value())?;
+        let value = document.value();
+        if OWN_FIELDS.iter().any(|field| value.get(field).is_some()) {
+            return Self::read_own(value).map_err(|mistake| mistake.in_text(text));
+        }
+        let (suite, _) = <Suite as TypedRecord>::read(value)?;
         if suite.crd_name.is_empty() {
             return Err(SuiteError::NoDefinition);
         }
         Ok(suite)
     }
 
-    /// Returns the cases: the creations, then the updates.
+    fn read_own(value: &Value) -> Result<Self, Mistake> {
+        strict::check(value, Suite::record())?;
+        let suite = <Suite as record::FieldValue>::of(value);
+        suite.versions()?;
+        let cases = FieldPath::default().name("cases");
+        for (index, case) in suite.cases.iter().enumerate() {
+            case.check(&cases.clone().index(index))?;
+        }
+        let has_tests = suite.tests.on_create.len() + suite.tests.on_update.len() > 0;
+        match has_tests && suite.crd_name.is_empty() {
+            true => Err(Mistake::missing(FieldPath::default().name("crdName"))),
+            false => Ok(suite),
+        }
+    }
+
+    /// The versions to run against.
+    pub(crate) fn versions(&self) -> Result<Vec<KubernetesVersion>, Mistake> {
+        let path = FieldPath::default().name("kubernetes");
+        let version = |(index, text): (usize, &String)| {
+            let version = text.parse::<KubernetesVersion>();
+            version.map_err(|error| Mistake::new(path.clone().index(index), error.to_string()))
+        };
+        self.kubernetes.iter().enumerate().map(version).collect()
+    }
+
+    /// Returns the cases: the creations, the updates, then those of our own format, a table as a
+    /// case for each value.
     pub fn cases(&self) -> impl Iterator<Item = Case<'_>> {
         let create = self.tests.on_create.iter().map(Case::Create);
-        create.chain(self.tests.on_update.iter().map(Case::Update))
+        let update = self.tests.on_update.iter().map(Case::Update);
+        let own = self.cases.iter().flat_map(|case| {
+            let rows = case.table.iter().flat_map(|table| table.rows().map(Some));
+            let alone = case.table.is_none().then_some(None);
+            rows.chain(alone).map(move |row| Case::Object { case, row })
+        });
+        create.chain(update).chain(own)
     }
 }
 
@@ -124,6 +169,14 @@ pub enum Case<'s> {
     Create(&'s CreateCase),
     /// An update.
     Update(&'s UpdateCase),
+    /// A request in our own format.
+    #[non_exhaustive]
+    Object {
+        /// The request.
+        case: &'s ObjectCase,
+        /// The value of its table, if it has one.
+        row: Option<Row<'s>>,
+    },
 }
 
 impl<'s> Case<'s> {
@@ -132,14 +185,16 @@ impl<'s> Case<'s> {
         match self {
             Case::Create(case) => &case.name,
             Case::Update(case) => &case.name,
+            Case::Object { case, .. } => &case.name,
         }
     }
 
-    /// Returns the list of the suite that holds the case: `onCreate` or `onUpdate`.
+    /// Returns the list of the suite that holds the case: `onCreate`, `onUpdate` or `cases`.
     pub fn list(self) -> &'static str {
         match self {
             Case::Create(_) => "onCreate",
             Case::Update(_) => "onUpdate",
+            Case::Object { .. } => "cases",
         }
     }
 }

@@ -8,9 +8,10 @@ use crate::options::FindingsFormat;
 use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
-Suites are those of OpenShift's API repository: objects to create and to update, and what a server
-is expected to make of them. Without --crd the definitions are found as in that repository, in the
-directory `zz_generated.crd-manifests` beside `tests`.
+A suite has objects to create and to update, and what a server is expected to make of them. It is
+written in the format that docs/suites.md describes, or in that of OpenShift's API repository. The
+CRDs are those that the suite names, those of --crd, or those that are found as in that repository,
+in the directory `zz_generated.crd-manifests` beside `tests`.
 
 Exit status:
   0  all cases pass
@@ -29,7 +30,10 @@ pub(crate) struct Test {
     pub(crate) filter: Option<String>,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
-    /// Suites: files, or directories in the layout of OpenShift's API repository
+    /// Print how long each case took
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) durations: bool,
+    /// Suites: files, or directories that are searched for them
     #[arg(value_name = "SUITE", required = true)]
     pub(crate) suites: Vec<PathBuf>,
 }

@@ -2,70 +2,28 @@
 
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
-use billhook::FieldPath;
-use billhook_findings::{Finding, Format, Place, Severity, Subject};
-use billhook_suite::{Case, Failure, Stage};
+use billhook_findings::{Format, Subject};
+use billhook_suite::{Failure, Run};
 use similar::TextDiff;
 
 use crate::findings::{self, Collector};
 use crate::problem::{Problem, Status};
 use crate::report::{self, visible, write};
 
-/// The rule of all failures.
-const RULE: &str = "suite";
-
-/// How a case went against a definition.
-pub(super) struct Outcome<'o> {
-    pub(super) place: &'o Place,
-    pub(super) case: Case<'o>,
-    /// The position in its list.
-    pub(super) index: usize,
-    pub(super) definition: &'o str,
-    pub(super) result: Result<(), Failure>,
-}
-
-impl Outcome<'_> {
-    fn subject(&self) -> Subject {
-        let name = format!("{}: {} ({})", self.case.list(), self.case.name(), self.definition);
-        let findings = self.result.as_ref().err().map(|failure| self.finding(failure));
-        Subject::new(self.place.source.name(), name, findings.into_iter().collect())
-    }
-
-    fn finding(&self, failure: &Failure) -> Finding {
-        let case = FieldPath::default().name("tests").name(self.case.list()).index(self.index);
-        let path = match field(failure) {
-            Some(field) => case.name(field),
-            None => case,
-        };
-        let text = format!("{}: {failure}", self.case.name());
-        Finding::new(Severity::Error, RULE, text).at(self.place, path)
-    }
-}
-
-/// The field of a case that a failure is about.
-fn field(failure: &Failure) -> Option<&'static str> {
-    match failure {
-        Failure::Refused { stage: Stage::Create, .. } => Some("initial"),
-        Failure::Refused { .. } => Some("updated"),
-        Failure::Accepted { stage: Stage::UpdateStatus, .. }
-        | Failure::Text { stage: Stage::UpdateStatus, .. } => Some("expectedStatusError"),
-        Failure::Accepted { .. } | Failure::Text { .. } => Some("expectedError"),
-        Failure::Object { .. } => Some("expected"),
-        _ => None,
-    }
-}
-
 /// Prints outcomes, and counts them.
 pub(super) struct Printer {
     collector: Option<Collector>,
     passed: usize,
     failed: usize,
+    /// Whether to print how long each case took.
+    durations: bool,
 }
 
 impl Printer {
-    pub(super) fn new(format: Option<Format>) -> Self {
-        Printer { collector: format.map(Collector::new), passed: 0, failed: 0 }
+    pub(super) fn new(format: Option<Format>, durations: bool) -> Self {
+        Printer { collector: format.map(Collector::new), passed: 0, failed: 0, durations }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -76,26 +34,33 @@ impl Printer {
         if self.failed > 0 { Status::Refused } else { Status::Fine }
     }
 
-    pub(super) fn add(&mut self, outcome: &Outcome<'_>) -> io::Result<()> {
-        match &outcome.result {
+    pub(super) fn add(
+        &mut self,
+        run: &Run,
+        outcome: &Result<(), Failure>,
+        took: Duration,
+    ) -> io::Result<()> {
+        match outcome {
             Ok(()) => self.passed += 1,
             Err(_) => self.failed += 1,
         }
-        let subject = outcome.subject();
+        let subject = run.subject(outcome);
         if let Some(collector) = &mut self.collector {
             return collector.add_subject(subject);
         }
-        let Err(failure) = &outcome.result else { return Ok(()) };
-        let mut text = format!("{}: {}\n", visible(&subject.file), visible(&subject.name));
-        text.push_str(&findings::text(&subject.findings));
-        if let Failure::Object { expected, actual } = failure {
-            let (expected, actual) = (billhook::to_yaml(expected), billhook::to_yaml(actual));
-            let diff = TextDiff::from_lines(&expected, &actual);
-            let diff = diff.unified_diff().header("expected", "stored").to_string();
-            for line in diff.lines() {
-                text.push_str(&format!("    {}\n", visible(line)));
-            }
+        let mut text = String::new();
+        if self.durations || outcome.is_err() {
+            text = format!("{}: {}", visible(&subject.file), visible(&subject.name));
+        }
+        if self.durations {
+            text.push_str(&format!(": {took:.1?}"));
+        }
+        if !text.is_empty() {
             text.push('\n');
+        }
+        if let Err(failure) = outcome {
+            text.push_str(&findings::text(&subject.findings));
+            text.push_str(&difference(failure));
         }
         write(&text)
     }
@@ -114,10 +79,23 @@ impl Printer {
         }
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
-        match self.collector {
+    /// Ends the report of a run that took a time.
+    pub(super) fn finish(self, took: Duration) -> io::Result<()> {
+        let Printer { collector, durations, passed, failed } = self;
+        let took = if durations { format!(" in {took:.1?}") } else { String::new() };
+        match collector {
             Some(collector) => collector.finish(),
-            None => write(&format!("{} passed, {} failed\n", self.passed, self.failed)),
+            None => write(&format!("{passed} passed, {failed} failed{took}\n")),
         }
     }
+}
+
+/// The lines in which an object differs from the expected one.
+fn difference(failure: &Failure) -> String {
+    let Failure::Object { expected, actual } = failure else { return String::new() };
+    let (expected, actual) = (billhook::to_yaml(expected), billhook::to_yaml(actual));
+    let diff = TextDiff::from_lines(&expected, &actual);
+    let diff = diff.unified_diff().header("expected", "stored").to_string();
+    let lines = diff.lines().map(|line| format!("    {}\n", visible(line)));
+    lines.chain(["\n".to_owned()]).collect()
 }

@@ -2,11 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use billhook_suite::openshift::{OpenshiftError, definitions, find_suites};
-use billhook_suite::{Runner, Suite};
+use billhook_suite::openshift::{OpenshiftError, definitions};
+use billhook_suite::{Plan, PlanOptions, Suite, find_suites};
 
 pub(crate) fn directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/layout")
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    std::fs::read(path)
 }
 
 fn suite(name: &str) -> (PathBuf, Suite) {
@@ -22,9 +26,9 @@ fn names(paths: impl IntoIterator<Item = PathBuf>) -> Vec<String> {
 
 #[test]
 fn suites_are_found() {
-    let found = names(find_suites(&directory()).unwrap());
+    let found = names(find_suites(&directory(), read).unwrap());
     assert_eq!(found, ["advanced.yaml", "all.yaml", "not-advanced.yaml"]);
-    let error = find_suites(Path::new("/does/not/exist")).unwrap_err();
+    let error = find_suites(Path::new("/does/not/exist"), read).unwrap_err();
     assert!(error.to_string().starts_with("/does/not/exist: "), "{error}");
 }
 
@@ -32,12 +36,7 @@ fn suites_are_found() {
 fn gates_choose_definitions() {
     let chosen = |name: &str| {
         let (path, suite) = suite(name);
-        names(
-            definitions(&path, &suite, |path| std::fs::read(path))
-                .unwrap()
-                .into_iter()
-                .map(|found| found.path),
-        )
+        names(definitions(&path, &suite, read).unwrap().iter().map(|found| found.file().into()))
     };
     let all = [
         "backups-CustomNoUpgrade.crd.yaml",
@@ -49,20 +48,16 @@ fn gates_choose_definitions() {
     assert_eq!(chosen("not-advanced.yaml"), [all[1]]);
     let (path, mut suite) = suite("all.yaml");
     suite.crd_name = "others.example.com".to_owned();
-    let error = definitions(&path, &suite, |path| std::fs::read(path)).unwrap_err();
+    let error = definitions(&path, &suite, read).unwrap_err();
     assert!(matches!(error, OpenshiftError::NoDefinition { .. }), "{error}");
 }
 
 #[test]
 fn cases_pass() {
-    let (path, suite) = suite("all.yaml");
-    let mut count = 0;
-    for definition in definitions(&path, &suite, |path| std::fs::read(path)).unwrap() {
-        let runner = Runner::new(&definition.value, "", Default::default()).unwrap();
-        for case in suite.cases() {
-            runner.run(&case).unwrap_or_else(|failure| panic!("{}: {failure}", case.name()));
-            count += 1;
-        }
+    let (path, _) = suite("all.yaml");
+    let plan = Plan::load(&path, &PlanOptions::default()).unwrap();
+    for run in plan.runs() {
+        run.run().unwrap_or_else(|failure| panic!("{}: {failure}", run.name()));
     }
-    assert_eq!(count, 21);
+    assert_eq!(plan.runs().len(), 21);
 }

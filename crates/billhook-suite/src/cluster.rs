@@ -1,0 +1,323 @@
+//! Cases of our own format: definitions and webhooks as in a cluster, and requests to it.
+
+use std::collections::BTreeMap;
+
+use billhook::webhook::{NamespaceError, NamespaceLabels, WebhookConfiguration};
+use billhook::{
+    Change, ChangeKind, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Decoded,
+    DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Segment, Status,
+};
+use billhook_admission::{
+    Action, Admission, Chain, ObjectRequest, RequestOptions, StoredObject, Subresource,
+};
+use billhook_apimachinery::value::deep_clone;
+use serde_json::{Map, Value};
+
+use crate::answers::Answers;
+use crate::compare;
+use crate::failure::{Failure, Stage};
+use crate::install::{REVISION, UID, accepted_definition, body, fields, set_metadata};
+use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
+use crate::object_path::ObjectPath;
+use crate::runner_error::RunnerError;
+use crate::suite::Suite;
+
+/// The name and the namespace of objects that have none.
+const NAME: &str = "test";
+const NAMESPACE: &str = "default";
+/// The rule on unknown and repeated fields.
+const UNKNOWN_FIELD: &str = "RP-20";
+
+/// Definitions and webhooks, and the requests of a suite to them.
+#[derive(Clone, Debug)]
+pub(crate) struct Cluster {
+    resources: Vec<(CustomResourceDefinition, Admission)>,
+}
+
+/// All that came of a request.
+#[derive(Clone, Debug)]
+pub(crate) struct Observed {
+    pub(crate) result: Result<DeepValue, Status>,
+    pub(crate) warnings: Vec<String>,
+    /// The changes that decoding makes.
+    changes: Vec<Change>,
+    /// The object after them.
+    decoded: DeepValue,
+    /// The names of the webhooks that were called.
+    pub(crate) webhooks: Vec<String>,
+}
+
+impl Cluster {
+    /// Installs definitions and webhooks on a server of a Kubernetes version.
+    pub(crate) fn new(
+        definitions: &[&Value],
+        webhooks: &[WebhookConfiguration],
+        suite: &Suite,
+        kubernetes: KubernetesVersion,
+    ) -> Result<Self, RunnerError> {
+        let mut chain = Chain::new(Answers(suite.answers.clone())).kubernetes(kubernetes);
+        chain = match suite.namespaces.is_empty() {
+            true => chain.namespaces(every_namespace),
+            false => chain.namespaces(suite.namespaces.clone()),
+        };
+        chain = chain.webhooks(webhooks).results_in_hook_order(true);
+        let resources = definitions.iter().map(|definition| {
+            let document = accepted_definition(definition, kubernetes)?;
+            let options = CrdOptions::default().kubernetes(kubernetes);
+            let definition = CustomResourceDefinition::with_options(&document, &options)?;
+            let admission = Admission::new(definition.clone(), chain.clone());
+            Ok((definition, admission.server_fields(fields)))
+        });
+        Ok(Cluster { resources: resources.collect::<Result<_, RunnerError>>()? })
+    }
+
+    /// Runs a case.
+    pub(crate) fn run(
+        &self,
+        suite: &Suite,
+        case: &ObjectCase,
+        row: Option<Row<'_>>,
+    ) -> Result<(), Failure> {
+        let observed = self.observe(suite, case, row)?;
+        let accepted = Expectation::default();
+        let expected = case.expect.as_ref().unwrap_or(&accepted);
+        let stage = stage(case);
+        let Some(row) = row else { return observed.judge(stage, expected) };
+        match (row.is_valid, &expected.error) {
+            (true, _) => observed.judge(stage, &Expectation { error: None, ..expected.clone() }),
+            (false, Some(_)) => observed.judge(stage, expected),
+            (false, None) => observed.near(stage, row.field),
+        }
+    }
+
+    /// Sends the request of a case.
+    pub(crate) fn observe(
+        &self,
+        suite: &Suite,
+        case: &ObjectCase,
+        row: Option<Row<'_>>,
+    ) -> Result<Observed, Failure> {
+        let mut object = object(case, row).map_err(Failure::Unusable)?;
+        let (served, admission) = self.resource(&object).map_err(Failure::Unusable)?;
+        let is_namespaced = served.definition().scope() == Scope::Namespaced;
+        name(&mut object, None, is_namespaced);
+        let mut request = match &case.old {
+            None => ObjectRequest::create(served.name(), &body(&object)),
+            Some(old) => {
+                let mut old = old.clone();
+                name(&mut old, Some(&object), is_namespaced);
+                stored_fields(&mut old);
+                let stored = StoredObject::new(body(&old)).resource_version(REVISION);
+                ObjectRequest::update(served.name(), &body(&object), &[]).stored(stored)
+            }
+        };
+        request.subresource = match case.subresource.as_str() {
+            "status" => Some(Subresource::Status),
+            "scale" => Some(Subresource::Scale),
+            _ => None,
+        };
+        request.field_validation = match case.field_validation.as_str() {
+            "Strict" => FieldValidation::Strict,
+            "Ignore" => FieldValidation::Ignore,
+            _ => FieldValidation::Warn,
+        };
+        let user = case.user.as_ref().or(suite.user.as_ref());
+        request.user = user.cloned().unwrap_or_default();
+        request.options = RequestOptions::default().trace(true);
+        let outcome = admission.admit_blocking(&request);
+        let decoded = served.decode(&request.body, &DecodeOptions::default().report(true));
+        let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
+        let called = |action: &Action| match action {
+            Action::Webhook { hook, .. } => Some(hook.clone()),
+            _ => None,
+        };
+        Ok(Observed {
+            result: outcome.result.map(|accepted| accepted.returned.unwrap_or_default()),
+            warnings: outcome.warnings.texts(),
+            webhooks: outcome.steps.iter().filter_map(|step| called(&step.action)).collect(),
+            changes,
+            decoded,
+        })
+    }
+
+    /// The version of the definition that an object is of.
+    fn resource(&self, object: &Value) -> Result<(CrdVersion, &Admission), String> {
+        let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let is_its = |(definition, _): &&(CustomResourceDefinition, _)| {
+            definition.group() == group && definition.kind() == kind
+        };
+        let Some((definition, admission)) = self.resources.iter().find(is_its) else {
+            return Err(format!("no definition for kind `{kind}` of `{api_version}`"));
+        };
+        let served = definition.served(version).map_err(|error| error.to_string())?;
+        Ok((served, admission))
+    }
+}
+
+/// The object of a case, with the value of a row.
+fn object(case: &ObjectCase, row: Option<Row<'_>>) -> Result<DeepValue, String> {
+    match row {
+        Some(row) => ObjectPath::parse(row.field)?.set(&case.object, row.value),
+        None => Ok(case.object.clone()),
+    }
+}
+
+/// The stage of a case.
+pub(crate) fn stage(case: &ObjectCase) -> Stage {
+    match (&case.old, case.subresource.as_str()) {
+        (None, _) => Stage::Create,
+        (Some(_), "status") => Stage::UpdateStatus,
+        (Some(_), _) => Stage::Update,
+    }
+}
+
+/// The labels of any namespace.
+fn every_namespace(name: &str) -> Result<Option<NamespaceLabels>, NamespaceError> {
+    let label = ("kubernetes.io/metadata.name".to_owned(), name.to_owned());
+    Ok(Some([label].into()))
+}
+
+/// Names an object that has no name: as another one, or as all objects are.
+fn name(object: &mut Value, other: Option<&Value>, is_namespaced: bool) {
+    let namespace = is_namespaced.then_some(("namespace", NAMESPACE));
+    for (field, default) in [("name", NAME)].into_iter().chain(namespace) {
+        let metadata = |object: &Value, field| object.pointer("/metadata")?.get(field).cloned();
+        let is_generated = field == "name" && metadata(object, "generateName").is_some();
+        if metadata(object, field).is_none() && !is_generated {
+            let other = other.and_then(|other| metadata(other, field));
+            let value = other.as_ref().and_then(Value::as_str).unwrap_or(default);
+            set_metadata(object, field, Some(value));
+        }
+    }
+}
+
+/// Sets what a server has written into a stored object.
+fn stored_fields(object: &mut Value) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let fields = fields();
+    metadata.entry("uid").or_insert_with(|| UID.into());
+    metadata.entry("creationTimestamp").or_insert_with(|| fields.creation_timestamp.into());
+    metadata.entry("generation").or_insert_with(|| 1.into());
+}
+
+impl Observed {
+    /// Compares with what is expected.
+    pub(crate) fn judge(&self, stage: Stage, expected: &Expectation) -> Result<(), Failure> {
+        let text = |status: &Status| status.to_string();
+        let object = match (&self.result, &expected.error) {
+            (Ok(object), None) => Some(object),
+            (Err(status), None) => {
+                return Err(Failure::Refused { stage, actual: text(status) });
+            }
+            (Ok(_), Some(error)) => {
+                return Err(Failure::NoError { stage, expected: error.clone() });
+            }
+            (Err(status), Some(error)) if fits(error, status) => None,
+            (Err(status), Some(error)) => {
+                let (expected, actual) = (error.clone(), text(status));
+                return Err(Failure::OtherError { stage, expected, actual });
+            }
+        };
+        for (part, wanted, is) in [
+            ("warnings", expected.warnings.as_deref().map(texts), texts(&self.warnings)),
+            ("pruned", expected.pruned.as_deref().map(texts), texts(&self.pruned())),
+            ("defaulted", expected.defaulted.as_ref().map(map), map(&self.defaulted())),
+            ("webhooks", expected.webhooks.as_deref().map(texts), texts(&self.webhooks)),
+        ] {
+            if let Some(wanted) = wanted.filter(|wanted| *wanted != is) {
+                return Err(Failure::Part { part, expected: wanted, actual: is });
+            }
+        }
+        let Some(object) = object else { return Ok(()) };
+        let whole = expected.object.as_ref().map(|expected| compare::whole(expected, object));
+        whole.unwrap_or(Ok(()))?;
+        let part = expected.matches.as_ref().map(|expected| compare::part(expected, object));
+        part.unwrap_or(Ok(()))
+    }
+
+    /// Expects any error of a field, one around it or one below it.
+    fn near(&self, stage: Stage, field: &str) -> Result<(), Failure> {
+        let expected = ExpectedError { field: field.to_owned(), ..ExpectedError::default() };
+        let Err(status) = &self.result else { return Err(Failure::NoError { stage, expected }) };
+        let field = field.strip_prefix('/').map_or(field.to_owned(), |it| it.replace('/', "."));
+        let steps = |path: &str| -> Vec<String> {
+            let steps = path.split(['.', '[', ']']).filter(|step| !step.is_empty());
+            steps.filter(|step| *step != "<nil>").map(str::to_owned).collect()
+        };
+        let wanted = steps(&field);
+        let is_near = |path: &str| {
+            let mut pairs = wanted.iter().zip(steps(path));
+            pairs.all(|(wanted, step)| *wanted == step)
+        };
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        let mut fields = causes.map(|cause| cause.field.as_str()).peekable();
+        // A body that cannot be decoded names no field.
+        match fields.peek().is_none() || fields.any(is_near) {
+            true => Ok(()),
+            false => Err(Failure::OtherError { stage, expected, actual: status.to_string() }),
+        }
+    }
+
+    pub(crate) fn pruned(&self) -> Vec<String> {
+        let pruned = self.changes.iter().filter(|change| change.kind() == ChangeKind::Pruned);
+        sorted(pruned.map(|change| change.path().to_string()))
+    }
+
+    pub(crate) fn defaulted(&self) -> BTreeMap<String, DeepValue> {
+        let set = self.changes.iter().filter(|change| change.kind() == ChangeKind::Defaulted);
+        let mut tops: Vec<&FieldPath> = Vec::new();
+        for path in set.map(Change::path) {
+            // What a default holds may get defaults itself.
+            if !tops.iter().any(|top| path.starts_with(top)) {
+                tops.push(path);
+            }
+        }
+        let value = |path: &FieldPath| DeepValue::from(deep_clone(find(&self.decoded, path)));
+        tops.into_iter().map(|path| (path.to_string(), value(path))).collect()
+    }
+}
+
+/// The value at a path; null if it is not there.
+fn find<'v>(value: &'v Value, path: &FieldPath) -> &'v Value {
+    path.segments().fold(value, |value, segment| match segment {
+        Segment::Name(name) | Segment::Key(name) => value.get(name).unwrap_or(&Value::Null),
+        Segment::Index(index) => value.get(index).unwrap_or(&Value::Null),
+        _ => &Value::Null,
+    })
+}
+
+/// Whether a status is what is expected.
+fn fits(expected: &ExpectedError, status: &Status) -> bool {
+    let ExpectedError { rule, field, text } = expected;
+    if field.is_empty() && (rule.is_empty() || *rule == status.reason) {
+        return status.message.contains(text);
+    }
+    if rule == UNKNOWN_FIELD {
+        let names = |kind: &str| status.message.contains(&format!("{kind} field \"{field}"));
+        let is_named = names("unknown") || names("duplicate");
+        return is_named && status.message.contains(text);
+    }
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.into_iter().any(|cause| {
+        (rule.is_empty() || *rule == cause.reason)
+            && (field.is_empty() || *field == cause.field)
+            && format!("{}: {}", cause.field, cause.message).contains(text)
+    })
+}
+
+fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut texts: Vec<String> = texts.collect();
+    texts.sort();
+    texts
+}
+
+fn texts(texts: &[String]) -> DeepValue {
+    DeepValue::from(Value::from(texts.to_vec()))
+}
+
+fn map(map: &BTreeMap<String, DeepValue>) -> DeepValue {
+    let members = map.iter().map(|(name, value)| (name.clone(), deep_clone(value)));
+    DeepValue::from(Value::Object(members.collect::<Map<_, _>>()))
+}

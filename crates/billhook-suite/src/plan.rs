@@ -1,0 +1,487 @@
+//! A suite with all that it needs: its definitions and webhooks, and a run for each case against
+//! each of them.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use billhook::webhook::WebhookConfiguration;
+use billhook::{FieldPath, KubernetesVersion};
+use billhook_findings::{Finding, Place, Severity, Source, Subject};
+use serde_json::Value;
+
+use crate::cluster::Cluster;
+use crate::failure::{Failure, Stage};
+use crate::files::{self, FileError, FoundDefinition, ReadFile};
+use crate::object_case::Row;
+use crate::openshift;
+use crate::runner::Runner;
+use crate::runner_error::RunnerError;
+use crate::suite::{Case, Suite};
+
+/// The rule of all failures.
+const RULE: &str = "suite";
+
+/// The definitions and the version for suites that name none.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct PlanOptions {
+    /// The definitions; without them, those are taken that lie beside a suite as in OpenShift's API
+    /// repository.
+    pub definitions: Option<Vec<FoundDefinition>>,
+    /// The Kubernetes version.
+    pub kubernetes: KubernetesVersion,
+    /// How files are read.
+    pub read: ReadFile,
+}
+
+impl Default for PlanOptions {
+    fn default() -> Self {
+        let read: ReadFile = |path| std::fs::read(path);
+        PlanOptions { definitions: None, kubernetes: KubernetesVersion::default(), read }
+    }
+}
+
+impl PlanOptions {
+    /// The options with definitions.
+    #[must_use]
+    pub fn definitions(mut self, definitions: Vec<FoundDefinition>) -> Self {
+        self.definitions = Some(definitions);
+        self
+    }
+
+    /// The options with another Kubernetes version.
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
+
+    /// The options with another way to read files.
+    #[must_use]
+    pub fn read(mut self, read: ReadFile) -> Self {
+        self.read = read;
+        self
+    }
+}
+
+/// A suite that cannot be run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PlanError {
+    /// The file.
+    pub file: String,
+    /// Line and column in it, from 1.
+    pub place: Option<(usize, usize)>,
+    /// The reason.
+    pub message: String,
+    /// Advice.
+    pub help: Option<String>,
+}
+
+impl PlanError {
+    fn new(path: &Path, message: impl fmt::Display) -> Self {
+        let file = path.to_string_lossy().into_owned();
+        PlanError { file, place: None, message: message.to_string(), help: None }
+    }
+
+    /// The error of a file that the suite names, or that is the suite itself.
+    fn of_file(error: &FileError) -> Self {
+        match error {
+            FileError::Io { path, error } => Self::new(path, io_text(error)),
+            FileError::Manifest { path, error } => {
+                PlanError { place: error.place(), ..Self::new(path, error) }
+            }
+        }
+    }
+
+    fn help(mut self, help: &str) -> Self {
+        self.help = Some(help.to_owned());
+        self
+    }
+}
+
+/// The text of an error of the system, without its number.
+fn io_text(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or_default();
+    let mut letters = text.chars();
+    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
+    first.into_iter().chain(letters).collect()
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.file)?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+/// A suite, ready to be run.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    runs: Vec<Run>,
+}
+
+/// A case against a definition, or against all that a cluster holds.
+#[derive(Clone, Debug)]
+pub struct Run {
+    document: Arc<Document>,
+    target: Target,
+    id: CaseId,
+}
+
+#[derive(Debug)]
+struct Document {
+    suite: Suite,
+    place: Place,
+}
+
+#[derive(Clone, Debug)]
+enum Target {
+    Definition { runner: Arc<Runner>, file: Arc<str> },
+    Cluster { cluster: Arc<Cluster>, label: Arc<str> },
+}
+
+/// The position of a case in its suite.
+#[derive(Clone, Copy, Debug)]
+enum CaseId {
+    Create(usize),
+    Update(usize),
+    Object(usize),
+    /// A case and the position among the rows of its table.
+    Row(usize, usize),
+}
+
+impl Plan {
+    /// Reads a suite, and the files that it needs.
+    ///
+    /// # Errors
+    ///
+    /// If one of them cannot be read, or if a server would not accept a definition.
+    pub fn load(path: &Path, options: &PlanOptions) -> Result<Self, PlanError> {
+        let source = files::read(path, options.read).map_err(|error| PlanError::of_file(&error))?;
+        let suite = Suite::read(source.bytes())
+            .map_err(|error| PlanError { place: error.place(), ..PlanError::new(path, error) })?;
+        let mut versions = suite.versions().unwrap_or_default();
+        if versions.is_empty() {
+            versions.push(options.kubernetes);
+        }
+        let groups = definitions(path, &suite, options)?;
+        let document = Document { place: place(source), suite };
+        let document = Arc::new(document);
+        let mut loader = Loader { path, read: options.read, document, runs: Vec::new() };
+        for kubernetes in &versions {
+            let shown = (versions.len() > 1).then_some(*kubernetes);
+            for group in &groups {
+                loader.listed(group, *kubernetes, shown)?;
+                loader.objects(group, *kubernetes, shown)?;
+            }
+        }
+        Ok(Plan { runs: loader.runs })
+    }
+
+    /// Returns the runs, in the order of the suite.
+    pub fn runs(&self) -> &[Run] {
+        &self.runs
+    }
+
+    /// Takes the runs out.
+    pub fn into_runs(self) -> Vec<Run> {
+        self.runs
+    }
+}
+
+/// The document of a suite.
+fn place(source: Arc<Source>) -> Place {
+    let read = billhook::read_manifests(source.bytes()).unwrap_or_default();
+    let index = read.first().map_or(0, billhook::Manifest::index);
+    Place::document(source, index)
+}
+
+/// The definitions of a suite, in groups that are installed together.
+fn definitions(
+    path: &Path,
+    suite: &Suite,
+    options: &PlanOptions,
+) -> Result<Vec<Vec<FoundDefinition>>, PlanError> {
+    if !suite.crds.is_empty() {
+        let mut found = Vec::new();
+        for path in suite.crds.iter().map(|crd| beside(path, crd)) {
+            let read = files::definitions_below(&path, options.read);
+            let read = read.map_err(|error| PlanError::of_file(&error))?;
+            if read.is_empty() {
+                return Err(PlanError::new(&path, "no CRD here"));
+            }
+            found.extend(read);
+        }
+        return Ok(vec![found]);
+    }
+    let help = "name the CRDs with `--crd` or with `crds` in the suite";
+    if let Some(given) = &options.definitions {
+        let is_there = |name: &str| given.iter().any(|known| known.name() == Some(name));
+        return match suite.crd_name.as_str() {
+            name if name.is_empty() || is_there(name) => Ok(vec![given.clone()]),
+            name => Err(PlanError::new(path, format!("no CRD named `{name}`"))),
+        };
+    }
+    if suite.crd_name.is_empty() {
+        return Err(PlanError::new(path, "the suite names no CRDs").help(help));
+    }
+    let found = openshift::definitions(path, suite, options.read)
+        .map_err(|error| PlanError::new(path, error).help(help))?;
+    Ok(found.into_iter().map(|definition| vec![definition]).collect())
+}
+
+/// A file that a suite names.
+fn beside(suite: &Path, name: &str) -> PathBuf {
+    suite.parent().unwrap_or(Path::new("")).join(name)
+}
+
+struct Loader<'l> {
+    path: &'l Path,
+    read: ReadFile,
+    document: Arc<Document>,
+    runs: Vec<Run>,
+}
+
+impl Loader<'_> {
+    /// The cases in OpenShift's format.
+    fn listed(
+        &mut self,
+        definitions: &[FoundDefinition],
+        kubernetes: KubernetesVersion,
+        shown: Option<KubernetesVersion>,
+    ) -> Result<(), PlanError> {
+        let suite = &self.document.suite;
+        let creates = (0..suite.tests.on_create.len()).map(CaseId::Create);
+        let ids: Vec<_> =
+            creates.chain((0..suite.tests.on_update.len()).map(CaseId::Update)).collect();
+        if ids.is_empty() {
+            return Ok(());
+        }
+        for found in definitions.iter().filter(|found| found.name() == Some(&suite.crd_name)) {
+            let file = found.file();
+            let runner = Runner::new(&found.value, &suite.version, kubernetes)
+                .map_err(|error| PlanError::new(self.path, format!("{file}: {error}")))?;
+            let file = match shown {
+                Some(version) => format!("{file}, {version}").into(),
+                None => Arc::from(file),
+            };
+            let target = Target::Definition { runner: Arc::new(runner), file };
+            let run = |id: &CaseId| (self.document.clone(), target.clone(), *id);
+            let runs = ids.iter().map(run);
+            self.runs.extend(runs.map(|(document, target, id)| Run { document, target, id }));
+        }
+        Ok(())
+    }
+
+    /// The cases in our own format.
+    fn objects(
+        &mut self,
+        definitions: &[FoundDefinition],
+        kubernetes: KubernetesVersion,
+        shown: Option<KubernetesVersion>,
+    ) -> Result<(), PlanError> {
+        let suite = &self.document.suite;
+        if suite.cases.is_empty() {
+            return Ok(());
+        }
+        let webhooks = webhooks(self.path, suite, kubernetes, self.read)?;
+        let mut needed: Vec<&Value> = Vec::new();
+        for found in definitions.iter().filter(|found| is_needed(suite, &found.value)) {
+            if !needed.iter().any(|known| found.name() == name_of(known)) {
+                needed.push(&found.value);
+            }
+        }
+        let cluster = Cluster::new(&needed, &webhooks, suite, kubernetes)
+            .map_err(|error: RunnerError| PlanError::new(self.path, error))?;
+        let label = shown.map(|version| version.to_string()).unwrap_or_default().into();
+        let target = Target::Cluster { cluster: Arc::new(cluster), label };
+        for (index, case) in suite.cases.iter().enumerate() {
+            let rows = case.table.as_ref().map(|table| table.rows().count());
+            let ids = match rows {
+                Some(rows) => (0..rows).map(|row| CaseId::Row(index, row)).collect(),
+                None => vec![CaseId::Object(index)],
+            };
+            let (document, target) = (&self.document, &target);
+            let run = |id| Run { document: document.clone(), target: target.clone(), id };
+            self.runs.extend(ids.into_iter().map(run));
+        }
+        Ok(())
+    }
+}
+
+fn name_of(definition: &Value) -> Option<&str> {
+    definition.pointer("/metadata/name").and_then(Value::as_str)
+}
+
+/// Whether a case has an object of a definition.
+fn is_needed(suite: &Suite, definition: &Value) -> bool {
+    let text = |value: &Value, path: &str| {
+        value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let (group, kind) = (text(definition, "/spec/group"), text(definition, "/spec/names/kind"));
+    suite.cases.iter().any(|case| {
+        let api_version = text(&case.object, "/apiVersion");
+        api_version.split_once('/').map_or("", |(group, _)| group) == group
+            && text(&case.object, "/kind") == kind
+    })
+}
+
+/// The webhook configurations of a suite.
+fn webhooks(
+    path: &Path,
+    suite: &Suite,
+    kubernetes: KubernetesVersion,
+    read: ReadFile,
+) -> Result<Vec<WebhookConfiguration>, PlanError> {
+    let mut found = Vec::new();
+    for path in suite.webhooks.iter().map(|file| beside(path, file)) {
+        let read =
+            files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
+        let documents = read.iter().filter(|it| WebhookConfiguration::is_configuration(&it.value));
+        let before = found.len();
+        for document in documents {
+            let configuration = WebhookConfiguration::from_value(&document.value);
+            let configuration =
+                configuration.map_err(|error| PlanError::new(Path::new(document.file()), error))?;
+            let configuration = configuration.kubernetes(kubernetes);
+            if let Some(error) = configuration.validate().first() {
+                return Err(PlanError::new(Path::new(document.file()), error));
+            }
+            found.push(configuration);
+        }
+        if found.len() == before {
+            return Err(PlanError::new(&path, "no webhook configuration here"));
+        }
+    }
+    Ok(found)
+}
+
+impl Run {
+    /// Returns the name of the case.
+    pub fn case_name(&self) -> &str {
+        self.case().map_or("", Case::name)
+    }
+
+    /// Returns the name of the run: the list and the name of the case, its value in a table, and
+    /// what it is run against.
+    pub fn name(&self) -> String {
+        let Some(case) = self.case() else { return String::new() };
+        let mut name = format!("{}: {}", case.list(), case.name());
+        if let Case::Object { row: Some(row), .. } = case {
+            let value = billhook_apimachinery::excerpt(row.value);
+            name.push_str(&format!(", {} = {value}", row.field));
+        }
+        match &self.target {
+            Target::Definition { file, .. } => name.push_str(&format!(" ({file})")),
+            Target::Cluster { label, .. } if label.is_empty() => {}
+            Target::Cluster { label, .. } => name.push_str(&format!(" ({label})")),
+        }
+        name
+    }
+
+    /// Returns the file of the suite.
+    pub fn file(&self) -> &str {
+        self.document.place.source.name()
+    }
+
+    /// Runs the case.
+    ///
+    /// # Errors
+    ///
+    /// How the case fails.
+    pub fn run(&self) -> Result<(), Failure> {
+        match (&self.target, self.case()) {
+            (Target::Definition { runner, .. }, Some(Case::Create(case))) => runner.create(case),
+            (Target::Definition { runner, .. }, Some(Case::Update(case))) => runner.update(case),
+            (Target::Cluster { cluster, .. }, Some(Case::Object { case, row })) => {
+                cluster.run(&self.document.suite, case, row)
+            }
+            _ => Err(Failure::Unusable("the case is not there".to_owned())),
+        }
+    }
+
+    /// Returns the outcome for a report: the failure as a finding at its place in the suite.
+    pub fn subject(&self, outcome: &Result<(), Failure>) -> Subject {
+        let finding = outcome.as_ref().err().map(|failure| self.finding(failure));
+        Subject::new(self.file(), self.name(), finding.into_iter().collect())
+    }
+
+    /// Returns a failure as a finding at its place in the suite.
+    pub fn finding(&self, failure: &Failure) -> Finding {
+        let fields: &[&str] = match (&self.target, self.id) {
+            (_, CaseId::Row(..)) => &[],
+            (Target::Cluster { .. }, _) => own_fields(failure),
+            (Target::Definition { .. }, _) => listed_field(failure),
+        };
+        let path = fields.iter().fold(self.path(), |path, field| path.name(field));
+        let text = format!("{}: {failure}", self.case_name());
+        Finding::new(Severity::Error, RULE, text).at(&self.document.place, path)
+    }
+
+    /// The path of the case in its suite.
+    fn path(&self) -> FieldPath {
+        let top = FieldPath::default();
+        match self.id {
+            CaseId::Create(index) => top.name("tests").name("onCreate").index(index),
+            CaseId::Update(index) => top.name("tests").name("onUpdate").index(index),
+            CaseId::Object(index) => top.name("cases").index(index),
+            CaseId::Row(index, _) => {
+                let path = top.name("cases").index(index);
+                let Some(Case::Object { row: Some(row), .. }) = self.case() else { return path };
+                let list = if row.is_valid { "valid" } else { "invalid" };
+                path.name("table").name(list).index(row.index)
+            }
+        }
+    }
+
+    fn case(&self) -> Option<Case<'_>> {
+        let suite = &self.document.suite;
+        match self.id {
+            CaseId::Create(index) => suite.tests.on_create.get(index).map(Case::Create),
+            CaseId::Update(index) => suite.tests.on_update.get(index).map(Case::Update),
+            CaseId::Object(index) => {
+                suite.cases.get(index).map(|case| Case::Object { case, row: None })
+            }
+            CaseId::Row(index, row) => {
+                let case = suite.cases.get(index)?;
+                let row: Option<Row<'_>> = case.table.as_ref()?.rows().nth(row);
+                Some(Case::Object { case, row })
+            }
+        }
+    }
+}
+
+/// The field of a case in OpenShift's format that a failure is about.
+fn listed_field(failure: &Failure) -> &'static [&'static str] {
+    match failure {
+        Failure::Refused { stage: Stage::Create, .. } => &["initial"],
+        Failure::Refused { .. } => &["updated"],
+        Failure::Accepted { stage: Stage::UpdateStatus, .. }
+        | Failure::Text { stage: Stage::UpdateStatus, .. } => &["expectedStatusError"],
+        Failure::Accepted { .. } | Failure::Text { .. } => &["expectedError"],
+        Failure::Object { .. } => &["expected"],
+        _ => &[],
+    }
+}
+
+/// The field of a case in our own format that a failure is about.
+fn own_fields(failure: &Failure) -> &'static [&'static str] {
+    match failure {
+        Failure::Refused { .. } => &["object"],
+        Failure::NoError { .. } | Failure::OtherError { .. } => &["expect", "error"],
+        Failure::Object { .. } => &["expect"],
+        Failure::Part { part: "warnings", .. } => &["expect", "warnings"],
+        Failure::Part { part: "pruned", .. } => &["expect", "pruned"],
+        Failure::Part { part: "defaulted", .. } => &["expect", "defaulted"],
+        Failure::Part { part: "webhooks", .. } => &["expect", "webhooks"],
+        _ => &[],
+    }
+}

@@ -1,0 +1,136 @@
+//! Reading our own format strictly: unknown fields and wrong types, with their places.
+
+use std::sync::Arc;
+
+use billhook::FieldPath;
+use billhook_apimachinery::record::{Record, Type};
+use billhook_apimachinery::value::{grow, json_type, sorted};
+use billhook_findings::{Place, Source};
+use serde_json::Value;
+
+use crate::object_case::ObjectCase;
+use crate::object_path::ObjectPath;
+use crate::suite_error::SuiteError;
+
+/// A field that cannot be used.
+#[derive(Debug)]
+pub(crate) struct Mistake {
+    path: FieldPath,
+    message: String,
+}
+
+impl Mistake {
+    pub(crate) fn new(path: FieldPath, message: impl Into<String>) -> Self {
+        Mistake { path, message: message.into() }
+    }
+
+    pub(crate) fn missing(path: FieldPath) -> Self {
+        Mistake::new(path, "is missing")
+    }
+
+    /// The error with its place in the text of the suite.
+    pub(crate) fn in_text(self, text: &[u8]) -> SuiteError {
+        let source = Arc::new(Source::new("", text));
+        // Empty documents before it count too.
+        let document = billhook::read_manifests(text).ok();
+        let document = document.and_then(|read| Some(read.first()?.index())).unwrap_or_default();
+        let found = Place::document(source.clone(), document).find(&self.path);
+        let span = found.map(|found| found.span.key.unwrap_or(found.span.value));
+        let position = source.position(span.map_or(0, |span| span.start));
+        let place = (position.line, position.column);
+        SuiteError::Field { path: self.path, message: self.message, place }
+    }
+}
+
+/// Checks the types of a record and that all its fields are known.
+pub(crate) fn check(value: &Value, record: &'static Record) -> Result<(), Mistake> {
+    check_record(value, record, &FieldPath::default())
+}
+
+fn check_record(value: &Value, record: &'static Record, path: &FieldPath) -> Result<(), Mistake> {
+    let Value::Object(members) = value else { return Err(wrong(value, "an object", path)) };
+    for (name, member) in sorted(members) {
+        let path = path.clone().name(name);
+        let Some(field) = record.field(name) else {
+            let known: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+            let message = format!("unknown field; known are {}", known.join(", "));
+            return Err(Mistake::new(path, message));
+        };
+        check_type(member, field.type_, &path)?;
+    }
+    let is_missing = |name: &str| members.get(name).is_none_or(Value::is_null);
+    let required = record.fields.iter().filter(|field| field.is_required);
+    match required.map(|field| field.name).find(|name| is_missing(name)) {
+        Some(name) => Err(Mistake::missing(path.clone().name(name))),
+        None => Ok(()),
+    }
+}
+
+fn check_type(value: &Value, type_: Type, path: &FieldPath) -> Result<(), Mistake> {
+    let wrong = |expected| Err(wrong(value, expected, path));
+    match (type_, value) {
+        (Type::Any, _) | (_, Value::Null) => Ok(()),
+        (Type::Optional(inner) | Type::Named(_, inner), _) => check_type(value, *inner, path),
+        (Type::Record(record), _) => grow(|| check_record(value, record(), path)),
+        (Type::List(item), Value::Array(items)) => {
+            let mut items = items.iter().enumerate();
+            items
+                .try_for_each(|(index, value)| check_type(value, *item, &path.clone().index(index)))
+        }
+        (Type::List(_), _) => wrong("a list"),
+        (Type::Map(item), Value::Object(members)) => {
+            let mut members = sorted(members).into_iter();
+            members.try_for_each(|(name, value)| check_type(value, *item, &path.clone().name(name)))
+        }
+        (Type::Map(_), _) => wrong("an object"),
+        (Type::Flag, Value::Bool(_)) | (Type::Text, Value::String(_)) => Ok(()),
+        (Type::Flag, _) => wrong("true or false"),
+        (Type::Text, _) => wrong("a string"),
+        (other, _) => {
+            let message = format!("cannot be read as {other:?}");
+            Err(Mistake::new(path.clone(), message))
+        }
+    }
+}
+
+fn wrong(value: &Value, expected: &str, path: &FieldPath) -> Mistake {
+    let mut message = format!("expected {expected}, found {}", json_type(value));
+    if expected == "a string" && (value.is_number() || value.is_boolean()) {
+        message.push_str("; write it in quotes");
+    }
+    Mistake::new(path.clone(), message)
+}
+
+impl ObjectCase {
+    /// Checks what types cannot say; the case is at a path.
+    pub(crate) fn check(&self, path: &FieldPath) -> Result<(), Mistake> {
+        let one_of = |field: &str, value: &str, known: &[&str]| {
+            let message = format!("expected one of {}, found `{value}`", known.join(", "));
+            match value.is_empty() || known.contains(&value) {
+                true => Ok(()),
+                false => Err(Mistake::new(path.clone().name(field), message)),
+            }
+        };
+        one_of("subresource", &self.subresource, &["status", "scale"])?;
+        one_of("fieldValidation", &self.field_validation, &["Strict", "Warn", "Ignore"])?;
+        let object = |field: &str, value: &Value| match value.is_object() {
+            true => Ok(()),
+            false => Err(wrong(value, "an object", &path.clone().name(field))),
+        };
+        object("object", &self.object)?;
+        self.old.as_ref().map_or(Ok(()), |old| object("old", old))?;
+        if !self.subresource.is_empty() && self.old.is_none() {
+            let message = "only an update, which has `old`, can be one of a subresource";
+            return Err(Mistake::new(path.clone().name("subresource"), message));
+        }
+        let Some(table) = &self.table else { return Ok(()) };
+        let path = path.clone().name("table");
+        if let Err(message) = ObjectPath::parse(&table.field) {
+            return Err(Mistake::new(path.name("field"), message));
+        }
+        match table.valid.is_empty() && table.invalid.is_empty() {
+            true => Err(Mistake::new(path, "has no values: `valid` or `invalid` must hold some")),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Our own format.
+
+use std::path::{Path, PathBuf};
+
+use billhook_apimachinery::record::{Record, Type, TypedRecord as _};
+use billhook_suite::{Plan, PlanOptions, Suite};
+use serde_json::{Value, json};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+const SUITE: &str = "
+crds: [crd.yaml]
+cases:
+- name: x
+  object: {apiVersion: example.com/v1, kind: Backup}
+";
+
+/// The error of a suite with another text in place of a part.
+fn mistake(part: &str, text: &str) -> String {
+    assert!(SUITE.contains(part));
+    let error = Suite::read(SUITE.replace(part, text).as_bytes()).unwrap_err();
+    let (line, column) = error.place().unwrap();
+    format!("{line}:{column}: {error}")
+}
+
+#[test]
+fn mistakes_have_places() {
+    assert!(Suite::read(SUITE.as_bytes()).is_ok());
+    for (part, text, error) in [
+        ("crds:", "crd: [x]\ncrds:", "2:1: crd: unknown field; known are name, crdName, "),
+        ("crds: [crd.yaml]", "crds: crd.yaml", "2:1: crds: expected a list, found string"),
+        ("crds:", "kubernetes: [1.36]\ncrds:", "2:14: kubernetes[0]: expected a string, found "),
+        ("crds:", "kubernetes: ['1.12']\ncrds:", "2:14: kubernetes[0]: "),
+        ("  object: {", "  objekt: {", "5:3: cases[0].objekt: unknown field; known are name, "),
+        ("- name: x", "- name: 7", "4:3: cases[0].name: expected a string, found "),
+        ("- name: x\n  object", "- object", "4:3: cases[0].name: is missing"),
+        ("  object: {", "  object: x #", "5:3: cases[0].object: expected an object, found string"),
+        ("- name: x", "- name: x\n  subresource: spec", "5:3: cases[0].subresource: expected one"),
+        ("- name: x", "- name: x\n  subresource: status", "5:3: cases[0].subresource: only an"),
+        ("- name: x", "- name: x\n  table: {field: a}", "5:3: cases[0].table: has no values"),
+        (
+            "- name: x",
+            "- name: x\n  table: {field: 'a[', valid: [1]}",
+            "5:11: cases[0].table.field: `a[` is not a path",
+        ),
+        ("- name: x", "- name: x\n  expect: {errors: 1}", "5:12: cases[0].expect.errors: unknown"),
+        ("cases:", "tests: {onCreate: [{name: a}]}\ncases:", "2:1: crdName: is missing"),
+    ] {
+        let found = mistake(part, text);
+        assert!(found.starts_with(error), "{found}\n{error}");
+    }
+}
+
+#[test]
+fn quotes_are_advised() {
+    let found = mistake("- name: x", "- name: yes");
+    assert!(found.ends_with("expected a string, found bool; write it in quotes"), "{found}");
+}
+
+/// How the cases of a file fail.
+fn failures(file: &str) -> Vec<String> {
+    let plan = Plan::load(&root().join("fixtures/suites").join(file), &PlanOptions::default());
+    let runs = plan.unwrap().into_runs();
+    assert!(!runs.is_empty());
+    let failure = |run: &billhook_suite::Run| {
+        let failure = run.run().err()?;
+        let finding = run.finding(&failure);
+        Some(format!("{} {}: {failure}", finding.path, run.name()))
+    };
+    runs.iter().filter_map(failure).collect()
+}
+
+#[test]
+fn the_example_passes() {
+    assert_eq!(failures("backups.yaml"), [""; 0]);
+}
+
+#[test]
+fn failures_name_what_differs() {
+    let refused = "Backup.data.example.com \"test\" is invalid:";
+    assert_eq!(
+        failures("backups-failing.yaml"),
+        [
+            "cases[0].expect cases: Another part: another object is stored than expected"
+                .to_owned(),
+            "cases[1].expect.pruned cases: Another field is pruned: pruned: expected \
+             [\"spec.shedule\"], got []"
+                .to_owned(),
+            format!(
+                "cases[2].object cases: The object is refused: create: refused: {refused} \
+                 spec.target: Required value"
+            ),
+            "cases[3].expect.error cases: The object is accepted: create: accepted, but expected \
+             FieldValueRequired at `spec.target`"
+                .to_owned(),
+            format!(
+                "cases[4].expect.error cases: Another error: create: expected FieldValueRequired \
+                 at `spec.schedule` with `Required value`, got: {refused} spec.target: Required \
+                 value"
+            ),
+            format!(
+                "cases[5].table.valid[1] cases: A value of the wrong list, \
+                 spec.retention.keepLast = 0: create: refused: {refused} \
+                 spec.retention.keepLast: Invalid value: 0: spec.retention.keepLast in body \
+                 should be greater than or equal to 1"
+            ),
+            "cases[5].table.invalid[0] cases: A value of the wrong list, spec.retention.keepLast \
+             = 2: create: accepted, but expected an error at `spec.retention.keepLast`"
+                .to_owned(),
+            "cases[6] cases: Another kind: the case cannot be run: no definition for kind \
+             `Restore` of `data.example.com/v1`"
+                .to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn the_schema_is_that_of_the_reader() {
+    let text = std::fs::read(root().join("docs/formats/suite.schema.json")).unwrap();
+    let schema: Value = serde_json::from_slice(&text).unwrap();
+    same(&schema, &schema, Suite::record());
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    for file in ["backups.yaml", "backups-failing.yaml", "failing.yaml"] {
+        let text = std::fs::read(root().join("fixtures/suites").join(file)).unwrap();
+        let suite = billhook::read_manifests(&text).unwrap();
+        assert!(validator.is_valid(suite[0].value()), "{file}");
+    }
+    assert!(!validator.is_valid(&json!({"cases": [{"name": "x"}]})));
+    assert!(!validator.is_valid(&json!({"case": []})));
+}
+
+/// Asserts that a schema has the fields of a record, and those of the records in them.
+fn same(whole: &Value, schema: &Value, record: &'static Record) {
+    let mut names: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+    names.sort_unstable();
+    let mut described: Vec<&String> = schema["properties"].as_object().unwrap().keys().collect();
+    described.sort_unstable();
+    assert_eq!(described, names, "{}", record.name);
+    assert_eq!(schema["additionalProperties"], json!(false), "{}", record.name);
+    let required = record.fields.iter().filter(|field| field.is_required);
+    let required: Vec<&str> = required.map(|field| field.name).collect();
+    let described = schema.get("required").cloned().unwrap_or(json!([]));
+    assert_eq!(described, json!(required), "{}", record.name);
+    for field in record.fields {
+        let path = format!("{}.{}", record.name, field.name);
+        below(whole, &schema["properties"][field.name], field.type_, &path);
+    }
+}
+
+fn below(whole: &Value, schema: &Value, type_: Type, path: &str) {
+    match type_ {
+        Type::Optional(inner) | Type::Named(_, inner) => below(whole, schema, *inner, path),
+        Type::List(item) => {
+            assert_eq!(schema["type"], "array", "{path}");
+            below(whole, &schema["items"], *item, path);
+        }
+        Type::Map(item) => {
+            assert_eq!(schema["type"], "object", "{path}");
+            below(whole, &schema["additionalProperties"], *item, path);
+        }
+        Type::Record(record) => {
+            let name = schema["$ref"].as_str().and_then(|name| name.strip_prefix("#/$defs/"));
+            let name = name.unwrap_or_else(|| panic!("{path}"));
+            same(whole, &whole["$defs"][name], record());
+        }
+        Type::Text => assert!(schema["type"] == "string" || schema["enum"].is_array(), "{path}"),
+        Type::Any => {}
+        other => panic!("{path}: {other:?}"),
+    }
+}
