@@ -124,7 +124,7 @@ pub use stage::Stage;
 pub use time::timestamp;
 pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
-    Accepted, Admission, AdmissionOutcome, DeleteOptions, ObjectRequest, Preconditions,
-    ServerFields, Store, StoreError, StoreWrite, StoredObject, Subresource, UpdateForm,
+    Accepted, Admission, AdmissionOutcome, DeleteOptions, Findings, ObjectRequest, Preconditions,
+    ServerFields, Store, StoreError, StoreWrite, StoredObject, Strategy, Subresource, UpdateForm,
     deprecation_warning,
 };

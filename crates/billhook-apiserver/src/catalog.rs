@@ -1,14 +1,21 @@
-//! The resources that are served: definitions, compiled.
+//! The resources that are served: those of the server itself, and those of definitions.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, CustomResourceDefinition};
-use billhook_admission::{Admission, Chain};
+use billhook_admission::{Admission, Chain, Strategy, Unreachable};
 use billhook_apimachinery::GroupVersionResource;
+use billhook_apimachinery::record::{TypedRecord as _, to_value};
+use billhook_decode::read_json;
 use serde_json::Value;
+use tokio::sync::watch;
 
-use crate::storage::Collection;
+use crate::storage::{Collection, Object, Revision};
+
+/// The name of the definition of definitions.
+pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
 /// The resource of a definition, ready to serve.
 #[derive(Debug)]
@@ -17,6 +24,10 @@ pub(crate) struct Resource {
     pub(crate) collection: Collection,
     /// The write path; it learns with each request where to write.
     pub(crate) admission: Admission,
+    /// Whether it is a resource of the server itself, which has other texts of some errors.
+    pub(crate) is_native: bool,
+    /// Says when the definition has become another one, or is gone.
+    pub(crate) retired: Arc<watch::Sender<bool>>,
 }
 
 impl Resource {
@@ -24,7 +35,15 @@ impl Resource {
         let definition = CustomResourceDefinition::from_value(document)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain);
-        Ok(Resource { definition, collection, admission })
+        let retired = Arc::new(watch::channel(false).0);
+        Ok(Resource { definition, collection, admission, is_native: false, retired })
+    }
+
+    /// The resource as one of the server itself, with rules of its own.
+    pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.admission = self.admission.strategy(strategy);
+        self.is_native = true;
+        self
     }
 
     /// Names the resource in a version.
@@ -34,25 +53,116 @@ impl Resource {
     }
 }
 
+/// A stored definition.
+#[derive(Debug)]
+pub(crate) struct Defined {
+    pub(crate) document: DefinitionDocument,
+    pub(crate) created: Revision,
+    pub(crate) revision: Revision,
+    /// Its resource, if it can be served.
+    pub(crate) resource: Option<Arc<Resource>>,
+}
+
+impl Defined {
+    /// Reads a stored definition. What is served stays as it was if it need not change (LC-42).
+    fn new(object: &Object, before: Option<&Defined>) -> Option<Self> {
+        let value = read_json(&object.text).ok()?.into_value();
+        let (document, _) = DefinitionDocument::read(&value).ok()?;
+        // Clients are served under the accepted names (LC-36).
+        let mut served = value;
+        if !document.status.accepted_names.kind.is_empty()
+            && let Some(Value::Object(spec)) = served.get_mut("spec")
+        {
+            let names = to_value(&document.status.accepted_names).into_inner();
+            spec.insert("names".to_owned(), names);
+        }
+        let resource = Resource::new(&served, Chain::new(Unreachable)).ok();
+        let is_same = before.is_some_and(|before| {
+            before.document.metadata.uid == document.metadata.uid
+                && before.document.status.accepted_names == document.status.accepted_names
+                && to_value(&before.document.spec) == to_value(&document.spec)
+        });
+        let kept = before.and_then(|before| before.resource.as_ref()).filter(|_| is_same);
+        let resource = resource.map(|mut resource| {
+            if let Some(kept) = kept {
+                resource.retired = Arc::clone(&kept.retired);
+            }
+            Arc::new(resource)
+        });
+        if let Some(before) = before.and_then(|before| before.resource.as_ref())
+            && !is_same
+        {
+            before.retired.send_replace(true);
+        }
+        let (created, revision) = (object.created, object.modified);
+        Some(Defined { document, created, revision, resource })
+    }
+}
+
+impl Defined {
+    fn is_established(&self) -> bool {
+        self.document.status.conditions.iter().any(|condition| condition.is_true("Established"))
+    }
+}
+
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    resources: Arc<BTreeMap<String, Arc<Resource>>>,
+    native: Arc<BTreeMap<String, Arc<Resource>>>,
+    definitions: Arc<BTreeMap<String, Arc<Defined>>>,
 }
 
 impl Catalog {
     /// Finds the resource that a part of URLs names (RE-05).
     pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
-        self.resources.get(&format!("{plural}.{group}")).cloned()
+        let name = format!("{plural}.{group}");
+        if let Some(native) = self.native(&name) {
+            return Some(native);
+        }
+        let resource = self.definitions.get(&name)?.resource.clone();
+        resource.filter(|resource| resource.definition.is_established())
     }
 
-    /// All resources, by the names of their definitions.
+    /// All resources that discovery shows, by the names of their definitions (LC-62).
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
-        self.resources.values().map(|resource| &**resource)
+        let defined = self.definitions.values().filter(|defined| defined.is_established());
+        let defined = defined.filter_map(|defined| defined.resource.as_ref());
+        self.native.values().chain(defined).map(|resource| &**resource)
     }
 
-    pub(crate) fn insert(&mut self, resource: Resource) {
+    /// Returns a resource of the server itself, by the name of its definition.
+    pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
+        self.native.get(name).cloned()
+    }
+
+    /// Returns the definitions of a group, the oldest first.
+    pub(crate) fn definitions(&self, group: &str) -> Vec<Arc<Defined>> {
+        let of_group = |defined: &&Arc<Defined>| defined.document.spec.group == group;
+        let mut found: Vec<_> = self.definitions.values().filter(of_group).cloned().collect();
+        found.sort_by_key(|defined| defined.created);
+        found
+    }
+
+    /// Adds a resource of the server itself.
+    pub(crate) fn add(&mut self, resource: Resource) {
         let name = resource.definition.name().to_owned();
-        Arc::make_mut(&mut self.resources).insert(name, Arc::new(resource));
+        Arc::make_mut(&mut self.native).insert(name, Arc::new(resource));
+    }
+
+    /// Takes over a definition as it is stored now; `None` if it is gone.
+    pub(crate) fn define(&mut self, name: &str, object: Option<&Object>) {
+        let definitions = Arc::make_mut(&mut self.definitions);
+        let before = definitions.remove(name);
+        let defined = object.and_then(|object| Defined::new(object, before.as_deref()));
+        match defined {
+            Some(defined) => {
+                definitions.insert(name.to_owned(), Arc::new(defined));
+            }
+            None => {
+                if let Some(resource) = before.and_then(|before| before.resource.clone()) {
+                    resource.retired.send_replace(true);
+                }
+            }
+        }
     }
 }

@@ -3,17 +3,18 @@
 use std::convert::Infallible;
 use std::fmt;
 use std::sync::{Arc, RwLock};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 
-use billhook::{CrdError, Time};
-use billhook_admission::{Chain, ServerFields, Unreachable};
+use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
+use billhook_admission::ServerFields;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Limited};
 use serde_json::Value;
 
 use crate::about;
-use crate::catalog::{Catalog, Resource};
+use crate::catalog::Catalog;
+use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::request::Request;
@@ -79,6 +80,7 @@ impl Server {
             user: shared.user.clone(),
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
+            settling: tokio::sync::Mutex::default(),
         };
         Server { shared: Arc::new(shared) }
     }
@@ -138,7 +140,7 @@ where
 
 /// Builds a [`Server`].
 pub struct ServerBuilder {
-    catalog: Catalog,
+    definitions: Vec<Value>,
     user: UserInfo,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
@@ -146,14 +148,16 @@ pub struct ServerBuilder {
 
 impl fmt::Debug for ServerBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServerBuilder").field("catalog", &self.catalog).finish_non_exhaustive()
+        f.debug_struct("ServerBuilder")
+            .field("definitions", &self.definitions.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl Default for ServerBuilder {
     fn default() -> Self {
         ServerBuilder {
-            catalog: Catalog::default(),
+            definitions: Vec::new(),
             user: UserInfo::named("system:admin").group("system:masters"),
             new_objects: None,
             clock: Clock::default(),
@@ -162,9 +166,15 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
-    /// Serves the resources of a definition, given as a document. Fails if it cannot be read.
+    /// Serves the resources of a definition, given as a document. Fails if a server would refuse it.
     pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
-        self.catalog.insert(Resource::new(document, Chain::new(Unreachable))?);
+        CustomResourceDefinition::from_value(document)?;
+        if let Ok(definition) = Definition::from_value(document)
+            && let Some(error) = definition.validate_create().errors().first()
+        {
+            return Err(error.clone().into());
+        }
+        self.definitions.push(document.clone());
         Ok(self)
     }
 
@@ -195,10 +205,26 @@ impl ServerBuilder {
 
     /// Builds the server.
     pub fn build(self) -> Server {
-        let ServerBuilder { catalog, user, new_objects, clock } = self;
+        let ServerBuilder { definitions: documents, user, new_objects, clock } = self;
+        let mut catalog = Catalog::default();
+        let resource = definitions::resource();
+        if let Ok(resource) = resource {
+            catalog.add(resource);
+        }
         let catalog = RwLock::new(catalog);
-        let shared =
-            Shared { storage: MemoryStorage::default(), catalog, user, new_objects, clock };
-        Server { shared: Arc::new(shared) }
+        let storage = MemoryStorage::default();
+        let settling = tokio::sync::Mutex::default();
+        let shared = Arc::new(Shared { storage, catalog, user, new_objects, clock, settling });
+        for document in documents {
+            at_once(definitions::create(&shared, &document));
+        }
+        Server { shared }
     }
+}
+
+/// Runs what never waits.
+fn at_once(work: impl Future<Output = ()>) {
+    let mut context = Context::from_waker(Waker::noop());
+    let is_done = std::pin::pin!(work).poll(&mut context).is_ready();
+    debug_assert!(is_done, "nothing is waited for while a server is built");
 }

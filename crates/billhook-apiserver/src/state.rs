@@ -8,7 +8,7 @@ use billhook_admission::{ServerFields, timestamp};
 use billhook_apimachinery::UserInfo;
 
 use crate::catalog::Catalog;
-use crate::storage::MemoryStorage;
+use crate::storage::{Collection, MemoryStorage, Storage as _};
 
 /// Everything that requests share.
 pub(crate) struct Shared {
@@ -20,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.
     pub(crate) clock: Clock,
+    /// Held by the one that does the server's own work.
+    pub(crate) settling: tokio::sync::Mutex<()>,
 }
 
 /// Tells the time of day; the system does if nobody else.
@@ -44,5 +46,20 @@ impl Clock {
 impl Shared {
     pub(crate) fn catalog(&self) -> Catalog {
         self.catalog.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes over a definition that was written.
+    pub(crate) fn define(&self, collection: &Collection, name: &str) {
+        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        // What is stored by now counts, in whatever order writes come here.
+        catalog.define(name, self.storage.get(collection, name).as_ref());
+    }
+
+    /// The time that the server writes into objects.
+    pub(crate) fn now(&self) -> Time {
+        match &self.new_objects {
+            Some(new) => Time::parse(&new().creation_timestamp).unwrap_or_default(),
+            None => self.clock.now(),
+        }
     }
 }

@@ -1,11 +1,13 @@
 //! How objects are shown to a client: as they are, as rows of a table, or only their metadata
 //! (DT-60 to DT-75).
 
-use billhook::DeepValue;
+use billhook::definition::DefinitionDocument;
+use billhook::{CustomResourceDefinition, DeepValue};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::record::{TypedRecord as _, declared_json, text};
+use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::request::{Shape, Transform};
@@ -54,6 +56,8 @@ pub(crate) struct ListMetadata {
 /// A list of objects.
 #[derive(Debug)]
 pub(crate) struct List<'l> {
+    /// Whether it is a list of the server's own kinds, in which items do not say what they are.
+    pub(crate) is_native: bool,
     pub(crate) api_version: &'l str,
     pub(crate) kind: &'l str,
     pub(crate) metadata: &'l ListMetadata,
@@ -101,7 +105,7 @@ impl View {
     /// objects of some bookmarks are never left out.
     pub(crate) fn event(&self, object: &Value, has_columns: bool, is_kept: bool) -> String {
         match self {
-            View::Object => compact_json(object),
+            View::Object => object_json(object),
             View::Metadata(version) | View::MetadataList(version) => metadata(object, version),
             View::Table(table) => {
                 let revision =
@@ -118,6 +122,13 @@ impl View {
         self.check()?;
         let items = list.items.iter().map(|item| &**item);
         match self {
+            View::Object if list.is_native => Ok(format!(
+                r#"{{"kind":{},"apiVersion":{},"metadata":{},"items":[{}]}}"#,
+                quoted(list.kind),
+                quoted(list.api_version),
+                list.metadata.declared(),
+                joined(items.map(native_item)),
+            )),
             View::Object => Ok(format!(
                 r#"{{"apiVersion":{},"items":[{}],"kind":{},"metadata":{}}}"#,
                 quoted(list.api_version),
@@ -169,7 +180,7 @@ impl TableView {
 
     fn row_object(&self, object: &Value, is_kept: bool) -> String {
         match self.include {
-            Ok(Include::Object) => compact_json(object),
+            Ok(Include::Object) => object_json(object),
             Ok(Include::Nothing) if !is_kept => "null".to_owned(),
             _ => metadata(object, self.version),
         }
@@ -223,6 +234,30 @@ fn metadata(object: &Value, version: &str) -> String {
         r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":{}}}"#,
         metadata.as_deref().unwrap_or("{}"),
     )
+}
+
+/// Prints an object: its members in declared order if the server has a type for it, otherwise sorted
+/// (RE-14).
+fn object_json(object: &Value) -> String {
+    if CustomResourceDefinition::is_definition(object) {
+        return declared_json(object, DefinitionDocument::record());
+    }
+    compact_json(object)
+}
+
+/// Prints an object in a list of the server's own kinds.
+fn native_item(object: &Value) -> String {
+    let mut item = DeepValue::from(deep_clone(object));
+    let printed = match &mut *item {
+        Value::Object(members) => {
+            let is_definition = CustomResourceDefinition::is_definition(object);
+            members.remove("kind");
+            members.remove("apiVersion");
+            is_definition.then(|| declared_json(&item, DefinitionDocument::record()))
+        }
+        _ => None,
+    };
+    printed.unwrap_or_else(|| compact_json(&item))
 }
 
 fn quoted(text: &str) -> String {

@@ -14,10 +14,10 @@ record! {
     #[derive(Clone, Debug, Default)]
     #[non_exhaustive]
     pub struct DefinitionDocument = "CustomResourceDefinition" {
-        /// `apiextensions.k8s.io/v1`.
-        pub api_version: String = "apiVersion" as "APIVersion",
         /// `CustomResourceDefinition`.
         pub kind: String = "kind",
+        /// `apiextensions.k8s.io/v1`.
+        pub api_version: String = "apiVersion" as "APIVersion",
         /// The metadata.
         pub metadata: ObjectMeta = "metadata" as "ObjectMeta",
         /// The resource that is wanted.

@@ -113,11 +113,21 @@ impl<'a> FieldManagement<'a> {
     /// A write that cannot be tracked leaves no managed fields (SA-52).
     pub fn track(&self, object: &mut Value, live: Option<&Value>) {
         let entries = self.entries_before(object, live);
-        let submitted = take_managed_fields(object);
-        drop(submitted.map(DeepValue::from));
+        drop(take_managed_fields(object).map(DeepValue::from));
         if entries.is_empty() && live.is_some() {
             return;
         }
+        self.track_entries(object, entries, live);
+    }
+
+    /// Tracks a creation that does not begin with nothing: the fields of `empty` belong to nobody.
+    pub fn track_from(&self, object: &mut Value, empty: &Value) {
+        let entries = self.entries_before(object, None);
+        drop(take_managed_fields(object).map(DeepValue::from));
+        self.track_entries(object, entries, Some(empty));
+    }
+
+    fn track_entries(&self, object: &mut Value, entries: ManagedFields, live: Option<&Value>) {
         let old = self.without_managed_fields(live);
         let api_version = self.version.api_version();
         let tracked = self.manager(&api_version).update(entries, &old, object);

@@ -14,6 +14,7 @@ use super::deprecation::deprecation_warning;
 use super::request::ObjectRequest;
 use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
+use super::strategy::Strategy;
 use super::write::Accepted;
 use crate::chain::{Chain, Run};
 use crate::futures::block_on;
@@ -64,6 +65,7 @@ pub struct Admission {
     model: CustomResources,
     chain: Chain,
     store: Option<Arc<dyn Store>>,
+    strategy: Option<Arc<dyn Strategy>>,
     server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
     clock: Arc<dyn Fn() -> Time + Send + Sync>,
 }
@@ -89,6 +91,7 @@ impl Admission {
             model,
             chain,
             store: None,
+            strategy: None,
             server_fields: Arc::new(ServerFields::random),
             clock: Arc::new(now),
         }
@@ -127,6 +130,13 @@ impl Admission {
         self
     }
 
+    /// The write path of a resource that has rules beside those of its definition.
+    #[must_use]
+    pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.strategy = Some(strategy);
+        self
+    }
+
     /// Takes a request through decoding, the chain, validation and storage.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut run = Run::new(&self.chain, &request.options);
@@ -158,8 +168,13 @@ impl Admission {
             let name = request.stored.name().unwrap_or_default();
             return Err(Status::not_found(&resource.resource, &name));
         }
-        let incoming =
-            Incoming { model: &self.model, version: &version, resource: &resource, request };
+        let incoming = Incoming {
+            model: &self.model,
+            strategy: self.strategy.as_deref(),
+            version: &version,
+            resource: &resource,
+            request,
+        };
         let mut fresh = None;
         for _ in 0..MAX_ATTEMPTS {
             let attempt = Attempt {

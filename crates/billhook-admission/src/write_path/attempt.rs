@@ -120,7 +120,9 @@ impl Attempt<'_> {
         };
         if attributes.operation == Operation::Delete {
             let now = server_fields().creation_timestamp;
-            return write.run(incoming.request.delete_options.marked(old, &now), log).await;
+            let marked = incoming.marked(old, &now);
+            let marked = marked.or_else(|| incoming.request.delete_options.marked(old, &now));
+            return write.run(marked, log).await;
         }
         match resource.or(attributes.object) {
             Some(new) if ends_deletion(old, &new) => write.remove(new, log).await,

@@ -9,6 +9,7 @@ use super::ownership::remove_repeated_owners;
 use super::request::{ObjectRequest, Subresource, UpdateForm};
 use super::storage;
 use super::store::StoredObject;
+use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::CustomResources;
 use crate::object_model::metadata_text;
@@ -28,6 +29,7 @@ use billhook_apimachinery::{GroupVersionResource, Status};
 #[derive(Clone, Copy)]
 pub(super) struct Incoming<'i> {
     pub(super) model: &'i CustomResources,
+    pub(super) strategy: Option<&'i dyn Strategy>,
     pub(super) version: &'i CrdVersion,
     pub(super) resource: &'i ApiResource,
     pub(super) request: &'i ObjectRequest,
@@ -167,32 +169,52 @@ impl<'i> Incoming<'i> {
         Err(Status::conflict(resource, name, &why))
     }
 
+    /// The object that waits for others after its deletion, where the resource has it so; none if
+    /// it waits already.
+    pub(super) fn marked(&self, old: &Value, now: &str) -> Option<DeepValue> {
+        let strategy = self.strategy.filter(|strategy| strategy.marks_deletions())?;
+        if old.pointer("/metadata/deletionTimestamp").is_some() {
+            return None;
+        }
+        let mut marked = DeepValue::from(deep_clone(old));
+        strategy.mark(&mut marked, now);
+        Some(marked)
+    }
+
     /// Whether the object may be deleted.
     fn check_deletion(&self, old: &Value, revision: Option<&str>) -> Result<(), Status> {
         let Some(wanted) = &self.request.delete_options.preconditions else { return Ok(()) };
+        let differs = |wanted: &str, found: &str| !wanted.is_empty() && wanted != found;
         let uid = metadata_text(old, "uid");
-        let why = if !wanted.uid.is_empty() && wanted.uid != uid {
-            format!(
-                "the UID in the precondition ({}) does not match the UID in record ({uid}). The \
-                 object might have been deleted and then recreated",
-                wanted.uid
-            )
+        let (what, wanted, found) = if differs(&wanted.uid, uid) {
+            ("UID", &wanted.uid, uid)
         } else if let Some(revision) = revision
-            && !wanted.resource_version.is_empty()
-            && wanted.resource_version != revision
+            && differs(&wanted.resource_version, revision)
         {
-            format!(
-                "the ResourceVersion in the precondition ({}) does not match the ResourceVersion \
-                 in record ({revision}). The object might have been modified",
-                wanted.resource_version
-            )
+            ("ResourceVersion", &wanted.resource_version, revision)
         } else {
             return Ok(());
         };
+        let name = metadata_text(old, "name");
+        if self.strategy.is_some_and(Strategy::marks_deletions) {
+            let why = format!(
+                "Precondition failed: {what} in precondition: {wanted}, {what} in object meta: \
+                 {found}"
+            );
+            return Err(Status::conflict(&self.resource.resource, name, &why));
+        }
+        let rest = match what {
+            "UID" => "deleted and then recreated",
+            _ => "modified",
+        };
+        let why = format!(
+            "the {what} in the precondition ({wanted}) does not match the {what} in record \
+             ({found}). The object might have been {rest}"
+        );
         // This error alone names the kind in place of the resource (RE-112).
         let kind = &self.resource.kind;
         let subject = GroupVersionResource::new(&kind.group, &kind.version, &kind.kind);
-        Err(Status::conflict(&subject, metadata_text(old, "name"), &why))
+        Err(Status::conflict(&subject, name, &why))
     }
 
     /// The operation of the request: an apply creates what is not stored (SA-63).
@@ -247,8 +269,8 @@ impl<'i> Incoming<'i> {
         };
         let decoded = self.decode(body, validation, changes);
         let (mut object, found) = decoded.map_err(|error| match &patched {
-            Some(patched) => patched.undecodable(&error),
-            None => Status::bad_request(error.status_message()),
+            Some(patched) => patched.undecodable(&error.error),
+            None => Status::bad_request(error.message),
         })?;
         let mut entries = found;
         if let Some(patched) = patched {
@@ -279,16 +301,54 @@ impl<'i> Incoming<'i> {
         body: &[u8],
         field_validation: FieldValidation,
         changes: &mut Vec<Difference>,
-    ) -> Result<(DeepValue, Vec<String>), DecodeError> {
+    ) -> Result<(DeepValue, Vec<String>), Undecodable> {
         if self.request.is_for(Subresource::Scale) {
-            return scale::decode(body, field_validation);
+            return Ok(scale::decode(body, field_validation)?);
         }
-        let options = DecodeOptions::default()
+        let mut options = DecodeOptions::default()
             .field_validation(field_validation)
             .report(self.request.options.trace);
-        let (object, found, reported) = self.version.decode(body, &options)?.into_parts();
+        if self.strategy.is_some() && field_validation == FieldValidation::Strict {
+            options = options.field_validation(FieldValidation::Warn);
+        }
+        let (mut object, mut found, reported) = self.version.decode(body, &options)?.into_parts();
         changes.extend(reported.iter().map(Difference::from));
+        if let Some(strategy) = self.strategy {
+            self.read(strategy, &mut object, field_validation, &mut found)?;
+        }
         Ok((object, found))
+    }
+
+    /// Reads an object of a resource that has types of its own (RP-24).
+    fn read(
+        &self,
+        strategy: &dyn Strategy,
+        object: &mut Value,
+        field_validation: FieldValidation,
+        found: &mut Vec<String>,
+    ) -> Result<(), Undecodable> {
+        let kind = self.version.definition().kind();
+        let refused = |error: String| {
+            let version = self.version.name();
+            let message =
+                format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
+            Undecodable { error, message }
+        };
+        let unknown = strategy.read(object).map_err(refused)?;
+        match field_validation {
+            FieldValidation::Ignore => Ok(()),
+            FieldValidation::Warn => {
+                found.extend(unknown);
+                Ok(())
+            }
+            FieldValidation::Strict => {
+                found.extend(unknown);
+                if found.is_empty() {
+                    return Ok(());
+                }
+                Err(refused(format!("strict decoding error: {}", found.join(", "))))
+            }
+        }
     }
 
     /// Sets the namespace of the request in metadata; if it is empty, that of the object counts.
@@ -316,6 +376,20 @@ impl<'i> Incoming<'i> {
         let expected = Value::from(expected);
         metadata.insert("namespace".to_owned(), expected);
         Ok(())
+    }
+}
+
+/// Why a body cannot be decoded.
+struct Undecodable {
+    error: String,
+    /// The message for the client.
+    message: String,
+}
+
+impl From<DecodeError> for Undecodable {
+    fn from(error: DecodeError) -> Self {
+        let message = error.status_message().to_owned();
+        Undecodable { error: error.to_string(), message }
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use super::request::{ObjectRequest, UpdateForm};
 use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
-use billhook::{DecodeError, FieldValidation};
+use billhook::FieldValidation;
 use billhook_apimachinery::Status;
 
 /// The operations that a JSON patch may have (RP-32).
@@ -66,8 +66,8 @@ impl Patched {
     }
 
     /// The patched object cannot be decoded (RP-31).
-    pub(crate) fn undecodable(&self, error: &DecodeError) -> Status {
-        self.refused(&error.to_string())
+    pub(crate) fn undecodable(&self, error: &str) -> Status {
+        self.refused(error)
     }
 
     fn refused(&self, error: &str) -> Status {

@@ -10,13 +10,19 @@ use serde_json::{Map, Value};
 
 use super::body::Incoming;
 use super::request::{Subresource, UpdateForm};
+use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::{ObjectModel as _, metadata_text};
 
 impl Incoming<'_> {
     /// Tracks the fields of a decoded object.
     pub(super) fn track_fields(&self, object: &mut Value, old: Option<&Value>, now: Time) {
-        self.with_field_management(now, |fields| fields.track(object, old));
+        let empty = self.strategy.filter(|_| old.is_none()).map(Strategy::empty);
+        let live = old.or(empty.as_ref());
+        self.with_field_management(now, |fields| match live {
+            Some(live) if old.is_none() => fields.track_from(object, live),
+            live => fields.track(object, live),
+        });
     }
 
     /// Applies the body of a request. Returns the resulting object.
@@ -48,6 +54,9 @@ impl Incoming<'_> {
             }
         }
         self.check_applied(&mut object, old)?;
+        if let Some(strategy) = self.strategy {
+            strategy.read(&mut object).map_err(|error| Status::failure(500, "", error))?;
+        }
         Ok(object)
     }
 

@@ -14,6 +14,7 @@ mod request;
 mod server_fields;
 mod storage;
 mod store;
+mod strategy;
 mod write;
 
 pub use admission::{Admission, AdmissionOutcome};
@@ -22,4 +23,5 @@ pub use deprecation::deprecation_warning;
 pub use request::{ObjectRequest, Subresource, UpdateForm};
 pub use server_fields::ServerFields;
 pub use store::{Store, StoreError, StoreWrite, StoredObject};
+pub use strategy::{Findings, Strategy};
 pub use write::Accepted;

@@ -5,12 +5,13 @@ use billhook::webhook::AdmissionAttributes;
 use billhook::{ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::body::Incoming;
 use super::ownership::{ManagedFields, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
+use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::metadata_text;
 
@@ -60,6 +61,11 @@ impl Preparation<'_> {
             if attributes.name.is_empty() {
                 metadata_text(object, "name").clone_into(&mut attributes.name);
             }
+            if let Some(strategy) = self.incoming.strategy {
+                strategy.prepare(object, None, None);
+                self.validate_by(strategy, object, None, warnings)?;
+                return Ok(None);
+            }
             let version = self.incoming.version;
             let validation = version.validate_create(object, &ValidateOptions::default());
             conclude(&validation, warnings)?;
@@ -97,20 +103,68 @@ impl Preparation<'_> {
         warnings: &mut Warnings,
     ) -> Result<(), Status> {
         let version = self.incoming.version;
+        if let Some(strategy) = self.incoming.strategy {
+            self.prepare_by(strategy, object, old);
+            keep_times_of_unchanged(object, old);
+            return self.validate_by(strategy, object, Some(old), warnings);
+        }
         let options = ValidateOptions::default();
         let validation = if self.incoming.request.is_for(Subresource::Status) {
             version.prepare_status_update(object, old);
             keep_times_of_unchanged(object, old);
             version.validate_status_update(object, old, &options)
         } else {
-            if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-                keep_server_fields(metadata, old);
-            }
+            keep_metadata(object, old);
             version.prepare_update(object, old);
             keep_times_of_unchanged(object, old);
             version.validate_update(object, old, &options)
         };
         conclude(&validation, warnings)
+    }
+
+    /// Prepares the update of a resource with rules of its own.
+    fn prepare_by(&self, strategy: &dyn Strategy, object: &mut Value, old: &Value) {
+        let version = self.incoming.version;
+        let subresource = self.incoming.request.subresource;
+        match subresource.filter(|subresource| *subresource == Subresource::Status) {
+            None => {
+                keep_metadata(object, old);
+                version.prepare_update(object, old);
+            }
+            Some(status) => {
+                let metadata = object.get("metadata").map(deep_clone);
+                version.prepare_status_update(object, old);
+                if let Some(metadata) = metadata.filter(|_| strategy.takes_metadata(status))
+                    && let Value::Object(members) = &mut *object
+                {
+                    members.insert("metadata".to_owned(), metadata);
+                }
+                keep_metadata(object, old);
+                if let Some(generation) = old.pointer("/metadata/generation")
+                    && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+                {
+                    metadata.insert("generation".to_owned(), generation.clone());
+                }
+            }
+        }
+        strategy.prepare(object, Some(old), subresource);
+    }
+
+    fn validate_by(
+        &self,
+        strategy: &dyn Strategy,
+        object: &Value,
+        old: Option<&Value>,
+        warnings: &mut Warnings,
+    ) -> Result<(), Status> {
+        let findings = strategy.validate(object, old, self.incoming.request.subresource);
+        findings.warnings.iter().for_each(|warning| warnings.add(warning));
+        if findings.errors.is_empty() {
+            return Ok(());
+        }
+        let kind = &self.incoming.resource.kind;
+        let name = metadata_text(object, "name");
+        Err(Status::invalid(&kind.group, &kind.kind, name, &findings.errors))
     }
 
     /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one.
@@ -144,7 +198,8 @@ fn conclude(validation: &Validation, warnings: &mut Warnings) -> Result<(), Stat
 
 /// Restores the fields that an update cannot change, and those that it may leave out. One that the
 /// stored object does not have is an error if it is new (RE-74).
-fn keep_server_fields(metadata: &mut Map<String, Value>, old: &Value) {
+fn keep_metadata(object: &mut Value, old: &Value) {
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
     for (name, may_be_left_out) in [
         ("uid", true),
         ("creationTimestamp", false),

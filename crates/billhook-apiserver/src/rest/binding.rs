@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use billhook_admission::{StoreError, StoreWrite, StoredObject};
 
+use crate::catalog::{DEFINITIONS, Resource};
 use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
 
@@ -16,7 +17,7 @@ pub(super) fn object_key(namespace: &str, name: &str) -> String {
 }
 
 /// An object of storage, as the write path takes it.
-pub(super) fn stored_object(object: &Object) -> StoredObject {
+pub(crate) fn stored_object(object: &Object) -> StoredObject {
     StoredObject::new(object.text.to_vec()).resource_version(object.modified.to_string())
 }
 
@@ -24,11 +25,15 @@ pub(super) fn stored_object(object: &Object) -> StoredObject {
 pub(super) struct Binding {
     server: Arc<Shared>,
     collection: Collection,
+    /// Whether what is written decides about what is served.
+    is_of_definitions: bool,
 }
 
 impl Binding {
-    pub(super) fn new(server: &Arc<Shared>, collection: &Collection) -> Self {
-        Binding { server: Arc::clone(server), collection: collection.clone() }
+    pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
+        let is_of_definitions = resource.definition.name() == DEFINITIONS;
+        let collection = resource.collection.clone();
+        Binding { server: Arc::clone(server), collection, is_of_definitions }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -63,6 +68,9 @@ impl Binding {
         let written = self.server.storage.write(&self.collection, key, write);
         let revision = written
             .map_err(|mismatch| StoreError::Mismatch(mismatch.found.as_ref().map(stored_object)))?;
+        if self.is_of_definitions {
+            self.server.define(&self.collection, key);
+        }
         Ok(revision.to_string())
     }
 }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
-use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
+use billhook_admission::{AdmissionOutcome, ObjectRequest};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use http::StatusCode;
 use serde_json::Value;
 
-use super::binding::{Binding, stored_object};
-use crate::catalog::Resource;
+use super::admit::admit;
+use super::binding::stored_object;
+use crate::catalog::{DEFINITIONS, Resource};
+use crate::definitions::{group_of, settle};
 use crate::request::{Request, ResourcePath};
 use crate::response::{Form, Response};
 use crate::state::Shared;
@@ -87,18 +89,22 @@ impl Context<'_> {
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
         let request = request.namespace(self.namespace()).user(self.server.user.clone());
-        let binding = Binding::new(self.server, &self.resource.collection);
-        let store = Arc::new(move |write: StoreWrite<'_>| binding.write(&write));
-        self.admission().store(store).admit(&request).await
+        let outcome = admit(self.server, &self.resource, request).await;
+        if let Some(group) = self.unsettled(&outcome) {
+            settle(self.server, group).await;
+        }
+        outcome
     }
 
-    fn admission(&self) -> Admission {
-        let mut admission = self.resource.admission.clone();
-        if let Some(new_objects) = self.server.new_objects.clone() {
-            admission = admission.server_fields(move || new_objects());
+    /// The group whose definitions a write may have left with something to do.
+    fn unsettled<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
+        let definition = &self.resource.definition;
+        let accepted = outcome.result.as_ref().ok()?;
+        if definition.name() != DEFINITIONS {
+            return definition.is_terminating().then(|| definition.group());
         }
-        let clock = self.server.clock.clone();
-        admission.clock(move || clock.now())
+        let name = accepted.returned.as_ref()?.pointer("/metadata/name")?.as_str()?;
+        Some(group_of(name))
     }
 
     /// Reads a stored object in the version of the request (RP-50).

@@ -37,8 +37,9 @@ pub(super) fn list_answer(
     metadata: &ListMetadata,
 ) -> Result<Response, Status> {
     let api_version = &context.version.api_version();
+    let is_native = context.resource.is_native;
     let kind = &context.resource.definition.names().list_kind;
-    let list = List { api_version, kind, metadata, items };
+    let list = List { is_native, api_version, kind, metadata, items };
     Ok(context.form.json(StatusCode::OK, &context.view.list(&list)?))
 }
 

@@ -1,5 +1,6 @@
 //! The verbs of resources.
 
+mod admit;
 mod binding;
 mod context;
 mod delete;
@@ -12,4 +13,6 @@ mod selectors;
 mod watch;
 mod write;
 
+pub(crate) use self::admit::admit;
+pub(crate) use self::binding::stored_object;
 pub(crate) use self::route::serve;

@@ -47,16 +47,16 @@ impl Conversation {
     }
 
     async fn run(&self) -> Result<Verdict, String> {
-        let mut server = Server::builder();
-        for definition in &self.crds {
-            server = server.definition(definition).map_err(|error| error.to_string())?;
-        }
         let mut player = Player {
-            server: server.build(),
+            server: Server::builder().build(),
+            id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),
             streams: BTreeMap::new(),
         };
+        for definition in &self.crds {
+            player.install(definition).await?;
+        }
         for (index, step) in self.steps.iter().enumerate() {
             let differences = player.step(step).await?;
             if !differences.is_empty() {
@@ -84,12 +84,23 @@ fn describe(action: &Action) -> String {
 
 struct Player<'s> {
     server: Server,
+    id: &'s str,
     groups: &'s [String],
     bindings: Bindings,
     streams: BTreeMap<String, Stream>,
 }
 
 impl Player<'_> {
+    async fn install(&self, definition: &Value) -> Result<(), String> {
+        let request = Request::post(DEFINITIONS, definition);
+        let answer = send(&self.server, &request, &self.bindings).await?;
+        if answer.code == 201 {
+            return Ok(());
+        }
+        let (code, body) = (answer.code, String::from_utf8_lossy(&answer.body));
+        Err(format!("{}: a definition is refused: {code} {body}", self.id))
+    }
+
     async fn step(&mut self, step: &Step) -> Result<Vec<String>, String> {
         match &step.action {
             Action::Request(request) => {

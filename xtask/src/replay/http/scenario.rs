@@ -102,6 +102,12 @@ impl Request {
         Request { path: path.to_owned(), ..Request::default() }
     }
 
+    /// A request that creates an object.
+    pub(super) fn post(path: &str, object: &Value) -> Self {
+        let method = Some("POST".to_owned());
+        Request { method, body: Some(object.clone()), ..Request::get(path) }
+    }
+
     /// The body as it is sent.
     pub(super) fn body(&self, bindings: &Bindings) -> Option<Vec<u8>> {
         if let Some(body) = &self.body {

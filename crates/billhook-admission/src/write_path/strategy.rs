@@ -1,0 +1,59 @@
+//! Resources whose rules their schema cannot tell.
+
+use billhook_apimachinery::FieldError;
+use serde_json::Value;
+
+use super::request::Subresource;
+
+/// The rules of a resource of the server itself, such as CustomResourceDefinitions, beside those of
+/// its definition. New methods will have defaults.
+pub trait Strategy: Send + Sync {
+    /// Reads a decoded object as a type of the resource: completes it, and removes the fields that
+    /// are not known. Returns these as field validation reports them.
+    ///
+    /// # Errors
+    ///
+    /// The server's text about a value of the wrong type.
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, String>;
+
+    /// Returns the object that a creation begins with. Its fields belong to nobody.
+    fn empty(&self) -> Value;
+
+    /// Prepares an object that is written: the fields that depend on others. Metadata and the
+    /// status of the stored object are there already.
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>);
+
+    /// Whether a write of a subresource takes the metadata of its body over.
+    fn takes_metadata(&self, subresource: Subresource) -> bool;
+
+    /// Validates an object.
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        subresource: Option<Subresource>,
+    ) -> Findings;
+
+    /// Whether an object whose deletion was asked for stays until others have done their part.
+    fn marks_deletions(&self) -> bool;
+
+    /// Marks such an object.
+    fn mark(&self, object: &mut Value, now: &str);
+}
+
+/// The findings in an object.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Findings {
+    /// The errors, in the server's order.
+    pub errors: Vec<FieldError>,
+    /// The warnings.
+    pub warnings: Vec<String>,
+}
+
+impl Findings {
+    /// Returns findings.
+    pub fn new(errors: Vec<FieldError>, warnings: Vec<String>) -> Self {
+        Findings { errors, warnings }
+    }
+}

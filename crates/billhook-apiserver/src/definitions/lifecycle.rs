@@ -1,0 +1,167 @@
+//! The work of a server on definitions: names, establishing, the end (LC-21 to LC-57). It is done
+//! before the request that gave rise to it is answered.
+
+use std::sync::Arc;
+
+use billhook::Time;
+use billhook::definition::DefinitionDocument;
+use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_definition::ca_bundle;
+use serde_json::Value;
+
+use super::conditions::{ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set};
+use super::naming::{Reserved, accept};
+use super::strategy::{CLEANUP, write};
+use crate::catalog::{DEFINITIONS, Defined};
+use crate::rest::{admit, stored_object};
+use crate::state::Shared;
+use crate::storage::{Range, Storage as _};
+
+/// The manager of the fields that a server writes itself.
+const MANAGER: &str = "apiext";
+
+/// Creates a definition, as a client of the server.
+pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
+    let body = billhook::to_json(document).into_bytes();
+    if let Some(resource) = server.catalog().native(DEFINITIONS) {
+        let request = ObjectRequest::create("v1", &body).field_manager(MANAGER);
+        admit(server, &resource, request).await;
+    }
+    let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
+    settle(server, group_of(name)).await;
+}
+
+/// Returns the group in the name of a definition.
+pub(crate) fn group_of(name: &str) -> &str {
+    name.split_once('.').map_or("", |(_, group)| group)
+}
+
+/// Does all there is to do for the definitions of a group.
+pub(crate) async fn settle(server: &Arc<Shared>, group: &str) {
+    let _turn = server.settling.lock().await;
+    // Each step changes a definition for good; the bound is for what cannot happen.
+    for _ in 0..MAX_STEPS {
+        if !step(server, group).await {
+            return;
+        }
+    }
+}
+
+/// How many steps are taken at once.
+const MAX_STEPS: usize = 100_000;
+
+/// Takes the first step that is to be taken; false if there is none.
+async fn step(server: &Arc<Shared>, group: &str) -> bool {
+    let definitions = server.catalog().definitions(group);
+    for defined in &definitions {
+        let now = server.now();
+        if let Some(document) = next(defined, &definitions, now)
+            && save(server, defined, &document).await
+        {
+            return true;
+        }
+        if is_terminating(&defined.document) && clean_up(server, defined, now).await {
+            return true;
+        }
+    }
+    false
+}
+
+/// The definition after its next step, if there is one.
+fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionDocument> {
+    let mut document = defined.document.clone();
+    let requested = &document.spec.names;
+    let status = &mut document.status;
+    if *requested != status.accepted_names {
+        let mut reserved = Reserved::default();
+        all.iter().for_each(|other| reserved.add(&other.document.status.accepted_names));
+        accept(requested, &reserved, status, now);
+    } else if is_true(status, NAMES_ACCEPTED) && !is_true(status, ESTABLISHED) {
+        let outcome = if has_usable_bundle(&defined.document) {
+            (true, "InitialNamesAccepted", "the initial names have been accepted")
+        } else {
+            (false, "InvalidCABundle", "The conversion webhook CABundle is invalid")
+        };
+        set(status, ESTABLISHED, outcome, now);
+    }
+    let is_changed = *status != defined.document.status;
+    is_changed.then_some(document)
+}
+
+/// Whether the authority of the conversion webhook can be read, if there is one (LC-24).
+fn has_usable_bundle(document: &DefinitionDocument) -> bool {
+    let conversion = document.spec.conversion.as_ref();
+    let webhook = conversion.and_then(|conversion| conversion.webhook.as_ref());
+    let bundle = webhook.and_then(|webhook| Some(&webhook.client_config.as_ref()?.ca_bundle));
+    bundle.is_none_or(|bundle| bundle.is_empty() || ca_bundle::certificates(bundle).is_ok())
+}
+
+fn is_terminating(document: &DefinitionDocument) -> bool {
+    !document.metadata.deletion_timestamp.is_zero()
+        && document.metadata.finalizers.iter().any(|finalizer| finalizer == CLEANUP)
+}
+
+/// Deletes the objects of a definition; when there are none left, lets it go (LC-53).
+async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
+    let mut document = defined.document.clone();
+    if reason(&document.status, TERMINATING) == "InstanceDeletionPending" {
+        let outcome =
+            (true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
+        set(&mut document.status, TERMINATING, outcome, now);
+        return save(server, defined, &document).await;
+    }
+    let outcome = if is_true(&document.status, ESTABLISHED) {
+        if !delete_objects(server, defined).await {
+            return false;
+        }
+        (false, "InstanceDeletionCompleted", "removed all instances")
+    } else {
+        (false, "NeverEstablished", "resource was never established")
+    };
+    set(&mut document.status, TERMINATING, outcome, now);
+    document.metadata.finalizers.retain(|finalizer| finalizer != CLEANUP);
+    save(server, defined, &document).await
+}
+
+/// Deletes the objects of a definition (LC-54). Returns whether none is left.
+async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> bool {
+    let Some(resource) = &defined.resource else { return true };
+    let Ok(storage) = resource.definition.storage() else { return true };
+    let objects = server.storage.list(&resource.collection, Range::default(), None);
+    let mut is_empty = true;
+    for object in objects.map(|listing| listing.objects).unwrap_or_default() {
+        let request = ObjectRequest::delete(storage.name(), &[])
+            .stored(stored_object(&object))
+            .delete_options(DeleteOptions::default());
+        let namespace = object.key.split_once('/').map_or("", |(namespace, _)| namespace);
+        let outcome = admit(server, resource, request.namespace(namespace)).await;
+        let is_gone = outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
+        is_empty = is_empty && is_gone;
+    }
+    is_empty
+}
+
+/// Writes status and finalizers of a definition, as a client of the server.
+async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocument) -> bool {
+    let Some(resource) = server.catalog().native(DEFINITIONS) else { return false };
+    let name = &document.metadata.name;
+    let Some(stored) = server.storage.get(&resource.collection, name) else { return false };
+    if stored.modified != defined.revision {
+        // Somebody else changed it meanwhile, so that there may be something else to do.
+        return true;
+    }
+    let Ok(object) = resource.admission.read("v1", &stored_object(&stored)) else { return false };
+    let mut object = object;
+    write(document, &mut object);
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        let finalizers = document.metadata.finalizers.iter().map(|name| Value::from(name.as_str()));
+        metadata.insert("finalizers".to_owned(), finalizers.collect());
+    }
+    let body = billhook::to_json(&object).into_bytes();
+    let request = ObjectRequest::replace("v1", &body, &[])
+        .stored(stored_object(&stored))
+        .status_update()
+        .name(name)
+        .field_manager(MANAGER);
+    admit(server, &resource, request).await.result.is_ok()
+}

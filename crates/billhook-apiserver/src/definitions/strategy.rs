@@ -1,0 +1,146 @@
+//! What a server does to a definition that is written (CV-01, CV-02, LC-03, LC-40, LC-41).
+
+use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
+use billhook::{Definition, DefinitionValidation, Time};
+use billhook_admission::{Findings, Strategy, Subresource};
+use billhook_apimachinery::record::TypedRecord as _;
+use billhook_apimachinery::value::DeepValue;
+use serde_json::{Map, Value};
+
+use super::conditions::{TERMINATING, set};
+
+/// The finalizer that keeps a definition until its objects are gone.
+pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
+
+/// The rules of definitions.
+#[derive(Debug)]
+pub(super) struct DefinitionStrategy;
+
+impl Strategy for DefinitionStrategy {
+    fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
+        let (mut document, unknown) =
+            DefinitionDocument::read(object).map_err(|error| error.to_string())?;
+        complete(&mut document);
+        write(&document, object);
+        Ok(unknown)
+    }
+
+    fn empty(&self) -> Value {
+        let mut empty = Value::Object(Map::new());
+        write(&DefinitionDocument::default(), &mut empty);
+        if let Some(Value::Object(spec)) = empty.get_mut("spec") {
+            spec.insert("versions".to_owned(), Value::Null);
+        }
+        empty
+    }
+
+    fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>) {
+        let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
+        if old.is_none() {
+            document.status = DefinitionStatus::default();
+        }
+        let storage = storage_version(&document).map(str::to_owned);
+        let stored = &mut document.status.stored_versions;
+        if let Some(storage) =
+            storage.filter(|name| subresource.is_none() && !stored.contains(name))
+        {
+            stored.push(storage);
+        }
+        write(&document, object);
+    }
+
+    fn takes_metadata(&self, _: Subresource) -> bool {
+        true
+    }
+
+    fn validate(
+        &self,
+        object: &Value,
+        old: Option<&Value>,
+        subresource: Option<Subresource>,
+    ) -> Findings {
+        let definition = |value| Definition::from_value(value).ok();
+        let Some(new) = definition(object) else { return Findings::default() };
+        let validation = match (old.and_then(definition), subresource) {
+            (None, _) => new.validate_create(),
+            (Some(old), None) => new.validate_update(&old),
+            (Some(old), Some(_)) => new.validate_status_update(&old),
+        };
+        findings(&validation)
+    }
+
+    fn marks_deletions(&self) -> bool {
+        true
+    }
+
+    fn mark(&self, object: &mut Value, now: &str) {
+        let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
+        let message = "CustomResourceDefinition marked for deletion; CustomResource deletion will \
+                       begin soon";
+        let outcome = (true, "InstanceDeletionPending", message);
+        let time = Time::parse(now).unwrap_or_default();
+        set(&mut document.status, TERMINATING, outcome, time);
+        write(&document, object);
+        let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+        metadata.insert("deletionTimestamp".to_owned(), now.into());
+        let finalizers = metadata.entry("finalizers").or_insert_with(|| Value::Array(Vec::new()));
+        if let Value::Array(finalizers) = finalizers
+            && !finalizers.iter().any(|finalizer| finalizer == CLEANUP)
+        {
+            finalizers.push(CLEANUP.into());
+        }
+    }
+}
+
+fn findings(validation: &DefinitionValidation) -> Findings {
+    Findings::new(validation.errors().to_vec(), validation.warnings().to_vec())
+}
+
+/// Fills in what a definition may leave out (CV-01).
+fn complete(document: &mut DefinitionDocument) {
+    let names = &mut document.spec.names;
+    if names.singular.is_empty() {
+        names.singular = names.kind.to_lowercase();
+    }
+    if names.list_kind.is_empty() && !names.kind.is_empty() {
+        names.list_kind = format!("{}List", names.kind);
+    }
+    let conversion = document.spec.conversion.get_or_insert_with(|| {
+        let mut conversion = Conversion::default();
+        "None".clone_into(&mut conversion.strategy);
+        conversion
+    });
+    let client = conversion.webhook.as_mut().and_then(|webhook| webhook.client_config.as_mut());
+    if let Some(service) = client.and_then(|client| client.service.as_mut()) {
+        service.port.get_or_insert(443);
+    }
+    if document.status.stored_versions.is_empty() {
+        let storage = storage_version(document).map(str::to_owned);
+        document.status.stored_versions.extend(storage);
+    }
+}
+
+/// The name of the first version that objects are stored in.
+fn storage_version(document: &DefinitionDocument) -> Option<&str> {
+    let mut versions = document.spec.versions.iter();
+    versions.find(|version| version.storage).map(|version| version.name.as_str())
+}
+
+/// Writes spec and status into an object, with what a server shows even if it is empty (LC-03).
+pub(super) fn write(document: &DefinitionDocument, object: &mut Value) {
+    let Value::Object(members) = object else { return };
+    let mut put = |name: &str, value: DeepValue| {
+        members.insert(name.to_owned(), value.into_inner()).map(DeepValue::from);
+    };
+    put("spec", document.spec.to_document());
+    let mut status = document.status.to_document();
+    if let Value::Object(status) = &mut *status {
+        status
+            .entry("acceptedNames")
+            .or_insert_with(|| document.status.accepted_names.to_document().into_inner());
+        for name in ["conditions", "storedVersions"] {
+            status.entry(name).or_insert(Value::Null);
+        }
+    }
+    put("status", status);
+}
