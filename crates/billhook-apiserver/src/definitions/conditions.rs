@@ -1,4 +1,4 @@
-//! The conditions of a definition (LC-20 to LC-26).
+//! The conditions of a definition (LC-20).
 
 use billhook::Time;
 use billhook::definition::{Condition, DefinitionStatus};

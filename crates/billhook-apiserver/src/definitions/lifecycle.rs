@@ -1,4 +1,4 @@
-//! The work of a server on definitions: names, establishing, the end (LC-21 to LC-57). It is done
+//! The work of a server on definitions: names, establishing, the end (LC-21 to LC-55). It is done
 //! before the request that gave rise to it is answered.
 
 use std::sync::Arc;
@@ -13,9 +13,9 @@ use super::conditions::{ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reaso
 use super::naming::{Reserved, accept};
 use super::strategy::{CLEANUP, write};
 use crate::catalog::{DEFINITIONS, Defined};
-use crate::rest::{admit, stored_object};
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
+use crate::write_path::{admit, stored_object};
 
 /// The manager of the fields that a server writes itself.
 const MANAGER: &str = "apiext";

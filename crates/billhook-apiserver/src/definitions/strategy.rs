@@ -1,4 +1,4 @@
-//! What a server does to a definition that is written (CV-01, CV-02, LC-03, LC-40, LC-41).
+//! The rules of definitions that are written (CV-01, CV-02, LC-03, LC-40, LC-41).
 
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
 use billhook::{Definition, DefinitionValidation, Time};

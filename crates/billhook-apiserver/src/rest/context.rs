@@ -9,8 +9,6 @@ use billhook_apimachinery::{GroupVersionResource, Status};
 use http::StatusCode;
 use serde_json::Value;
 
-use super::admit::admit;
-use super::binding::stored_object;
 use crate::catalog::{DEFINITIONS, Resource};
 use crate::definitions::{group_of, settle};
 use crate::request::{Request, ResourcePath};
@@ -18,6 +16,8 @@ use crate::response::{Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
 use crate::view::View;
+use crate::write_path::admit;
+use crate::write_path::stored_object;
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {

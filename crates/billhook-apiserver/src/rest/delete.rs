@@ -7,13 +7,13 @@ use billhook_decode::read_json;
 use http::StatusCode;
 use serde_json::Value;
 
-use super::binding::{object_key, stored_object};
 use super::context::Context;
 use super::deletion::{delete_options, is_dry_run};
 use super::list::{Page, list_answer};
 use super::write::{answer, warn};
 use crate::response::Response;
 use crate::storage::Object;
+use crate::write_path::{object_key, stored_object};
 
 /// `DELETE` of an object.
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {

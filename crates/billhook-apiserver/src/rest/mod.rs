@@ -1,7 +1,5 @@
 //! The verbs of resources.
 
-mod admit;
-mod binding;
 mod context;
 mod delete;
 mod deletion;
@@ -13,6 +11,4 @@ mod selectors;
 mod watch;
 mod write;
 
-pub(crate) use self::admit::admit;
-pub(crate) use self::binding::stored_object;
 pub(crate) use self::route::serve;

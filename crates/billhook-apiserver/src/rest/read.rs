@@ -4,11 +4,11 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{Status, StatusCause, StatusDetails};
 use http::StatusCode;
 
-use super::binding::stored_object;
 use super::context::Context;
 use crate::request::why;
 use crate::response::Response;
 use crate::storage::Revision;
+use crate::write_path::stored_object;
 
 /// `GET` of an object, its status or its scale.
 pub(super) fn get(context: &Context<'_>) -> Result<Response, Status> {

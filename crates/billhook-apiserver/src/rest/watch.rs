@@ -12,7 +12,6 @@ use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
 
-use super::binding::stored_object;
 use super::context::Context;
 use super::options::invalid;
 use super::read::revision;
@@ -23,6 +22,7 @@ use crate::request::{MediaType, Query};
 use crate::response::{Body, Lines, Response, status_json};
 use crate::storage::{Event, Object, Range, Revision, RevisionError, Watch};
 use crate::view::View;
+use crate::write_path::stored_object;
 
 /// How long a watch lasts that names no time.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);

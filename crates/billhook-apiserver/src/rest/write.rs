@@ -4,11 +4,11 @@ use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
-use super::binding::stored_object;
 use super::context::Context;
 use super::options::WriteOptions;
 use crate::request::Request;
 use crate::response::Response;
+use crate::write_path::stored_object;
 
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";

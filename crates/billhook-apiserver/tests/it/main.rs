@@ -12,6 +12,7 @@
 
 mod apply;
 mod clients;
+mod definitions;
 mod discovery;
 mod rest;
 mod storage;

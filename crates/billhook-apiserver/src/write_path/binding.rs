@@ -9,7 +9,7 @@ use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
 
 /// The key of an object in storage; the namespace is empty for an object of the cluster.
-pub(super) fn object_key(namespace: &str, name: &str) -> String {
+pub(crate) fn object_key(namespace: &str, name: &str) -> String {
     match namespace {
         "" => name.to_owned(),
         namespace => format!("{namespace}/{name}"),

@@ -1,0 +1,7 @@
+//! The write path of resources, bound to the storage of a server.
+
+mod admit;
+mod binding;
+
+pub(crate) use self::admit::admit;
+pub(crate) use self::binding::{object_key, stored_object};

@@ -1,0 +1,120 @@
+//! Definitions through the API (LC rules).
+
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, text};
+
+const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+
+fn definition(plural: &str, kind: &str) -> Value {
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": format!("{plural}.example.com")},
+        "spec": {"group": "example.com", "scope": "Cluster",
+            "names": {"plural": plural, "kind": kind},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object"}}}]}})
+}
+
+async fn create(server: &Server, definition: &Value) -> Answer {
+    call(server, Method::POST, DEFINITIONS, &[], &definition.to_string()).await
+}
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+/// Conditions as `type=status reason`, in order.
+async fn conditions(server: &Server, name: &str) -> Vec<String> {
+    let found = get(server, &format!("{DEFINITIONS}/{name}.example.com")).await.json();
+    let conditions = found["status"]["conditions"].as_array().cloned().unwrap_or_default();
+    let shown = |condition: &Value| {
+        let part = |name| text(condition, name);
+        format!("{}={} {}", part("/type"), part("/status"), part("/reason"))
+    };
+    conditions.iter().map(shown).collect()
+}
+
+/// LC-03, LC-21, LC-62.
+#[tokio::test]
+async fn a_resource_is_served_when_its_definition_is_created() {
+    let server = Server::builder().build();
+    let created = create(&server, &definition("foos", "Foo")).await;
+    assert_eq!(created.code, 201);
+    let body = created.json();
+    let status = json!({"conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]});
+    assert_eq!(body["status"], status);
+    assert_eq!(body["spec"]["names"]["listKind"], "FooList");
+    assert_eq!(
+        conditions(&server, "foos").await,
+        ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"],
+    );
+    assert_eq!(get(&server, "/apis/example.com/v1/foos").await.code, 200);
+    assert_eq!(get(&server, "/apis/example.com/v2/foos").await.code, 404);
+}
+
+/// LC-32, LC-33, LC-35.
+#[tokio::test]
+async fn names_are_taken_until_their_definition_goes() {
+    let server = Server::builder().build();
+    create(&server, &definition("foos", "Foo")).await;
+    create(&server, &definition("bars", "Foo")).await;
+    assert_eq!(
+        conditions(&server, "bars").await,
+        ["NamesAccepted=False ListKindConflict", "Established=False NotAccepted"],
+    );
+    assert_eq!(get(&server, "/apis/example.com/v1/bars").await.code, 404);
+    let path = format!("{DEFINITIONS}/foos.example.com");
+    assert_eq!(call(&server, Method::DELETE, &path, &[], "").await.code, 200);
+    assert_eq!(get(&server, &path).await.code, 404);
+    assert_eq!(
+        conditions(&server, "bars").await,
+        ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"],
+    );
+}
+
+/// LC-50, LC-53 to LC-55.
+#[tokio::test]
+async fn a_definition_goes_after_its_objects() {
+    let server = Server::builder().build();
+    create(&server, &definition("foos", "Foo")).await;
+    let foos = "/apis/example.com/v1/foos";
+    for (name, finalizers) in [("free", json!([])), ("held", json!(["example.com/f"]))] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+            "metadata": {"name": name, "finalizers": finalizers}});
+        assert_eq!(call(&server, Method::POST, foos, &[], &object.to_string()).await.code, 201);
+    }
+    let path = format!("{DEFINITIONS}/foos.example.com");
+    let deleted = call(&server, Method::DELETE, &path, &[], "").await.json();
+    assert_eq!(text(&deleted, "/status/conditions/2/reason"), "InstanceDeletionPending");
+    assert_eq!(conditions(&server, "foos").await[2], "Terminating=True InstanceDeletionInProgress");
+    assert_eq!(get(&server, &format!("{foos}/free")).await.code, 404);
+
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}});
+    let refused = call(&server, Method::POST, foos, &[], &object.to_string()).await;
+    assert_eq!(refused.code, 403);
+
+    let merge = [("content-type", "application/merge-patch+json")];
+    let patch = r#"{"metadata": {"finalizers": null}}"#;
+    let held = format!("{foos}/held");
+    assert_eq!(call(&server, Method::PATCH, &held, &merge, patch).await.code, 200);
+    assert_eq!(get(&server, &path).await.code, 404);
+    assert_eq!(get(&server, foos).await.code, 404);
+    assert_eq!(create(&server, &definition("foos", "Foo")).await.code, 201);
+}
+
+/// LC-41.
+#[tokio::test]
+async fn a_write_of_the_status_takes_metadata_over() {
+    let server = Server::builder().build();
+    create(&server, &definition("foos", "Foo")).await;
+    let path = format!("{DEFINITIONS}/foos.example.com/status");
+    let merge = [("content-type", "application/merge-patch+json")];
+    let patch = r#"{"metadata": {"labels": {"a": "b"}}, "spec": {"scope": "Namespaced"}}"#;
+    let patched = call(&server, Method::PATCH, &path, &merge, patch).await.json();
+    assert_eq!(text(&patched, "/metadata/labels/a"), "b");
+    assert_eq!(text(&patched, "/spec/scope"), "Cluster");
+    assert_eq!(patched["metadata"]["generation"], 1);
+}
