@@ -3,6 +3,7 @@
 use std::fmt;
 
 use billhook::DeepValue;
+use similar::TextDiff;
 
 use crate::object_case::ExpectedError;
 
@@ -103,5 +104,14 @@ impl Failure {
     /// Returns whether the decision is as expected and only the text of the error is not.
     pub fn is_only_text(&self) -> bool {
         matches!(self, Failure::Text { .. })
+    }
+
+    /// Returns the lines in which the stored object differs from the expected one, if that is what
+    /// fails.
+    pub fn difference(&self) -> Option<String> {
+        let Failure::Object { expected, actual } = self else { return None };
+        let (expected, actual) = (billhook::to_yaml(expected), billhook::to_yaml(actual));
+        let diff = TextDiff::from_lines(&expected, &actual);
+        Some(diff.unified_diff().header("expected", "stored").to_string())
     }
 }

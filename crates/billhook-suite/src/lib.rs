@@ -31,6 +31,7 @@ mod runner_error;
 mod strict;
 mod suite;
 mod suite_error;
+pub mod testing;
 
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use billhook_findings::{Format, Subject};
 use billhook_suite::{Failure, Run};
-use similar::TextDiff;
 
 use crate::findings::{self, Collector};
 use crate::problem::{Problem, Status};
@@ -92,10 +91,7 @@ impl Printer {
 
 /// The lines in which an object differs from the expected one.
 fn difference(failure: &Failure) -> String {
-    let Failure::Object { expected, actual } = failure else { return String::new() };
-    let (expected, actual) = (billhook::to_yaml(expected), billhook::to_yaml(actual));
-    let diff = TextDiff::from_lines(&expected, &actual);
-    let diff = diff.unified_diff().header("expected", "stored").to_string();
-    let lines = diff.lines().map(|line| format!("    {}\n", visible(line)));
+    let Some(text) = failure.difference() else { return String::new() };
+    let lines = text.lines().map(|line| format!("    {}\n", visible(line)));
     lines.chain(["\n".to_owned()]).collect()
 }

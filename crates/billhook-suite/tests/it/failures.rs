@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::layout::directory;
 
-fn definition() -> Value {
+pub(crate) fn definition() -> Value {
     let file = "example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml";
     let text = std::fs::read(directory().join(file)).unwrap();
     billhook::read_manifests(&text).unwrap()[0].value().clone()

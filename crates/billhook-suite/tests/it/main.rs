@@ -9,6 +9,7 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod assertions;
 mod failures;
 mod layout;
 mod own;
