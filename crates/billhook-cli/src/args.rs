@@ -27,7 +27,7 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommands,
     /// Read at most this much of a file or of standard input, with --ndjson of a line
-    #[arg(long, global = true, value_name = "SIZE", default_value_t = Size(MAX_LINE))]
+    #[arg(long, global = true, value_name = "SIZE", default_value_t = Size(MAX_LINE), display_order = 900)]
     pub(crate) max_input: Size,
 }
 

@@ -10,7 +10,7 @@ use billhook::webhook::{
 use billhook::{CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
 use billhook_admission::{
     Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
-    StoredObject, Unreachable,
+    StoredObject, Unreachable, UpdateForm,
 };
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
@@ -42,6 +42,12 @@ impl Objects {
     fn get(&self, namespace: &str, name: &str) -> Option<StoredObject> {
         let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         objects.get(&(namespace.to_owned(), name.to_owned())).cloned()
+    }
+
+    fn of_namespace(&self, namespace: &str) -> Vec<StoredObject> {
+        let objects = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_namespace = objects.iter().filter(|((of, _), _)| of == namespace);
+        of_namespace.map(|(_, object)| object.clone()).collect()
     }
 
     fn write(&self, write: StoreWrite<'_>) -> Result<String, StoreError> {
@@ -127,8 +133,15 @@ impl Cluster {
         let stored = resource.objects.get(route.namespace, route.name);
         let stored = stored.unwrap_or_default();
         let object_request = request.object_request(&route, stored.clone())?;
-        let needs_object = object_request.operation != Operation::Create;
-        if needs_object && stored.bytes.is_empty() {
+        if object_request.is_in_collection {
+            let chain = || self.chain(configurations);
+            return Some(resource.delete_all(&route, &object_request, chain).await);
+        }
+        let is_new = stored.bytes.is_empty();
+        let is_apply = object_request.form == UpdateForm::ServerSideApply;
+        let creates = object_request.operation == Operation::Create
+            || is_apply && object_request.subresource.is_none();
+        if is_new && !creates {
             let known = GroupVersionResource::new(route.group, route.version, route.resource);
             return Some(Response::refused(&Status::not_found(&known, route.name)));
         }
@@ -141,7 +154,7 @@ impl Cluster {
                 let is_gone = accepted.stored.is_none();
                 let object = accepted.returned.unwrap_or_default();
                 match object_request.operation {
-                    Operation::Create => Response::new(201, object),
+                    _ if is_new => Response::new(201, object),
                     Operation::Delete if is_gone => Response::deleted(&route, &object),
                     _ => Response::new(200, object),
                 }
@@ -168,6 +181,38 @@ impl Cluster {
 }
 
 impl Resource {
+    /// Deletes the objects of a namespace one after the other (AR-35).
+    async fn delete_all(
+        &self,
+        route: &Route<'_>,
+        request: &ObjectRequest,
+        chain: impl Fn() -> Chain,
+    ) -> Response {
+        let (mut items, mut warnings) = (Vec::new(), Vec::new());
+        let mut annotations = BTreeMap::new();
+        for stored in self.objects.of_namespace(route.namespace) {
+            let request = request.clone().stored(stored);
+            let outcome = self.admission(chain()).admit(&request).await;
+            warnings.extend(outcome.warnings.texts());
+            for (key, found) in outcome.annotations.iter() {
+                annotations.entry(key.to_owned()).or_insert_with(|| found.value.clone());
+            }
+            match outcome.result {
+                Err(status) => {
+                    return Response { warnings, annotations, ..Response::refused(&status) };
+                }
+                Ok(accepted) => items.push(accepted.returned.unwrap_or_default().into_inner()),
+            }
+        }
+        let list = json!({
+            "apiVersion": format!("{}/{}", route.group, route.version),
+            "kind": self.definition.names().list_kind,
+            "metadata": {"continue": ""},
+            "items": items,
+        });
+        Response { warnings, annotations, ..Response::new(200, list.into()) }
+    }
+
     fn admission(&self, chain: Chain) -> Admission {
         let objects = Arc::clone(&self.objects);
         let store = move |write: StoreWrite<'_>| objects.write(write);

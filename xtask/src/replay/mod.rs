@@ -16,6 +16,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
 pub use http::Conversation;
 pub use scenario::{Scenario, Verdict};
 
@@ -53,10 +56,15 @@ enum Line {
 
 impl Line {
     fn parse(line: &str) -> Result<Self, String> {
-        if line.contains("\"steps\":") {
-            return Conversation::parse(line).map(Line::Conversation);
+        #[derive(Deserialize)]
+        struct Form {
+            steps: Option<IgnoredAny>,
         }
-        Scenario::parse(line).map(Line::Request)
+        let form: Form = serde_json::from_str(line).map_err(|error| error.to_string())?;
+        match form.steps {
+            Some(_) => Conversation::parse(line).map(Line::Conversation),
+            None => Scenario::parse(line).map(Line::Request),
+        }
     }
 
     fn play(&self) -> Result<Verdict, String> {

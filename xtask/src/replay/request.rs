@@ -91,10 +91,15 @@ impl Request {
             ("PATCH", Some("application/merge-patch+json")) => {
                 ObjectRequest::merge_patch(version, body, b"")
             }
-            ("DELETE", _) if !route.name.is_empty() => {
+            ("PATCH", Some("application/apply-patch+yaml")) => {
+                ObjectRequest::apply(version, body, b"", "").force(route.option("force") == "true")
+            }
+            ("DELETE", _) => {
                 let options = delete_options(route, body)?;
                 let is_dry_run = options.dry_run.iter().any(|directive| directive == "All");
-                ObjectRequest::delete(version, b"").dry_run(is_dry_run).delete_options(options)
+                let delete = ObjectRequest::delete(version, b"").dry_run(is_dry_run);
+                let delete = delete.delete_options(options);
+                if route.name.is_empty() { delete.in_collection() } else { delete }
             }
             _ => return None,
         };
@@ -102,6 +107,7 @@ impl Request {
         let mut request = request
             .stored(stored)
             .namespace(route.namespace)
+            .name(route.name)
             .field_manager(route.option("fieldManager"))
             .dry_run(is_dry_run)
             .user(user())

@@ -46,6 +46,9 @@ pub(crate) struct Admit {
     /// merge patch otherwise
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]
     pub(crate) patch: Option<PathBuf>,
+    /// Version of the CRD to patch the objects in [default: the object's own]
+    #[arg(long, value_name = "VERSION", requires = "patch")]
+    pub(crate) version: Option<String>,
     /// Subresource to update
     #[arg(long, value_enum, value_name = "NAME", requires = "stored")]
     pub(crate) subresource: Option<Subresource>,
@@ -73,6 +76,9 @@ pub(crate) struct Admit {
     /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
+    /// Name of the manager of the fields that are written; match conditions and webhooks see it too
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    pub(crate) field_manager: String,
     /// Keep `metadata.managedFields` in the objects that are printed
     #[arg(long)]
     pub(crate) show_managed_fields: bool,

@@ -131,7 +131,7 @@ impl Run<'_> {
             true => problem.help("a Scale goes to `--subresource scale`"),
             false => problem,
         })?;
-        let version = version_named(&crd, own, &place)?;
+        let version = version_named(&crd, command.version.as_deref().unwrap_or(own), &place)?;
         let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(self.caller()?)
@@ -181,6 +181,7 @@ impl Run<'_> {
             Subresource::Scale => billhook_admission::Subresource::Scale,
         });
         request.dry_run = command.dry_run;
+        request.field_manager.clone_from(&command.field_manager);
         request.field_validation = field_validation(command.field_validation);
         request.user = command
             .group

@@ -10,7 +10,8 @@ use crate::server::Server;
 
 pub(crate) const MATCH_HELP: &str = "\
 A webhook is `undecided` if the decision is up to match conditions that ask for permissions of the
-user, which --allow grants, or that need the object in another version, which only a server has.
+user, which --allow grants, or that need the object in another version, which a conversion webhook
+would have to make.
 A namespace that is not given is taken to have only the label with its name.
 
 Exit status:

@@ -41,6 +41,32 @@ cases! {
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
 }
 
+#[test]
+fn a_patch_in_another_version() {
+    let arguments = "admit --quiet --version v1beta1 --crd fixtures/crds --patch - \
+        fixtures/objects/stack-clean.json";
+    let shown = run(arguments, "metadata: {labels: {patched: 'yes'}}");
+    assert!(shown.contains("\napiVersion: platform.example.com/v1beta1\n"), "{shown}");
+    assert!(shown.contains("    patched: \"yes\"\n"), "{shown}");
+    let shown = run(&arguments.replace("v1beta1", "v7"), "{}");
+    assert!(shown.contains("exit status: 2") && shown.contains("v7"), "{shown}");
+    let shown = run(&arguments.replace(" --patch -", ""), "");
+    assert!(shown.contains("exit status: 2") && shown.contains("--patch <FILE>"), "{shown}");
+}
+
+/// The manager of the request gets an entry with what it changed (SA-51).
+#[test]
+fn the_manager_of_fields() {
+    let arguments = "admit --quiet --field-manager me --show-managed-fields --crd fixtures/crds \
+        --patch - fixtures/apply/backup-live.yaml";
+    let shown = run(arguments, "metadata: {labels: {patched: 'yes'}}");
+    let entries: Vec<_> = shown.split("- apiVersion: data.example.com/v1\n").collect();
+    let entry = entries.iter().find(|entry| entry.contains("manager: me\n"));
+    assert!(entry.is_some_and(|entry| entry.contains("f:patched: {}")), "{shown}");
+    let shown = run(&arguments.replace("me ", "\u{7f} "), "{}");
+    assert!(shown.contains("exit status: 1") && shown.contains("fieldManager"), "{shown}");
+}
+
 /// The example's webhooks, and the files that name them.
 pub(crate) struct Webhooks {
     runtime: Runtime,

@@ -6,7 +6,9 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
+use super::conditions::{
+    ConditionInput, ConditionResult, ConditionsError, MatchConditions, renamed,
+};
 use super::configuration::{ConfigurationKind, MatchCondition, Webhook};
 use super::decision::{Decision, DecisionReason, Match};
 use super::equivalence::EquivalentResources;
@@ -30,8 +32,8 @@ pub struct MatchContext<'c> {
     pub namespaces: &'c dyn Namespaces,
     /// The equivalent resources.
     pub equivalents: &'c EquivalentResources,
-    /// Evaluates match conditions. Without it, and where objects would have to be converted
-    /// first, the decision is [`Decision::NotEvaluated`].
+    /// Evaluates match conditions. Without it, and where a conversion webhook would have to be
+    /// called first, the decision is [`Decision::NotEvaluated`].
     pub conditions: Option<&'c dyn MatchConditions>,
 }
 
@@ -205,9 +207,17 @@ impl CompiledWebhook {
         if self.webhook.match_conditions.is_empty() {
             return Decision::Called(matched);
         }
-        match context.conditions.filter(|_| matched.kind == attributes.kind) {
+        let is_alike =
+            || matched.kind == attributes.kind || context.equivalents.is_alike(&matched.resource);
+        match context.conditions.filter(|_| is_alike()) {
             Some(conditions) => {
+                let [object, old_object] = [&attributes.object, &attributes.old_object]
+                    .map(|object| renamed(object.as_deref()?, &matched.kind));
                 let input = ConditionInput::new(attributes, &matched);
+                let input = input.converted(
+                    object.as_deref().or(input.object),
+                    old_object.as_deref().or(input.old_object),
+                );
                 self.conditions_recording(conditions, &input, recorder)
             }
             None => {

@@ -1,6 +1,7 @@
 //! Match conditions: their evaluators, and the decision from their results (WM-70 to WM-83).
 
-use billhook_apimachinery::{aggregate, message_error};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{GroupVersionKind, aggregate, message_error};
 use serde_json::Value;
 
 use super::attributes::AdmissionAttributes;
@@ -105,6 +106,24 @@ impl<'i> ConditionInput<'i> {
         let status = forbidden(self.attributes, &aggregate(&errors));
         Decision::Rejected(DecisionReason::MatchConditionError, status)
     }
+}
+
+/// Returns an object as one of the kind that matched (WM-77); none if it is one.
+pub(super) fn renamed(object: &Value, kind: &GroupVersionKind) -> Option<DeepValue> {
+    let types = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
+    let is_named = |(name, text): &(&str, String)| {
+        object.get(*name).and_then(Value::as_str) == Some(text.as_str())
+    };
+    if !object.is_object() || types.iter().all(is_named) {
+        return None;
+    }
+    let mut object = DeepValue::from(deep_clone(object));
+    for (name, text) in types {
+        if let Value::Object(members) = &mut *object {
+            members.insert(name.to_owned(), text.into());
+        }
+    }
+    Some(object)
 }
 
 /// The error of one condition (WM-81).

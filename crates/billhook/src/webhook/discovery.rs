@@ -128,6 +128,8 @@ impl EquivalentResources {
     /// Adds the resources of a definition: all its versions, also those that are not served, with
     /// the subresources `status` and `scale` where they are enabled (WM-49).
     pub fn register_definition(&mut self, definition: &CustomResourceDefinition) {
+        let is_alike = !definition.is_converted_by_webhook();
+        self.set_alike(definition.group(), &definition.names().plural, is_alike);
         for version in definition.versions() {
             let ApiResource { resource, kind, .. } = ApiResource::of_version(&version);
             if version.has_status_subresource() {

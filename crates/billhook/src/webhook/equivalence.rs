@@ -1,6 +1,6 @@
 //! Which resources address the same stored data (WM-46 to WM-51).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
@@ -30,6 +30,8 @@ pub struct EquivalentResources {
     sets: ByResource<BTreeMap<String, Vec<GroupVersionResource>>>,
     /// By subresource.
     kinds: BTreeMap<GroupVersionResource, BTreeMap<String, GroupVersionKind>>,
+    /// Groups and names of resources whose versions differ in nothing but `apiVersion`.
+    alike: BTreeSet<(String, String)>,
 }
 
 /// By group, then by resource.
@@ -65,6 +67,22 @@ impl EquivalentResources {
             set.push(resource.clone());
         }
         self.kinds.entry(resource).or_default().insert(subresource.to_owned(), kind);
+    }
+
+    /// Says whether the objects of a resource are the same in all versions but for `apiVersion`, as
+    /// with the conversion strategy None.
+    pub(super) fn set_alike(&mut self, group: &str, resource: &str, is_alike: bool) {
+        let name = (group.to_owned(), resource.to_owned());
+        match is_alike {
+            true => self.alike.insert(name),
+            false => self.alike.remove(&name),
+        };
+    }
+
+    /// Whether the objects of a resource are the same in all versions but for `apiVersion`.
+    pub(super) fn is_alike(&self, resource: &GroupVersionResource) -> bool {
+        !self.alike.is_empty()
+            && self.alike.contains(&(resource.group.clone(), resource.resource.clone()))
     }
 
     fn identity<'r>(&'r self, resource: &'r GroupVersionResource) -> (&'r str, &'r str) {

@@ -14,7 +14,9 @@ use serde_json::{Map, Value as Json, json};
 
 use super::attributes::AdmissionAttributes;
 use super::condition_program::{ANY, AUTHORIZER, REQUEST, REQUEST_RESOURCE, compile};
-use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
+use super::conditions::{
+    ConditionInput, ConditionResult, ConditionsError, MatchConditions, renamed,
+};
 use super::configuration::MatchCondition;
 use super::validation::{ExpressionChecker, ExpressionError};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo};
@@ -193,24 +195,6 @@ impl MatchConditions for CelConditions {
         }
         Ok(results)
     }
-}
-
-/// Returns an object as one of the kind that matched (WM-77); none if it is one.
-fn renamed(object: &Json, kind: &GroupVersionKind) -> Option<DeepValue> {
-    let types = [("apiVersion", kind.api_version()), ("kind", kind.kind.clone())];
-    let is_named = |(name, text): &(&str, String)| {
-        object.get(*name).and_then(Json::as_str) == Some(text.as_str())
-    };
-    if !object.is_object() || types.iter().all(is_named) {
-        return None;
-    }
-    let mut object = DeepValue::from(deep_clone(object));
-    for (name, text) in types {
-        if let Json::Object(members) = &mut *object {
-            members.insert(name.to_owned(), text.into());
-        }
-    }
-    Some(object)
 }
 
 /// WM-73, WM-82.

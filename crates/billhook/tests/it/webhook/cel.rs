@@ -3,13 +3,16 @@
 use std::sync::Arc;
 
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, ConditionsError, Decision,
-    EquivalentResources, ExpressionChecker, Libraries, MatchCondition, MatchConditions,
-    MatchContext, Operation, UserAuthorizer,
+    AdmissionAttributes, ApiResource, CelConditions, ConditionInput, ConditionResult,
+    ConditionsError, Decision, EquivalentResources, ExpressionChecker, Libraries, MatchCondition,
+    MatchConditions, MatchContext, Operation, UserAuthorizer,
 };
-use billhook::{GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo};
+use billhook::{
+    CustomResourceDefinition, GroupVersionKind, GroupVersionResource, KubernetesVersion, UserInfo,
+};
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
-use serde_json::json;
+use billhook_testing::definition_with;
+use serde_json::{Value, json};
 
 use crate::webhook::support::{all, decide, hook, namespaces, outcome, request};
 
@@ -88,6 +91,42 @@ fn an_equivalent_resource() {
     let converted = json!({"apiVersion": "example.com/v1"});
     let input = ConditionInput::new(&v2, &matched).converted(Some(&converted), None);
     assert_eq!(outcome(&hook.decide_conditions(&conditions, &input)), "called");
+}
+
+/// WM-71, WM-77: without a conversion webhook the object in another version differs in
+/// `apiVersion` only.
+#[test]
+fn an_equivalent_version_of_a_definition() {
+    let decide = |conversion: &Value, expression: &str| {
+        let mut document = definition_with(&json!({"type": "object"}), false).into_inner();
+        let spec = document["spec"].as_object_mut().unwrap();
+        let mut v2 = spec["versions"][0].clone();
+        (v2["name"], v2["storage"]) = (json!("v2"), json!(false));
+        spec["versions"].as_array_mut().unwrap().push(v2);
+        spec.insert("conversion".to_owned(), conversion.clone());
+        let definition = CustomResourceDefinition::from_value(&document).unwrap();
+        let mut registry = EquivalentResources::new();
+        registry.register_definition(&definition);
+        let hook = hook(&json!({
+            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["v1"], "resources": ["*"]}],
+            "matchConditions": [{"name": "c", "expression": expression}],
+        }));
+        let namespaces = namespaces(&[]);
+        let conditions = CelConditions::new();
+        let context = MatchContext::new(&namespaces, &registry).conditions(&conditions);
+        let api = ApiResource::of_version(&definition.version("v2").unwrap());
+        let object = json!({"apiVersion": api.kind.api_version(), "kind": api.kind.kind, "a": 1});
+        hook.decide(&api.update(object.clone(), object), &context)
+    };
+    let none = json!({"strategy": "None"});
+    let (object, old) =
+        ("object.apiVersion.endsWith('/v1')", "oldObject.apiVersion.endsWith('/v1')");
+    assert_eq!(outcome(&decide(&none, &format!("{object} && {old} && object.a == 1"))), "called");
+    assert_eq!(outcome(&decide(&none, "object.a == 2")), "MatchConditionFalse");
+    let webhook = json!({"strategy": "Webhook", "webhook": {
+        "clientConfig": {"url": "https://example.com"}, "conversionReviewVersions": ["v1"],
+    }});
+    assert!(matches!(decide(&webhook, "object.a == 1"), Decision::NotEvaluated(_)));
 }
 
 /// WM-74, WM-81, WM-88, WCF-77: what does not compile.
