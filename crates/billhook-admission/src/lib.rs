@@ -10,7 +10,9 @@
 //! - [`ObjectRequest`]: creations, updates as a whole and by patches, deletions, and updates of the
 //!   subresources `status` and `scale`.
 //! - [`Store`]: the place that an [`Admission`] writes to, if there is one.
-//! - [`AdmissionReview`], [`JsonPatch`], [`Status`](billhook::Status): the documents that server and
+//! - [`Converter`]: converts objects between the versions of a definition in the place of its
+//!   conversion webhook, which the [`WebhookCaller`] calls.
+//! - [`AdmissionReview`], [`ConversionReview`], [`JsonPatch`], [`Status`](billhook::Status): the documents that server and
 //!   webhook exchange, for both sides.
 //! - [`Observer`]: watches requests; `metrics::AdmissionMetrics` (feature `metrics`) is one. With
 //!   the feature `tracing` there are spans and log events.
@@ -81,8 +83,7 @@
 //!
 //! # Not here
 //!
-//! Conversion webhooks are not called: a [`Converter`] may stand in for one. Ownership of fields is
-//! not tracked, and server-side apply and webhooks from static manifests are not supported.
+//! Webhooks from static manifests are not supported.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod audit;
@@ -117,8 +118,8 @@ pub use patch::{JsonPatch, PatchError};
 pub use review::KubeConversionError;
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, CallFailure, CallerError, ClientError,
-    ReviewError, ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall,
-    WebhookCaller,
+    ConversionCall, ConversionRequest, ConversionResponse, ConversionReview, ReviewError,
+    ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 pub use stage::Stage;
 pub use time::timestamp;

@@ -26,6 +26,7 @@ mod warning;
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use connect::{Network, Pool};
 use credentials::Credentials;
@@ -36,7 +37,9 @@ use tokio::time::{Instant, timeout};
 
 use billhook::ClientConfig;
 use billhook_admission::Stage;
-use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use billhook_admission::{
+    BoxFuture, CallerError, ConversionCall, WebhookAnswer, WebhookCall, WebhookCaller,
+};
 
 pub use billhook_admission;
 
@@ -52,7 +55,7 @@ const MAX_CLIENTS: usize = 200;
 /// The largest answer by default: what a server stores, and room for its encoding (CL-59).
 const MAX_RESPONSE: usize = 4 * 1024 * 1024;
 
-/// Calls webhooks over HTTPS. It must be used inside a tokio runtime with its timers and its
+/// Calls webhooks over HTTPS, those of admission and those that convert. It must be used inside a tokio runtime with its timers and its
 /// network switched on; connections are kept and belong to that runtime.
 ///
 /// ```
@@ -70,6 +73,8 @@ pub struct HttpsCaller {
     network: Network,
     mutating: Clients,
     validating: Clients,
+    /// They have no credentials (CX-32).
+    conversion: Clients,
     user_agent: String,
     max_response: usize,
     follows_redirects: bool,
@@ -127,6 +132,7 @@ impl Default for HttpsCaller {
             },
             mutating: Clients::default(),
             validating: Clients::default(),
+            conversion: Clients::default(),
             user_agent: concat!("billhook/", env!("CARGO_PKG_VERSION")).to_owned(),
             max_response: MAX_RESPONSE,
             follows_redirects: true,
@@ -226,12 +232,12 @@ impl HttpsCaller {
 
     /// The client of a webhook, made if there is none or its credentials are no longer good.
     /// Failures are not kept (CL-71).
-    async fn client(&self, call: &WebhookCall<'_>) -> Result<Arc<Client>, String> {
-        let clients = self.clients(call.stage);
-        if let Some(client) = clients.get(call.client_config) {
+    async fn client(&self, to: Addressed<'_>) -> Result<Arc<Client>, String> {
+        let Addressed { hook, config, clients } = to;
+        if let Some(client) = clients.get(config) {
             return Ok(client);
         }
-        let target = Target::new(call.hook, call.client_config)?;
+        let target = Target::new(hook, config)?;
         let mut user = clients.kubeconfig.user(&target.user_key());
         let mut expires = None;
         if let Some(known) = &mut user
@@ -242,7 +248,7 @@ impl HttpsCaller {
             known.take(given);
         }
         let credentials = Credentials::new(user.as_ref(), expires)?;
-        let ca_bundle = &call.client_config.ca_bundle;
+        let ca_bundle = &config.ca_bundle;
         let tls = tls::settings(ca_bundle, user.as_ref())?;
         let elsewhere = match self.follows_redirects {
             false => None,
@@ -256,35 +262,49 @@ impl HttpsCaller {
         };
         let pool = Pool::new(target, self.network.clone(), tls)?;
         let client = Arc::new(Client { pool, elsewhere, credentials });
-        clients.put(call.client_config, &client);
+        clients.put(config, &client);
         Ok(client)
     }
 
-    async fn exchange(&self, call: WebhookCall<'_>) -> Result<WebhookAnswer, CallerError> {
+    /// Posts a body to a webhook; preparing that is part of the time there is.
+    async fn exchange(
+        &self,
+        to: Addressed<'_>,
+        body: impl FnOnce() -> Vec<u8>,
+        time: Option<Duration>,
+    ) -> Result<WebhookAnswer, CallerError> {
         // A program that gives credentials may take its time, which is the call's.
         let began = Instant::now();
-        let limit = call.timeout.unwrap_or(MAX_CALL).min(MAX_CALL);
-        let client = timeout(limit, self.client(&call))
+        let limit = time.unwrap_or(MAX_CALL).min(MAX_CALL);
+        let client = timeout(limit, self.client(to))
             .await
             .unwrap_or_else(|_| Err("context deadline exceeded".to_owned()))
             .map_err(|error| CallerError::Client(error.into()))?;
-        let time = call.timeout.map(|time| time.saturating_sub(began.elapsed()));
+        let time = time.map(|time| time.saturating_sub(began.elapsed()));
         let credentials = client.credentials.headers(&self.user_agent);
         let mut headers = credentials.map_err(|error| CallerError::Client(error.into()))?;
         if let Some(context) = (self.trace_context)() {
             context.add_to(&mut headers);
         }
         let endpoint = Endpoint {
-            hook: call.hook,
+            hook: to.hook,
             pool: &client.pool,
             headers,
             max_response: self.max_response,
             elsewhere: client.elsewhere.as_ref(),
         };
-        let body = call.review.to_json();
-        drop(call.review);
-        Ok(endpoint.post(body, time).await?)
+        Ok(endpoint.post(body(), time).await?)
     }
+}
+
+/// The webhook that a call is for.
+#[derive(Clone, Copy)]
+struct Addressed<'a> {
+    /// Its name, in errors.
+    hook: &'a str,
+    config: &'a ClientConfig,
+    /// The clients among which its own is kept.
+    clients: &'a Clients,
 }
 
 impl WebhookCaller for HttpsCaller {
@@ -292,6 +312,17 @@ impl WebhookCaller for HttpsCaller {
         &'a self,
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        Box::pin(self.exchange(call))
+        let WebhookCall { stage, hook, client_config: config, review, timeout, .. } = call;
+        let to = Addressed { hook, config, clients: self.clients(stage) };
+        Box::pin(self.exchange(to, move || review.to_json(), timeout))
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        let ConversionCall { client_config: config, review, .. } = call;
+        let to = Addressed { hook: "conversion", config, clients: &self.conversion };
+        Box::pin(self.exchange(to, move || review.to_json(), Some(MAX_CALL)))
     }
 }

@@ -228,6 +228,11 @@ impl Chain {
         self
     }
 
+    /// The way to webhooks.
+    pub(crate) fn caller(&self) -> Arc<dyn WebhookCaller> {
+        Arc::clone(&self.caller)
+    }
+
     pub(super) fn match_conditions(&self) -> &dyn MatchConditions {
         match &self.conditions {
             Some(conditions) => &**conditions,

@@ -35,19 +35,19 @@ pub(super) fn candidates<'c>(
 
 /// Decides whether a webhook is called for a request, with the objects that `convert` returns for
 /// its match conditions; the reason if it is not (WM-05, WM-71).
-pub(super) fn decide(
+pub(super) async fn decide(
     context: &Context<'_>,
     hook: &CompiledWebhook,
     request: &AdmissionAttributes,
     stage: Stage,
-    convert: impl FnOnce(&Match) -> Result<Objects, Status>,
+    convert: impl AsyncFnOnce(&Match) -> Result<Objects, Status>,
 ) -> Result<Result<Match, DecisionReason>, Status> {
     let chain = context.chain;
     let start = CallStart::new(hook, stage, request.operation);
     let found = hook.decide(request, &MatchContext::new(&*chain.namespaces, &chain.equivalents));
     let decision = match found {
         Decision::NotEvaluated(matched) => {
-            let objects = convert(&matched)?;
+            let objects = convert(&matched).await?;
             let input = ConditionInput::new(request, &matched).converted(
                 objects.object.as_ref().map(|object| &***object),
                 objects.old_object.as_ref().map(|object| &***object),

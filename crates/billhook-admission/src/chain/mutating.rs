@@ -63,7 +63,8 @@ async fn run_round(
             seen = round.state.revision();
         }
     }
-    round.state.write_back().map_err(|error| Status::unexpected(error.to_string()))
+    let written = round.state.write_back().await;
+    written.map_err(|error| Status::unexpected(error.to_string()))
 }
 
 /// One round of the mutating webhooks.
@@ -94,7 +95,8 @@ impl Round<'_, '_> {
     ) -> Result<(), Status> {
         let round = self.reinvocation.round();
         let state = &mut self.state;
-        let decided = decide(self.context, hook, view, STAGE, |matched| objects(state, matched))?;
+        let convert = async |matched: &Match| objects(state, matched).await;
+        let decided = decide(self.context, hook, view, STAGE, convert).await?;
         let decided = decided.and_then(|matched| match self.reinvocation.skips(hook.key()) {
             true => Err(DecisionReason::ReinvocationNotNeeded),
             false => Ok(matched),
@@ -121,7 +123,7 @@ impl Round<'_, '_> {
     }
 
     async fn check_idempotence(&mut self, hook: &CompiledWebhook, matched: &Match) {
-        let Ok(objects) = self.state.bring_to(&matched.kind) else { return };
+        let Ok(objects) = self.state.bring_to(&matched.kind).await else { return };
         if objects.object.is_none() {
             return;
         }
@@ -135,7 +137,7 @@ impl Round<'_, '_> {
     async fn call(&mut self, place: &Place<'_>, matched: &Match) -> Result<Option<bool>, Status> {
         let hook = place.hook;
         let (chain, deadline) = (self.context.chain, self.context.deadline);
-        let objects = objects(&mut self.state, matched)?;
+        let objects = objects(&mut self.state, matched).await?;
         let before = objects.object.clone();
         let request = &*self.state.request;
         let start = CallStart::new(hook, STAGE, request.operation);
@@ -231,8 +233,8 @@ impl Round<'_, '_> {
 }
 
 /// The objects of a request in the version that a webhook matched.
-fn objects(state: &mut State<'_>, matched: &Match) -> Result<Objects, Status> {
-    state.bring_to(&matched.kind).map_err(|error| mutating_conversion_failed(&error))
+async fn objects(state: &mut State<'_>, matched: &Match) -> Result<Objects, Status> {
+    state.bring_to(&matched.kind).await.map_err(|error| mutating_conversion_failed(&error))
 }
 
 /// Where a webhook stands in a round.

@@ -14,7 +14,7 @@ use super::matching::{candidates, decide};
 use super::status::denied;
 use crate::audit::AuditLevel;
 use crate::futures::{BoxFuture, Running};
-use crate::object_model::{Objects, Versioned};
+use crate::object_model::{ObjectModel, Objects, Versioned};
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::review::Verified;
 use crate::stage::Stage;
@@ -46,7 +46,7 @@ pub(super) async fn run_webhooks(
     context: &mut Context<'_>,
     request: &AdmissionAttributes,
 ) -> Result<(), Vec<Status>> {
-    let matched = match_webhooks(context, request).map_err(|error| vec![error])?;
+    let matched = match_webhooks(context, request).await.map_err(|error| vec![error])?;
     if matched.is_empty() {
         return Ok(());
     }
@@ -73,26 +73,20 @@ pub(super) async fn run_webhooks(
 
 /// Phase 1: decides which webhooks are called, and converts the objects to all versions they want
 /// (DI-60).
-fn match_webhooks<'h>(
+async fn match_webhooks<'h>(
     context: &mut Context<'h>,
     request: &AdmissionAttributes,
 ) -> Result<Vec<Matched<'h>>, Status> {
     let chain = context.chain;
     let mut versions: BTreeMap<GroupVersionKind, Objects> = BTreeMap::new();
-    let mut convert = |matched: &Match| -> Result<Objects, Status> {
-        if let Some(objects) = versions.get(&matched.kind) {
-            return Ok(objects.clone());
-        }
-        let versioned = Versioned::of(request, &matched.kind, &*chain.model)
-            .map_err(|error| Status::internal_error(&error.to_string()))?;
-        versions.insert(versioned.kind, versioned.objects.clone());
-        Ok(versioned.objects)
-    };
     let mut found = Vec::new();
     for (_, hook) in candidates(chain, STAGE, request, context.log.is_tracing) {
-        match decide(context, hook, request, STAGE, &mut convert)? {
+        let convert = async |matched: &Match| {
+            convert_once(&mut versions, request, matched, &*chain.model).await
+        };
+        match decide(context, hook, request, STAGE, convert).await? {
             Ok(matched) => {
-                let objects = convert(&matched)?;
+                let objects = convert_once(&mut versions, request, &matched, &*chain.model).await?;
                 found.push(Matched { hook, matched, objects });
             }
             Err(reason) => {
@@ -102,6 +96,23 @@ fn match_webhooks<'h>(
         }
     }
     Ok(found)
+}
+
+/// The objects in the version that a webhook matched, converted once for each version.
+async fn convert_once(
+    versions: &mut BTreeMap<GroupVersionKind, Objects>,
+    request: &AdmissionAttributes,
+    matched: &Match,
+    model: &dyn ObjectModel,
+) -> Result<Objects, Status> {
+    if let Some(objects) = versions.get(&matched.kind) {
+        return Ok(objects.clone());
+    }
+    let versioned = Versioned::of(request, &matched.kind, model)
+        .await
+        .map_err(|error| Status::internal_error(&error.to_string()))?;
+    versions.insert(versioned.kind, versioned.objects.clone());
+    Ok(versioned.objects)
 }
 
 /// Phase 2: the calls, which run when they are polled.

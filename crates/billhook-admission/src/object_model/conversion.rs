@@ -1,118 +1,239 @@
-//! The check of a conversion webhook's answer (RP-81): it must be the same object,
-//! of whose metadata only labels and annotations count.
+//! Conversion by a webhook or a converter, and the checks of what comes back: it must be the same
+//! objects, of whose metadata only labels and annotations count (RP-81, CX-20 to CX-22, CX-42 to
+//! CX-45).
 
+use billhook_apimachinery::metadata::{validate_annotations, validate_labels};
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, go_type, sorted};
-use billhook_apimachinery::{Wording, aggregate};
-
+use billhook_apimachinery::{FieldPath, GroupVersionKind, Wording, aggregate};
 use serde_json::{Map, Value};
 
 use super::metadata::metadata_text;
-use super::model::Converter;
-use billhook_apimachinery::GroupVersionKind;
-use billhook_apimachinery::metadata::field_errors;
+use super::source::Source;
 
-/// The parts of metadata that a conversion may change.
-const CONVERTED: [&str; 2] = ["labels", "annotations"];
-
-/// Has an object converted, unless there is nothing to convert.
-pub(crate) fn convert(
-    converter: &dyn Converter,
-    object: &Value,
-    to: &GroupVersionKind,
-    wording: &Wording,
-) -> Result<DeepValue, String> {
-    let expected = to.api_version();
-    let api_version = text(object, "apiVersion");
-    let mut copy = DeepValue::from(deep_clone(object));
-    if api_version == expected {
-        return Ok(copy);
-    }
-    let has_more = object.as_object().is_some_and(|members| {
-        members.keys().any(|name| !matches!(name.as_str(), "apiVersion" | "kind"))
-    });
-    if !has_more {
-        if let Value::Object(members) = &mut *copy {
-            members.insert("apiVersion".to_owned(), expected.into());
-        }
-        return Ok(copy);
-    }
-    let subject = format!("conversion webhook for {api_version}, Kind={}", text(object, "kind"));
-    let converted = converter
-        .convert(object, &expected)
-        .map_err(|error| format!("{subject} failed: {error}"))?;
-    let mut converted = DeepValue::from(converted);
-    check(object, &converted, &expected)
-        .and_then(|()| restore_metadata(object, &mut converted, wording))
-        .map_err(|error| format!("{subject} returned invalid object: {error}"))?;
-    Ok(converted)
+/// A conversion of objects of one definition to a version.
+pub(super) struct Conversion<'c> {
+    pub(super) source: &'c Source<'c>,
+    pub(super) to: &'c GroupVersionKind,
+    pub(super) wording: &'c Wording,
 }
 
-/// Whether it is the same object in the version that was asked for.
-fn check(original: &Value, converted: &Value, expected: &str) -> Result<(), String> {
-    let found = text(converted, "apiVersion");
-    if found != expected {
-        return Err(format!("invalid groupVersion (expected {expected}, received {found})"));
+/// The place of a converted object in errors: the only one, or one of several.
+#[derive(Clone, Copy)]
+enum Place {
+    Only,
+    Item(usize),
+}
+
+/// Why a converted object is refused.
+enum Refusal {
+    /// The element is not an object with a kind; the text is complete.
+    Element(String),
+    /// It is of another type.
+    Type(String),
+    /// It is another object.
+    Identity(String),
+    Metadata(String),
+}
+
+impl Conversion<'_> {
+    /// Returns an object in the version.
+    pub(super) async fn of_object(&self, object: &Value) -> Result<DeepValue, String> {
+        let expected = self.to.api_version();
+        if has_only_type(object) {
+            return Ok(with_api_version(object, &expected));
+        }
+        self.source.check()?;
+        if text(object, "apiVersion") == expected {
+            return Ok(DeepValue::from(deep_clone(object)));
+        }
+        let subject = subject(object);
+        let found = self.call(&subject, &[object]).await?;
+        let found = found.into_iter().next().unwrap_or_else(|| Ok(DeepValue::default()));
+        self.accept(object, found).map_err(|refusal| refusal.text(&subject, Place::Only))
     }
-    let (before, after) = (text(original, "kind"), text(converted, "kind"));
-    if before != after {
-        return Err(format!("invalid kind (expected {before}, received {after})"));
+
+    /// Returns a list with all its items in the version. Only those of another version are
+    /// converted.
+    pub(super) async fn of_list(&self, list: &Value) -> Result<DeepValue, String> {
+        let expected = self.to.api_version();
+        self.source.check()?;
+        let mut converted = with_api_version(list, &expected);
+        let items = list.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let is_other = |item: &&Value| text(item, "apiVersion") != expected;
+        let others: Vec<&Value> = items.iter().filter(is_other).collect();
+        if others.is_empty() {
+            return Ok(converted);
+        }
+        let subject = subject(list);
+        let found = self.call(&subject, &others).await?;
+        let Some(Value::Array(places)) = converted.get_mut("items") else { return Ok(converted) };
+        let places = places.iter_mut().filter(|item| text(item, "apiVersion") != expected);
+        for (index, ((place, item), found)) in places.zip(others).zip(found).enumerate() {
+            let accepted = self.accept(item, found);
+            let accepted =
+                accepted.map_err(|refusal| refusal.text(&subject, Place::Item(index)))?;
+            drop(DeepValue::from(std::mem::replace(place, accepted.into_inner())));
+        }
+        Ok(converted)
     }
-    if converted.get("metadata").is_none_or(Value::is_null) {
-        return Err("missing metadata in converted object".to_owned());
+
+    async fn call(
+        &self,
+        subject: &str,
+        objects: &[&Value],
+    ) -> Result<Vec<Result<DeepValue, String>>, String> {
+        let found = self.source.convert(objects, &self.to.api_version()).await;
+        let found = found.map_err(|error| format!("{subject} failed: {error}"))?;
+        if found.len() != objects.len() {
+            let (found, expected) = (found.len(), objects.len());
+            return Err(format!("{subject} returned {found} objects, expected {expected}"));
+        }
+        Ok(found)
     }
-    for (field, name) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
-        let (before, after) = (metadata_text(original, field), metadata_text(converted, field));
+
+    /// Checks an element of the answer, and restores its metadata.
+    fn accept(
+        &self,
+        original: &Value,
+        found: Result<DeepValue, String>,
+    ) -> Result<DeepValue, Refusal> {
+        let mut converted = found.map_err(Refusal::Element)?;
+        let expected = self.to.api_version();
+        let received = text(&converted, "apiVersion");
+        if received != expected {
+            return Err(Refusal::Type(format!(
+                "invalid groupVersion (expected {expected}, received {received})"
+            )));
+        }
+        let (before, after) = (text(original, "kind"), text(&converted, "kind"));
         if before != after {
-            return Err(format!("must have the same {name}: {before} != {after}"));
+            return Err(Refusal::Type(format!(
+                "invalid kind (expected {before}, received {after})"
+            )));
+        }
+        for (field, name) in [("name", "name"), ("namespace", "namespace"), ("uid", "UID")] {
+            let (before, after) =
+                (metadata_text(original, field), metadata_text(&converted, field));
+            if before != after {
+                let why = format!("must have the same {name}: {before} != {after}");
+                return Err(Refusal::Identity(why));
+            }
+        }
+        restore_metadata(original, &mut converted, self.wording).map_err(Refusal::Metadata)?;
+        Ok(converted)
+    }
+}
+
+impl Refusal {
+    fn text(self, subject: &str, place: Place) -> String {
+        match (self, place) {
+            (Refusal::Element(why), Place::Only) => why,
+            (Refusal::Type(why), Place::Only) => {
+                format!("{subject} returned invalid object at index 0: {why}")
+            }
+            (Refusal::Identity(why), Place::Only) => {
+                format!("{subject} returned invalid object: {why}")
+            }
+            (Refusal::Metadata(why), Place::Only) => {
+                format!("{subject} returned invalid metadata: {why}")
+            }
+            (
+                Refusal::Element(why) | Refusal::Type(why) | Refusal::Identity(why),
+                Place::Item(index),
+            ) => {
+                format!("{subject} returned invalid converted object at index {index}: {why}")
+            }
+            (Refusal::Metadata(why), Place::Item(index)) => {
+                format!("{subject} returned invalid metadata in object at index {index}: {why}")
+            }
         }
     }
-    Ok(())
+}
+
+/// Returns a copy in which only the version differs.
+pub(super) fn with_api_version(object: &Value, api_version: &str) -> DeepValue {
+    let mut copy = DeepValue::from(deep_clone(object));
+    if let Value::Object(members) = &mut *copy {
+        members.insert("apiVersion".to_owned(), api_version.into());
+    }
+    copy
 }
 
 /// Restores the metadata of the original object in the converted one, except labels and
-/// annotations.
+/// annotations (CX-45).
 fn restore_metadata(
     original: &Value,
     converted: &mut Value,
     wording: &Wording,
 ) -> Result<(), String> {
-    let Value::Object(found) = converted.get("metadata").unwrap_or(&Value::Null) else {
-        return Err("invalid metadata in converted object: expected an object".to_owned());
+    let place = converted.get_mut("metadata").ok_or("missing metadata in converted object")?;
+    let found = as_object(place, "metadata", "converted")?;
+    let mut metadata = match original.get("metadata") {
+        None => Map::new(),
+        Some(original) => {
+            let members = as_object(original, "metadata", "input")?;
+            members.iter().map(|(name, value)| (name.clone(), deep_clone(value))).collect()
+        }
     };
-    let original = original.get("metadata").and_then(Value::as_object);
-    let mut metadata = original.map_or_else(Map::new, |original| {
-        let kept = original.iter().filter(|(name, _)| !CONVERTED.contains(&name.as_str()));
-        kept.map(|(name, value)| (name.clone(), deep_clone(value))).collect()
-    });
-    for name in CONVERTED {
+    for name in ["labels", "annotations"] {
+        let before = metadata.remove(name).map(DeepValue::from);
         let Some(value) = found.get(name).filter(|value| !value.is_null()) else { continue };
-        let Value::Object(texts) = value else {
-            return Err(format!(
-                "metadata.{name} must be an object, but is {} in converted object",
-                go_type(value)
-            ));
-        };
-        for (key, text) in sorted(texts) {
-            if !text.is_string() {
-                return Err(format!(
-                    "metadata.{name}[{key}] must be a string, but is {} in converted object",
-                    go_type(text)
-                ));
-            }
-        }
-        let before = original.and_then(|original| original.get(name));
-        if before.is_none_or(|before| !deep_eq(before, value)) {
-            match field_errors(name, value, wording).as_slice() {
-                [] => {}
-                errors => return Err(aggregate(errors)),
-            }
-        }
+        check_texts(name, before.as_deref(), value, wording)?;
         metadata.insert(name.to_owned(), deep_clone(value));
     }
-    if let Some(place) = converted.get_mut("metadata") {
-        drop(DeepValue::from(std::mem::replace(place, Value::Object(metadata))));
-    }
+    drop(DeepValue::from(std::mem::replace(place, Value::Object(metadata))));
     Ok(())
+}
+
+fn as_object<'v>(
+    value: &'v Value,
+    name: &str,
+    which: &str,
+) -> Result<&'v Map<String, Value>, String> {
+    let wrong = || format!("invalid {name} of type {} in {which} object", go_type(value));
+    value.as_object().ok_or_else(wrong)
+}
+
+/// Checks the labels or annotations of a converted object; those that are the same as before may
+/// be invalid.
+fn check_texts(
+    name: &str,
+    before: Option<&Value>,
+    value: &Value,
+    wording: &Wording,
+) -> Result<(), String> {
+    let full_name = format!("metadata.{name}");
+    let texts = as_object(value, &full_name, "converted")?;
+    let before = before.filter(|before| !before.is_null());
+    if let Some(before) = before {
+        as_object(before, &full_name, "original")?;
+    }
+    if let Some((key, other)) = sorted(texts).into_iter().find(|(_, text)| !text.is_string()) {
+        let found = go_type(other);
+        return Err(format!(
+            "{full_name}[{key}] must be a string, but is {found} in converted object"
+        ));
+    }
+    if before.is_some_and(|before| deep_eq(before, value)) {
+        return Ok(());
+    }
+    let at = FieldPath::default().name("metadata");
+    let errors = match name {
+        "labels" => validate_labels(texts, &at.name("labels"), wording),
+        _ => validate_annotations(texts, &at.name("annotation"), wording),
+    };
+    if errors.is_empty() { Ok(()) } else { Err(aggregate(&errors)) }
+}
+
+/// The beginning of errors: which webhook, for what.
+fn subject(object: &Value) -> String {
+    format!("conversion webhook for {}, Kind={}", text(object, "apiVersion"), text(object, "kind"))
+}
+
+fn has_only_type(object: &Value) -> bool {
+    object.as_object().is_some_and(|members| {
+        members.len() == 2 && members.contains_key("apiVersion") && members.contains_key("kind")
+    })
 }
 
 fn text<'v>(object: &'v Value, name: &str) -> &'v str {

@@ -1,28 +1,34 @@
 //! The objects of a definition (DI-39, RP-60, RP-61, RP-80).
 
+use std::future::ready;
 use std::sync::Arc;
 
 use billhook::CustomResourceDefinition;
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, TypeMeta};
 use serde_json::Value;
 
-use super::conversion;
+use super::conversion::{Conversion, with_api_version};
 use super::model::{Converter, ObjectModel, ObjectModelError};
+use super::source::Source;
+use crate::futures::BoxFuture;
+use crate::review::WebhookCaller;
 
 /// The objects of a definition: converted by its strategy, defaulted by its schemas.
 #[derive(Clone)]
 pub struct CustomResources {
     definition: CustomResourceDefinition,
     converter: Option<Arc<dyn Converter>>,
+    caller: Option<Arc<dyn WebhookCaller>>,
 }
 
 impl CustomResources {
     /// The objects of a definition. With the conversion strategy None only `apiVersion` changes;
-    /// with the strategy Webhook there must be a [`CustomResources::converter`].
+    /// with the strategy Webhook there must be a [`CustomResources::caller`] that reaches the
+    /// webhook, or a [`CustomResources::converter`] in its place.
     pub fn new(definition: CustomResourceDefinition) -> Self {
-        CustomResources { definition, converter: None }
+        CustomResources { definition, converter: None, caller: None }
     }
 
     /// The objects of a definition that are converted by something else.
@@ -31,9 +37,101 @@ impl CustomResources {
         self.converter = Some(converter);
         self
     }
-}
 
-impl CustomResources {
+    /// The objects of a definition whose conversion webhook a caller reaches.
+    #[must_use]
+    pub fn caller(mut self, caller: Arc<dyn WebhookCaller>) -> Self {
+        self.caller = Some(caller);
+        self
+    }
+
+    /// Returns a list of objects in another version. A webhook gets all objects that it has to
+    /// convert in one review (CX-22, CX-44).
+    ///
+    /// # Errors
+    ///
+    /// If one of the objects cannot be converted.
+    pub async fn convert_list(
+        &self,
+        list: &Value,
+        to: &GroupVersionKind,
+    ) -> Result<DeepValue, ObjectModelError> {
+        self.check_versions(list, to)?;
+        let items = list.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        for (index, item) in items.iter().enumerate() {
+            let found = item.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+            let (group, version) = found.split_once('/').unwrap_or(("", found));
+            if !self.is_listed(group, version) {
+                return Err(format!(
+                    "request to convert CR list failed, list index {index} has invalid \
+                     group/version: {found}"
+                )
+                .into());
+            }
+        }
+        if let Some(source) = self.source()? {
+            return Ok(self.conversion(&source, to).of_list(list).await?);
+        }
+        let api_version = to.api_version();
+        let mut converted = with_api_version(list, &api_version);
+        if let Some(Value::Array(items)) = converted.get_mut("items") {
+            for item in items.iter_mut().filter_map(Value::as_object_mut) {
+                item.insert("apiVersion".to_owned(), api_version.as_str().into());
+            }
+        }
+        Ok(converted)
+    }
+
+    /// Whether a conversion never waits for anything, as with the strategy None.
+    pub(crate) fn is_immediate(&self) -> bool {
+        self.converter.is_none() && !self.definition.is_converted_by_webhook()
+    }
+
+    /// Converts an object if nobody has to be asked for it.
+    pub(crate) fn convert_now(
+        &self,
+        object: &Value,
+        to: &GroupVersionKind,
+    ) -> Option<Result<DeepValue, ObjectModelError>> {
+        match self.begin(object, to) {
+            Ok(Begun::Done(converted)) => Some(Ok(converted)),
+            Ok(Begun::By(_)) => None,
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    /// Who converts the objects; nobody with the strategy None.
+    fn source(&self) -> Result<Option<Source<'_>>, ObjectModelError> {
+        if let Some(converter) = &self.converter {
+            return Ok(Some(Source::Converter(&**converter)));
+        }
+        if !self.definition.is_converted_by_webhook() {
+            return Ok(None);
+        }
+        match (self.definition.conversion_webhook(), &self.caller) {
+            (Some(webhook), Some(caller)) => {
+                Ok(Some(Source::Webhook { webhook, caller: &**caller }))
+            }
+            _ => Err(format!(
+                "the conversion webhook of {} cannot be called, and there is no other converter",
+                self.definition.name()
+            )
+            .into()),
+        }
+    }
+
+    fn conversion<'c>(
+        &'c self,
+        source: &'c Source<'c>,
+        to: &'c GroupVersionKind,
+    ) -> Conversion<'c> {
+        Conversion { source, to, wording: self.definition.kubernetes().wording() }
+    }
+
+    fn is_listed(&self, group: &str, version: &str) -> bool {
+        group == self.definition.group() && self.definition.version(version).is_some()
+    }
+
     /// Checks the versions of a conversion, whatever the strategy (CX-02).
     fn check_versions(
         &self,
@@ -52,42 +150,43 @@ impl CustomResources {
             )
             .into());
         }
-        let is_listed = |group: &str, version: &str| {
-            group == self.definition.group() && self.definition.version(version).is_some()
-        };
         let (direction, unknown) = match () {
-            () if !is_listed(&to.group, &to.version) => ("to", to_version.as_str()),
-            () if !is_listed(&from.group, &from.version) => ("from", from_version),
+            () if !self.is_listed(&to.group, &to.version) => ("to", to_version.as_str()),
+            () if !self.is_listed(&from.group, &from.version) => ("from", from_version),
             () => return Ok(()),
         };
         Err(format!("request to convert CR {direction} an invalid group/version: {unknown}").into())
     }
+
+    /// Converts an object, or says who has to.
+    fn begin(&self, object: &Value, to: &GroupVersionKind) -> Result<Begun<'_>, ObjectModelError> {
+        self.check_versions(object, to)?;
+        Ok(match self.source()? {
+            None => Begun::Done(with_api_version(object, &to.api_version())),
+            Some(source) => Begun::By(source),
+        })
+    }
+}
+
+/// A conversion that has begun.
+enum Begun<'b> {
+    Done(DeepValue),
+    By(Source<'b>),
 }
 
 impl ObjectModel for CustomResources {
-    fn convert(
-        &self,
-        object: &Value,
-        to: &GroupVersionKind,
-    ) -> Result<DeepValue, ObjectModelError> {
-        let api_version = to.api_version();
-        self.check_versions(object, to)?;
-        if let Some(converter) = &self.converter {
-            let wording = self.definition.kubernetes().wording();
-            return Ok(conversion::convert(&**converter, object, to, wording)?);
+    fn convert<'a>(
+        &'a self,
+        object: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
+        match self.begin(object, to) {
+            Ok(Begun::Done(converted)) => Box::pin(ready(Ok(converted))),
+            Err(error) => Box::pin(ready(Err(error))),
+            Ok(Begun::By(source)) => {
+                Box::pin(async move { Ok(self.conversion(&source, to).of_object(object).await?) })
+            }
         }
-        if self.definition.is_converted_by_webhook() {
-            return Err(format!(
-                "the conversion webhook of {} cannot be called, and there is no other converter",
-                self.definition.name()
-            )
-            .into());
-        }
-        let mut converted = DeepValue::from(deep_clone(object));
-        if let Value::Object(members) = &mut *converted {
-            members.insert("apiVersion".to_owned(), api_version.into());
-        }
-        Ok(converted)
     }
 
     fn apply_defaults(

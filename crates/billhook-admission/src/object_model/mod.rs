@@ -5,6 +5,7 @@ mod custom_resources;
 mod metadata;
 mod model;
 mod patched;
+mod source;
 mod versioned;
 
 pub use custom_resources::CustomResources;

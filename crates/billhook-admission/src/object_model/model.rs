@@ -1,9 +1,12 @@
 //! The chain's knowledge of the objects it carries: other versions of them and their defaults
 //! (DI-31 to DI-39, RP-60, RP-61, RP-80).
 
+use std::future::ready;
+
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
+use crate::futures::BoxFuture;
 use billhook_apimachinery::{GroupVersionKind, message_error};
 
 message_error! {
@@ -14,8 +17,11 @@ message_error! {
 /// Knows the objects of a chain. New methods will have defaults.
 pub trait ObjectModel: Send + Sync {
     /// Returns the object in another version, with its `apiVersion` and `kind` (DI-37).
-    fn convert(&self, object: &Value, to: &GroupVersionKind)
-    -> Result<DeepValue, ObjectModelError>;
+    fn convert<'a>(
+        &'a self,
+        object: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>>;
 
     /// Sets the defaults of a version in an object of that version (DI-32).
     fn apply_defaults(
@@ -31,19 +37,45 @@ message_error! {
 }
 
 /// Converts custom resources whose definition leaves that to a webhook (DI-39, RP-81). As with a
-/// webhook, the result must be the same object, and of its metadata only labels and annotations
+/// webhook, the results must be the same objects, and of their metadata only labels and annotations
 /// count. New methods will have defaults.
+///
+/// A function that returns an object in another version, given as `group/version`, is a converter
+/// that never waits:
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use billhook_admission::{Converter, ConverterError};
+/// use serde_json::Value;
+///
+/// let rename = |object: &Value, api_version: &str| -> Result<Value, ConverterError> {
+///     let mut object = object.clone();
+///     object["apiVersion"] = api_version.into();
+///     Ok(object)
+/// };
+/// let converter: Arc<dyn Converter> = Arc::new(rename);
+/// ```
 pub trait Converter: Send + Sync {
-    /// Returns the object in another version, given as `group/version`.
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, ConverterError>;
+    /// Returns objects in another version, given as `group/version`, in the same order.
+    fn convert<'a>(
+        &'a self,
+        objects: &'a [&'a Value],
+        api_version: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<DeepValue>, ConverterError>>;
 }
 
 impl<F> Converter for F
 where
     F: Fn(&Value, &str) -> Result<Value, ConverterError> + Send + Sync,
 {
-    fn convert(&self, object: &Value, api_version: &str) -> Result<Value, ConverterError> {
-        self(object, api_version)
+    fn convert<'a>(
+        &'a self,
+        objects: &'a [&'a Value],
+        api_version: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<DeepValue>, ConverterError>> {
+        let convert = |object: &&Value| self(object, api_version).map(DeepValue::from);
+        Box::pin(ready(objects.iter().map(convert).collect()))
     }
 }
 
@@ -52,8 +84,13 @@ where
 pub struct UnknownObjects;
 
 impl ObjectModel for UnknownObjects {
-    fn convert(&self, _: &Value, to: &GroupVersionKind) -> Result<DeepValue, ObjectModelError> {
-        Err(format!("no conversion to {} {} is known", to.api_version(), to.kind).into())
+    fn convert<'a>(
+        &'a self,
+        _: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
+        let error = format!("no conversion to {} {} is known", to.api_version(), to.kind);
+        Box::pin(ready(Err(error.into())))
     }
 
     fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {

@@ -27,29 +27,31 @@ pub(crate) struct Versioned {
 
 impl Versioned {
     /// The objects of a request in a version.
-    pub(crate) fn of(
+    pub(crate) async fn of(
         request: &AdmissionAttributes,
         kind: &GroupVersionKind,
         model: &dyn ObjectModel,
     ) -> Result<Self, ObjectModelError> {
-        let convert = |object: &Option<DeepValue>| {
-            object.as_deref().map(|object| share(object, &request.kind, kind, model)).transpose()
+        let convert = async |object: &Option<DeepValue>| match object {
+            Some(object) => share(object, &request.kind, kind, model).await.map(Some),
+            None => Ok(None),
         };
-        let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
+        let object = convert(&request.object).await?;
+        let old_object = convert(&request.old_object).await?;
         Ok(Versioned { kind: kind.clone(), objects: Objects { object, old_object } })
     }
 }
 
 /// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
 /// goes without, and without a creation time that is not set (AR-17).
-fn share(
+async fn share(
     object: &Value,
     from: &GroupVersionKind,
     to: &GroupVersionKind,
     model: &dyn ObjectModel,
 ) -> Result<SharedObject, ObjectModelError> {
     if from != to {
-        return model.convert(object, to).map(Arc::new);
+        return model.convert(object, to).await.map(Arc::new);
     }
     let mut object = DeepValue::from(deep_clone(object));
     if let Value::Object(members) = &mut *object {
@@ -94,16 +96,16 @@ impl<'s> State<'s> {
     }
 
     /// Brings the objects to a version (DI-37, DI-38).
-    pub(crate) fn bring_to(
+    pub(crate) async fn bring_to(
         &mut self,
         kind: &GroupVersionKind,
     ) -> Result<Objects, ObjectModelError> {
         if let Some(versioned) = self.versioned.as_ref().filter(|found| found.kind == *kind) {
             return Ok(versioned.objects.clone());
         }
-        self.write_back()?;
+        self.write_back().await?;
         self.versioned = None;
-        let versioned = Versioned::of(self.request, kind, self.model)?;
+        let versioned = Versioned::of(self.request, kind, self.model).await?;
         self.revision += 1;
         Ok(self.versioned.insert(versioned).objects.clone())
     }
@@ -118,7 +120,7 @@ impl<'s> State<'s> {
     }
 
     /// Converts the object back into the version of the request if it was changed (DI-14).
-    pub(crate) fn write_back(&mut self) -> Result<(), ObjectModelError> {
+    pub(crate) async fn write_back(&mut self) -> Result<(), ObjectModelError> {
         let Some(versioned) = self.versioned.as_ref().filter(|_| self.is_dirty) else {
             return Ok(());
         };
@@ -128,7 +130,7 @@ impl<'s> State<'s> {
             let api_version = object.get("apiVersion").and_then(Value::as_str);
             let object = match api_version == Some(&to.api_version()) {
                 true => DeepValue::clone(object),
-                false => self.model.convert(object, to)?,
+                false => self.model.convert(object, to).await?,
             };
             self.request.object = Some(object);
         }

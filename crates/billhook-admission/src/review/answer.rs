@@ -8,6 +8,7 @@ use billhook_decode::read_json_to_depth;
 use serde_json::Value;
 
 use super::caller::{CallFailure, WebhookAnswer};
+use super::document::{ADMISSION_REVIEW, Document};
 use crate::stage::Stage;
 use billhook::webhook::{AdmissionReview, ReviewVersion};
 use billhook_apimachinery::Status;
@@ -33,6 +34,21 @@ pub(crate) fn read(
     version: ReviewVersion,
     reads_yaml: bool,
 ) -> Result<AdmissionReview, CallFailure> {
+    let value = read_document(answer, ADMISSION_REVIEW, version, reads_yaml)?;
+    if value.is_null() {
+        return Ok(AdmissionReview::default());
+    }
+    AdmissionReview::from_value(&value).map_err(|error| CallFailure::new(error.to_string()))
+}
+
+/// Reads the body of an answer that should be a document of a version; the request that a webhook
+/// may have left in it is dropped.
+pub(super) fn read_document(
+    answer: &WebhookAnswer,
+    expected: Document,
+    version: ReviewVersion,
+    reads_yaml: bool,
+) -> Result<DeepValue, CallFailure> {
     // An empty header counts as none.
     if let Some(content_type) = answer.content_type.as_deref().filter(|text| !text.is_empty()) {
         check_media_type(content_type).map_err(|error| {
@@ -52,11 +68,8 @@ pub(crate) fn read(
         members.remove("request").map(DeepValue::from);
     }
     let found = TypeMeta::of_object(&value).map_err(|error| CallFailure::new(error.to_string()))?;
-    check_type(&found, version)?;
-    if value.is_null() {
-        return Ok(AdmissionReview::default());
-    }
-    AdmissionReview::from_value(&value).map_err(|error| CallFailure::new(error.to_string()))
+    check_type(&found, expected, version)?;
+    Ok(value)
 }
 
 /// AR-51: JSON begins with a brace; anything else is YAML.
@@ -73,23 +86,33 @@ fn parse(body: &[u8], reads_yaml: bool) -> Result<DeepValue, CallFailure> {
 }
 
 /// AR-53, AR-54.
-fn check_type(found: &TypeMeta, version: ReviewVersion) -> Result<(), CallFailure> {
-    let expected = version.api_version();
+fn check_type(
+    found: &TypeMeta,
+    expected: Document,
+    version: ReviewVersion,
+) -> Result<(), CallFailure> {
+    let expected_version = expected.api_version(version);
     let or = |text, default| if str::is_empty(text) { default } else { text };
-    let found_version = or(found.api_version.as_str(), expected.as_str());
-    let found_kind = or(found.kind.as_str(), "AdmissionReview");
-    if found_version == expected && found_kind == "AdmissionReview" {
+    let found_version = or(found.api_version.as_str(), expected_version.as_str());
+    let found_kind = or(found.kind.as_str(), expected.kind);
+    if found_version == expected_version && found_kind == expected.kind {
         return Ok(());
     }
-    let found = match (ReviewVersion::of_api_version(found_version), found_version, found_kind) {
-        (Some(found), _, "AdmissionReview") => Some(format!("{}.AdmissionReview", found.name())),
-        (None, "v1", "Status") => Some("v1.Status".to_owned()),
+    let is_other_version = found_version.split_once('/').is_some_and(|(group, version)| {
+        group == expected.group && ReviewVersion::choose(&[version]).is_some()
+    });
+    let found = match (found_version, found_kind) {
+        (_, kind) if is_other_version && kind == expected.kind => {
+            let name = found_version.rsplit('/').next().unwrap_or_default();
+            Some(format!("{name}.{kind}"))
+        }
+        ("v1", "Status") => Some("v1.Status".to_owned()),
         _ => None,
     };
     Err(CallFailure::new(match found {
         Some(found) => {
-            let version = version.name();
-            format!("converting ({found}) to ({version}.AdmissionReview): unknown conversion")
+            let (version, kind) = (version.name(), expected.kind);
+            format!("converting ({found}) to ({version}.{kind}): unknown conversion")
         }
         None => format!(
             "no kind \"{found_kind}\" is registered for version \"{found_version}\" in scheme \
@@ -130,15 +153,7 @@ pub(crate) fn verify(
     if response.uid != uid {
         return Err(format!("expected response.uid=\"{uid}\", got \"{}\"", response.uid));
     }
-    if review.api_version != version.api_version() || review.kind != "AdmissionReview" {
-        let (group, version) =
-            review.api_version.split_once('/').unwrap_or(("", &review.api_version));
-        return Err(format!(
-            "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got \
-             {group}/{version}, Kind={}",
-            review.kind
-        ));
-    }
+    ADMISSION_REVIEW.check_exact(version, &review.api_version, &review.kind)?;
     let patch = !verified.patch.is_empty();
     let wrong = match (stage, patch, &response.patch_type) {
         (Stage::Mutating, true, None) => {

@@ -9,6 +9,8 @@ use billhook::ClientConfig;
 use billhook::webhook::AdmissionReview;
 use billhook_apimachinery::Status;
 
+use super::conversion::ConversionReview;
+
 /// One call of one webhook.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -23,6 +25,17 @@ pub struct WebhookCall<'a> {
     pub review: AdmissionReview,
     /// The time there is (DI-50). The caller must keep to it.
     pub timeout: Option<Duration>,
+}
+
+/// One call of the webhook that converts the objects of a definition. It has 30 seconds, whatever
+/// the time of the request that needs it (CX-34).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ConversionCall<'a> {
+    /// Where the webhook is.
+    pub client_config: &'a ClientConfig,
+    /// The question.
+    pub review: ConversionReview,
 }
 
 /// An answer with an HTTP status of 200 to 206.
@@ -126,6 +139,16 @@ pub trait WebhookCaller: Send + Sync {
         &'a self,
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>>;
+
+    /// Makes one call of a conversion webhook. By default none can be reached.
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        drop(call);
+        let error = CallerError::Client("no conversion webhook can be reached".into());
+        Box::pin(std::future::ready(Err(error)))
+    }
 }
 
 /// One caller may serve several chains, which then share its connections.
@@ -135,5 +158,12 @@ impl<C: WebhookCaller + ?Sized> WebhookCaller for Arc<C> {
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
         (**self).call(call)
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        (**self).convert(call)
     }
 }

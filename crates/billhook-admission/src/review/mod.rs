@@ -2,6 +2,9 @@
 
 mod answer;
 mod caller;
+mod conversion;
+mod conversion_answer;
+mod document;
 
 pub(crate) use answer::{Verified, read, verify};
 /// A review for or from a webhook that is written with `kube`.
@@ -41,5 +44,8 @@ pub use billhook::webhook::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
 };
 pub use caller::{
-    CallFailure, CallerError, ClientError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    CallFailure, CallerError, ClientError, ConversionCall, Unreachable, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
+pub use conversion::{ConversionRequest, ConversionResponse, ConversionReview};
+pub(crate) use conversion_answer::converted_objects;

@@ -84,7 +84,7 @@ impl Admission {
     pub fn new(definition: CustomResourceDefinition, chain: Chain) -> Self {
         let mut equivalents = EquivalentResources::new();
         equivalents.register_definition(&definition);
-        let model = CustomResources::new(definition.clone());
+        let model = CustomResources::new(definition.clone()).caller(chain.caller());
         let chain = chain.equivalents(equivalents).model(model.clone());
         Admission {
             definition,
@@ -97,7 +97,9 @@ impl Admission {
         }
     }
 
-    /// The write path with objects that are converted by something else than the strategy None.
+    /// The write path with objects that are converted by something else than their definition says.
+    /// Without it, the caller of the chain calls the conversion webhook of a definition that has
+    /// one.
     #[must_use]
     pub fn converter(mut self, converter: Arc<dyn Converter>) -> Self {
         self.model = self.model.converter(converter);
@@ -203,19 +205,40 @@ impl Admission {
     }
 
     /// Returns a stored object in a version, as a `GET` does (RP-50).
-    pub fn read(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
+    ///
+    /// # Errors
+    ///
+    /// If the object cannot be decoded or converted.
+    pub async fn read(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
         let version = self.definition.version(version).ok_or_else(Status::resource_not_found)?;
-        read_stored(&self.model, &version, stored).map(|(object, _)| object)
+        read_stored(&self.model, &version, stored).await.map(|(object, _)| object)
+    }
+
+    /// [`Admission::read`] for conversions that never wait for anything. It blocks the thread.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Admission::read`].
+    pub fn read_blocking(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
+        block_on(self.read(version, stored))
     }
 
     /// Returns the `scale` subresource of a stored object, as a `GET` does (RP-76).
-    pub fn read_scale(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
+    ///
+    /// # Errors
+    ///
+    /// If the version has no `scale`, or the object cannot be decoded or converted.
+    pub async fn read_scale(
+        &self,
+        version: &str,
+        stored: &StoredObject,
+    ) -> Result<DeepValue, Status> {
         let version = self.served_version(version)?;
         let scale = version.scale().ok_or_else(|| {
             let resource = ApiResource::of_version(&version).resource;
             Status::not_found(&resource, &stored.name().unwrap_or_default())
         })?;
-        let (object, _) = read_stored(&self.model, &version, stored)?;
+        let (object, _) = read_stored(&self.model, &version, stored).await?;
         scale::returned(scale, &object)
     }
 }

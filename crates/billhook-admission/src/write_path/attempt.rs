@@ -7,7 +7,7 @@ use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
 
-use super::body::{Arrived, Incoming};
+use super::body::{Arrived, Incoming, read_stored};
 use super::deletion::ends_deletion;
 use super::ownership::ManagedFields;
 use super::prepare::{Before, Preparation, generated_base};
@@ -15,6 +15,7 @@ use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
 use super::write::{Accepted, Write, Written};
 use crate::chain::Run;
+use crate::object_model::metadata_text;
 use crate::trace::{Action, Step};
 
 /// How often a name is generated for an object (AR-31).
@@ -38,7 +39,7 @@ pub(super) enum Attempted {
 
 impl Attempt<'_> {
     pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
-        let Arrived { old, revision, mut attributes } = self.arrive(run)?;
+        let Arrived { old, revision, mut attributes } = self.arrive(run).await?;
         let managed_fields = attributes.object.as_deref().map(ManagedFields::of);
         let before = Before { old, revision, managed_fields };
         run.mutate(&mut attributes).await?;
@@ -55,12 +56,12 @@ impl Attempt<'_> {
         }
     }
 
-    fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
+    async fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {
         let log = &mut run.context.log;
         let began = Instant::now();
         let mut step = Step { action: Action::Decode, took: Duration::ZERO, changes: Vec::new() };
-        let arrived =
-            self.incoming.arrive(self.stored, self.now, &mut log.warnings, &mut step.changes);
+        let (warnings, changes) = (&mut log.warnings, &mut step.changes);
+        let arrived = self.incoming.arrive(self.stored, self.now, warnings, changes).await;
         step.took = began.elapsed();
         if log.is_tracing {
             log.steps.push(step);
@@ -78,21 +79,32 @@ impl Attempt<'_> {
         let generated_base = attributes.object.as_deref().map(generated_base).unwrap_or_default();
         let spare_names = if generated_base.is_empty() { 0 } else { MAX_NAMES - 1 };
         for _ in 0..spare_names {
-            let written = self.finish(attributes.clone(), before, run).await?;
-            if let Written::Accepted(accepted) = written {
-                return Ok(accepted);
-            }
+            match self.finish(attributes.clone(), before, run).await? {
+                Written::Accepted(accepted) => return Ok(accepted),
+                Written::Mismatch { found, .. } => self.is_being_deleted(found.as_ref()).await,
+            };
             if run.context.deadline.is_over() {
                 return Err(Status::timeout());
             }
         }
         match self.finish(attributes, before, run).await? {
             Written::Accepted(accepted) => Ok(accepted),
-            Written::Mismatch { name, .. } => {
+            Written::Mismatch { name, found } => {
                 let resource = &self.incoming.resource.resource;
-                Err(Status::already_exists(resource, &name, spare_names > 0))
+                let mut status = Status::already_exists(resource, &name, spare_names > 0);
+                if self.is_being_deleted(found.as_ref()).await {
+                    status.message = format!("object is being deleted: {}", status.message);
+                }
+                Err(status)
             }
         }
+    }
+
+    /// Whether the object that is in the way of a new one waits for its finalizers (RE-66).
+    async fn is_being_deleted(&self, found: Option<&StoredObject>) -> bool {
+        let Some(found) = found else { return false };
+        let read = read_stored(self.incoming.model, self.incoming.version, found).await;
+        read.is_ok_and(|(object, _)| !metadata_text(&object, "deletionTimestamp").is_empty())
     }
 
     /// Everything after the mutating stage.
@@ -120,8 +132,9 @@ impl Attempt<'_> {
         };
         if attributes.operation == Operation::Delete {
             let now = server_fields().creation_timestamp;
-            let marked = incoming.marked(old, &now);
-            let marked = marked.or_else(|| incoming.request.delete_options.marked(old, &now));
+            let old = write.read_again(old).await?;
+            let marked = incoming.marked(&old, &now);
+            let marked = marked.or_else(|| incoming.request.delete_options.marked(&old, &now));
             return write.run(marked, log).await;
         }
         match resource.or(attributes.object) {

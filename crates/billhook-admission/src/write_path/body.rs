@@ -51,7 +51,7 @@ impl<'i> Incoming<'i> {
     }
 
     /// Decodes the stored object and the body.
-    pub(super) fn arrive(
+    pub(super) async fn arrive(
         &self,
         stored: &StoredObject,
         now: Time,
@@ -71,7 +71,8 @@ impl<'i> Incoming<'i> {
                     let name = self.name_in_body();
                     return Err(Status::not_found(&self.resource.resource, &name));
                 }
-                let (mut old, revision) = read_stored(self.model, self.version, stored)?;
+                let read = read_stored(self.model, self.version, stored).await;
+                let (mut old, revision) = read?;
                 if revision.is_none() {
                     // Every stored object has one, and webhooks see it.
                     storage::set_revision(&mut old, "1");
@@ -81,7 +82,7 @@ impl<'i> Incoming<'i> {
         };
         let mut attributes = match (operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
-                let object = self.object(None, now, warnings, changes)?;
+                let object = self.object(None, now, warnings, changes).await?;
                 if self.version.definition().is_terminating() {
                     let name = metadata_text(&object, "name");
                     let why = "create not allowed while custom resource definition is terminating";
@@ -89,7 +90,7 @@ impl<'i> Incoming<'i> {
                 }
                 self.resource.create(object)
             }
-            (Operation::Update, Some(old)) => self.update(old, now, warnings, changes)?,
+            (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
                 self.check_deletion(old, revision.as_deref())?;
                 self.resource.delete(old.clone())
@@ -118,7 +119,7 @@ impl<'i> Incoming<'i> {
         read.map_or(String::new(), |object| metadata_text(&object, "name").to_owned())
     }
 
-    fn update(
+    async fn update(
         &self,
         old: &DeepValue,
         now: Time,
@@ -131,7 +132,7 @@ impl<'i> Incoming<'i> {
                 return Err(Status::failure(501, "NotImplemented", message));
             }
             None => {
-                let object = self.object(Some(old), now, warnings, changes)?;
+                let object = self.object(Some(old), now, warnings, changes).await?;
                 self.resource.update(object, old.clone())
             }
             Some(scale) => {
@@ -228,7 +229,7 @@ impl<'i> Incoming<'i> {
     }
 
     /// The new object of a request for the resource itself, with the owners of its fields.
-    fn object(
+    async fn object(
         &self,
         old: Option<&DeepValue>,
         now: Time,
@@ -236,13 +237,13 @@ impl<'i> Incoming<'i> {
         changes: &mut Vec<Difference>,
     ) -> Result<DeepValue, Status> {
         if self.request.form == UpdateForm::ServerSideApply {
-            return self.apply(old, now, warnings);
+            return self.apply(old, now, warnings).await;
         }
         let mut object = self.body(old, warnings, changes)?;
         if let Some(old) = old.filter(|_| !self.request.name.is_empty()) {
             self.check_name(&object, Some(old))?;
         }
-        self.track_fields(&mut object, old.map(|old| &**old), now);
+        self.track_fields(&mut object, old.map(|old| &**old), now).await;
         Ok(object)
     }
 
@@ -394,12 +395,12 @@ impl From<DecodeError> for Undecodable {
 }
 
 /// A stored object in a version, and its resource version if that is known.
-pub(super) fn read_stored(
+pub(super) async fn read_stored(
     model: &CustomResources,
     version: &CrdVersion,
     stored: &StoredObject,
 ) -> Result<(DeepValue, Option<String>), Status> {
-    let mut object = storage::decode(model, version, &stored.bytes)?;
+    let mut object = storage::decode(model, version, &stored.bytes).await?;
     // Storage knows which revision it is; the bytes need not.
     storage::set_revision(&mut object, &stored.resource_version);
     let revision = metadata_text(&object, "resourceVersion").to_owned();

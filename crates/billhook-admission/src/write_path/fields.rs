@@ -1,10 +1,12 @@
 //! Ownership of the fields of a request: tracking of writes, and server-side apply (SA-50 to
 //! SA-64).
 
+use std::cell::RefCell;
+
 use billhook::apply::{ConversionError, manager_name};
 use billhook::{FieldManagement, FieldValidation, Time, field_warnings};
 use billhook_apimachinery::metadata::validate_manager;
-use billhook_apimachinery::value::{DeepValue, json_type};
+use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status};
 use serde_json::{Map, Value};
 
@@ -14,19 +16,37 @@ use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::{ObjectModel as _, metadata_text};
 
+type Converted = Result<DeepValue, ConversionError>;
+
 impl Incoming<'_> {
     /// Tracks the fields of a decoded object.
-    pub(super) fn track_fields(&self, object: &mut Value, old: Option<&Value>, now: Time) {
+    pub(super) async fn track_fields(
+        &self,
+        object: &mut DeepValue,
+        old: Option<&Value>,
+        now: Time,
+    ) {
         let empty = self.strategy.filter(|_| old.is_none()).map(Strategy::empty);
         let live = old.or(empty.as_ref());
-        self.with_field_management(now, |fields| match live {
+        let track = |fields: &FieldManagement<'_>, object: &mut Value| match live {
             Some(live) if old.is_none() => fields.track_from(object, live),
             live => fields.track(object, live),
-        });
+        };
+        if self.model.is_immediate() {
+            return self.with_field_management(now, |fields| track(fields, object)).await;
+        }
+        let before = &*object;
+        let tracked = |fields: &FieldManagement<'_>| {
+            let mut tracked = before.clone();
+            track(fields, &mut tracked);
+            tracked
+        };
+        let tracked = self.with_field_management(now, tracked).await;
+        *object = tracked;
     }
 
     /// Applies the body of a request. Returns the resulting object.
-    pub(super) fn apply(
+    pub(super) async fn apply(
         &self,
         old: Option<&DeepValue>,
         now: Time,
@@ -35,8 +55,8 @@ impl Incoming<'_> {
         let request = self.request;
         let (configuration, repeated) = self.configuration()?;
         let old = old.map(|old| &**old);
-        let applied = self
-            .with_field_management(now, |fields| fields.apply(&configuration, old, request.force));
+        let apply = |fields: &FieldManagement<'_>| fields.apply(&configuration, old, request.force);
+        let applied = self.with_field_management(now, apply).await;
         let mut object = applied.map_err(|error| match error {
             billhook::ApplyError::Merge(error) => error.to_status(),
             other => Status::failure(500, "", other.to_string()),
@@ -60,22 +80,55 @@ impl Incoming<'_> {
         Ok(object)
     }
 
-    fn with_field_management<R>(
+    /// Runs work that may convert objects. Conversions wait, and the work does not: it ends at the
+    /// first conversion whose result is not there, and begins again when it is.
+    async fn with_field_management<R>(
         &self,
         now: Time,
-        work: impl FnOnce(&FieldManagement<'_>) -> R,
+        mut work: impl FnMut(&FieldManagement<'_>) -> R,
     ) -> R {
+        let mut known = Vec::new();
+        loop {
+            let (object, to) = match self.attempt(now, &known, &mut work) {
+                Ok(result) => return result,
+                Err(missing) => missing,
+            };
+            let converted = self.model.convert(&object, &to).await;
+            known.push(converted.map_err(|error| ConversionError::new(error.to_string())));
+        }
+    }
+
+    /// Runs work with the results of the first conversions. Fails if it needs another one, with the
+    /// object and the kind to convert it to.
+    fn attempt<R>(
+        &self,
+        now: Time,
+        known: &[Converted],
+        work: &mut impl FnMut(&FieldManagement<'_>) -> R,
+    ) -> Result<R, (DeepValue, GroupVersionKind)> {
         let manager = manager_name(&self.request.field_manager, "");
+        let known = RefCell::new(known.iter());
+        let missing = RefCell::new(None);
         let convert = |object: &Value, api_version: &str| {
             let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
             let kind = self.version.definition().kind();
-            let converted =
-                self.model.convert(object, &GroupVersionKind::new(group, version, kind));
-            converted.map_err(|error| ConversionError::new(error.to_string()))
+            let to = GroupVersionKind::new(group, version, kind);
+            if let Some(converted) = self.model.convert_now(object, &to) {
+                return converted.map_err(|error| ConversionError::new(error.to_string()));
+            }
+            if let Some(converted) = known.borrow_mut().next() {
+                return converted.clone();
+            }
+            missing.borrow_mut().get_or_insert_with(|| (DeepValue::from(deep_clone(object)), to));
+            Err(ConversionError::new("not converted yet"))
         };
         let subresource = self.request.subresource.map_or("", Subresource::name);
         let fields = FieldManagement::new(self.version, &manager, now);
-        work(&fields.subresource(subresource).convert(&convert))
+        let result = work(&fields.subresource(subresource).convert(&convert));
+        match missing.into_inner() {
+            Some(missing) => Err(missing),
+            None => Ok(result),
+        }
     }
 
     /// The configuration in the body, and the text about repeated keys if there are any (SA-61,

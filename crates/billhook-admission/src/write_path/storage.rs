@@ -10,7 +10,7 @@ use billhook::{CrdVersion, DecodeError, DecodeOptions};
 use billhook_apimachinery::Status;
 
 /// Encodes an object for storage.
-pub(crate) fn encode(
+pub(crate) async fn encode(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
@@ -19,11 +19,12 @@ pub(crate) fn encode(
     let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
         return Ok(billhook::to_json(object).into_bytes());
     };
-    convert(model, &storage, object).map(|object| billhook::to_json(&object).into_bytes())
+    let stored = convert(model, &storage, object).await?;
+    Ok(billhook::to_json(&stored).into_bytes())
 }
 
 /// Decodes a stored object as a read in a version returns it.
-pub(crate) fn decode(
+pub(crate) async fn decode(
     model: &CustomResources,
     version: &CrdVersion,
     stored: &[u8],
@@ -37,18 +38,19 @@ pub(crate) fn decode(
     if stored_in.name() == version.name() {
         return Ok(object);
     }
-    convert(model, version, &object)
+    convert(model, version, &object).await
 }
 
-/// The object in another version, cleaned but not defaulted (RP-82).
-fn convert(
+/// The object in another version, cleaned but not defaulted (RP-82). A conversion that fails is an
+/// error without a reason (CX-13).
+async fn convert(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
 ) -> Result<DeepValue, Status> {
     let kind = ApiResource::of_version(version).kind;
-    let mut converted =
-        model.convert(object, &kind).map_err(|error| internal(&error.to_string()))?;
+    let converted = model.convert(object, &kind).await;
+    let mut converted = converted.map_err(|error| Status::failure(500, "", error.to_string()))?;
     let options = DecodeOptions::default();
     version.convert_value(&mut converted, &options).map_err(|error| failed(&error))?;
     Ok(converted)

@@ -7,7 +7,7 @@ use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
-use super::body::Incoming;
+use super::body::{Incoming, read_stored};
 use super::prepare::Before;
 use super::storage;
 use super::store::{Store, StoreError, StoreWrite, StoredObject};
@@ -53,7 +53,7 @@ impl Write<'_> {
         log: &mut RequestLog,
     ) -> Result<Written, Status> {
         let began = Instant::now();
-        let mut accepted = self.encode(object.as_deref_mut())?;
+        let mut accepted = self.encode(object.as_deref_mut()).await?;
         let Some(subject) = object.as_deref().or(self.before.old.as_deref()) else {
             return Ok(Written::Accepted(accepted));
         };
@@ -66,7 +66,7 @@ impl Write<'_> {
                 return Ok(Written::Mismatch { name, found });
             }
         };
-        let returned = self.read_back(subject, &accepted, &revision)?;
+        let returned = self.read_back(subject, &accepted, &revision).await?;
         if let Some(object) = object.as_deref().filter(|_| log.is_tracing) {
             let step = Step::changing(Action::Store, began.elapsed(), object, Some(&returned));
             log.steps.push(step);
@@ -85,6 +85,7 @@ impl Write<'_> {
         object: DeepValue,
         log: &mut RequestLog,
     ) -> Result<Written, Status> {
+        self.read_again(&object).await?;
         let mut written = self.run(None, log).await?;
         if let Written::Accepted(accepted) = &mut written {
             accepted.returned = Some(match self.incoming.scale() {
@@ -95,10 +96,10 @@ impl Write<'_> {
         Ok(written)
     }
 
-    fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {
+    async fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {
         let Some(object) = object else { return Ok(Accepted::default()) };
         storage::remove_revision(object);
-        let stored = storage::encode(self.incoming.model, self.incoming.version, object)?;
+        let stored = storage::encode(self.incoming.model, self.incoming.version, object).await?;
         let unchanged =
             self.before.old.is_some() && storage::is_stored(&stored, &self.stored.bytes);
         Ok(Accepted { stored: Some(stored), unchanged, returned: None })
@@ -128,7 +129,17 @@ impl Write<'_> {
         Ok(String::new())
     }
 
-    fn read_back(
+    /// Reads the stored object once more, as a server does around a removal. Only a conversion
+    /// webhook notices (CX-11).
+    pub(super) async fn read_again(&self, object: &Value) -> Result<DeepValue, Status> {
+        let Incoming { model, version, .. } = self.incoming;
+        if model.is_immediate() {
+            return Ok(DeepValue::from(deep_clone(object)));
+        }
+        read_stored(model, version, self.stored).await.map(|(object, _)| object)
+    }
+
+    async fn read_back(
         &self,
         subject: &Value,
         accepted: &Accepted,
@@ -136,8 +147,9 @@ impl Write<'_> {
     ) -> Result<DeepValue, Status> {
         let Incoming { model, version, .. } = self.incoming;
         let mut returned = match &accepted.stored {
-            Some(stored) => storage::decode(model, version, stored)?,
-            None => DeepValue::from(deep_clone(subject)),
+            Some(stored) => storage::decode(model, version, stored).await?,
+            None if self.incoming.request.dry_run => DeepValue::from(deep_clone(subject)),
+            None => self.read_again(subject).await?,
         };
         if self.before.revision.is_none() {
             storage::remove_revision(&mut returned);

@@ -12,6 +12,7 @@
 
 #[cfg(all(feature = "metrics", feature = "tracing"))]
 mod cancelled;
+mod conversion_reviews;
 #[cfg(feature = "metrics")]
 mod hook;
 mod in_process;

@@ -1,11 +1,11 @@
 //! Checks of incomplete metadata: updates by manifests, which omit the fields that only servers
-//! write, and fields on their own.
+//! write.
 
-use crate::metadata::{validate_generic, validate_update};
-use crate::value::{DeepValue, deep_clone};
+use crate::FieldError;
+use crate::metadata::validate_update;
+use crate::value::DeepValue;
 use crate::wording::Wording;
-use crate::{FieldError, FieldPath};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 /// Fields that servers write and that manifests leave out.
 pub const WRITTEN_BY_SERVERS: [&str; 6] = [
@@ -38,15 +38,4 @@ pub fn validate_applied(
         }
     }
     validate_update(&metadata, &stored, wording)
-}
-
-/// Validates one field of normalized metadata (OM-31).
-pub fn field_errors(name: &str, value: &Value, wording: &Wording) -> Vec<FieldError> {
-    let mut metadata = Map::new();
-    metadata.insert(name.to_owned(), deep_clone(value));
-    let metadata = DeepValue::from(Value::Object(metadata));
-    let at = FieldPath::default().name("metadata").name(name);
-    let mut errors = validate_generic(&metadata, false, wording);
-    errors.retain(|error| error.field().starts_with(&at));
-    errors
 }

@@ -21,7 +21,7 @@ mod object_meta;
 mod validate;
 
 pub use crate::time::{Time, is_normal_time};
-pub use applied::{WRITTEN_BY_SERVERS, field_errors, validate_applied};
+pub use applied::{WRITTEN_BY_SERVERS, validate_applied};
 pub use changes::metadata_changes;
 pub use decode::{
     Invalid, decode_metadata, normalize_metadata, prune_metadata, unknown_metadata_fields,
@@ -29,6 +29,7 @@ pub use decode::{
 };
 pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
 pub use validate::{
-    finalizer_warnings, subdomain_name, validate_create, validate_create_with,
-    validate_embedded_metadata, validate_generic, validate_manager, validate_update,
+    finalizer_warnings, subdomain_name, validate_annotations, validate_create,
+    validate_create_with, validate_embedded_metadata, validate_generic, validate_labels,
+    validate_manager, validate_update,
 };

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use crate::print::{compact_json, is_printable, quote};
 use crate::value::deep_clone;
 use crate::{FieldError, FieldPath, Location};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::object_meta::OwnerReference;
 use crate::names;
@@ -236,13 +236,24 @@ fn invalid_all(path: &FieldPath, value: &str, messages: &[String]) -> Vec<FieldE
 }
 
 fn labels(metadata: &Value, at: &Location<'_>, wording: &Wording, errors: &mut Vec<FieldError>) {
-    let Some(Value::Object(labels)) = metadata.get("labels") else { return };
-    let path = at.name("labels").to_path();
+    if let Some(Value::Object(labels)) = metadata.get("labels") {
+        errors.extend(validate_labels(labels, &at.name("labels").to_path(), wording));
+    }
+}
+
+/// Validates labels at a path (OM-31).
+pub fn validate_labels(
+    labels: &Map<String, Value>,
+    path: &FieldPath,
+    wording: &Wording,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     for (key, value) in crate::value::sorted(labels) {
         let value = value.as_str().unwrap_or_default();
-        errors.extend(invalid_all(&path, key, &names::qualified_name(key, wording)));
-        errors.extend(invalid_all(&path, value, &names::label_value(value, wording)));
+        errors.extend(invalid_all(path, key, &names::qualified_name(key, wording)));
+        errors.extend(invalid_all(path, value, &names::label_value(value, wording)));
     }
+    errors
 }
 
 fn annotations(
@@ -251,20 +262,29 @@ fn annotations(
     wording: &Wording,
     errors: &mut Vec<FieldError>,
 ) {
-    let Some(Value::Object(annotations)) = metadata.get("annotations") else { return };
-    let path = at.name("annotations").to_path();
+    if let Some(Value::Object(annotations)) = metadata.get("annotations") {
+        let path = at.name("annotations").to_path();
+        errors.extend(validate_annotations(annotations, &path, wording));
+    }
+}
+
+/// Validates annotations at a path (OM-31).
+pub fn validate_annotations(
+    annotations: &Map<String, Value>,
+    path: &FieldPath,
+    wording: &Wording,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in crate::value::sorted(annotations) {
-        errors.extend(invalid_all(
-            &path,
-            key,
-            &names::qualified_name(&names::lower_case(key), wording),
-        ));
+        let messages = names::qualified_name(&names::lower_case(key), wording);
+        errors.extend(invalid_all(path, key, &messages));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
     if size > MAX_ANNOTATIONS as usize {
-        errors.push(FieldError::too_long(path, MAX_ANNOTATIONS));
+        errors.push(FieldError::too_long(path.clone(), MAX_ANNOTATIONS));
     }
+    errors
 }
 
 fn owner_references(

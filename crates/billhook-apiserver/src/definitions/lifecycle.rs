@@ -150,8 +150,8 @@ async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocu
         // Somebody else changed it meanwhile, so that there may be something else to do.
         return true;
     }
-    let Ok(object) = resource.admission.read("v1", &stored_object(&stored)) else { return false };
-    let mut object = object;
+    let object = resource.admission.read("v1", &stored_object(&stored)).await;
+    let Ok(mut object) = object else { return false };
     write(document, &mut object);
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
         let finalizers = document.metadata.finalizers.iter().map(|name| Value::from(name.as_str()));

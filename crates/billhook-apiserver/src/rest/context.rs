@@ -108,7 +108,7 @@ impl Context<'_> {
     }
 
     /// Reads a stored object in the version of the request (RP-50).
-    pub(crate) fn read(&self, object: &Object) -> Result<DeepValue, Status> {
-        self.resource.admission.read(self.version.name(), &stored_object(object))
+    pub(crate) async fn read(&self, object: &Object) -> Result<DeepValue, Status> {
+        self.resource.admission.read(self.version.name(), &stored_object(object)).await
     }
 }

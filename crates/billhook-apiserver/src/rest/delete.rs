@@ -54,7 +54,7 @@ fn success(context: &Context<'_>, object: &Object) -> Status {
 pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
     let options = delete_options(context.request)?;
-    let (items, metadata) = page.list(context)?;
+    let (items, metadata) = page.list(context).await?;
     for item in &items {
         let metadata = item.get("metadata").unwrap_or(&Value::Null);
         let key = object_key(text(metadata, "namespace"), text(metadata, "name"));

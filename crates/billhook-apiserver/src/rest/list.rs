@@ -24,9 +24,9 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
     between the time the first chunk was returned and now may show up in the list.";
 
 /// `GET` of a collection.
-pub(super) fn list(context: &Context<'_>) -> Result<Response, Status> {
+pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
-    let (items, metadata) = page.list(context)?;
+    let (items, metadata) = page.list(context).await?;
     list_answer(context, &items, &metadata)
 }
 
@@ -102,7 +102,7 @@ impl Page {
     }
 
     /// Lists the objects of the page, and the metadata of the list.
-    pub(super) fn list(
+    pub(super) async fn list(
         &self,
         context: &Context<'_>,
     ) -> Result<(Vec<DeepValue>, ListMetadata), Status> {
@@ -119,7 +119,7 @@ impl Page {
             let listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
             for object in &listing.objects {
-                let item = context.read(object)?;
+                let item = context.read(object).await?;
                 if self.selectors.matches(&item) {
                     items.push(item);
                 }

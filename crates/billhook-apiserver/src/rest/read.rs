@@ -11,7 +11,7 @@ use crate::storage::Revision;
 use crate::write_path::stored_object;
 
 /// `GET` of an object, its status or its scale.
-pub(super) fn get(context: &Context<'_>) -> Result<Response, Status> {
+pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
     if context.request.query.flag("export") {
         let message = "the export parameter, deprecated since v1.14, is no longer supported";
         return Err(Status::bad_request(message));
@@ -23,9 +23,9 @@ pub(super) fn get(context: &Context<'_>) -> Result<Response, Status> {
     let stored = context.stored()?;
     let object = if context.path.subresource == "scale" {
         let version = context.version.name();
-        context.resource.admission.read_scale(version, &stored_object(&stored))?
+        context.resource.admission.read_scale(version, &stored_object(&stored)).await?
     } else {
-        context.read(&stored)?
+        context.read(&stored).await?
     };
     context.object(StatusCode::OK, &object)
 }

@@ -105,8 +105,8 @@ async fn verbs(
         return Err(Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE));
     }
     match verb {
-        Verb::Get => read::get(context),
-        Verb::List => list::list(context),
+        Verb::Get => read::get(context).await,
+        Verb::List => list::list(context).await,
         Verb::Watch => watch::watch(context),
         Verb::Create => write::create(context).await,
         Verb::Update => write::update(context).await,

@@ -7,6 +7,7 @@ use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
 use billhook::CrdVersion;
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
@@ -135,19 +136,20 @@ impl EventStream {
         duration: Duration,
     ) -> Self {
         let mut events = Events {
-            resource: Arc::clone(&context.resource),
-            version: context.version.clone(),
-            selectors,
+            selection: Selection {
+                resource: Arc::clone(&context.resource),
+                version: context.version.clone(),
+                selectors,
+            },
             view: context.view.clone(),
             has_columns: false,
-            ready: Vec::new().into_iter(),
+            state: Vec::new().into_iter(),
+            end_of_state: None,
+            failure: None,
             changes: None,
             end: tokio::time::Instant::now() + duration,
         };
-        if let Err(status) = events.start(context, start, wanted) {
-            events.ready = vec![error_line(&status)].into_iter();
-            events.changes = None;
-        }
+        events.failure = events.start(context, start, wanted).err();
         EventStream(Stream::Waiting(Box::pin(Box::new(events).next())))
     }
 }
@@ -167,14 +169,16 @@ impl Lines for EventStream {
 
 /// The events that a watch still has to tell.
 struct Events {
-    resource: Arc<Resource>,
-    version: CrdVersion,
-    selectors: Selectors,
+    selection: Selection,
     view: View,
     /// Whether an event said which columns a table has.
     has_columns: bool,
-    /// Lines at hand.
-    ready: std::vec::IntoIter<Bytes>,
+    /// The objects that the watch begins with.
+    state: std::vec::IntoIter<Object>,
+    /// The revision of these, if their end is told.
+    end_of_state: Option<Revision>,
+    /// Why the watch could not begin.
+    failure: Option<Status>,
     /// `None` after a failure.
     changes: Option<Box<dyn Watch>>,
     end: tokio::time::Instant,
@@ -192,8 +196,7 @@ impl Events {
             return Ok(());
         }
         let storage = context.storage();
-        let resource = Arc::clone(&self.resource);
-        let collection = &resource.collection;
+        let collection = &self.selection.resource.collection;
         let prefix = context.prefix();
         let mut after = if start.is_newest { storage.revision() } else { wanted };
         if start.has_state {
@@ -202,14 +205,8 @@ impl Events {
                 .list(collection, Range::of_prefix(&prefix), None)
                 .map_err(|error| Status::internal_error(&error.to_string()))?;
             after = state.revision;
-            let mut lines = Vec::new();
-            for object in &state.objects {
-                lines.extend(self.line_if_selected("ADDED", object, object.modified)?);
-            }
-            if start.has_bookmarks {
-                lines.push(self.bookmark(after));
-            }
-            self.ready = lines.into_iter();
+            self.state = state.objects.into_iter();
+            self.end_of_state = start.has_bookmarks.then_some(after);
         }
         let changes = storage.watch(collection, &prefix, after);
         self.changes = Some(changes.map_err(|error| expired(after, error))?);
@@ -218,27 +215,12 @@ impl Events {
 
     async fn next(mut self: Box<Self>) -> Option<(Bytes, Box<Self>)> {
         loop {
-            if let Some(line) = self.ready.next() {
-                return Some((line, self));
-            }
-            let changes = self.changes.as_mut()?;
-            let event = tokio::select! {
-                biased;
-                event = changes.next() => event,
-                () = tokio::time::sleep_until(self.end) => return None,
-            };
-            let line = match event {
-                Ok(event) => self.event_line(&event),
-                Err(RevisionError::Closed) => return None,
-                Err(_) => {
-                    self.changes = None;
-                    return None;
-                }
-            };
-            match line {
+            match self.next_line().await? {
                 Ok(Some(line)) => return Some((line, self)),
                 Ok(None) => {}
                 Err(status) => {
+                    self.state = Vec::new().into_iter();
+                    self.end_of_state = None;
                     self.changes = None;
                     return Some((error_line(&status), self));
                 }
@@ -246,46 +228,41 @@ impl Events {
         }
     }
 
-    /// Returns the event of a change for those who see the selected objects only (WA-23).
-    fn event_line(&mut self, event: &Event) -> Result<Option<Bytes>, Status> {
-        let read = |object: &Option<Object>| {
-            let object = object.as_ref().map(|object| self.read(object, event.revision));
-            Ok::<_, Status>(object.transpose()?.filter(|object| self.selectors.matches(object)))
+    /// Waits for the next event. Returns its line if the client sees it; `None` at the end.
+    async fn next_line(&mut self) -> Option<Result<Option<Bytes>, Status>> {
+        if let Some(status) = self.failure.take() {
+            return Some(Err(status));
+        }
+        if let Some(object) = self.state.next() {
+            let selected = self.selection.read(Some(&object), object.modified).await;
+            let line = |object: DeepValue| self.line("ADDED", &object, false);
+            return Some(selected.map(|object| object.map(line)));
+        }
+        if let Some(revision) = self.end_of_state.take() {
+            return Some(Ok(Some(self.bookmark(revision))));
+        }
+        let changes = self.changes.as_mut()?;
+        let event = tokio::select! {
+            biased;
+            event = changes.next() => event,
+            () = tokio::time::sleep_until(self.end) => return None,
         };
-        let (before, after) = (read(&event.before)?, read(&event.after)?);
-        Ok(match (before, after) {
-            (None, Some(object)) => Some(self.line("ADDED", &object, false)),
-            (Some(_), Some(object)) => Some(self.line("MODIFIED", &object, false)),
-            (Some(object), None) => Some(self.line("DELETED", &object, false)),
-            (None, None) => None,
-        })
-    }
-
-    fn line_if_selected(
-        &mut self,
-        kind: &str,
-        object: &Object,
-        revision: Revision,
-    ) -> Result<Option<Bytes>, Status> {
-        let object = self.read(object, revision)?;
-        Ok(self.selectors.matches(&object).then(|| self.line(kind, &object, false)))
-    }
-
-    /// Reads an object, as of a revision.
-    fn read(
-        &self,
-        object: &Object,
-        revision: Revision,
-    ) -> Result<billhook_apimachinery::value::DeepValue, Status> {
-        let stored = stored_object(object).resource_version(revision.to_string());
-        self.resource.admission.read(self.version.name(), &stored)
+        let Ok(event) = event else {
+            self.changes = None;
+            return None;
+        };
+        let change = self.selection.change(&event).await;
+        Some(change.map(|change| {
+            let (kind, object) = change?;
+            Some(self.line(kind, &object, false))
+        }))
     }
 
     /// Says that everything up to a revision was sent (WA-13, WA-28).
     fn bookmark(&mut self, revision: Revision) -> Bytes {
         let object = json!({
-            "apiVersion": self.version.api_version(),
-            "kind": self.resource.definition.kind(),
+            "apiVersion": self.selection.version.api_version(),
+            "kind": self.selection.resource.definition.kind(),
             "metadata": {
                 "annotations": {"k8s.io/initial-events-end": "true"},
                 "resourceVersion": revision.to_string(),
@@ -299,6 +276,51 @@ impl Events {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
         let object = self.view.event(object, !has_columns, is_kept);
         format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
+    }
+}
+
+/// The objects that a client watches, in its version.
+struct Selection {
+    resource: Arc<Resource>,
+    version: CrdVersion,
+    selectors: Selectors,
+}
+
+impl Selection {
+    /// Returns a change for those who see the selected objects only: the type of its event, and the
+    /// object (WA-23).
+    async fn change(&self, event: &Event) -> Result<Option<(&'static str, DeepValue)>, Status> {
+        let (before, after) = (event.before.as_ref(), event.after.as_ref());
+        // Who sees everything need not know what a changed object was before.
+        let before_is_needed = after.is_none() || !self.selectors.is_everything();
+        let was_seen = match before {
+            Some(before) if before_is_needed => self.read(Some(before), event.revision).await?,
+            _ => None,
+        };
+        let is_update = was_seen.is_some() || (before.is_some() && !before_is_needed);
+        Ok(match (self.read(after, event.revision).await?, was_seen) {
+            (Some(object), _) if is_update => Some(("MODIFIED", object)),
+            (Some(object), _) => Some(("ADDED", object)),
+            (None, Some(object)) => Some(("DELETED", object)),
+            (None, None) => None,
+        })
+    }
+
+    /// Reads an object as of a revision, if it is selected. In a watch every failure of a
+    /// conversion is an internal error (CX-13).
+    async fn read(
+        &self,
+        object: Option<&Object>,
+        revision: Revision,
+    ) -> Result<Option<DeepValue>, Status> {
+        let Some(object) = object else { return Ok(None) };
+        let stored = stored_object(object).resource_version(revision.to_string());
+        let read = self.resource.admission.read(self.version.name(), &stored).await;
+        let read = read.map_err(|status| match status.reason.as_str() {
+            "" => Status::internal_error(&status.message),
+            _ => status,
+        });
+        Ok(Some(read?).filter(|object| self.selectors.matches(object)))
     }
 }
 

@@ -12,7 +12,7 @@ use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::{Decoder, is_json};
 use billhook_default_validation::DefaultPruningError;
-use billhook_definition::types::Column;
+use billhook_definition::types::{Column, ConversionWebhook};
 use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_schema::{CompiledSchema, ConversionError, JsonSchemaProps, StructuralSchema};
 use billhook_validation::Validator;
@@ -78,6 +78,7 @@ struct CompiledDefinition {
     scope: Scope,
     preserve_unknown_fields: bool,
     is_converted_by_webhook: bool,
+    conversion_webhook: Option<ConversionWebhook>,
     is_established: bool,
     is_terminating: bool,
     dialect: Dialect,
@@ -281,6 +282,12 @@ impl CustomResourceDefinition {
     /// Decoding and encoding here convert as the strategy None does.
     pub fn is_converted_by_webhook(&self) -> bool {
         self.0.is_converted_by_webhook
+    }
+
+    /// Returns the webhook that converts its objects, if one does and the definition says where it
+    /// is.
+    pub fn conversion_webhook(&self) -> Option<&ConversionWebhook> {
+        self.0.conversion_webhook.as_ref()
     }
 
     /// Returns whether a server serves its resources: not if its status has it neither established

@@ -73,6 +73,11 @@ pub(super) fn definition(
             .conversion
             .as_ref()
             .is_some_and(|conversion| conversion.strategy == "Webhook"),
+        conversion_webhook: spec
+            .conversion
+            .as_ref()
+            .filter(|conversion| conversion.strategy == "Webhook")
+            .and_then(|conversion| conversion.webhook.clone()),
         // No manifest needs to have a status.
         is_established: status.conditions.is_empty()
             || is_true("Established")

@@ -28,54 +28,86 @@ fn with(change: impl Fn(&mut Value) + Send + Sync + 'static) -> AdmissionOutcome
     })
 }
 
+/// CX-43, CX-45.
 #[test]
 fn a_converted_object_must_be_the_same() {
     type Change = fn(&mut Value);
-    let refusals: [(Change, &str); 11] = [
-        (|o| o["metadata"]["name"] = "y".into(), "must have the same name: x != y"),
-        (|o| o["metadata"]["namespace"] = "y".into(), "must have the same namespace: default != y"),
-        (|o| o["metadata"]["uid"] = "y".into(), "must have the same UID: "),
-        (|o| o["kind"] = "Bar".into(), "invalid kind (expected Foo, received Bar)"),
+    let refusals: [(Change, &str); 17] = [
+        (|o| o["metadata"]["name"] = "y".into(), "object: must have the same name: x != y"),
+        (
+            |o| o["metadata"]["namespace"] = "y".into(),
+            "object: must have the same namespace: default != y",
+        ),
+        (|o| o["metadata"]["uid"] = "y".into(), "object: must have the same UID: "),
+        (
+            |o| o["kind"] = "Bar".into(),
+            "object at index 0: invalid kind (expected Foo, received Bar)",
+        ),
         (
             |o| o["apiVersion"] = "example.com/v2".into(),
-            "invalid groupVersion (expected example.com/v1, received example.com/v2)",
+            "object at index 0: invalid groupVersion (expected example.com/v1, received \
+             example.com/v2)",
         ),
-        (|o| o["metadata"] = Value::Null, "missing metadata in converted object"),
+        // The name is looked for before the metadata.
+        (|o| o["metadata"] = Value::Null, "object: must have the same name: x != "),
         (
             |o| {
                 o.as_object_mut().unwrap().remove("metadata");
             },
-            "missing metadata in converted object",
+            "object: must have the same name: x != ",
         ),
         (
             |o| o["metadata"]["labels"]["k"] = 1.into(),
-            "metadata.labels[k] must be a string, but is int64 in converted object",
+            "metadata: metadata.labels[k] must be a string, but is int64 in converted object",
         ),
         (
             |o| o["metadata"]["annotations"]["k"] = json!([]),
-            "metadata.annotations[k] must be a string, but is []interface {} in converted object",
+            "metadata: metadata.annotations[k] must be a string, but is []interface {} in \
+             converted object",
+        ),
+        (
+            |o| o["metadata"]["labels"] = json!(1.5),
+            "metadata: invalid metadata.labels of type float64 in converted object",
+        ),
+        (
+            |o| o["metadata"]["annotations"] = json!(true),
+            "metadata: invalid metadata.annotations of type bool in converted object",
+        ),
+        (
+            |o| o["metadata"]["labels"] = json!(["a"]),
+            "metadata: invalid metadata.labels of type []interface {} in converted object",
         ),
         (
             |o| o["metadata"]["labels"]["a"] = "-".into(),
-            "metadata.labels: Invalid value: \"-\": a valid label must be an empty string",
+            "metadata: metadata.labels: Invalid value: \"-\": a valid label must be an empty string",
+        ),
+        (
+            |o| o["metadata"]["labels"] = json!({"-": "", "_": ""}),
+            "metadata: [metadata.labels: Invalid value: \"-\": name part must consist of",
         ),
         (
             |o| o["metadata"]["annotations"]["-"] = "".into(),
-            "metadata.annotations: Invalid value: \"-\": name part must consist of",
+            "metadata: metadata.annotation: Invalid value: \"-\": name part must consist of",
+        ),
+        (
+            |o| o["metadata"]["annotations"]["k"] = "v".repeat(256 * 1024).into(),
+            "metadata: metadata.annotation: Too long: may not be more than 262144 bytes",
+        ),
+        (
+            |o| o["metadata"] = json!({"name": "x"}),
+            "object: must have the same namespace: default != ",
         ),
     ];
     for (change, expected) in refusals {
         let outcome = with(change);
-        let start = "Internal error occurred: conversion webhook for example.com/v1beta1, Kind=Foo \
-                     returned invalid object: ";
+        let start = "conversion webhook for example.com/v1beta1, Kind=Foo returned invalid ";
         let found = message(&outcome).strip_prefix(start);
         assert!(found.is_some_and(|found| found.starts_with(expected)), "{}", message(&outcome));
     }
     let failing = converted(|_: &Value, _: &str| Err("out of order".into()));
     assert_eq!(
         message(&failing),
-        "Internal error occurred: conversion webhook for example.com/v1beta1, Kind=Foo failed: out \
-         of order"
+        "conversion webhook for example.com/v1beta1, Kind=Foo failed: out of order"
     );
 }
 

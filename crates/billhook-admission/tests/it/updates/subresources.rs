@@ -150,20 +150,21 @@ fn scale_updates_may_be_refused() {
 }
 
 /// RP-76.
-#[test]
-fn a_scale_can_be_read() {
+#[tokio::test]
+async fn a_scale_can_be_read() {
     let admission = admission(&InProcess::new(allow));
-    let read = |object: &Value| admission.read_scale("v1", &StoredObject::new(bytes(object)));
+    let read =
+        async |object: &Value| admission.read_scale("v1", &StoredObject::new(bytes(object))).await;
     let mut object = old();
     object.as_object_mut().unwrap().remove("status");
-    let found = read(&object).unwrap();
+    let found = read(&object).await.unwrap();
     assert_eq!(found["status"], json!({"replicas": 0}));
     assert_eq!(found["spec"], json!({"replicas": 2}));
     object["spec"] = json!("none");
-    let status = read(&object).unwrap_err();
+    let status = read(&object).await.unwrap_err();
     assert_eq!(status.code, 500);
     object.as_object_mut().unwrap().remove("spec");
-    let status = read(&object).unwrap_err();
+    let status = read(&object).await.unwrap_err();
     assert_eq!(
         status.message,
         "Internal error occurred: the spec replicas field \".spec.size\" does not exist"

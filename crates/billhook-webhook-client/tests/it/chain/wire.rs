@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, UserInfo};
 use billhook_admission::{
-    AdmissionResponse, AdmissionReview, ChainOutcome, ObjectModel, ObjectModelError,
+    AdmissionResponse, AdmissionReview, BoxFuture, ChainOutcome, ObjectModel, ObjectModelError,
     RequestOptions, ReviewVersion,
 };
 use billhook_apimachinery::value::DeepValue;
@@ -131,15 +131,15 @@ async fn a_namespace_is_in_itself() {
 struct ByName;
 
 impl ObjectModel for ByName {
-    fn convert(
-        &self,
-        object: &Value,
-        to: &GroupVersionKind,
-    ) -> Result<DeepValue, ObjectModelError> {
+    fn convert<'a>(
+        &'a self,
+        object: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
         let mut object = object.clone();
         object["apiVersion"] = to.api_version().into();
         object["kind"] = to.kind.as_str().into();
-        Ok(object.into())
+        Box::pin(std::future::ready(Ok(object.into())))
     }
 
     fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {
