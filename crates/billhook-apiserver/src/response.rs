@@ -37,6 +37,12 @@ pub(crate) trait Lines: fmt::Debug + Send {
     fn poll_line(&mut self, context: &mut Context<'_>) -> Poll<Option<Bytes>>;
 }
 
+impl From<String> for Body {
+    fn from(text: String) -> Self {
+        Body::whole(text)
+    }
+}
+
 impl Body {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
         Body(Content::Whole(bytes.into()))

@@ -13,6 +13,7 @@ use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
+use crate::serve::Serve;
 use crate::server::{Server, Versions, versions};
 use crate::size::Size;
 use crate::suites::Test;
@@ -62,6 +63,9 @@ pub(crate) enum Subcommands {
     /// Run test suites of CRDs
     #[command(after_help = crate::suites::EXIT_STATUS)]
     Test(Test),
+    /// Serve an API for custom resources to kubectl and other clients
+    #[command(after_help = crate::serve::EXIT_STATUS)]
+    Serve(Box<Serve>),
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::EXIT_STATUS)]
     Explain(Explain),
@@ -315,6 +319,9 @@ impl Subcommands {
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
             Subcommands::Test(test) => ("test", read_stdin_once(test.crd.iter())),
+            Subcommands::Serve(serve) => {
+                ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))
+            }
             Subcommands::Explain(explain) => {
                 return explain.check().map_err(|text| conflict("explain", &text));
             }

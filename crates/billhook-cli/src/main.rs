@@ -20,6 +20,7 @@ mod owners;
 mod parallel;
 mod problem;
 mod report;
+mod serve;
 mod server;
 mod size;
 mod stored;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         args::Subcommands::Apply(command) => apply::run(command),
         args::Subcommands::Owners(command) => owners::run(command),
         args::Subcommands::Test(command) => suites::run(command),
+        args::Subcommands::Serve(command) => serve::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
     };
     exit_code(run.map(Status::code))

@@ -23,6 +23,7 @@ mod explain;
 mod fixing;
 mod hostile;
 mod readme;
+mod serve;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod suites;

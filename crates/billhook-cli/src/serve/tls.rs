@@ -1,0 +1,44 @@
+//! The certificate of the server, made when it starts.
+
+use std::error::Error;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
+use tokio_rustls::rustls::crypto::ring::default_provider;
+use tokio_rustls::rustls::pki_types::PrivateKeyDer;
+
+/// A certificate with its key, and the authority that signed it.
+pub(super) struct Identity {
+    pub(super) acceptor: TlsAcceptor,
+    /// The certificate of the authority, as PEM.
+    pub(super) authority: String,
+}
+
+impl Identity {
+    /// Makes an authority, and a certificate for this machine and an address.
+    pub(super) fn new(address: IpAddr) -> Result<Self, Box<dyn Error + Send + Sync>> {
+        let mut authority = CertificateParams::new(Vec::<String>::new())?;
+        authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        authority.distinguished_name.push(DnType::CommonName, "billhook authority");
+        let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate()?)?;
+        let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
+        let own = address.to_string();
+        if !names.contains(&own) {
+            names.push(own);
+        }
+        let mut certificate = CertificateParams::new(names)?;
+        certificate.distinguished_name.push(DnType::CommonName, "billhook");
+        let key = KeyPair::generate()?;
+        let certificate = certificate.signed_by(&key, &authority)?;
+        let key = PrivateKeyDer::try_from(key.serialize_der())?;
+        let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()?
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)?;
+        config.alpn_protocols = vec![b"http/1.1".to_vec()];
+        Ok(Identity { acceptor: TlsAcceptor::from(Arc::new(config)), authority: authority.pem() })
+    }
+}

@@ -1,0 +1,148 @@
+//! `billhook serve`: an address, a token, a configuration, an end.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+const DEFINITION: &str = r"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, kind: Foo}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+---
+apiVersion: example.com/v1
+kind: Foo
+metadata: {name: a}
+";
+
+/// A running server. It ends with the test.
+struct Running {
+    process: Child,
+    url: String,
+}
+
+impl Running {
+    fn start(arguments: &[&str]) -> Self {
+        let mut process = billhook(arguments).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.strip_prefix("ready: ").and_then(|rest| rest.split(' ').next());
+        let url = url.unwrap_or_else(|| panic!("not ready: {line:?}")).to_owned();
+        Running { process, url }
+    }
+
+    /// Sends a request, and returns the code and the body.
+    fn get(&self, path: &str, header: &str) -> (u16, String) {
+        let address = self.url.strip_prefix("http://").unwrap();
+        let mut stream = TcpStream::connect(address).unwrap();
+        let request =
+            format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{header}\r\n");
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        (head.split(' ').nth(1).unwrap().parse().unwrap(), body.to_owned())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn billhook(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_billhook"));
+    command.arg("serve").args(arguments);
+    command
+}
+
+/// A directory of its own with a file in it.
+fn file(test: &str, name: &str, text: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("serve-{test}"));
+    std::fs::create_dir_all(&directory).unwrap();
+    let file = directory.join(name);
+    std::fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn requests_need_the_token() {
+    let crd = file("token", "all.yaml", DEFINITION);
+    let token = file("token", "token", "secret\n");
+    let server = Running::start(&[
+        "--http",
+        "--load",
+        crd.to_str().unwrap(),
+        "--token-file",
+        token.to_str().unwrap(),
+    ]);
+    let path = "/apis/example.com/v1/namespaces/default/foos/a";
+    for header in ["", "Authorization: Bearer other!\r\n", "Authorization: Basic secret\r\n"] {
+        let (code, body) = server.get(path, header);
+        assert_eq!(code, 401, "{header}");
+        assert!(body.contains("\"reason\":\"Unauthorized\""), "{body}");
+    }
+    let (code, body) = server.get(path, "Authorization: Bearer secret\r\n");
+    assert_eq!(code, 200);
+    assert!(body.contains("\"name\":\"a\""), "{body}");
+}
+
+#[test]
+fn clients_find_the_server_by_a_configuration() {
+    let crd = file("configuration", "all.yaml", DEFINITION);
+    let configuration = file("configuration", "kubeconfig", "");
+    let (crd, written) = (crd.to_str().unwrap(), configuration.to_str().unwrap());
+    let server = Running::start(&["--crd", crd, "--write-kubeconfig", written]);
+    let text = std::fs::read_to_string(&configuration).unwrap();
+    assert!(server.url.starts_with("https://127.0.0.1:"), "{}", server.url);
+    assert!(text.contains(&format!("server: {}", server.url)), "{text}");
+    assert!(text.contains("certificate-authority-data: ") && text.contains("token: "), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_it_though_a_watch_is_open() {
+    let crd = file("signal", "all.yaml", DEFINITION);
+    let mut server = Running::start(&["--http", "--crd", crd.to_str().unwrap()]);
+    let mut watch = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    let request = "GET /apis/example.com/v1/foos?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
+    watch.write_all(request.as_bytes()).unwrap();
+    let mut first = [0; 8];
+    watch.read_exact(&mut first).unwrap();
+    assert_eq!(&first, b"HTTP/1.1");
+    let id = server.process.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert!(server.process.wait().unwrap().success());
+}
+
+#[test]
+fn what_is_refused() {
+    let crd = file("refused", "all.yaml", DEFINITION);
+    let (definition, object) = DEFINITION.split_once("---").unwrap();
+    let definition = file("refused", "definition.yaml", definition);
+    let twice = file("refused", "twice.yaml", &format!("{object}---{object}"));
+    let [crd, definition, twice] = [&crd, &definition, &twice].map(|file| file.to_str().unwrap());
+    let cases: [(&[&str], i32, &str); 3] = [
+        (
+            &["--listen", "0.0.0.0:0", "--crd", crd],
+            2,
+            "other machines can reach this address, and every request may do everything",
+        ),
+        (&["--load", twice], 2, "nothing is served for kind `Foo` of `example.com/v1`"),
+        (&["--crd", definition, "--load", twice], 1, "foos.example.com \"a\" already exists"),
+    ];
+    for (arguments, code, message) in cases {
+        let output = billhook(arguments).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {text}");
+        assert!(text.contains(message), "{text}");
+    }
+}
