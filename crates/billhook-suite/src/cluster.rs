@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::answers::Answers;
 use crate::compare;
+use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
 use crate::install::{REVISION, UID, accepted_definition, body, fields, set_metadata};
 use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
@@ -138,6 +139,21 @@ impl Cluster {
             changes,
             decoded,
         })
+    }
+
+    /// The object that a case sends, and the version of a definition that it is of.
+    pub(crate) fn sent(
+        &self,
+        case: &ObjectCase,
+        row: Option<Row<'_>>,
+    ) -> Option<(CrdVersion, Sent)> {
+        let object = object(case, row).ok()?;
+        let (version, _) = self.resource(&object).ok()?;
+        // The body of `scale` is of another kind.
+        let is_scale = case.subresource == "scale";
+        let is_status = case.subresource == "status";
+        let sent = Sent { object, old: case.old.clone(), is_status };
+        (!is_scale).then_some((version, sent))
     }
 
     /// The version of the definition that an object is of.

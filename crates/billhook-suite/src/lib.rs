@@ -18,6 +18,8 @@
 mod answers;
 mod cluster;
 mod compare;
+mod coverage;
+mod exercise;
 mod failure;
 mod files;
 mod find;
@@ -33,6 +35,7 @@ mod suite;
 mod suite_error;
 pub mod testing;
 
+pub use coverage::{Coverage, CoverageItem, CoverageKind, DefinitionCoverage};
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;

@@ -2,7 +2,7 @@
 //! each of them.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use billhook::webhook::WebhookConfiguration;
@@ -11,6 +11,7 @@ use billhook_findings::{Finding, Place, Severity, Source, Subject};
 use serde_json::Value;
 
 use crate::cluster::Cluster;
+use crate::exercise::Exercise;
 use crate::failure::{Failure, Stage};
 use crate::files::{self, FileError, FoundDefinition, ReadFile};
 use crate::object_case::Row;
@@ -144,8 +145,8 @@ struct Document {
 
 #[derive(Clone, Debug)]
 enum Target {
-    Definition { runner: Arc<Runner>, file: Arc<str> },
-    Cluster { cluster: Arc<Cluster>, label: Arc<str> },
+    Definition { runner: Arc<Runner>, found: Arc<FoundDefinition>, file: Arc<str> },
+    Cluster { cluster: Arc<Cluster>, found: Arc<[FoundDefinition]>, label: Arc<str> },
 }
 
 /// The position of a case in its suite.
@@ -240,7 +241,23 @@ fn definitions(
 
 /// A file that a suite names.
 fn beside(suite: &Path, name: &str) -> PathBuf {
-    suite.parent().unwrap_or(Path::new("")).join(name)
+    let directory = suite.parent().unwrap_or(Path::new(""));
+    let joined = directory.join(name);
+    // Without steps back, unless they lead through a link.
+    let mut short = PathBuf::new();
+    for step in joined.components() {
+        match step {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(short.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                short.pop();
+            }
+            step => short.push(step),
+        }
+    }
+    let same = short.canonicalize().ok() == joined.canonicalize().ok();
+    if same && !short.as_os_str().is_empty() { short } else { joined }
 }
 
 struct Loader<'l> {
@@ -273,7 +290,11 @@ impl Loader<'_> {
                 Some(version) => format!("{file}, {version}").into(),
                 None => Arc::from(file),
             };
-            let target = Target::Definition { runner: Arc::new(runner), file };
+            let target = Target::Definition {
+                runner: Arc::new(runner),
+                found: Arc::new(found.clone()),
+                file,
+            };
             let run = |id: &CaseId| (self.document.clone(), target.clone(), *id);
             let runs = ids.iter().map(run);
             self.runs.extend(runs.map(|(document, target, id)| Run { document, target, id }));
@@ -293,16 +314,17 @@ impl Loader<'_> {
             return Ok(());
         }
         let webhooks = webhooks(self.path, suite, kubernetes, self.read)?;
-        let mut needed: Vec<&Value> = Vec::new();
+        let mut needed: Vec<FoundDefinition> = Vec::new();
         for found in definitions.iter().filter(|found| is_needed(suite, &found.value)) {
-            if !needed.iter().any(|known| found.name() == name_of(known)) {
-                needed.push(&found.value);
+            if !needed.iter().any(|known| found.name() == known.name()) {
+                needed.push(found.clone());
             }
         }
-        let cluster = Cluster::new(&needed, &webhooks, suite, kubernetes)
+        let values: Vec<&Value> = needed.iter().map(|found| &*found.value).collect();
+        let cluster = Cluster::new(&values, &webhooks, suite, kubernetes)
             .map_err(|error: RunnerError| PlanError::new(self.path, error))?;
         let label = shown.map(|version| version.to_string()).unwrap_or_default().into();
-        let target = Target::Cluster { cluster: Arc::new(cluster), label };
+        let target = Target::Cluster { cluster: Arc::new(cluster), found: needed.into(), label };
         for (index, case) in suite.cases.iter().enumerate() {
             let rows = case.table.as_ref().map(|table| table.rows().count());
             let ids = match rows {
@@ -315,10 +337,6 @@ impl Loader<'_> {
         }
         Ok(())
     }
-}
-
-fn name_of(definition: &Value) -> Option<&str> {
-    definition.pointer("/metadata/name").and_then(Value::as_str)
 }
 
 /// Whether a case has an object of a definition.
@@ -405,6 +423,34 @@ impl Run {
                 cluster.run(&self.document.suite, case, row)
             }
             _ => Err(Failure::Unusable("the case is not there".to_owned())),
+        }
+    }
+
+    /// The objects that the case sends.
+    pub(crate) fn exercises(&self) -> Vec<Exercise<'_>> {
+        match (&self.target, self.case()) {
+            (Target::Definition { runner, found, .. }, Some(case)) => {
+                let sent = match case {
+                    Case::Create(case) => runner.created(case),
+                    Case::Update(case) => runner.updated(case),
+                    Case::Object { .. } => Vec::new(),
+                };
+                let exercise = |sent| {
+                    let version = runner.version()?;
+                    Some(Exercise { definition: found, version, sent })
+                };
+                sent.into_iter().filter_map(exercise).collect()
+            }
+            (Target::Cluster { cluster, found, .. }, Some(Case::Object { case, row })) => {
+                let exercise = || {
+                    let (version, sent) = cluster.sent(case, row)?;
+                    let name = version.definition().name();
+                    let definition = found.iter().find(|found| found.name() == Some(name))?;
+                    Some(Exercise { definition, version, sent })
+                };
+                exercise().into_iter().collect()
+            }
+            _ => Vec::new(),
         }
     }
 

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use billhook::{CrdOptions, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError};
+use billhook::{
+    CrdOptions, CrdVersion, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError,
+};
 use billhook_admission::{Admission, Chain, JsonPatch, ObjectRequest, StoredObject, Unreachable};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
 use crate::compare;
+use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
 use crate::install::{REVISION, accepted_definition, body, fields, set_metadata};
 use crate::runner_error::RunnerError;
@@ -20,6 +23,7 @@ pub struct Runner {
     document: Arc<DeepValue>,
     version: String,
     kubernetes: KubernetesVersion,
+    definition: CustomResourceDefinition,
     installed: Admission,
 }
 
@@ -36,9 +40,10 @@ impl Runner {
         kubernetes: KubernetesVersion,
     ) -> Result<Self, RunnerError> {
         let version = chosen_version(definition, version)?;
-        let installed = install(definition, &version, kubernetes)?;
         let document = Arc::new(DeepValue::from(deep_clone(definition)));
-        Ok(Runner { document, version, kubernetes, installed })
+        let definition = served(definition, &version, kubernetes)?;
+        let installed = install(definition.clone());
+        Ok(Runner { document, version, kubernetes, definition, installed })
     }
 
     /// Runs a creation.
@@ -91,6 +96,33 @@ impl Runner {
         compare(&stored, &case.expected)
     }
 
+    /// The objects that a creation sends to the definition.
+    pub(crate) fn created(&self, case: &CreateCase) -> Vec<Sent> {
+        initial_object(&case.initial).map(Sent::create).into_iter().collect()
+    }
+
+    /// The objects that an update sends to the definition.
+    pub(crate) fn updated(&self, case: &UpdateCase) -> Vec<Sent> {
+        let (Ok(initial), Ok(updated)) =
+            (initial_object(&case.initial), object("updated", &case.updated))
+        else {
+            return Vec::new();
+        };
+        let mut sent = vec![Sent::update(updated.clone(), initial.clone(), false)];
+        if updated.get("status").is_some() {
+            sent.push(Sent::update(updated, initial.clone(), true));
+        }
+        if case.initial_crd_patches.is_empty() {
+            sent.insert(0, Sent::create(initial));
+        }
+        sent
+    }
+
+    /// The version that is served.
+    pub(crate) fn version(&self) -> Option<CrdVersion> {
+        self.definition.version(&self.version)
+    }
+
     /// The definition under which the object of a case is created, if that is another one.
     fn patched(&self, patches: &[DeepValue]) -> Result<Option<Admission>, Failure> {
         if patches.is_empty() {
@@ -100,8 +132,8 @@ impl Runner {
         let patched = JsonPatch::from_slice(format!("[{}]", texts.join(",")).as_bytes())
             .and_then(|patch| patch.apply(&self.document))
             .map_err(RunnerError::from)
-            .and_then(|patched| install(&patched, &self.version, self.kubernetes));
-        patched.map(Some).map_err(|error| Failure::Unusable(error.to_string()))
+            .and_then(|patched| served(&patched, &self.version, self.kubernetes));
+        patched.map(install).map(Some).map_err(|error| Failure::Unusable(error.to_string()))
     }
 
     fn replace(&self, stored: &Stored, updated: &Value) -> Result<Stored, String> {
@@ -152,12 +184,12 @@ fn chosen_version(definition: &Value, version: &str) -> Result<String, RunnerErr
     }
 }
 
-/// Installs a definition with one of its versions, which is served and stored.
-fn install(
+/// A definition with one of its versions, which is served and stored.
+fn served(
     definition: &Value,
     version: &str,
     kubernetes: KubernetesVersion,
-) -> Result<Admission, RunnerError> {
+) -> Result<CustomResourceDefinition, RunnerError> {
     let mut definition = DeepValue::from(deep_clone(definition));
     if let Some(Value::Array(versions)) = definition.pointer_mut("/spec/versions") {
         versions.retain(|known| known.get("name").and_then(Value::as_str) == Some(version));
@@ -168,8 +200,11 @@ fn install(
     }
     let definition = accepted_definition(&definition, kubernetes)?;
     let options = CrdOptions::default().kubernetes(kubernetes);
-    let definition = CustomResourceDefinition::with_options(&definition, &options)?;
-    Ok(Admission::new(definition, Chain::new(Unreachable)).server_fields(fields))
+    Ok(CustomResourceDefinition::with_options(&definition, &options)?)
+}
+
+fn install(definition: CustomResourceDefinition) -> Admission {
+    Admission::new(definition, Chain::new(Unreachable)).server_fields(fields)
 }
 
 /// Sends a request; returns what is stored, or the server's text.

@@ -121,7 +121,7 @@ pub use manifest::{
     Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
 };
 pub use stream::{Counts, ListError, StreamError, TooLongError};
-pub use validate::{ValidateOptions, Validation, remove_server_fields};
+pub use validate::{RuleVerdict, ValidateOptions, Validation, remove_server_fields};
 pub use yaml::to_yaml;
 
 /// The README's example, run as a test.

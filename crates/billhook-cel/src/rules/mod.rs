@@ -30,6 +30,7 @@ pub const CALL_LIMIT: u64 = 1_000_000;
 pub struct Rules {
     tree: Arc<RuleTree>,
     validator: Validator,
+    notes_verdicts: bool,
 }
 
 /// The findings of the rules.
@@ -45,6 +46,20 @@ pub struct RuleFindings {
     pub cost: u64,
     /// Whether a limit of cost ended the evaluation before its end (CE-35).
     pub is_exhausted: bool,
+    /// The verdicts of the rules that were evaluated, each once, if they were asked for.
+    pub verdicts: Vec<RuleVerdict>,
+}
+
+/// The verdict of a rule on a value.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub struct RuleVerdict {
+    /// The path of the schema that has the rule.
+    pub schema_path: FieldPath,
+    /// The position among the rules of the schema.
+    pub rule: usize,
+    /// Whether the value keeps the rule.
+    pub is_kept: bool,
 }
 
 impl Rules {
@@ -52,22 +67,32 @@ impl Rules {
     /// no rules.
     pub fn new(schema: &JsonSchemaProps, validator: &Validator) -> Option<Self> {
         let tree = RuleTree::new(validator.schema(), schema, Types::FromTop, None)?.into();
-        Some(Rules { tree, validator: validator.clone() })
+        Some(Rules { tree, validator: validator.clone(), notes_verdicts: false })
+    }
+
+    /// Returns the rules that also report their [`RuleFindings::verdicts`].
+    #[must_use]
+    pub fn with_verdicts(&self) -> Self {
+        Rules { notes_verdicts: true, ..self.clone() }
+    }
+
+    fn run(&self, budget: u64) -> Run<'_> {
+        let run = Run::new(&self.tree, &self.validator, budget);
+        if self.notes_verdicts { run.noting_verdicts() } else { run }
     }
 
     /// Evaluates the rules for an object, and for an update with the object it replaces.
     /// `budget` is what it may cost.
     pub fn check(&self, object: &Value, old: Option<&Value>, budget: u64) -> RuleFindings {
         let root = self.tree.schema().root();
-        Run::new(&self.tree, &self.validator, budget).top(root, object, old, &FieldPath::default())
+        self.run(budget).top(root, object, old, &FieldPath::default())
     }
 
     /// Like [`Rules::check`], but what was wrong before and has not changed is an error too, as for
     /// the status on old servers (KV-80).
     pub fn check_all(&self, object: &Value, old: Option<&Value>, budget: u64) -> RuleFindings {
         let root = self.tree.schema().root();
-        let run = Run::new(&self.tree, &self.validator, budget).strict();
-        run.top(root, object, old, &FieldPath::default())
+        self.run(budget).strict().top(root, object, old, &FieldPath::default())
     }
 }
 

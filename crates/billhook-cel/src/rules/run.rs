@@ -1,6 +1,7 @@
 //! Evaluation of the rules of a schema.
 
 use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
@@ -11,7 +12,7 @@ use serde_json::Value as Json;
 
 use super::rule::Rule;
 use super::tree::{Node, RuleTree, Shown};
-use super::{CALL_LIMIT, RuleFindings};
+use super::{CALL_LIMIT, RuleFindings, RuleVerdict};
 use crate::language::meter::Meter;
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
@@ -28,6 +29,8 @@ pub(crate) struct Run<'r> {
     ratchets: bool,
     meter: Meter,
     found: RuleFindings,
+    /// The verdicts by node and position, if they are asked for.
+    verdicts: Option<BTreeMap<(usize, usize, bool), FieldPath>>,
 }
 
 /// The nearest value around that has an old counterpart (CE-50).
@@ -59,7 +62,13 @@ struct Place<'p> {
 impl<'r> Run<'r> {
     pub(crate) fn new(tree: &'r RuleTree, validator: &'r Validator, budget: u64) -> Self {
         let meter = Meter::default();
-        Run { tree, validator, budget, ratchets: true, meter, found: RuleFindings::default() }
+        let found = RuleFindings::default();
+        Run { tree, validator, budget, ratchets: true, meter, found, verdicts: None }
+    }
+
+    /// The same, but verdicts are noted.
+    pub(crate) fn noting_verdicts(self) -> Self {
+        Run { verdicts: Some(BTreeMap::new()), ..self }
     }
 
     /// The same, but everything that is wrong is an error.
@@ -77,6 +86,10 @@ impl<'r> Run<'r> {
     ) -> RuleFindings {
         let result = self.node(schema, value, old, None, &Location::at(at));
         self.found.is_exhausted = result.is_break();
+        let verdicts = self.verdicts.unwrap_or_default().into_iter();
+        let verdict =
+            |((_, rule, is_kept), schema_path)| RuleVerdict { schema_path, rule, is_kept };
+        self.found.verdicts = verdicts.map(verdict).collect();
         self.found
     }
 
@@ -98,8 +111,13 @@ impl<'r> Run<'r> {
         let anchor = own.as_ref().or(outer);
         let old = old.filter(|old| !old.is_null());
         let place = Place { node, value, old, anchor, at };
-        for rule in &node.rules {
-            self.rule(rule, place)?;
+        for (index, rule) in node.rules.iter().enumerate() {
+            let (result, is_kept) = self.rule(rule, place);
+            if let (Some(verdicts), Some(is_kept)) = (&mut self.verdicts, is_kept) {
+                let verdict = verdicts.entry((schema.id().index(), index, is_kept));
+                verdict.or_insert_with(|| schema.schema_path());
+            }
+            result?;
         }
         if !node.has_rules_below {
             return ControlFlow::Continue(());
@@ -135,23 +153,26 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn rule(&mut self, rule: &Rule, place: Place<'_>) -> ControlFlow<()> {
+    /// Evaluates a rule; also returns whether the value keeps it, if it was evaluated.
+    fn rule(&mut self, rule: &Rule, place: Place<'_>) -> (ControlFlow<()>, Option<bool>) {
         let program = match &rule.program {
-            None => return ControlFlow::Continue(()),
+            None => return (ControlFlow::Continue(()), None),
             Some(Ok(program)) => program,
             Some(Err(error)) => {
                 self.fail(place, &format!("rule compile error: {error}"));
-                return ControlFlow::Continue(());
+                return (ControlFlow::Continue(()), None);
             }
         };
         let is_optional = rule.written.optional_old_self == Some(true);
         if rule.uses_old && place.old.is_none() && !is_optional {
-            return ControlFlow::Continue(());
+            return (ControlFlow::Continue(()), None);
         }
-        let Some(schema) = place.node.schema.as_deref() else { return ControlFlow::Continue(()) };
+        let Some(schema) = place.node.schema.as_deref() else {
+            return (ControlFlow::Continue(()), None);
+        };
         let variables = match variables(schema, place, is_optional) {
             Ok(variables) => variables,
-            Err(error) => return self.error(rule, place, &error),
+            Err(error) => return (self.error(rule, place, &error), Some(false)),
         };
         let evaluation = program.evaluate_within(&variables, CALL_LIMIT, self.meter.next());
         if !self.spend(evaluation.cost) {
@@ -160,12 +181,12 @@ impl<'r> Run<'r> {
                 "validation failed due to running out of cost budget, no further validation \
                  rules will be run",
             );
-            return ControlFlow::Break(());
+            return (ControlFlow::Break(()), None);
         }
         match evaluation.result {
-            Ok(Value::Bool(true)) => ControlFlow::Continue(()),
-            Ok(_) => self.violated(rule, place, &variables),
-            Err(error) => self.error(rule, place, &error),
+            Ok(Value::Bool(true)) => (ControlFlow::Continue(()), Some(true)),
+            Ok(_) => (self.violated(rule, place, &variables), Some(false)),
+            Err(error) => (self.error(rule, place, &error), Some(false)),
         }
     }
 

@@ -33,6 +33,15 @@ pub(crate) struct Test {
     /// Print how long each case took
     #[arg(long, conflicts_with = "format")]
     pub(crate) durations: bool,
+    /// Print which fields, rules, defaults and values of enums the cases exercise
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) coverage: bool,
+    /// Write the coverage as JSON
+    #[arg(long, value_name = "FILE")]
+    pub(crate) coverage_json: Option<PathBuf>,
+    /// Write the coverage of the lines of the CRDs as a tracefile of lcov, which editors show
+    #[arg(long, value_name = "FILE")]
+    pub(crate) coverage_lcov: Option<PathBuf>,
     /// Suites: files, or directories that are searched for them
     #[arg(value_name = "SUITE", required = true)]
     pub(crate) suites: Vec<PathBuf>,

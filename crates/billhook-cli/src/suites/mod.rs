@@ -8,7 +8,9 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use billhook::CustomResourceDefinition;
-use billhook_suite::{Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites};
+use billhook_suite::{
+    Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites,
+};
 
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
@@ -54,6 +56,35 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     }
     status = status.max(printer.status());
     printer.finish(start.elapsed())?;
+    Ok(status.max(coverage(command, &options, &runs)?))
+}
+
+/// Prints and writes what the runs exercise, if that is asked for.
+fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> io::Result<Status> {
+    let files = [&command.coverage_json, &command.coverage_lcov];
+    if !command.coverage && files.iter().all(|file| file.is_none()) {
+        return Ok(Status::Fine);
+    }
+    let mut coverage = Coverage::default();
+    let given = options.definitions.iter().flatten();
+    given.for_each(|definition| coverage.add_definition(definition));
+    runs.iter().for_each(|run| coverage.add(run));
+    if command.coverage {
+        messages::write(&format!("\n{}", coverage.table()))?;
+    }
+    let texts = [
+        (&command.coverage_json, billhook::to_json_pretty(&coverage.to_json()) + "\n"),
+        (&command.coverage_lcov, coverage.to_lcov()),
+    ];
+    let mut status = Status::Fine;
+    for (path, text) in texts {
+        let Some(path) = path else { continue };
+        if let Err(error) = std::fs::write(path, text) {
+            let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
+            messages::problem(&problem);
+            status = problem.status;
+        }
+    }
     Ok(status)
 }
 

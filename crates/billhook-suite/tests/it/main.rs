@@ -10,6 +10,7 @@
 )]
 
 mod assertions;
+mod coverage;
 mod failures;
 mod layout;
 mod own;

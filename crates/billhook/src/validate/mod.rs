@@ -13,6 +13,7 @@ use billhook_apimachinery::metadata::{
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status};
 use billhook_cel::rules::BUDGET;
+pub use billhook_cel::rules::RuleVerdict;
 use billhook_validation::validate_embedded;
 use serde_json::{Map, Value};
 
@@ -27,11 +28,13 @@ pub struct ValidateOptions {
     /// Whether an update goes through the metadata checks that a server runs for objects of any
     /// kind, too. They repeat errors of the resource's own checks (OM-41).
     pub generic_checks: bool,
+    /// Whether to report the verdicts of all rules that are evaluated.
+    pub rule_verdicts: bool,
 }
 
 impl Default for ValidateOptions {
     fn default() -> Self {
-        ValidateOptions { generic_checks: true }
+        ValidateOptions { generic_checks: true, rule_verdicts: false }
     }
 }
 
@@ -42,6 +45,13 @@ impl ValidateOptions {
         self.generic_checks = generic_checks;
         self
     }
+
+    /// Returns the options with or without [`Validation::rule_verdicts`].
+    #[must_use]
+    pub fn rule_verdicts(mut self, rule_verdicts: bool) -> Self {
+        self.rule_verdicts = rule_verdicts;
+        self
+    }
 }
 
 /// The outcome of validating an object.
@@ -50,6 +60,7 @@ pub struct Validation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
     subject: Subject,
+    rule_verdicts: Vec<RuleVerdict>,
 }
 
 /// The object as the server's answer names it.
@@ -81,6 +92,11 @@ impl Validation {
     /// error that two steps found is listed twice (VV-65).
     pub fn errors(&self) -> &[FieldError] {
         &self.errors
+    }
+
+    /// Returns the verdicts of the rules that were evaluated, each once, if the options ask for them.
+    pub fn rule_verdicts(&self) -> &[RuleVerdict] {
+        &self.rule_verdicts
     }
 
     /// Returns the server's warnings: about rules that were violated before (CE-50), and finalizers
@@ -197,7 +213,7 @@ impl CrdVersion {
         let is_status = matches!(write, Write::StatusUpdate(_));
         // The rest needs a structural schema.
         let validator = self.is_structural().then(|| self.validator());
-        let mut warnings = Vec::new();
+        let (mut warnings, mut rule_verdicts) = (Vec::new(), Vec::new());
         if let Some(validator) = validator {
             if !is_status {
                 errors.extend(validate_embedded(self.schema(), false, object));
@@ -210,12 +226,15 @@ impl CrdVersion {
                 if errors.iter().any(|error| blocks_rules(error.error_type())) {
                     errors.push(rules_not_checked());
                 } else {
+                    let noting = options.rule_verdicts.then(|| rules.with_verdicts());
+                    let rules = noting.as_ref().unwrap_or(rules);
                     let mut found = match is_status && !self.ratchets_status() {
                         true => rules.check_all(object, write.old(), BUDGET),
                         false => rules.check(object, write.old(), BUDGET),
                     };
                     errors.append(&mut found.errors);
                     warnings.append(&mut found.warnings);
+                    rule_verdicts = found.verdicts;
                 }
             }
         }
@@ -223,7 +242,7 @@ impl CrdVersion {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
         let errors = errors.into_iter().map(|error| error.worded(wording)).collect();
-        Validation { errors, warnings, subject: Subject::of(object, &metadata) }
+        Validation { errors, warnings, subject: Subject::of(object, &metadata), rule_verdicts }
     }
 
     /// RP-40.

@@ -1,0 +1,186 @@
+//! The parts of a definition, and which of them an object has.
+
+use std::collections::BTreeMap;
+
+use billhook::FieldPath;
+use billhook_apimachinery::value::{deep_eq, grow, sorted};
+use serde_json::Value;
+
+use super::{CoverageItem, CoverageKind};
+use crate::files::FoundDefinition;
+
+/// The schema of a version of a definition.
+pub(super) fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {
+    let versions = definition.pointer("/spec/versions")?.as_array()?;
+    let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
+    versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
+}
+
+/// The name of a list or map, under which the parts of an item are.
+const ITEMS: &str = "items";
+const ADDITIONAL: &str = "additionalProperties";
+
+/// Collects the parts of a definition.
+pub(super) struct Items<'d> {
+    definition: &'d FoundDefinition,
+    version: &'d str,
+    found: Vec<CoverageItem>,
+}
+
+impl<'d> Items<'d> {
+    /// The parts of all served versions, in the order of the text.
+    pub(super) fn of(definition: &'d FoundDefinition) -> Vec<CoverageItem> {
+        let versions = definition.value.pointer("/spec/versions").and_then(Value::as_array);
+        let mut items = Items { definition, version: "", found: Vec::new() };
+        for (index, version) in versions.into_iter().flatten().enumerate() {
+            let name = version.get("name").and_then(Value::as_str).unwrap_or_default();
+            let schema = version.pointer("/schema/openAPIV3Schema");
+            let Some(schema) = schema.filter(|_| version.get("served") == Some(&true.into()))
+            else {
+                continue;
+            };
+            items.version = name;
+            let path = FieldPath::default().name("spec").name("versions").index(index);
+            let path = path.name("schema").name("openAPIV3Schema");
+            items.keywords(schema, &path, "");
+            items.below(schema, &path, "");
+        }
+        items.found.sort_by_key(|item| item.line);
+        items.found
+    }
+
+    /// The parts of a schema that is not the top.
+    fn node(&mut self, schema: &Value, path: &FieldPath, field: &str) {
+        if !schema.is_object() {
+            return;
+        }
+        self.add(CoverageKind::Field, path.clone(), field);
+        self.keywords(schema, path, field);
+        grow(|| self.below(schema, path, field));
+    }
+
+    fn keywords(&mut self, schema: &Value, path: &FieldPath, field: &str) {
+        if schema.get("default").is_some() {
+            self.add(CoverageKind::Default, path.clone().name("default"), field);
+        }
+        for (keyword, kind) in
+            [("x-kubernetes-validations", CoverageKind::Rule), ("enum", CoverageKind::EnumValue)]
+        {
+            let list = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
+            for (index, _) in list.enumerate() {
+                self.add(kind, path.clone().name(keyword).index(index), field);
+            }
+        }
+    }
+
+    fn below(&mut self, schema: &Value, path: &FieldPath, field: &str) {
+        let properties = schema.get("properties").and_then(Value::as_object);
+        for (name, property) in properties.map(sorted).into_iter().flatten() {
+            // Every object has these, and the server looks after them.
+            if field.is_empty() && ["apiVersion", "kind", "metadata"].contains(&name.as_str()) {
+                continue;
+            }
+            let dot = if field.is_empty() { "" } else { "." };
+            let field = format!("{field}{dot}{name}");
+            self.node(property, &path.clone().name("properties").name(name), &field);
+        }
+        for keyword in [ITEMS, ADDITIONAL] {
+            if let Some(part) = schema.get(keyword) {
+                self.node(part, &path.clone().name(keyword), &format!("{field}[*]"));
+            }
+        }
+    }
+
+    fn add(&mut self, kind: CoverageKind, path: FieldPath, field: &str) {
+        let place = &self.definition.place;
+        let span = place.find(&path).map(|found| found.span);
+        let start = span.map_or(0, |span| span.key.unwrap_or(span.value).start);
+        self.found.push(CoverageItem {
+            kind,
+            version: self.version.to_owned(),
+            path,
+            field: field.to_owned(),
+            line: place.source.position(start).line,
+            hits: 0,
+            violations: 0,
+        });
+    }
+}
+
+/// The parts that an object has, as JSON pointers from the schema of the version.
+#[derive(Default)]
+pub(super) struct Hits {
+    /// How often, and how often a rule was violated.
+    found: BTreeMap<(CoverageKind, String), (u64, u64)>,
+}
+
+impl Hits {
+    pub(super) fn set_default(&mut self, schema: &FieldPath) {
+        let part = format!("{}/default", inside(&schema.to_json_pointer()));
+        self.hit(CoverageKind::Default, part).0 += 1;
+    }
+
+    pub(super) fn rule(&mut self, schema: &FieldPath, index: usize, is_kept: bool) {
+        let schema = schema.to_json_pointer();
+        let part = format!("{}/x-kubernetes-validations/{index}", inside(&schema));
+        let (kept, violated) = self.hit(CoverageKind::Rule, part);
+        *(if is_kept { kept } else { violated }) += 1;
+    }
+
+    /// Counts the values of an object.
+    pub(super) fn values(&mut self, schema: &Value, object: &Value) {
+        self.node(schema, object, "");
+    }
+
+    fn node(&mut self, schema: &Value, value: &Value, at: &str) {
+        if value.is_null() {
+            return;
+        }
+        self.hit(CoverageKind::Field, at.to_owned()).0 += 1;
+        let values = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
+        for (index, _) in values.enumerate().filter(|(_, known)| deep_eq(known, value)) {
+            self.hit(CoverageKind::EnumValue, format!("{at}/enum/{index}")).0 += 1;
+        }
+        grow(|| match value {
+            Value::Object(members) => {
+                for (name, member) in sorted(members) {
+                    let property = schema.get("properties").and_then(|known| known.get(name));
+                    if let Some(property) = property {
+                        let path = FieldPath::default().name("properties").name(name);
+                        self.node(property, member, &format!("{at}{}", path.to_json_pointer()));
+                    } else if let Some(part) = schema.get(ADDITIONAL) {
+                        self.node(part, member, &format!("{at}/{ADDITIONAL}"));
+                    }
+                }
+            }
+            Value::Array(items) => {
+                let Some(part) = schema.get(ITEMS) else { return };
+                let at = format!("{at}/{ITEMS}");
+                items.iter().for_each(|item| self.node(part, item, &at));
+            }
+            _ => {}
+        });
+    }
+
+    fn hit(&mut self, kind: CoverageKind, part: String) -> &mut (u64, u64) {
+        self.found.entry((kind, part)).or_default()
+    }
+
+    /// Adds the numbers to the parts of a version.
+    pub(super) fn add_to(&self, items: &mut [CoverageItem], version: &str) {
+        for item in items.iter_mut().filter(|item| item.version == version) {
+            let pointer = item.path.to_json_pointer();
+            let part = (item.kind, inside(&pointer).to_owned());
+            if let Some((hits, violations)) = self.found.get(&part) {
+                item.hits += hits;
+                item.violations += violations;
+            }
+        }
+    }
+}
+
+/// The part of a pointer inside the schema of a version.
+fn inside(pointer: &str) -> &str {
+    const SCHEMA: &str = "/openAPIV3Schema";
+    pointer.split_once(SCHEMA).map_or(pointer, |(_, inside)| inside)
+}
