@@ -1,6 +1,7 @@
 //! How the cost of each way grows with its input: `cargo bench --bench growth` prints the best time
 //! for n, 2n, 4n and 8n, and the exponent of the growth between the first and the last. Linear cost
-//! has 1; what is above [`MOST`] is marked.
+//! has 1; what is above [`MOST`] is marked. `-- --count` prints millions of instructions instead,
+//! which neither caches nor other work on the machine change; it needs valgrind.
 
 use std::fmt::Write as _;
 use std::hint::black_box;
@@ -11,6 +12,7 @@ use billhook::{
     CrdVersion, CustomResourceDefinition, DecodeOptions, Definition, ValidateOptions,
     read_manifests,
 };
+use billhook_benches::callgrind::{self, count_mark};
 use billhook_benches::webhooks::{namespaces, requests, webhooks};
 use billhook_cel::{Environment, Type, Value as Cel};
 use serde_json::{Value, json};
@@ -24,7 +26,17 @@ const DOUBLINGS: usize = 3;
 /// A measurement repeats until it has taken so long, and three times at least.
 const ENOUGH: Duration = Duration::from_millis(300);
 
+/// Tells the program that callgrind counts it.
+const COUNTED: &str = "--counted";
+
 fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("--count") => print_counts().unwrap(),
+        _ => measure(),
+    }
+}
+
+fn measure() {
     println!("{:44} {:>9}       n      2n      4n      8n ms  exponent", "way", "n");
     text();
     reports();
@@ -34,19 +46,46 @@ fn main() {
     others();
 }
 
+fn print_counts() -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let directory = std::env::temp_dir().join(format!("billhook-growth-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let counted = callgrind::count(&program, &[COUNTED.as_ref()], &directory);
+    std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
+    let (names, counts) = counted?;
+    println!("{:44} {:>9}       n      2n      4n      8n M    exponent", "way", "n");
+    // Each run is between two marks; between runs there is something to skip.
+    let counts: Vec<f64> = counts.into_iter().skip(1).step_by(2).collect();
+    for (name, counts) in names.lines().skip(1).zip(counts.chunks(DOUBLINGS + 1)) {
+        print_row(name, counts, 1e6);
+    }
+    Ok(())
+}
+
 /// Measures what `prepare` returns for each size.
 fn grow<T>(name: &str, n: usize, prepare: impl Fn(usize) -> T, run: impl Fn(&T)) {
-    let times: Vec<f64> = (0..=DOUBLINGS)
-        .map(|doubling| {
-            let input = prepare(n << doubling);
-            best(|| run(&input))
-        })
-        .collect();
-    let mut line = format!("{name:44} {n:>9} ");
-    for time in &times {
-        write!(line, "{:8.2}", time * 1e3).unwrap();
+    let name = format!("{name:44} {n:>9}");
+    let inputs = (0..=DOUBLINGS).map(|doubling| prepare(n << doubling));
+    if std::env::args().any(|argument| argument == COUNTED) {
+        println!("{name}");
+        run(&prepare(n));
+        for input in inputs {
+            count_mark();
+            run(&input);
+            count_mark();
+        }
+    } else {
+        let times: Vec<f64> = inputs.map(|input| best(|| run(&input))).collect();
+        print_row(&name, &times, 1e-3);
     }
-    let exponent = (times[DOUBLINGS] / times[0]).log2() / DOUBLINGS as f64;
+}
+
+fn print_row(name: &str, costs: &[f64], unit: f64) {
+    let mut line = format!("{name} ");
+    for cost in costs {
+        write!(line, "{:8.2}", cost / unit).unwrap();
+    }
+    let exponent = (costs[DOUBLINGS] / costs[0]).log2() / DOUBLINGS as f64;
     let mark = if exponent > MOST { "  not linear" } else { "" };
     println!("{line}  {exponent:8.2}{mark}");
 }

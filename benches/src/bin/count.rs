@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
+use billhook_benches::callgrind::count_mark;
 use billhook_benches::{Contestant, Input};
 use serde_json::Value;
 
@@ -40,9 +41,4 @@ fn run(contestant: Contestant, input: &Input, copies: &mut [Value]) {
     for (document, copy) in input.documents.iter().zip(copies) {
         contestant.run(document, copy);
     }
-}
-
-#[inline(never)]
-fn count_mark() {
-    std::hint::black_box(());
 }

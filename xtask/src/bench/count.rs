@@ -6,30 +6,21 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::sync::Mutex;
 
-use billhook_benches::{Contestant, Input};
+use billhook_benches::{Contestant, Input, callgrind};
 
 use super::table::Costs;
 
 /// Counts everything; gives the tables.
 pub(super) fn run() -> Result<String, String> {
-    check_valgrind()?;
     let program = build()?;
     let directory = std::env::temp_dir().join(format!("billhook-count-{}", std::process::id()));
     std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
     let report = count_all(&program, &directory);
     std::fs::remove_dir_all(&directory).map_err(|error| error.to_string())?;
     report
-}
-
-fn check_valgrind() -> Result<(), String> {
-    let found = Command::new("valgrind").arg("--version").stdout(Stdio::null()).status();
-    match found {
-        Ok(status) if status.success() => Ok(()),
-        _ => Err("valgrind is missing: `apt-get install valgrind`".to_owned()),
-    }
 }
 
 /// Builds the program that is counted; it lies beside this one.
@@ -85,28 +76,13 @@ fn count(
     std::fs::create_dir(directory).map_err(|error| error.to_string())?;
     let file = directory.join("input");
     input.write(&file).map_err(|error| error.to_string())?;
-    let profile = directory.join("profile");
-    let output = Command::new("valgrind")
-        .arg("--tool=callgrind")
-        .arg("--dump-before=*count_mark*")
-        .arg(format!("--callgrind-out-file={}", profile.display()))
-        .arg(program)
-        .arg(&file)
-        .output()
-        .map_err(|error| format!("valgrind: {error}"))?;
-    if !output.status.success() {
-        return Err(format!("valgrind: {}", String::from_utf8_lossy(&output.stderr)));
+    let (_, counts) = callgrind::count(program, &[file.as_os_str()], directory)?;
+    // Each contestant is between two marks; between contestants there is something to skip.
+    let counts: Vec<f64> = counts.into_iter().skip(1).step_by(2).collect();
+    match counts.len() == Contestant::ALL.len() {
+        true => Ok(Contestant::ALL.into_iter().zip(counts).collect()),
+        false => Err(format!("callgrind wrote {} profiles", counts.len())),
     }
-    let mut counts = Vec::new();
-    for (index, contestant) in Contestant::ALL.into_iter().enumerate() {
-        // The first profile ends before the first contestant.
-        let part = format!("{}.{}", profile.display(), 2 * index + 2);
-        let text = std::fs::read_to_string(&part).map_err(|error| format!("{part}: {error}"))?;
-        let total = text.lines().find_map(|line| line.strip_prefix("summary: "));
-        let total = total.and_then(|total| total.trim().parse().ok());
-        counts.push((contestant, total.ok_or_else(|| format!("{part} has no summary"))?));
-    }
-    Ok(counts)
 }
 
 fn counts_table(costs: &Costs<'_>) -> String {
