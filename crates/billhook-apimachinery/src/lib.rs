@@ -4,7 +4,7 @@
 //! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
 //!   [`Change`]: a change of an object and its reason; [`Spans`]: places in the text of a document.
 //! - [`metadata`]: decoding, normalization and validation of ObjectMeta; [`names`]: the syntax of
-//!   names.
+//!   names; [`net`]: URLs and IP addresses.
 //! - [`GroupVersionKind`], [`GroupVersionResource`], [`TypeMeta`], [`Status`], [`UserInfo`],
 //!   [`label_selector`].
 //!
@@ -32,6 +32,7 @@ pub mod label_selector;
 mod message_error;
 pub mod metadata;
 pub mod names;
+pub mod net;
 pub mod print;
 pub mod record;
 mod spans;

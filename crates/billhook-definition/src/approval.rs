@@ -1,10 +1,10 @@
 //! Approval of APIs in the groups of the Kubernetes project (CV-13).
 
+use billhook_apimachinery::net::Url;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::Value;
 
 use crate::model::Model;
-use crate::url::Url;
 
 const ANNOTATION: &str = "api-approved.kubernetes.io";
 

@@ -1,10 +1,10 @@
 //! Validation of where a webhook is (WCF-60 to WCF-72).
 
 use billhook_apimachinery::names::dns1123_subdomain;
+use billhook_apimachinery::net::Url;
 use billhook_apimachinery::{FieldError, FieldPath, Wording};
 
 use crate::client_config::{ClientConfig, ServiceReference};
-use crate::url::Url;
 
 /// The end of the details on URLs.
 const FORM: &str = "desired format: https://host[/path]";

@@ -24,7 +24,6 @@ mod selectable;
 mod shown;
 mod spec;
 pub mod types;
-pub mod url;
 mod validation;
 mod warnings;
 

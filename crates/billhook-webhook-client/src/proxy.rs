@@ -12,9 +12,10 @@ use hyper_util::rt::TokioIo;
 
 use super::connector::{ConnectError, Connection, Connector, dial};
 use super::error::exchange_error;
-use super::target::{host_and_port, join, unescape};
+use super::target::{host_and_port, join};
 use billhook_admission::BoxFuture;
 use billhook_apimachinery::base64;
+use billhook_apimachinery::net::{UrlPart, unescape};
 
 /// Connects through an HTTP proxy, but for some hosts.
 ///
@@ -134,7 +135,7 @@ impl Proxy {
         };
         let (host, port) = host_and_port(authority, 80).map_err(|error| invalid(&error))?;
         let authorization = user.map(|user| -> Result<_, String> {
-            let user = unescape(user).map_err(|error| invalid(&error))?;
+            let user = unescape(user, UrlPart::UserInfo).map_err(|error| invalid(&error))?;
             // A user without a password has an empty one.
             let separator: &[u8] = if user.contains(&b':') { b"" } else { b":" };
             Ok(format!("Basic {}", base64::encode(&[user.as_slice(), separator].concat())))

@@ -2,6 +2,7 @@
 
 use super::resolve::ServiceAddress;
 use billhook::ClientConfig;
+use billhook_apimachinery::net::{Url, UrlPart, escape, unescape};
 
 /// The address of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +33,10 @@ impl Target {
                 authority: format!("{host}:{port}"),
                 host,
                 port,
-                path: escape(&clean(service.path.as_deref().unwrap_or_default().as_bytes())),
+                path: escape(
+                    clean(service.path.as_deref().unwrap_or_default().as_bytes()),
+                    UrlPart::Path,
+                ),
                 service: Some(ServiceAddress::new(&service.namespace, &service.name, port)),
             });
         }
@@ -74,21 +78,18 @@ fn duration(seconds: u64) -> String {
 }
 
 fn of_url(url: &str) -> Result<Target, String> {
-    let (scheme, rest) = url.split_once("://").ok_or("it has no scheme and host")?;
-    if !scheme.eq_ignore_ascii_case("https") {
-        return Err(format!("the scheme is \"{scheme}\", not \"https\""));
+    let url = Url::parse(url)?;
+    if url.scheme != "https" {
+        return Err(format!("the scheme is \"{}\", not \"https\"", url.scheme));
     }
-    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
-    let (authority, rest) = rest.split_at_checked(end).unwrap_or((rest, ""));
-    let path = rest.split(['?', '#']).next().unwrap_or_default();
     // User information is refused when the configuration is written.
-    let authority = authority.rsplit_once('@').map_or(authority, |(_, authority)| authority);
-    let (host, port) = host_and_port(authority, 443)?;
+    let (host, port) = host_and_port(&url.host, 443)?;
+    let path = clean(&unescape(&url.escaped_path(), UrlPart::Path)?);
     Ok(Target {
-        authority: authority.to_owned(),
+        authority: url.host.clone(),
         host: host.to_owned(),
         port,
-        path: escape(&clean(&unescape(path)?)),
+        path: escape(path, UrlPart::Path),
         service: None,
     })
 }
@@ -132,34 +133,6 @@ fn clean(path: &[u8]) -> Vec<u8> {
     let mut cleaned = vec![b'/'];
     cleaned.extend(segments.join(&b'/'));
     cleaned
-}
-
-pub(super) fn unescape(path: &str) -> Result<Vec<u8>, String> {
-    let mut bytes = path.bytes();
-    let mut out = Vec::with_capacity(path.len());
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            out.push(byte);
-            continue;
-        }
-        let mut digit = || bytes.next().and_then(|byte| char::from(byte).to_digit(16));
-        let (high, low) = (digit(), digit());
-        let byte = high.zip(low).and_then(|(high, low)| u8::try_from(high * 16 + low).ok());
-        out.push(byte.ok_or_else(|| format!("invalid URL escape in \"{path}\""))?);
-    }
-    Ok(out)
-}
-
-fn escape(path: &[u8]) -> String {
-    let mut out = String::with_capacity(path.len());
-    for byte in path {
-        if byte.is_ascii_alphanumeric() || b"-_.~$&+,/:;=@".contains(byte) {
-            out.push(char::from(*byte));
-        } else {
-            out.push_str(&format!("%{byte:02X}"));
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -11,4 +11,5 @@
 
 mod kubernetes_version;
 mod names;
+mod net;
 mod wording;

@@ -5,6 +5,7 @@ mod path;
 mod query;
 
 use billhook::apply::manager_name;
+use billhook_apimachinery::net::{UrlPart, unescape_text};
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 
@@ -13,7 +14,6 @@ pub(crate) use self::accept::{
     negotiate_plain,
 };
 pub(crate) use self::path::{ResourcePath, Verb};
-use self::query::percent_decode;
 pub(crate) use self::query::{Query, why};
 
 /// A request with its whole body.
@@ -40,7 +40,9 @@ impl Request {
     /// Returns the parts of the path, without slashes at its ends (RE-01); `None` if the path names
     /// nothing.
     pub(crate) fn parts(&self) -> Option<Vec<String>> {
-        let path = percent_decode(&self.path).ok().filter(|_| !self.path.starts_with("//"))?;
+        let path = unescape_text(&self.path, UrlPart::Path)
+            .ok()
+            .filter(|_| !self.path.starts_with("//"))?;
         let path = path.trim_matches('/');
         Some(path.split('/').map(str::to_owned).collect())
     }

@@ -1,8 +1,9 @@
 //! The path of a request: what it is about, and the verb (RE-01 to RE-03).
 
+use billhook_apimachinery::net::{UrlPart, unescape_text};
 use http::Method;
 
-use super::query::{Query, is_true, percent_decode};
+use super::query::{Query, is_true};
 
 /// A path below `/apis/<group>/<version>/` that names objects.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,7 +26,7 @@ impl ResourcePath {
         if path.starts_with("//") {
             return None;
         }
-        let path = percent_decode(path).ok()?;
+        let path = unescape_text(path, UrlPart::Path).ok()?;
         let mut parts = path.trim_matches('/').split('/');
         if parts.next() != Some("apis") {
             return None;

@@ -1,8 +1,7 @@
 //! The query of a request: flags and numbers as the server reads them (RE-04).
 
-use std::borrow::Cow;
-
 use billhook_apimachinery::Status;
+use billhook_apimachinery::net::{UrlPart, unescape_text};
 use billhook_apimachinery::print::quote;
 
 /// The parameters of a query, in order.
@@ -22,7 +21,8 @@ impl Query {
                 continue;
             }
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            match (decode(name), decode(value)) {
+            let unescaped = |text| unescape_text(text, UrlPart::Query);
+            match (unescaped(name), unescaped(value)) {
                 (Ok(name), Ok(value)) => query.parameters.push((name, value)),
                 (Err(error), _) | (_, Err(error)) => query.fail(error),
             }
@@ -88,33 +88,6 @@ pub(crate) fn why(error: &std::num::ParseIntError) -> &'static str {
         PosOverflow | NegOverflow => "value out of range",
         _ => "invalid syntax",
     }
-}
-
-fn decode(text: &str) -> Result<String, String> {
-    let text = if text.contains('+') { Cow::from(text.replace('+', " ")) } else { text.into() };
-    percent_decode(&text)
-}
-
-/// Decodes `%` and two hexadecimal digits.
-pub(crate) fn percent_decode(text: &str) -> Result<String, String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((byte, after)) = rest.split_first() {
-        rest = after;
-        if *byte != b'%' {
-            bytes.push(*byte);
-            continue;
-        }
-        let digits = after.get(..2).and_then(|digits| std::str::from_utf8(digits).ok());
-        let code = digits.filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()));
-        let Some(code) = code.and_then(|digits| u8::from_str_radix(digits, 16).ok()) else {
-            let shown = String::from_utf8_lossy(after.get(..2).unwrap_or(after)).into_owned();
-            return Err(format!("invalid URL escape {}", quote(&format!("%{shown}"))));
-        };
-        bytes.push(code);
-        rest = after.get(2..).unwrap_or_default();
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 #[cfg(test)]

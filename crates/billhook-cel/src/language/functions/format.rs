@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::sync::Arc;
 
+use billhook_apimachinery::net::Url;
 use billhook_apimachinery::{KubernetesVersion, Wording, names};
 use billhook_validation::Format;
 
+use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
-use super::{cost, url};
 use crate::language::edition::Availability;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Opaque, Value};
@@ -78,7 +79,7 @@ static FORMATS: [NamedFormat; 13] = [
         &names::mask_trailing_hyphen(text)
     )),
     format!("labelValue", 40, names::label_value),
-    format!("uri", 1120, |text, _| url::check_request_uri(text).err().into_iter().collect()),
+    format!("uri", 1120, |text, _| Url::parse_request_uri(text).err().into_iter().collect()),
     format!("uuid", 70, |text, _| unless(Format::Uuid, text, "does not match the UUID format")),
     format!("byte", 84, |text, _| unless(Format::Byte, text, "invalid base64")),
     format!("date", 10, |text, _| unless(Format::Date, text, "invalid date")),

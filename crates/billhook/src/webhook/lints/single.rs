@@ -10,9 +10,9 @@ use crate::webhook::configuration::{
 use crate::webhook::namespaces::NamespaceLabels;
 use crate::webhook::rule::CompiledRule;
 use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::net::Url;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_definition::ca_bundle::certificates;
-use billhook_definition::url::Url;
 
 /// The label that every namespace has, with its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -121,12 +121,7 @@ fn check_client(webhook: &Webhook, push: Push<'_>) {
 
 /// The host of a URL without its port.
 fn host(url: &str) -> Option<String> {
-    let host = Url::parse(url).ok()?.host;
-    let bare = match host.strip_prefix('[') {
-        Some(address) => address.split(']').next(),
-        None => host.split(':').next(),
-    };
-    bare.map(str::to_owned)
+    Url::parse(url).ok().map(|url| url.host_and_port().0.to_owned())
 }
 
 fn is_local(host: &str) -> bool {

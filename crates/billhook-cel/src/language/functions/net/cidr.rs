@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::net::IpAddr;
 
-use super::address;
+use billhook_apimachinery::net::parse_prefix;
+
 use super::ip::{self, IP, Ip, no_mapped};
 use crate::language::functions::cost;
 use crate::language::functions::declare::{Cost, Overload, Result, argument, opaque, text, wrap};
@@ -135,7 +136,7 @@ fn receiver(arguments: &[Value<'_>]) -> Result<Cidr> {
 }
 
 fn parse(text: &str) -> Result<Cidr> {
-    let (address, bits) = address::parse_prefix(text).map_err(|error| {
+    let (address, bits) = parse_prefix(text).map_err(|error| {
         EvaluationError::new(format!(
             "network address parse error during conversion from string: {error}"
         ))

@@ -3,9 +3,9 @@
 use std::any::Any;
 use std::net::{IpAddr, Ipv4Addr};
 
+use billhook_apimachinery::net::Address;
 use billhook_apimachinery::print::quote;
 
-use super::address::{self, WithZone};
 use crate::language::functions::cost;
 use crate::language::functions::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
 use crate::language::types::Type;
@@ -101,7 +101,7 @@ fn receiver(arguments: &[Value<'_>]) -> Result<IpAddr> {
 
 /// The address a text is. Zones and IPv4 addresses in the form of IPv6 are refused.
 pub(super) fn parse(text: &str) -> Result<Ip> {
-    let (address, WithZone(has_zone)) = address::parse(text).map_err(|error| {
+    let Address { ip: address, has_zone, .. } = Address::parse(text).map_err(|error| {
         EvaluationError::new(format!(
             "IP Address {} parse error during conversion from string: {error}",
             quote(text)

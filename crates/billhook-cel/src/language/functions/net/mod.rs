@@ -1,6 +1,5 @@
 //! IP addresses and CIDR blocks (CE-10).
 
-pub(super) mod address;
 mod cidr;
 mod ip;
 

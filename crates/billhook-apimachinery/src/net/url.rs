@@ -3,45 +3,34 @@
 use std::fmt;
 use std::net::IpAddr;
 
-use billhook_apimachinery::print::quote;
+use super::address::Address;
+use super::escape::{UrlPart, escape, is_escaped, unescape_text};
+use crate::print::quote;
 
-use super::escape::{Part, escape, is_escaped, unescape};
-use crate::language::functions::net::address;
-
-/// A URL in its parts.
+/// A URL in its parts. It prints as the server puts it together again.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Url {
-    pub(super) scheme: String,
+#[non_exhaustive]
+pub struct Url {
+    /// The scheme in lower case; empty if there is none.
+    pub scheme: String,
     /// The part after a scheme without a slash.
     opaque: String,
     /// The part before `@`, normalized.
-    user: Option<String>,
-    pub(super) host: String,
+    pub user: Option<String>,
+    /// The host and the port; empty if there is none.
+    pub host: String,
+    /// The path without escapes.
     path: String,
     /// The path as written, if that is not how it would be escaped.
     raw_path: Option<String>,
     /// Whether an empty query was written.
     force_query: bool,
-    pub(super) query: String,
-    fragment: String,
+    /// The query as written, without the question mark.
+    pub query: String,
+    /// The fragment without escapes.
+    pub fragment: String,
     raw_fragment: Option<String>,
     omits_host: bool,
-}
-
-/// Checks that a text is an absolute URL or path.
-pub(crate) fn check_request_uri(text: &str) -> Result<(), String> {
-    parse(text, true).map(drop).map_err(|error| format!("parse {}: {error}", quote(text)))
-}
-
-/// Parses a URL that may have a fragment.
-pub(super) fn reference(text: &str) -> Result<Url, String> {
-    let (url, fragment) = text.split_once('#').unwrap_or((text, ""));
-    let mut parsed = parse(url, false).map_err(|error| format!("parse {}: {error}", quote(url)))?;
-    parsed.fragment = unescape(fragment, Part::Fragment)
-        .map_err(|error| format!("parse {}: {error}", quote(text)))?;
-    let is_default = escape(&parsed.fragment, Part::Fragment) == fragment;
-    parsed.raw_fragment = (!is_default).then(|| fragment.to_owned());
-    Ok(parsed)
 }
 
 fn parse(text: &str, is_request: bool) -> Result<Url, String> {
@@ -87,8 +76,8 @@ fn parse(text: &str, is_request: bool) -> Result<Url, String> {
         }
         None => url.omits_host = !url.scheme.is_empty() && rest.starts_with('/'),
     }
-    url.path = unescape(rest, Part::Path)?;
-    url.raw_path = (escape(&url.path, Part::Path) != rest).then(|| rest.to_owned());
+    url.path = unescape_text(rest, UrlPart::Path)?;
+    url.raw_path = (escape(&url.path, UrlPart::Path) != rest).then(|| rest.to_owned());
     Ok(url)
 }
 
@@ -115,7 +104,8 @@ fn parse_authority(scheme: &str, text: &str) -> Result<(Option<String>, String),
     if !user.bytes().all(is_valid) {
         return Err("net/url: invalid userinfo".to_owned());
     }
-    let normal = |text| unescape(text, Part::UserInfo).map(|text| escape(&text, Part::UserInfo));
+    let normal =
+        |text| unescape_text(text, UrlPart::UserInfo).map(|text| escape(&text, UrlPart::UserInfo));
     let user = match user.split_once(':') {
         Some((name, password)) => format!("{}:{}", normal(name)?, normal(password)?),
         None => normal(user)?,
@@ -149,18 +139,20 @@ fn parse_host(scheme: &str, host: &str) -> Result<String, String> {
     if let Some(port) = colon.and_then(|colon| host.get(colon..)) {
         check_port(port)?;
     }
-    unescape(host, Part::Host)
+    unescape_text(host, UrlPart::Host)
 }
 
 /// Reads an IPv6 address in brackets, perhaps with a zone after an escaped percent sign.
 fn parse_literal(text: &str) -> Result<String, String> {
     let literal = match text.find("%25").and_then(|at| text.split_at_checked(at)) {
-        Some((address, zone)) => unescape(address, Part::Host)? + &unescape(zone, Part::Zone)?,
-        None => unescape(text, Part::Host)?,
+        Some((address, zone)) => {
+            unescape_text(address, UrlPart::Host)? + &unescape_text(zone, UrlPart::Zone)?
+        }
+        None => unescape_text(text, UrlPart::Host)?,
     };
-    match address::parse(&literal) {
-        Ok((IpAddr::V6(_), _)) => Ok(literal),
-        Ok((IpAddr::V4(_), _)) => Err("invalid IP-literal".to_owned()),
+    match Address::parse(&literal).map(|address| address.ip) {
+        Ok(IpAddr::V6(_)) => Ok(literal),
+        Ok(IpAddr::V4(_)) => Err("invalid IP-literal".to_owned()),
         Err(error) => Err(format!("invalid host: {error}")),
     }
 }
@@ -174,8 +166,33 @@ fn is_optional_port(text: &str) -> bool {
 }
 
 impl Url {
-    /// The host without brackets, and the port.
-    pub(super) fn host_and_port(&self) -> (&str, &str) {
+    /// Parses a URL, which may be relative and have a fragment.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let failed = |url, error| format!("parse {}: {error}", quote(url));
+        let (url, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let mut parsed = parse(url, false).map_err(|error| failed(url, error))?;
+        let unescaped = unescape_text(fragment, UrlPart::Fragment);
+        parsed.fragment = unescaped.map_err(|error| failed(text, error))?;
+        let is_default = escape(&parsed.fragment, UrlPart::Fragment) == fragment;
+        parsed.raw_fragment = (!is_default).then(|| fragment.to_owned());
+        Ok(parsed)
+    }
+
+    /// Parses the URI of a request: an absolute URL or path without a fragment.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text.
+    pub fn parse_request_uri(text: &str) -> Result<Self, String> {
+        parse(text, true).map_err(|error| format!("parse {}: {error}", quote(text)))
+    }
+
+    /// Returns the host without brackets, and the port, which may be empty.
+    pub fn host_and_port(&self) -> (&str, &str) {
         let (host, port) = match self.host.rfind(':').and_then(|at| self.host.split_at_checked(at))
         {
             Some((host, port)) if is_optional_port(port) => {
@@ -187,19 +204,19 @@ impl Url {
         (literal.unwrap_or(host), port)
     }
 
-    /// The path as it was written if that is a valid form of it.
-    pub(super) fn escaped_path(&self) -> String {
+    /// Returns the path as it was written if that is a valid form of it.
+    pub fn escaped_path(&self) -> String {
         match &self.raw_path {
-            Some(raw) if is_escaped(raw, Part::Path) => raw.clone(),
+            Some(raw) if is_escaped(raw, UrlPart::Path) => raw.clone(),
             _ if self.path == "*" => "*".to_owned(),
-            _ => escape(&self.path, Part::Path),
+            _ => escape(&self.path, UrlPart::Path),
         }
     }
 
     fn escaped_fragment(&self) -> String {
         match &self.raw_fragment {
-            Some(raw) if is_escaped(raw, Part::Fragment) => raw.clone(),
-            _ => escape(&self.fragment, Part::Fragment),
+            Some(raw) if is_escaped(raw, UrlPart::Fragment) => raw.clone(),
+            _ => escape(&self.fragment, UrlPart::Fragment),
         }
     }
 }
@@ -220,7 +237,7 @@ impl fmt::Display for Url {
                 if let Some(user) = &self.user {
                     write!(f, "{user}@")?;
                 }
-                f.write_str(&escape(&self.host, Part::Host))?;
+                f.write_str(&escape(&self.host, UrlPart::Host))?;
             }
             f.write_str(&path)?;
         } else {

@@ -3,7 +3,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use billhook_apimachinery::print::quote;
+use crate::print::quote;
 
 /// A problem and its place.
 struct Problem<'t> {
@@ -15,26 +15,39 @@ fn problem<'t, T>(message: &'static str, at: &'t str) -> Result<T, Problem<'t>> 
     Err(Problem { message, at })
 }
 
-/// Whether an address may name a zone, which is then not kept.
-pub(crate) struct WithZone(pub(crate) bool);
-
-/// Parses an address.
-pub(crate) fn parse(text: &str) -> Result<(IpAddr, WithZone), String> {
-    let first = text.find(['.', ':', '%']);
-    let separator = first.and_then(|at| text.get(at..)?.chars().next());
-    let parsed = match separator {
-        Some('.') => v4(text).map(|address| (IpAddr::V4(address), WithZone(false))),
-        Some(':') => zoned(text),
-        Some(_) => problem("missing IPv6 address", ""),
-        None => problem("unable to parse IP", ""),
-    };
-    parsed.map_err(|Problem { message, at }| {
-        let at = if at.is_empty() { String::new() } else { format!(" (at {})", quote(at)) };
-        format!("ParseAddr({}): {message}{at}", quote(text))
-    })
+/// An IP address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Address {
+    /// The address without its zone.
+    pub ip: IpAddr,
+    /// Whether a zone was written after it, as in `fe80::1%en0`.
+    pub has_zone: bool,
 }
 
-fn zoned(text: &str) -> Result<(IpAddr, WithZone), Problem<'_>> {
+impl Address {
+    /// Parses an IPv4 address without leading zeros, or an IPv6 address.
+    ///
+    /// # Errors
+    ///
+    /// Returns the server's text.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let first = text.find(['.', ':', '%']);
+        let separator = first.and_then(|at| text.get(at..)?.chars().next());
+        let parsed = match separator {
+            Some('.') => v4(text).map(|ip| Address { ip: IpAddr::V4(ip), has_zone: false }),
+            Some(':') => zoned(text),
+            Some(_) => problem("missing IPv6 address", ""),
+            None => problem("unable to parse IP", ""),
+        };
+        parsed.map_err(|Problem { message, at }| {
+            let at = if at.is_empty() { String::new() } else { format!(" (at {})", quote(at)) };
+            format!("ParseAddr({}): {message}{at}", quote(text))
+        })
+    }
+}
+
+fn zoned(text: &str) -> Result<Address, Problem<'_>> {
     let (address, zone) = match text.split_once('%') {
         Some((address, zone)) => (address, Some(zone)),
         None => (text, None),
@@ -42,7 +55,7 @@ fn zoned(text: &str) -> Result<(IpAddr, WithZone), Problem<'_>> {
     if zone == Some("") {
         return problem("zone must be a non-empty string", "");
     }
-    Ok((IpAddr::V6(v6(address)?), WithZone(zone.is_some())))
+    Ok(Address { ip: IpAddr::V6(v6(address)?), has_zone: zone.is_some() })
 }
 
 fn v4(text: &str) -> Result<Ipv4Addr, Problem<'_>> {
@@ -159,11 +172,16 @@ fn v6(text: &str) -> Result<Ipv6Addr, Problem<'_>> {
     Ok(address.into())
 }
 
-/// Parses an address and the length of a prefix.
-pub(super) fn parse_prefix(text: &str) -> Result<(IpAddr, u8), String> {
+/// Parses an address and the length of a prefix in bits, as in `10.0.0.0/8`.
+///
+/// # Errors
+///
+/// Returns the server's text.
+pub fn parse_prefix(text: &str) -> Result<(IpAddr, u8), String> {
     let fail = |message: &str| format!("netip.ParsePrefix({}): {message}", quote(text));
     let (address, bits) = text.rsplit_once('/').ok_or_else(|| fail("no '/'"))?;
-    let (address, WithZone(has_zone)) = parse(address).map_err(|error| fail(&error))?;
+    let Address { ip: address, has_zone } =
+        Address::parse(address).map_err(|error| fail(&error))?;
     if has_zone {
         return Err(fail("IPv6 zones cannot be present in a prefix"));
     }

@@ -1,15 +1,10 @@
 //! URLs (CE-10).
 
-mod escape;
-mod parse;
-
 use std::any::Any;
 use std::sync::Arc;
 
-use escape::Part;
+use billhook_apimachinery::net::{Url, UrlPart, unescape_text};
 use indexmap::IndexMap;
-use parse::Url;
-pub(super) use parse::check_request_uri;
 
 use super::cost;
 use super::declare::{Call, Cost, Overload, Result, opaque, text, wrap};
@@ -62,7 +57,7 @@ fn receiver<'v>(arguments: &'v [Value<'_>]) -> Result<&'v Url> {
 
 /// An absolute URL or path. It is parsed twice: requests have no fragments.
 fn parse(text: &str) -> Result<Url> {
-    check_request_uri(text).and_then(|()| parse::reference(text)).map_err(|error| {
+    Url::parse_request_uri(text).and_then(|_| Url::parse(text)).map_err(|error| {
         EvaluationError::new(format!("URL parse error during conversion from string: {error}"))
     })
 }
@@ -72,7 +67,7 @@ fn query<'a>(text: &str) -> Value<'a> {
     let mut entries: IndexMap<String, Vec<Value<'a>>> = IndexMap::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty() && !pair.contains(';')) {
         let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let unescaped = |text| escape::unescape(text, Part::Query);
+        let unescaped = |text| unescape_text(text, UrlPart::Query);
         let (Ok(name), Ok(value)) = (unescaped(name), unescaped(value)) else { continue };
         entries.entry(name).or_default().push(Value::text(value));
     }

@@ -2,42 +2,52 @@
 
 use std::fmt::Write as _;
 
-use billhook_apimachinery::print::quote;
+use crate::print::quote;
 
 /// A part of a URL, which decides the characters to escape in it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Part {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrlPart {
+    /// The path.
     Path,
+    /// The part before `@`.
     UserInfo,
+    /// The host.
     Host,
+    /// The zone of an IPv6 address.
     Zone,
+    /// A name or a value of the query, where `+` is a space.
     Query,
+    /// The part after `#`.
     Fragment,
 }
 
 /// Whether a byte must be escaped in a part.
-fn must_escape(byte: u8, part: Part) -> bool {
+fn must_escape(byte: u8, part: UrlPart) -> bool {
     if byte.is_ascii_alphanumeric() {
         return false;
     }
-    if matches!(part, Part::Host | Part::Zone) && b"!$&'()*+,;=:[]<>\"".contains(&byte) {
+    if matches!(part, UrlPart::Host | UrlPart::Zone) && b"!$&'()*+,;=:[]<>\"".contains(&byte) {
         return false;
     }
     match byte {
         b'-' | b'_' | b'.' | b'~' => false,
         b'$' | b'&' | b'+' | b',' | b'/' | b':' | b';' | b'=' | b'?' | b'@' => match part {
-            Part::Path => byte == b'?',
-            Part::UserInfo => matches!(byte, b'@' | b'/' | b'?' | b':'),
-            Part::Fragment => false,
-            Part::Host | Part::Zone | Part::Query => true,
+            UrlPart::Path => byte == b'?',
+            UrlPart::UserInfo => matches!(byte, b'@' | b'/' | b'?' | b':'),
+            UrlPart::Fragment => false,
+            UrlPart::Host | UrlPart::Zone | UrlPart::Query => true,
         },
-        b'!' | b'(' | b')' | b'*' => part != Part::Fragment,
+        b'!' | b'(' | b')' | b'*' => part != UrlPart::Fragment,
         _ => true,
     }
 }
 
-/// The text without escapes.
-pub(super) fn unescape(text: &str, part: Part) -> Result<String, String> {
+/// Returns a text of a URL without escapes; they may stand for any bytes.
+///
+/// # Errors
+///
+/// Returns the server's text for an invalid escape.
+pub fn unescape(text: &str, part: UrlPart) -> Result<Vec<u8>, String> {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -49,19 +59,20 @@ pub(super) fn unescape(text: &str, part: Part) -> Result<String, String> {
                     return Err(invalid_escape(rest));
                 };
                 let escape = bytes.get(at..at + 3).unwrap_or_default();
-                if part == Part::Host && code < 0x80 && escape != b"%25" {
+                if part == UrlPart::Host && code < 0x80 && escape != b"%25" {
                     return Err(invalid_escape(escape));
                 }
-                let is_allowed = escape == b"%25" || code == b' ' || !must_escape(code, Part::Host);
-                if part == Part::Zone && !is_allowed {
+                let is_allowed =
+                    escape == b"%25" || code == b' ' || !must_escape(code, UrlPart::Host);
+                if part == UrlPart::Zone && !is_allowed {
                     return Err(invalid_escape(escape));
                 }
                 out.push(code);
                 at += 3;
                 continue;
             }
-            b'+' if part == Part::Query => out.push(b' '),
-            byte if matches!(part, Part::Host | Part::Zone)
+            b'+' if part == UrlPart::Query => out.push(b' '),
+            byte if matches!(part, UrlPart::Host | UrlPart::Zone)
                 && byte.is_ascii()
                 && must_escape(byte, part) =>
             {
@@ -72,7 +83,16 @@ pub(super) fn unescape(text: &str, part: Part) -> Result<String, String> {
         }
         at += 1;
     }
-    Ok(String::from_utf8_lossy(&out).into_owned())
+    Ok(out)
+}
+
+/// Returns a text of a URL without escapes; what is not UTF-8 becomes U+FFFD.
+///
+/// # Errors
+///
+/// Returns the server's text for an invalid escape.
+pub fn unescape_text(text: &str, part: UrlPart) -> Result<String, String> {
+    unescape(text, part).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn code(digits: &[u8]) -> Option<u8> {
@@ -87,10 +107,11 @@ fn invalid_escape(text: &[u8]) -> String {
     format!("invalid URL escape {}", quote(&String::from_utf8_lossy(text)))
 }
 
-/// The text with everything escaped that must be.
-pub(super) fn escape(text: &str, part: Part) -> String {
+/// Escapes everything in a text that has to be escaped.
+pub fn escape(text: impl AsRef<[u8]>, part: UrlPart) -> String {
+    let text = text.as_ref();
     let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
+    for &byte in text {
         if must_escape(byte, part) {
             // Writing to a `String` cannot fail.
             let _ = write!(out, "%{byte:02X}");
@@ -102,6 +123,6 @@ pub(super) fn escape(text: &str, part: Part) -> String {
 }
 
 /// Whether a path or fragment may stay as it was written.
-pub(super) fn is_escaped(text: &str, part: Part) -> bool {
+pub(super) fn is_escaped(text: &str, part: UrlPart) -> bool {
     text.bytes().all(|byte| b"!$&'()*+,;=:@[]%".contains(&byte) || !must_escape(byte, part))
 }

@@ -1,0 +1,9 @@
+//! URLs and IP addresses, read as the server reads them and with its errors.
+
+mod address;
+mod escape;
+mod url;
+
+pub use address::{Address, parse_prefix};
+pub use escape::{UrlPart, escape, unescape, unescape_text};
+pub use url::Url;
