@@ -103,6 +103,12 @@ impl Spans {
         self.nodes.iter().map(|node| node.span)
     }
 
+    /// Returns the places of the values that have no members or items, in the same order.
+    pub fn scalars(&self) -> impl Iterator<Item = Span> + '_ {
+        let nodes = self.nodes.iter().filter(|node| matches!(node.children, Children::None));
+        nodes.map(|node| node.span.value)
+    }
+
     /// Returns the place of a value; `None` if no such value exists.
     pub fn find(&self, path: &FieldPath) -> Option<ValueSpan> {
         let (depth, span) = self.nearest(path)?;

@@ -13,6 +13,7 @@ use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
+use crate::policy::{Config, Known};
 use crate::serve::Serve;
 use crate::server::{Server, Versions, versions};
 use crate::size::Size;
@@ -94,8 +95,14 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
     /// Kubernetes version of the server to follow, from 1.32 to 1.36, or a range such as 1.33..1.36
-    #[arg(long, value_name = "VERSIONS", value_parser = versions, default_value = "1.36")]
-    pub(crate) kubernetes: Versions,
+    /// [default: that of billhook.toml, or 1.36]
+    #[arg(long, value_name = "VERSIONS", value_parser = versions)]
+    kubernetes: Option<Versions>,
+    /// Settings of the project [default: billhook.toml in the directory of the first input or above]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) known: Known,
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     field_validation: Option<Validation>,
@@ -169,8 +176,9 @@ pub(crate) struct Default {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// CRDs: a file, a directory or `-` for standard input; may be repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
+    #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Stored objects, found by kind and name: a file, a directory or `-`; may be repeated. The
     /// objects are then validated as updates
@@ -180,7 +188,7 @@ pub(crate) struct Validate {
     #[arg(long, value_enum, value_name = "NAME", requires = "old")]
     pub(crate) subresource: Option<Subresource>,
     #[command(flatten)]
-    server: Server,
+    pub(crate) server: Server,
     /// Skip decoding: nothing is pruned, defaulted or coerced, as after admission
     #[arg(long, conflicts_with = "field_validation")]
     pub(crate) no_decode: bool,
@@ -197,6 +205,8 @@ pub(crate) struct Validate {
     pub(crate) findings: FindingsFormat,
     #[command(flatten)]
     pub(crate) fixing: Fixing,
+    #[command(flatten)]
+    pub(crate) known: Known,
     /// Print only objects that are not valid
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -214,8 +224,9 @@ pub(crate) enum Subresource {
 /// The options of all steps that change objects.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// CRDs: a file, a directory or `-` for standard input; may be repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
+    #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Version of the CRD to use [default: the object's own; with --from storage the version that
     /// objects are stored in]
@@ -225,7 +236,7 @@ pub(crate) struct Common {
     #[arg(long, value_enum, value_name = "DIALECT", default_value_t = Rules::Kubernetes)]
     dialect: Rules,
     #[command(flatten)]
-    server: Server,
+    pub(crate) server: Server,
     /// Output format of objects
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
@@ -350,23 +361,24 @@ impl Validate {
     pub(crate) fn field_validation(&self) -> FieldValidation {
         field_validation(self.field_validation)
     }
-
-    pub(crate) fn crd_options(&self) -> CrdOptions {
-        self.server.crd_options()
-    }
 }
 
 impl Check {
     /// Checks combinations of options that clap cannot rule out.
     fn check(&self) -> Result<(), &'static str> {
-        if self.kubernetes.single().is_none() && self.findings.given().is_some() {
+        let is_range = self.kubernetes.as_ref().is_some_and(|versions| versions.single().is_none());
+        if is_range && self.findings.given().is_some() {
             return Err("`--format` is for one version, not for a range of `--kubernetes`");
         }
-        if self.kubernetes.single().is_none() && self.fixing.is_wanted() {
+        if is_range && self.fixing.is_wanted() {
             return Err("edits are for one version, not for a range of `--kubernetes`");
         }
         self.fixing.check(&self.documents)?;
         read_stdin_once(self.old.iter().chain(&self.documents))
+    }
+
+    pub(crate) fn kubernetes(&self, config: &Config) -> Versions {
+        self.kubernetes.clone().unwrap_or_else(|| config.kubernetes().unwrap_or_default().into())
     }
 
     pub(crate) fn field_validation(&self) -> FieldValidation {
@@ -375,8 +387,8 @@ impl Check {
 }
 
 impl Common {
-    pub(crate) fn crd_options(&self) -> CrdOptions {
-        self.server.crd_options().dialect(match self.dialect {
+    pub(crate) fn crd_options(&self, config: &Config) -> CrdOptions {
+        self.server.crd_options(config).dialect(match self.dialect {
             Rules::Kubernetes => Dialect::Kubernetes,
             Rules::Kep => Dialect::Kep,
         })

@@ -10,8 +10,11 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_findings::SchemaSource;
 use serde_json::Value;
 
-use crate::input::{Document, documents};
+use crate::crd_files::Files;
+use crate::input::{Document, documents_of, readable_documents, sources};
+use crate::policy::Config;
 use crate::problem::{Place, Problem, nothing};
+use crate::report::warning;
 
 /// How many names a help line lists.
 const LISTED: usize = 12;
@@ -60,20 +63,42 @@ impl Crd<'_> {
 }
 
 impl Crds {
-    /// Reads all definitions below the paths; returns the problems of reading beside them.
-    pub(crate) fn read(paths: &[PathBuf], options: CrdOptions) -> (Self, Vec<Problem>) {
+    /// Reads the definitions below the paths, those that the settings name, and those among the
+    /// inputs; returns the problems of reading beside them.
+    pub(crate) fn read(
+        paths: &[PathBuf],
+        config: &Config,
+        inputs: &[PathBuf],
+        options: CrdOptions,
+    ) -> (Self, Vec<Problem>) {
         let mut crds = Crds { found: Vec::new(), others: Vec::new(), options };
-        let mut problems = Vec::new();
-        for found in documents(paths) {
-            match found {
-                Ok(document) => crds.add(document),
-                Err(problem) => problems.push(*problem),
-            }
+        let given: Vec<PathBuf> = paths.iter().cloned().chain(config.crds()).collect();
+        let files = Files::find(&given);
+        files.remote.iter().for_each(|text| warning(text));
+        let mut problems = files.problems;
+        readable_documents(&files.paths, &mut problems).into_iter().for_each(|it| crds.add(it));
+        if crds.found.is_empty() && problems.is_empty() && !given.is_empty() {
+            problems.push(*crds.nothing(&given));
         }
+        crds.add_inputs(inputs);
         if crds.found.is_empty() && problems.is_empty() {
-            problems.push(*crds.nothing(paths));
+            let help = "name them with `--crd`, or as `crds` in billhook.toml";
+            problems.push(*nothing(inputs, "no CustomResourceDefinition here").help(help));
         }
         (crds, problems)
+    }
+
+    /// Adds the definitions among the inputs. Those that cannot be read are told when they are read
+    /// as inputs.
+    fn add_inputs(&mut self, inputs: &[PathBuf]) {
+        const KIND: &str = "CustomResourceDefinition";
+        let sources = sources(inputs).filter_map(Result::ok);
+        for source in sources.filter(|source| source.text().contains(KIND)) {
+            let documents = documents_of(&source).unwrap_or_default().into_iter();
+            let is_definition =
+                |document: &Document| CustomResourceDefinition::is_definition(&document.value);
+            documents.filter(is_definition).for_each(|document| self.add(document));
+        }
     }
 
     fn add(&mut self, document: Document) {
@@ -155,7 +180,7 @@ impl Crds {
         } else {
             format!("known kinds: {}", list(&self.names(|_| true)))
         };
-        Problem::unusable(place.clone(), message).help(help)
+        Problem::unusable(place.clone(), message).help(help).once(format!("{kind}.{group}"))
     }
 
     /// `Kind.group` of the definitions that fit.

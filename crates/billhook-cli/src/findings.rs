@@ -154,14 +154,25 @@ impl Collector {
         Collector { format, subjects: Vec::new() }
     }
 
-    /// Adds what was found in an object; prints it at once where that is possible.
+    /// Adds what was found in an object; prints it at once where that is possible. Problems that
+    /// were told before are only for forms that list the objects.
     pub(crate) fn add(
         &mut self,
         place: &Place,
         identity: &Identity,
         findings: Vec<Finding>,
+        is_told: bool,
     ) -> io::Result<()> {
+        if is_told && !matches!(self.format, Format::Junit | Format::Tap) {
+            return Ok(());
+        }
         self.add_subject(Subject::new(place.file.as_str(), subject(place, identity), findings))
+    }
+
+    /// Adds what was found beside the objects.
+    pub(crate) fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
+        let file = findings.first().map(|finding| finding.file().to_owned()).unwrap_or_default();
+        self.add_subject(Subject::new(file, "findings about no object", findings))
     }
 
     /// Adds what was found in a subject.

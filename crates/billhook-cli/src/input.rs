@@ -139,7 +139,7 @@ fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>
     Ok(())
 }
 
-fn is_manifest(path: &Path) -> bool {
+pub(crate) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|known| extension == *known)
 }
@@ -159,7 +159,16 @@ impl Input {
         }
     }
 
+    /// Reads the source; standard input is kept for whoever asks again.
     fn source(&self) -> Result<Arc<Source>, Box<Problem>> {
+        static STDIN: OnceLock<Result<Arc<Source>, Box<Problem>>> = OnceLock::new();
+        match self {
+            Input::Stdin => STDIN.get_or_init(|| self.read_source()).clone(),
+            Input::File(_) => self.read_source(),
+        }
+    }
+
+    fn read_source(&self) -> Result<Arc<Source>, Box<Problem>> {
         let text = self.read().map_err(|error| Problem::io(Place::file(&self.label()), &error))?;
         Ok(Arc::new(Source::new(self.label(), text)))
     }

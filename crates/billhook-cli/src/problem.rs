@@ -90,15 +90,21 @@ pub(crate) struct Problem {
     pub(crate) message: String,
     /// Advice for the user.
     pub(crate) help: Option<String>,
+    /// The thing that is told only once, however many objects have the problem.
+    pub(crate) once: Option<String>,
 }
 
 impl Problem {
     pub(crate) fn unusable(place: Place, message: impl Into<String>) -> Box<Self> {
-        Box::new(Problem { place, status: Status::Unusable, message: message.into(), help: None })
+        Self::new(place, Status::Unusable, message.into())
     }
 
     pub(crate) fn refused(place: Place, message: impl Into<String>) -> Box<Self> {
-        Box::new(Problem { place, status: Status::Refused, message: message.into(), help: None })
+        Self::new(place, Status::Refused, message.into())
+    }
+
+    fn new(place: Place, status: Status, message: String) -> Box<Self> {
+        Box::new(Problem { place, status, message, help: None, once: None })
     }
 
     /// A file that cannot be read or written.
@@ -108,6 +114,11 @@ impl Problem {
         let mut chars = text.chars();
         let first = chars.next().map(|c| c.to_ascii_lowercase());
         Self::unusable(place, first.into_iter().chain(chars).collect::<String>())
+    }
+
+    pub(crate) fn once(mut self: Box<Self>, thing: String) -> Box<Self> {
+        self.once = Some(thing);
+        self
     }
 
     pub(crate) fn help(mut self: Box<Self>, help: impl Into<String>) -> Box<Self> {

@@ -1,19 +1,37 @@
 //! `--kubernetes`: the version of the server to follow, or several to compare.
 
+use std::path::PathBuf;
+
 use billhook::{CrdOptions, KubernetesVersion};
 use clap::Args;
 
+use crate::policy::Config;
+use crate::problem::Problem;
+
 /// The server to follow.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct Server {
-    /// Kubernetes version of the server to follow, from 1.32 to 1.36
-    #[arg(long, value_name = "VERSION", default_value_t)]
-    pub(crate) kubernetes: KubernetesVersion,
+    /// Kubernetes version of the server to follow, from 1.32 to 1.36 [default: that of
+    /// billhook.toml, or 1.36]
+    #[arg(long, value_name = "VERSION")]
+    kubernetes: Option<KubernetesVersion>,
+    /// Settings of the project [default: billhook.toml in the directory of the first input or above]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 impl Server {
-    pub(crate) fn crd_options(self) -> CrdOptions {
-        CrdOptions::default().kubernetes(self.kubernetes)
+    /// Reads the settings of the project.
+    pub(crate) fn config(&self, inputs: &[PathBuf]) -> Result<Config, Box<Problem>> {
+        Config::load(self.config.as_deref(), inputs)
+    }
+
+    pub(crate) fn kubernetes(&self, config: &Config) -> KubernetesVersion {
+        self.kubernetes.or(config.kubernetes()).unwrap_or_default()
+    }
+
+    pub(crate) fn crd_options(&self, config: &Config) -> CrdOptions {
+        CrdOptions::default().kubernetes(self.kubernetes(config))
     }
 }
 
@@ -48,5 +66,11 @@ impl Versions {
     /// The version, unless a range was asked for.
     pub(crate) fn single(&self) -> Option<KubernetesVersion> {
         self.versions.first().copied().filter(|_| !self.is_range)
+    }
+}
+
+impl From<KubernetesVersion> for Versions {
+    fn from(version: KubernetesVersion) -> Self {
+        Versions { versions: vec![version], is_range: false }
     }
 }

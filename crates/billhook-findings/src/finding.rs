@@ -171,4 +171,19 @@ impl Finding {
     pub fn file(&self) -> &str {
         self.place.as_ref().map_or("", |place| place.source.name())
     }
+
+    /// Returns a text by which the finding is known again when lines have moved: 16 hexadecimal
+    /// digits, made of its file, object, field, rule and text.
+    pub fn fingerprint(&self) -> String {
+        const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
+        const PRIME: u64 = 0x0100_0000_01b3;
+        let object = &self.object;
+        let path = self.path.to_string();
+        let parts =
+            [self.file(), &object.api_version, &object.kind, &object.namespace, &object.name];
+        let parts = parts.into_iter().chain([path.as_str(), &self.rule, &self.text]);
+        let bytes = parts.flat_map(|part| part.bytes().chain([0]));
+        let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
+        format!("{hash:016x}")
+    }
 }

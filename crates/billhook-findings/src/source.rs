@@ -172,8 +172,19 @@ impl Source {
         document.is_some_and(|document| document.repeated.contains(&path.to_dotted()))
     }
 
+    /// Returns the spans of all documents that are not empty; of none if the text cannot be read.
+    pub fn documents(&self) -> impl Iterator<Item = &Spans> {
+        self.read().iter().map(|(_, document)| &document.spans)
+    }
+
     fn document(&self, number: usize) -> Option<&Document> {
-        let documents = self.documents.get_or_init(|| {
+        let documents = self.read();
+        let found = documents.binary_search_by_key(&number, |(number, _)| *number).ok()?;
+        documents.get(found).map(|(_, document)| document)
+    }
+
+    fn read(&self) -> &[(usize, Document)] {
+        self.documents.get_or_init(|| {
             let read = billhook::read_manifests_with_spans(self.text().as_bytes());
             let manifests = read.unwrap_or_default().into_iter();
             let document = |manifest: billhook::Manifest| {
@@ -183,9 +194,7 @@ impl Source {
                 Some((number, Document { spans, shared, repeated }))
             };
             manifests.filter_map(document).collect()
-        });
-        let found = documents.binary_search_by_key(&number, |(number, _)| *number).ok()?;
-        documents.get(found).map(|(_, document)| document)
+        })
     }
 }
 

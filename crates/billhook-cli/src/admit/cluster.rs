@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use billhook::KubernetesVersion;
 use billhook::webhook::{Namespaces as _, WebhookConfiguration};
 use billhook_admission::ObjectRequest;
 
@@ -62,11 +63,15 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     /// Reads the files; what cannot be read is added to the problems.
-    pub(crate) fn read(command: &Admit, problems: &mut Vec<Problem>) -> Self {
+    pub(crate) fn read(
+        command: &Admit,
+        kubernetes: KubernetesVersion,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
         let mut namespaces = Namespaces::default();
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
-            paths => configurations(paths, command.server.kubernetes, &mut namespaces, problems),
+            paths => configurations(paths, kubernetes, &mut namespaces, problems),
         };
         namespaces.read(&command.namespace_labels, problems);
         let old = readable_documents(&command.old, problems);

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use billhook::apply::ManagedFields;
-use billhook::{CrdVersion, UserInfo};
+use billhook::{CrdVersion, KubernetesVersion, UserInfo};
 use billhook_admission::{
     Accepted, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
@@ -31,13 +31,19 @@ use crate::report::{self, Objects};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, command.server.crd_options());
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let kubernetes = command.server.kubernetes(&config);
+    let options = command.server.crd_options(&config);
+    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
     let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
     if command.subresource.is_some() && !is_update {
         let message = "a subresource is only updated, neither created nor deleted";
         problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
-    let cluster = Cluster::read(command, &mut problems);
+    let cluster = Cluster::read(command, kubernetes, &mut problems);
     let worst = report::problems(&problems);
     if worst > Status::Fine {
         return Ok(worst);
@@ -46,7 +52,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let json = (command.report == Report::Json).then(JsonReport::new);
     let used = Used::default();
     let printer = Objects::new(command.output);
-    let mut run = Run { command, crds: &crds, cluster: &cluster, used, printer, json };
+    let mut run = Run { command, kubernetes, crds: &crds, cluster: &cluster, used, printer, json };
     let mut status = Status::Fine;
     for found in objects(&command.objects) {
         status = status.max(match found {
@@ -62,6 +68,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
 /// The state that the objects of a run share.
 struct Run<'r> {
     command: &'r Admit,
+    kubernetes: KubernetesVersion,
     crds: &'r Crds,
     cluster: &'r Cluster,
     used: Used,
@@ -135,10 +142,10 @@ impl Run<'_> {
         let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let chain = Chain::new(self.caller()?)
-            .kubernetes(command.server.kubernetes)
+            .kubernetes(self.kubernetes)
             .webhooks(&self.cluster.configurations)
             .namespaces(self.cluster.namespaces())
-            .conditions(allow::conditions(&command.allow).kubernetes(command.server.kubernetes))
+            .conditions(allow::conditions(&command.allow).kubernetes(self.kubernetes))
             .observer(waiting)
             .results_in_hook_order(true);
         let stored = old.map(json);

@@ -19,8 +19,9 @@ Exit status:
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// CRDs: a file, a directory or `-` for standard input; may be repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
+    #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Server,

@@ -22,7 +22,12 @@ use crate::stored::Stored;
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Apply) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, command.server.crd_options());
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let options = command.server.crd_options(&config);
+    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
     let live = readable_documents(&command.live, &mut problems);
     let live = Stored::new(live, &command.namespace);
     let mut status = report::problems(&problems);

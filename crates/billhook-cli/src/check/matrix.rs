@@ -15,27 +15,36 @@ use crate::fixing::Fixing;
 use crate::input::Document;
 use crate::json::{Fields, Items};
 use crate::options::Report;
+use crate::policy::Policy;
 use crate::problem::{Problem, Status};
 use crate::report::{self, ERROR, HEADER, WARNING};
 use crate::validate::report::{self as findings, VALID, line};
-use crate::work::{self, Done, Work};
+use crate::work::{self, Event, Pass, Work};
 
 /// The width of a column.
 const WIDTH: usize = 10;
 
 /// Checks all documents for several versions.
-pub(super) fn run(arguments: &Check, run: &Run<'_>) -> io::Result<Status> {
-    let versions = arguments.kubernetes.all();
+pub(super) fn run(
+    arguments: &Check,
+    versions: &[KubernetesVersion],
+    run: &Run<'_>,
+    policy: Policy<'_>,
+) -> io::Result<Status> {
     let mut printer = Printer::new(arguments.report, versions);
     let work = AllVersions { run, versions };
-    let print = |done: Done<Result<Row, Box<Problem>>>| match &done.outcome {
-        Ok(row) => printer.add(row),
-        Err(problem) => {
-            report::problem(problem);
-            Ok(())
-        }
+    let print = |event: Event<Result<Row, Box<Problem>>>| match event {
+        Event::Done(done) => match &done.outcome {
+            Ok(row) => printer.add(row),
+            Err(problem) => {
+                report::problem(problem);
+                Ok(())
+            }
+        },
+        Event::Findings(_) => Ok(()),
     };
-    let (status, others) = work::run(&work, &arguments.documents, Fixing::default(), print)?;
+    let pass = Pass { fixing: Fixing::default(), policy };
+    let (status, others) = work::run(&work, &arguments.documents, pass, print)?;
     printer.finish()?;
     Ok(status.max(nothing_taken(arguments, &others)))
 }

@@ -26,8 +26,9 @@ use crate::args::Check;
 use crate::crds::list;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
+use crate::policy::{Config, Policy};
 use crate::problem::{Place, Problem, Status};
-use crate::work::{self, Others, Work};
+use crate::work::{self, Event, Others, Pass, Work};
 
 /// The outcome of a document.
 #[derive(Debug)]
@@ -193,13 +194,23 @@ fn unknown_version(document: &Document) -> Box<Problem> {
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
+    let config = Config::load(arguments.config.as_deref(), &arguments.documents);
+    let config = match config {
+        Ok(config) => config,
+        Err(problem) => return Ok(crate::report::problems(&[*problem])),
+    };
+    let policy = match Policy::new(&config, &arguments.known) {
+        Ok(policy) => policy,
+        Err(problem) => return Ok(crate::report::problems(&[*problem])),
+    };
+    let versions = arguments.kubernetes(&config);
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
     let run = Run { old: &old, is_update, validation: arguments.field_validation() };
-    status = status.max(match arguments.kubernetes.single() {
-        Some(kubernetes) => for_one_version(arguments, kubernetes, &run)?,
-        None => matrix::run(arguments, &run)?,
+    status = status.max(match versions.single() {
+        Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
+        None => matrix::run(arguments, versions.all(), &run, policy)?,
     });
     if !old.is_empty() && !run.is_update.load(Ordering::Relaxed) {
         let names: Vec<&str> = old.keys().map(|key| key.as_str()).collect();
@@ -213,13 +224,17 @@ fn for_one_version(
     arguments: &Check,
     kubernetes: KubernetesVersion,
     run: &Run<'_>,
+    policy: Policy<'_>,
 ) -> io::Result<Status> {
     let mut printer = report::Printer::new(arguments);
     let mut configurations = Vec::new();
     let work = OneVersion { run, kubernetes };
-    let (status, others) = work::run(&work, &arguments.documents, arguments.fixing, |mut done| {
-        configurations.extend(done.outcome.configuration.take());
-        printer.add(done)
+    let pass = Pass { fixing: arguments.fixing, policy };
+    let (status, others) = work::run(&work, &arguments.documents, pass, |mut event| {
+        if let Event::Done(done) = &mut event {
+            configurations.extend(done.outcome.configuration.take());
+        }
+        printer.add(event)
     })?;
     if !arguments.fixing.diff {
         printer.add_together(&lint_together(&configurations))?;
@@ -253,6 +268,10 @@ impl Work for OneVersion<'_> {
 
     fn outcome(&self, document: Document) -> Outcome {
         self.run.outcome(&document, self.kubernetes)
+    }
+
+    fn finds_all(&self) -> bool {
+        true
     }
 }
 

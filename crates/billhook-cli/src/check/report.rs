@@ -14,9 +14,9 @@ use crate::identity::Identity;
 use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::{Place, Status};
-use crate::report::{self, ERROR, HEADER, write};
+use crate::report::{self, ERROR, HEADER, WARNING, write};
 use crate::validate::report::{VALID, error};
-use crate::work::Done;
+use crate::work::{Done, Event};
 
 /// Where verdicts go.
 pub(super) enum Printer {
@@ -34,8 +34,13 @@ impl Printer {
         }
     }
 
-    pub(super) fn add(&mut self, done: Done<Outcome>) -> io::Result<()> {
-        let Done { outcome, findings } = done;
+    pub(super) fn add(&mut self, event: Event<Outcome>) -> io::Result<()> {
+        let done = match event {
+            Event::Done(done) => done,
+            Event::Findings(findings) => return self.add_findings(findings),
+        };
+        let status = done.status();
+        let Done { outcome, findings, .. } = done;
         // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
         if let (Some(problem), false) = (no_verdict, matches!(self, Printer::Findings(_))) {
@@ -43,11 +48,22 @@ impl Printer {
         }
         match self {
             Printer::Text if no_verdict.is_some() => Ok(()),
-            Printer::Text => write(&text(&outcome, &findings)),
+            Printer::Text => write(&text(&outcome, &findings, status)),
             Printer::Json(items) => items.add(item(outcome)),
             Printer::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, findings)
+                collector.add(&outcome.place, &outcome.identity, findings, false)
             }
+        }
+    }
+
+    fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
+        match self {
+            Printer::Findings(collector) => collector.add_findings(findings),
+            Printer::Json(_) => {
+                report::to_stderr(&findings::text(&findings));
+                Ok(())
+            }
+            Printer::Text => write(&findings::text(&findings)),
         }
     }
 
@@ -67,7 +83,7 @@ impl Printer {
                 items.add(item)
             }
             Printer::Findings(collector) => {
-                collector.add(&Place::file(""), &Identity::default(), together(lints))
+                collector.add(&Place::file(""), &Identity::default(), together(lints), false)
             }
         }
     }
@@ -81,8 +97,11 @@ impl Printer {
     }
 }
 
-fn text(outcome: &Outcome, findings: &[Finding]) -> String {
+fn text(outcome: &Outcome, findings: &[Finding], status: Status) -> String {
     let verdict = match outcome.status() {
+        Status::Refused if status == Status::Fine => {
+            format!("{WARNING}refused, but ignored{WARNING:#}")
+        }
         Status::Fine => format!("{VALID}accepted{VALID:#}"),
         _ => format!("{ERROR}refused{ERROR:#}"),
     };

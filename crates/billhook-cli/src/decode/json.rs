@@ -29,7 +29,7 @@ impl JsonReport {
     }
 
     /// Prints an outcome. Errors go to standard error too.
-    pub(crate) fn add(&mut self, outcome: Outcome<'_>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, outcome: Outcome<'_>, is_told: bool) -> io::Result<()> {
         let mut item = Fields::of_object(outcome.place, outcome.identity);
         let changes = match outcome.result {
             Ok(done) => {
@@ -40,7 +40,9 @@ impl JsonReport {
                 done.changes
             }
             Err(problem) => {
-                report::problem(&problem);
+                if !is_told {
+                    report::problem(&problem);
+                }
                 item.value("warnings", Value::Array(Vec::new()));
                 item.value("error", error(*problem));
                 Vec::new()

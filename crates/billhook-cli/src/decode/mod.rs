@@ -14,9 +14,10 @@ use crate::args::Command;
 use crate::crds::{Crds, Used};
 use crate::findings::Collector;
 use crate::options::Report;
+use crate::policy::{Known, Policy};
 use crate::problem::{Status, no_objects};
 use crate::report;
-use crate::work::{self, Done};
+use crate::work::{self, Done, Event, Pass};
 use json::JsonReport;
 use outcome::Outcome;
 use run::Run;
@@ -33,7 +34,14 @@ enum Printer {
 /// Runs a command. The error is one of writing the output.
 pub(crate) fn run(command: &Command) -> io::Result<Status> {
     let common = command.common();
-    let (crds, problems) = Crds::read(&common.crd, common.crd_options());
+    let is_stream = matches!(command, Command::Decode(decode) if decode.ndjson);
+    let config = match common.server.config(&common.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let inputs = if is_stream { &[] } else { common.objects.as_slice() };
+    let options = common.crd_options(&config);
+    let (crds, problems) = Crds::read(&common.crd, &config, inputs, options);
     let mut status = report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);
@@ -50,25 +58,31 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     };
     let mut used = Used::default();
     let run = Run { command, crds: &crds };
-    let mut print = |done: Done<Outcome<'_>>| {
-        let Done { outcome, findings } = done;
+    let policy = match Policy::new(&config, &Known::default()) {
+        Ok(policy) => policy,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let mut print = |event: Event<Outcome<'_>>| {
+        let Event::Done(Done { outcome, findings, is_told }) = event else { return Ok(()) };
         text::notes(&outcome, &mut used, run.is_request());
         if common.check && outcome.would_change() {
             status = status.max(Status::Changed);
         }
         match &mut printer {
+            Printer::Text(_) if is_told => Ok(()),
             Printer::Text(text) => text.add(&outcome),
-            Printer::Json(json) => json.add(outcome),
+            Printer::Json(json) => json.add(outcome, is_told),
             Printer::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, findings)
+                collector.add(&outcome.place, &outcome.identity, findings, is_told)
             }
         }
     };
-    let (mut worst, others) = work::run(&run, &common.objects, command.fixing(), &mut print)?;
+    let pass = Pass { fixing: command.fixing(), policy };
+    let (mut worst, others) = work::run(&run, &common.objects, pass, &mut print)?;
     if others.is_all {
         let done = Done::failed(no_objects(&common.objects));
         worst = worst.max(done.status());
-        print(done)?;
+        print(Event::Done(done))?;
     }
     match printer {
         Printer::Text(_) => {}

@@ -11,7 +11,8 @@ use std::io::{self, Write as _};
 use clap::Args;
 
 use crate::problem::Status;
-use book::{Book, Rule};
+pub(crate) use book::Book;
+use book::Rule;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {

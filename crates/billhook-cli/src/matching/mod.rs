@@ -30,14 +30,19 @@ use subject::{Decided, is_named};
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut problems = Vec::new();
     let mut namespaces = Namespaces::default();
-    let kubernetes = command.server.kubernetes;
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(print_problems(&[*problem])),
+    };
+    let kubernetes = command.server.kubernetes(&config);
     let configurations =
         configurations(&command.webhooks, kubernetes, &mut namespaces, &mut problems);
     namespaces.read(&command.namespace_labels, &mut problems);
-    let mut crds = None;
-    if !command.crd.is_empty() {
-        let (read, found) = Crds::read(&command.crd, command.server.crd_options());
-        crds = Some(read);
+    let options = command.server.crd_options(&config);
+    let (crds, found) = Crds::read(&command.crd, &config, &command.objects, options);
+    let are_given = !command.crd.is_empty() || !config.crds().is_empty();
+    let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
+    if crds.is_some() {
         problems.extend(found);
     }
     let mut status = print_problems(&problems);

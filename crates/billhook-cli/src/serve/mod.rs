@@ -38,7 +38,7 @@ pub(crate) fn run(command: &Serve) -> io::Result<Status> {
 async fn serve(command: &Serve) -> Result<(), Box<Problem>> {
     let token = match (&command.token_file, &command.write_kubeconfig) {
         (Some(file), _) => Some(read_token(file)?),
-        // kubectl asks for a password where there is no token.
+        // Without a token kubectl asks for a password.
         (None, Some(_)) => Some(uuid::Uuid::new_v4().simple().to_string()),
         (None, None) => None,
     };

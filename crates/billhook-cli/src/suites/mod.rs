@@ -12,6 +12,7 @@ use billhook_suite::{
     Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites,
 };
 
+use crate::crd_files::Files;
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
 use crate::problem::{self, Place, Problem, Status};
@@ -102,7 +103,10 @@ fn wanted(plan: Plan, filter: Option<&str>) -> Vec<Run> {
 
 /// The definitions and the version for suites that name none.
 fn options(command: &Test, problems: &mut Vec<Problem>) -> PlanOptions {
-    let options = PlanOptions::default().kubernetes(command.server.kubernetes).read(read_file);
+    let config = command.server.config(&command.suites);
+    let config = config.map_err(|problem| problems.push(*problem)).unwrap_or_default();
+    let kubernetes = command.server.kubernetes(&config);
+    let options = PlanOptions::default().kubernetes(kubernetes).read(read_file);
     if command.crd.is_empty() {
         return options;
     }
@@ -111,7 +115,9 @@ fn options(command: &Test, problems: &mut Vec<Problem>) -> PlanOptions {
         let is_one = CustomResourceDefinition::is_definition(&document.value);
         is_one.then(|| FoundDefinition::new(place, document.value))
     };
-    let documents = readable_documents(&command.crd, problems).into_iter();
+    let files = Files::find(&command.crd);
+    problems.extend(files.problems);
+    let documents = readable_documents(&files.paths, problems).into_iter();
     options.definitions(documents.filter_map(definition).collect())
 }
 

@@ -15,15 +15,21 @@ use crate::crds::{Crd, Crds, version_named};
 use crate::decode::from_request;
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, readable_documents};
+use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status, no_objects};
 use crate::stored::Stored;
-use crate::work::{self, Done, Work};
+use crate::work::{self, Done, Event, Pass, Work};
 use outcome::{Checked, Outcome};
 use report::Printer;
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Validate) -> io::Result<Status> {
-    let (crds, mut problems) = Crds::read(&command.crd, command.crd_options());
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(crate::report::problems(&[*problem])),
+    };
+    let options = command.server.crd_options(&config);
+    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
     let old = readable_documents(&command.old, &mut problems);
     let old = Stored::new(old, &command.namespace);
     let mut status = crate::report::problems(&problems);
@@ -32,12 +38,16 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
     }
     let mut printer = Printer::new(command);
     let run = Run { command, crds: &crds, old: &old };
-    let (worst, others) =
-        work::run(&run, &command.objects, command.fixing, |done| printer.add(done))?;
+    let policy = match Policy::new(&config, &command.known) {
+        Ok(policy) => policy,
+        Err(problem) => return Ok(crate::report::problems(&[*problem])),
+    };
+    let pass = Pass { fixing: command.fixing, policy };
+    let (worst, others) = work::run(&run, &command.objects, pass, |event| printer.add(event))?;
     if others.is_all {
         let done = Done::failed(no_objects(&command.objects));
         status = status.max(done.status());
-        printer.add(done)?;
+        printer.add(Event::Done(done))?;
     }
     printer.finish()?;
     Ok(status.max(worst))
@@ -63,6 +73,10 @@ impl<'r> Work for Run<'r> {
         let mut used = None;
         let result = self.check(document, &identity, &mut used);
         Outcome { place, identity, used, result }
+    }
+
+    fn finds_all(&self) -> bool {
+        true
     }
 }
 

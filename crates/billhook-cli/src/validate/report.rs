@@ -17,8 +17,8 @@ use crate::findings::{self, Collector};
 use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::Status;
-use crate::report::{self, ERROR, visible, write};
-use crate::work::Done;
+use crate::report::{self, ERROR, WARNING, visible, write};
+use crate::work::{Done, Event};
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
 
@@ -47,8 +47,13 @@ impl Printer {
         Printer { quiet: command.quiet, used: Used::default(), form }
     }
 
-    pub(crate) fn add(&mut self, done: Done<Outcome<'_>>) -> io::Result<()> {
-        let Done { outcome, findings } = done;
+    pub(crate) fn add(&mut self, event: Event<Outcome<'_>>) -> io::Result<()> {
+        let done = match event {
+            Event::Done(done) => done,
+            Event::Findings(findings) => return self.add_findings(findings),
+        };
+        let is_ignored = done.status() == Status::Fine;
+        let Done { outcome, findings, is_told } = done;
         let used = outcome.used.iter();
         let notes = used.flat_map(|(crd, version)| self.used.notes(crd, version, true));
         notes.for_each(|note| report::warning(&note));
@@ -57,10 +62,24 @@ impl Printer {
             Ok(checked) if checked.validation.verdict() == Verdict::Valid
         );
         match &mut self.form {
-            Form::Findings(collector) => collector.add(&outcome.place, &outcome.identity, findings),
+            Form::Findings(collector) => {
+                collector.add(&outcome.place, &outcome.identity, findings, is_told)
+            }
             _ if self.quiet && is_valid => Ok(()),
-            Form::Json(items) => items.add(item(outcome)),
-            Form::Text => print_text(&outcome, &findings),
+            Form::Json(items) => items.add(item(outcome, is_told)),
+            Form::Text if is_told => Ok(()),
+            Form::Text => print_text(&outcome, &findings, is_ignored),
+        }
+    }
+
+    fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
+        match &mut self.form {
+            Form::Findings(collector) => collector.add_findings(findings),
+            Form::Json(_) => {
+                report::to_stderr(&findings::text(&findings));
+                Ok(())
+            }
+            Form::Text => write(&findings::text(&findings)),
         }
     }
 
@@ -82,8 +101,11 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     }
 }
 
-fn print_text(outcome: &Outcome<'_>, findings: &[Finding]) -> io::Result<()> {
+fn print_text(outcome: &Outcome<'_>, findings: &[Finding], is_ignored: bool) -> io::Result<()> {
     let (word, style) = match &outcome.result {
+        Ok(checked) if checked.validation.verdict() == Verdict::Invalid && is_ignored => {
+            ("invalid, but ignored", WARNING)
+        }
         Ok(checked) => word(checked.validation.verdict()),
         Err(problem) if problem.status == Status::Refused => ("refused", ERROR),
         Err(problem) => {
@@ -103,7 +125,7 @@ pub(crate) fn line(out: &mut String, label: &str, style: Style, text: &str) {
     let _ = writeln!(out, "  {style}{label}:{style:#} {}", visible(text));
 }
 
-fn item(outcome: Outcome<'_>) -> Fields {
+fn item(outcome: Outcome<'_>, is_told: bool) -> Fields {
     let mut item = Fields::of_object(outcome.place, outcome.identity);
     match outcome.result {
         Ok(Checked { warnings, validation }) => {
@@ -114,7 +136,9 @@ fn item(outcome: Outcome<'_>) -> Fields {
             item.text("message", validation.status_message());
         }
         Err(problem) => {
-            report::problem(&problem);
+            if !is_told {
+                report::problem(&problem);
+            }
             let refused = problem.status == Status::Refused;
             item.text("verdict", refused.then(|| "refused".to_owned()));
             item.value("errors", Value::Array(Vec::new()));

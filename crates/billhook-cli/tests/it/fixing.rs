@@ -1,9 +1,8 @@
 //! `--fix` and `--diff`.
 
 use std::fs;
-use std::path::PathBuf;
 
-use crate::support::{cases, run, snapshot};
+use crate::support::{Scratch, cases, run, snapshot};
 
 cases! {
     diff: "validate --diff --crd fixtures/crds -" < [TYPOS];
@@ -44,41 +43,15 @@ spec:
   - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
 ";
 
-/// A file that is removed at the end.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str, text: &str) -> Self {
-        let file = format!("billhook-{}-{name}", std::process::id());
-        let path = std::env::temp_dir().join(file);
-        fs::write(&path, text).unwrap();
-        Scratch(path)
-    }
-
-    fn run(&self, args: &str) -> String {
-        let path = self.0.to_str().unwrap();
-        run(&format!("{args} {path}"), "").replace(path, "FILE")
-    }
-
-    fn text(&self) -> String {
-        fs::read_to_string(&self.0).unwrap()
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_file(&self.0);
-    }
-}
-
 #[test]
 fn fix_in_place() {
-    let file = Scratch::new("fix.yaml", TYPOS);
-    snapshot!("fix", file.run("validate --fix --crd fixtures/crds"));
-    let fixed = file.text();
+    let scratch = Scratch::new("fix", &[("a.yaml", TYPOS)]);
+    let args = "validate --fix --crd fixtures/crds DIR/a.yaml";
+    snapshot!("fix", scratch.run(args));
+    let fixed = scratch.text("a.yaml");
     snapshot!("fixed", fixed);
-    snapshot!("fix_again", file.run("validate --fix --crd fixtures/crds"));
-    assert_eq!(file.text(), fixed);
+    snapshot!("fix_again", scratch.run(args));
+    assert_eq!(scratch.text("a.yaml"), fixed);
 }
 
 /// A file that may not be replaced stays as it is.
@@ -87,18 +60,14 @@ fn fix_in_place() {
 fn read_only_directory() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let directory = std::env::temp_dir().join(format!("billhook-{}-closed", std::process::id()));
-    fs::create_dir_all(&directory).unwrap();
-    let file = directory.join("a.yaml");
-    fs::write(&file, TYPOS).unwrap();
-    fs::set_permissions(&directory, fs::Permissions::from_mode(0o555)).unwrap();
-    let is_root = fs::write(directory.join("probe"), "").is_ok();
-    let shown = run(&format!("validate --fix --crd fixtures/crds {}", file.display()), "");
-    let text = fs::read_to_string(&file).unwrap();
-    fs::set_permissions(&directory, fs::Permissions::from_mode(0o755)).unwrap();
-    fs::remove_dir_all(&directory).unwrap();
+    let scratch = Scratch::new("closed", &[("a.yaml", TYPOS)]);
+    let set = |mode| fs::set_permissions(scratch.path(), fs::Permissions::from_mode(mode)).unwrap();
+    set(0o555);
+    let is_root = fs::write(scratch.path().join("probe"), "").is_ok();
+    let shown = scratch.run("validate --fix --crd fixtures/crds DIR/a.yaml");
+    set(0o755);
     if !is_root {
         assert!(shown.contains("exit status: 2") && shown.contains("permission denied"), "{shown}");
-        assert_eq!(text, TYPOS);
+        assert_eq!(scratch.text("a.yaml"), TYPOS);
     }
 }

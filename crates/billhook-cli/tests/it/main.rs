@@ -20,8 +20,10 @@ mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
 mod explain;
+mod finding_crds;
 mod fixing;
 mod hostile;
+mod policy;
 mod readme;
 mod serve;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]

@@ -3,7 +3,6 @@
 use billhook::to_json_pretty;
 use serde_json::{Value, json};
 
-use super::fingerprint;
 use crate::finding::{Finding, Severity};
 use crate::visible::visible;
 
@@ -70,7 +69,7 @@ fn gitlab_issue(finding: &Finding) -> Value {
     json!({
         "description": visible(&finding.text),
         "check_name": finding.rule,
-        "fingerprint": fingerprint(finding),
+        "fingerprint": finding.fingerprint(),
         "severity": severity,
         "location": {"path": finding.file(), "lines": {"begin": line}},
     })

@@ -74,18 +74,3 @@ fn location(finding: &Finding) -> String {
         None => file,
     }
 }
-
-/// A number by which a finding is known again when lines have moved, as 16 hexadecimal digits: made
-/// of its file, object, field, rule and text.
-fn fingerprint(finding: &Finding) -> String {
-    const OFFSET: u64 = 0xcbf2_9ce4_8422_2325;
-    const PRIME: u64 = 0x0100_0000_01b3;
-    let object = &finding.object;
-    let path = finding.path.to_string();
-    let parts =
-        [finding.file(), &object.api_version, &object.kind, &object.namespace, &object.name];
-    let parts = parts.into_iter().chain([path.as_str(), &finding.rule, &finding.text]);
-    let bytes = parts.flat_map(|part| part.bytes().chain([0]));
-    let hash = bytes.fold(OFFSET, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(PRIME));
-    format!("{hash:016x}")
-}

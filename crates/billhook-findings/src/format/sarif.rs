@@ -4,7 +4,6 @@ use billhook::{Span, to_json_pretty};
 use indexmap::IndexSet;
 use serde_json::{Value, json};
 
-use super::fingerprint;
 use super::json::object;
 use crate::finding::{Edit, Finding, Label, Severity};
 use crate::source::Source;
@@ -82,7 +81,7 @@ fn result(finding: &Finding, rule: usize) -> Value {
         ("message", Some(json!({"text": finding.text}))),
         ("locations", Some(location.into_iter().collect())),
         ("relatedLocations", finding.schema.as_ref().map(|label| json!([related(label)]))),
-        ("partialFingerprints", Some(json!({"billhook/v1": fingerprint(finding)}))),
+        ("partialFingerprints", Some(json!({"billhook/v1": finding.fingerprint()}))),
         ("fixes", fixes.map(|fix| json!([fix]))),
     ])
 }

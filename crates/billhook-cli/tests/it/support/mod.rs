@@ -1,5 +1,6 @@
 //! Runs the built command and compares all that comes out of it with snapshots.
 
+use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -39,6 +40,46 @@ pub(crate) fn run_with(args: &str, stdin: &[u8], environment: &[(&str, &str)]) -
         String::from_utf8(stdout).unwrap(),
         String::from_utf8(stderr).unwrap()
     )
+}
+
+/// A directory that is removed at the end.
+pub(crate) struct Scratch(PathBuf);
+
+impl Scratch {
+    /// Creates a directory with files by their paths in it.
+    pub(crate) fn new(name: &str, files: &[(&str, &str)]) -> Self {
+        let scratch =
+            Scratch(std::env::temp_dir().join(format!("billhook-{}-{name}", std::process::id())));
+        fs::create_dir_all(&scratch.0).unwrap();
+        files.iter().for_each(|(file, text)| scratch.write(file, text));
+        scratch
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn write(&self, file: &str, text: &str) {
+        let path = self.0.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    pub(crate) fn text(&self, file: &str) -> String {
+        fs::read_to_string(self.0.join(file)).unwrap()
+    }
+
+    /// Runs the command, in whose arguments `DIR` is the directory; so it is in what comes out.
+    pub(crate) fn run(&self, args: &str) -> String {
+        let path = self.0.to_str().unwrap();
+        run(&args.replace("DIR", path), "").replace(path, "DIR")
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
 }
 
 /// Compares with a snapshot beside the test file; its first line says all that the expression

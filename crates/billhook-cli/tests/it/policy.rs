@@ -1,0 +1,131 @@
+//! `billhook.toml`, comments that ignore findings, and baselines.
+
+use serde_json::Value;
+
+use crate::support::{Scratch, run, snapshot};
+
+const OBJECT: &str = "\
+apiVersion: data.example.com/v1
+kind: Backup
+metadata: {name: nightly}
+spec:
+  schedule: \"1 2 3 4 5\"
+  target: {url: bucket}
+  sise: 1
+  retention: {keepLast: 0}
+";
+
+fn scratch(name: &str, files: &[(&str, &str)]) -> Scratch {
+    let scratch = Scratch::new(name, files);
+    scratch.write("crds/backups.yaml", &backups());
+    scratch
+}
+
+fn backups() -> String {
+    let root = crate::support::root();
+    std::fs::read_to_string(root.join("fixtures/crds/backups.data.example.com.yaml")).unwrap()
+}
+
+#[test]
+fn settings() {
+    let toml = "\
+kubernetes = \"1.34\"
+crds = [\"crds\"]
+[rules]
+RP-20 = \"error\"
+[[files]]
+pattern = \"tests/**/*.yaml\"
+rules = { RP-20 = \"note\", FieldValueInvalid = \"off\", FieldValueTypeInvalid = \"off\" }
+";
+    let files = [
+        ("billhook.toml", toml),
+        ("a.yaml", OBJECT),
+        ("tests/deep/b.yaml", OBJECT),
+        ("tests/c.yaml", OBJECT),
+    ];
+    let scratch = scratch("settings", &files);
+    let args = "validate --format concise DIR/tests DIR/a.yaml";
+    snapshot!("settings", scratch.run(args));
+    snapshot!("settings_elsewhere", run_elsewhere(&scratch));
+    snapshot!("settings_ignored", scratch.run("validate DIR/tests/c.yaml"));
+}
+
+/// The settings are named, and not found.
+fn run_elsewhere(scratch: &Scratch) -> String {
+    let path = scratch.path().to_str().unwrap().to_owned();
+    let args = format!("validate --format concise --config {path}/billhook.toml -");
+    run(&args, OBJECT).replace(&path, "DIR")
+}
+
+#[test]
+fn settings_that_are_wrong() {
+    for (name, toml) in [
+        ("unknown_key", "crds = []\ncrd = []\n"),
+        ("unknown_level", "[rules]\nRP-20 = \"fatal\"\n"),
+        ("unknown_rule", "[rules]\nRP-20000 = \"off\"\n"),
+        ("unknown_version", "\nkubernetes = \"1.99\"\n"),
+        ("bad_pattern", "[[files]]\npattern = \"***\"\nrules = {}\n"),
+        ("not_toml", "a = [\n"),
+    ] {
+        let scratch = scratch(name, &[("billhook.toml", toml), ("a.yaml", OBJECT)]);
+        snapshot!(format!("settings_{name}"), scratch.run("validate DIR/a.yaml"));
+    }
+    snapshot!("settings_missing", run("validate --config none.toml fixtures/objects", ""));
+}
+
+#[test]
+fn ignored_in_comments() {
+    let text = "\
+apiVersion: data.example.com/v1
+kind: Backup
+metadata: {name: nightly}
+spec:
+  schedule: \"1 2 3 4 5\"
+  # billhook: ignore FieldValueTypeInvalid because the bucket is made later
+  # It is.
+
+  target: {url: bucket}
+  sise: 1 # billhook: ignore RP-20, FieldValueInvalid because: old
+  retention: {keepLast: 0}
+  # billhook: ignore
+  suspend: false # billhook: ignore RP-2O because of nothing
+  labels:
+    a: |
+      # billhook: ignore RP-20 is text here
+    b: 'x # billhook: ignore RP-20'
+";
+    let scratch = scratch("ignored", &[("billhook.toml", "crds = ['crds']\n"), ("a.yaml", text)]);
+    snapshot!("ignored", scratch.run("validate DIR/a.yaml"));
+    // To decode finds less than to validate.
+    snapshot!("ignored_decode", scratch.run("decode --format concise DIR/a.yaml"));
+}
+
+#[test]
+fn baselines() {
+    let scratch =
+        scratch("baseline", &[("billhook.toml", "crds = ['crds']\n"), ("a.yaml", OBJECT)]);
+    let args = "validate --format concise --baseline DIR/known.json DIR/a.yaml";
+    snapshot!("baseline_missing", scratch.run(args));
+    snapshot!("baseline_write", scratch.run(&format!("{args} --write-baseline")));
+    check_baseline(&scratch.text("known.json"));
+    snapshot!("baseline_known", scratch.run(args));
+    // Lines move, one finding goes and another comes.
+    let changed = OBJECT.replace("spec:", "\nspec:").replace("sise: 1", "size: 1");
+    scratch.write("a.yaml", &changed);
+    snapshot!("baseline_changed", scratch.run(args));
+    scratch.write("known.json", "{\"kind\": \"Baseline\", \"extra\": 1}");
+    snapshot!("baseline_unreadable", scratch.run(args));
+}
+
+/// The file is as its schema says, and has the findings in order.
+fn check_baseline(text: &str) {
+    let path = crate::support::root().join("docs/formats/baseline.schema.json");
+    let schema = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let document: Value = serde_json::from_str(text).unwrap();
+    assert!(validator.is_valid(&document), "{document:#}");
+    assert!(!validator.is_valid(&serde_json::json!({"findings": [1]})), "the schema can refuse");
+    let findings = document["findings"].as_array().unwrap();
+    let rules: Vec<&Value> = findings.iter().map(|finding| &finding["rule"]).collect();
+    assert_eq!(rules, ["FieldValueInvalid", "FieldValueTypeInvalid", "RP-20"]);
+}
