@@ -146,14 +146,14 @@ impl Status {
 
     /// Creates a 404: the object does not exist.
     pub fn not_found(resource: &GroupVersionResource, name: &str) -> Self {
-        let message = format!("{} \"{name}\" not found", resource.qualified());
+        let message = format!("{} {} not found", resource.qualified(), quote(name));
         Self::of_object((404, "NotFound"), resource, name, message)
     }
 
     /// Creates a 409: the object exists already. If its name was generated, the client may try
     /// again.
     pub fn already_exists(resource: &GroupVersionResource, name: &str, is_generated: bool) -> Self {
-        let mut message = format!("{} \"{name}\" already exists", resource.qualified());
+        let mut message = format!("{} {} already exists", resource.qualified(), quote(name));
         if is_generated {
             message.push_str(", the server was not able to generate a unique name for the object");
         }
@@ -167,13 +167,13 @@ impl Status {
     /// Creates a 409: the object is not the one that the client means (RP-42).
     pub fn conflict(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
         let subject = resource.qualified();
-        let message = format!("Operation cannot be fulfilled on {subject} \"{name}\": {why}");
+        let message = format!("Operation cannot be fulfilled on {subject} {}: {why}", quote(name));
         Self::of_object((409, "Conflict"), resource, name, message)
     }
 
     /// Creates a 403: the request is not allowed (RP-91).
     pub fn forbidden(resource: &GroupVersionResource, name: &str, why: &str) -> Self {
-        let name_or_not = if name.is_empty() { String::new() } else { format!(" \"{name}\"") };
+        let name_or_not = if name.is_empty() { String::new() } else { format!(" {}", quote(name)) };
         let message = format!("{}{name_or_not} is forbidden: {why}", resource.qualified());
         Self::of_object((403, "Forbidden"), resource, name, message)
     }

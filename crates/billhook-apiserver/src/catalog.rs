@@ -17,8 +17,11 @@ use crate::storage::{Collection, Object, Revision};
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
 
+/// Where custom resources are stored, as some errors say (RE-72).
+const REGISTRY: &str = "/registry/apiextensions.kubernetes.io";
+
 /// The resource of a definition, ready to serve.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Resource {
     pub(crate) definition: CustomResourceDefinition,
     pub(crate) collection: Collection,
@@ -26,6 +29,8 @@ pub(crate) struct Resource {
     pub(crate) admission: Admission,
     /// Whether it is a resource of the server itself, which has other texts of some errors.
     pub(crate) is_native: bool,
+    /// The revision since which it is served as it is: older changes are not told (LC-42).
+    pub(crate) since: Revision,
     /// Says when the definition has become another one, or is gone.
     pub(crate) retired: Arc<watch::Sender<bool>>,
 }
@@ -34,14 +39,14 @@ impl Resource {
     pub(crate) fn new(document: &Value, chain: Chain) -> Result<Self, CrdError> {
         let definition = CustomResourceDefinition::from_value(document)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
-        let admission = Admission::new(definition.clone(), chain);
+        let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
         let retired = Arc::new(watch::channel(false).0);
-        Ok(Resource { definition, collection, admission, is_native: false, retired })
+        Ok(Resource { definition, collection, admission, is_native: false, since: 0, retired })
     }
 
     /// The resource as one of the server itself, with rules of its own.
     pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>) -> Self {
-        self.admission = self.admission.strategy(strategy);
+        self.admission = self.admission.strategy(strategy).registry("/registry");
         self.is_native = true;
         self
     }
@@ -84,7 +89,9 @@ impl Defined {
         });
         let kept = before.and_then(|before| before.resource.as_ref()).filter(|_| is_same);
         let resource = resource.map(|mut resource| {
+            resource.since = object.modified;
             if let Some(kept) = kept {
+                resource.since = kept.since;
                 resource.retired = Arc::clone(&kept.retired);
             }
             Arc::new(resource)
@@ -133,6 +140,20 @@ impl Catalog {
     /// Returns a resource of the server itself, by the name of its definition.
     pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
         self.native.get(name).cloned()
+    }
+
+    /// Copies the catalog for another server, whose changes nobody hears of here.
+    pub(crate) fn fork(&self) -> Self {
+        let definitions = self.definitions.iter().map(|(name, defined)| {
+            let resource = defined.resource.as_ref().map(|resource| {
+                let retired = Arc::new(watch::channel(false).0);
+                Arc::new(Resource { retired, ..Resource::clone(resource) })
+            });
+            let document = defined.document.clone();
+            let Defined { created, revision, .. } = **defined;
+            (name.clone(), Arc::new(Defined { document, created, revision, resource }))
+        });
+        Catalog { native: Arc::clone(&self.native), definitions: Arc::new(definitions.collect()) }
     }
 
     /// Returns the definitions of a group, the oldest first.

@@ -9,6 +9,7 @@ use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
 use billhook_admission::ServerFields;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
+use http::Method;
 use http_body_util::{BodyExt as _, Limited};
 use serde_json::Value;
 
@@ -18,7 +19,7 @@ use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::request::Request;
-use crate::response::{Form, Response};
+use crate::response::{Body, Form, Response};
 use crate::rest;
 use crate::state::{Clock, Shared};
 use crate::storage::MemoryStorage;
@@ -76,7 +77,7 @@ impl Server {
         let shared = &self.shared;
         let shared = Shared {
             storage: shared.storage.fork(),
-            catalog: RwLock::new(shared.catalog()),
+            catalog: RwLock::new(shared.catalog().fork()),
             user: shared.user.clone(),
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
@@ -97,10 +98,12 @@ impl Server {
             Err(error) => return Form::default().status(&unreadable(&*error)),
         };
         let request = Request::new(parts, body);
-        match self.documents(&request) {
+        let response = match self.documents(&request) {
             Some(response) => response,
             None => rest::serve(&self.shared, &request).await,
-        }
+        };
+        // RE-09.
+        if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
 
     /// Answers a request for a document about the server; `None` if the path is another one.

@@ -95,6 +95,10 @@ pub(crate) fn all_versions(
     if storage != 1 {
         refuse("must have exactly one version marked as storage version");
     }
+    // The name of the first version is that of an older field too.
+    if let Some(first) = model.versions.first().filter(|first| !first.name().is_empty()) {
+        label(spec("version"), first.name(), errors);
+    }
 }
 
 /// Shows the versions in the internal form, without the parts that are moved to the top (CV-06).

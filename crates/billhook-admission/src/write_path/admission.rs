@@ -66,6 +66,7 @@ pub struct Admission {
     chain: Chain,
     store: Option<Arc<dyn Store>>,
     strategy: Option<Arc<dyn Strategy>>,
+    registry: Arc<str>,
     server_fields: Arc<dyn Fn() -> ServerFields + Send + Sync>,
     clock: Arc<dyn Fn() -> Time + Send + Sync>,
 }
@@ -92,6 +93,7 @@ impl Admission {
             chain,
             store: None,
             strategy: None,
+            registry: "/registry".into(),
             server_fields: Arc::new(ServerFields::random),
             clock: Arc::new(now),
         }
@@ -129,6 +131,15 @@ impl Admission {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = Some(store);
+        self
+    }
+
+    /// The write path with another place in storage, which some errors tell: where a whole API
+    /// server has `/registry`, one of custom resources alone has
+    /// `/registry/apiextensions.kubernetes.io` (RE-72).
+    #[must_use]
+    pub fn registry(mut self, registry: &str) -> Self {
+        self.registry = registry.into();
         self
     }
 
@@ -172,6 +183,7 @@ impl Admission {
         }
         let incoming = Incoming {
             model: &self.model,
+            registry: &self.registry,
             strategy: self.strategy.as_deref(),
             version: &version,
             resource: &resource,

@@ -23,12 +23,15 @@ use billhook::{
     field_warnings,
 };
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{GroupVersionResource, Status};
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]
 pub(super) struct Incoming<'i> {
     pub(super) model: &'i CustomResources,
+    /// Where storage keeps the objects, as errors say.
+    pub(super) registry: &'i str,
     pub(super) strategy: Option<&'i dyn Strategy>,
     pub(super) version: &'i CrdVersion,
     pub(super) resource: &'i ApiResource,
@@ -68,8 +71,7 @@ impl<'i> Incoming<'i> {
             Operation::Create => (None, None),
             _ => {
                 if stored.bytes.is_empty() {
-                    let name = self.name_in_body();
-                    return Err(Status::not_found(&self.resource.resource, &name));
+                    return Err(self.not_found(warnings, changes));
                 }
                 let read = read_stored(self.model, self.version, stored).await;
                 let (mut old, revision) = read?;
@@ -112,6 +114,23 @@ impl<'i> Incoming<'i> {
         Ok(Arrived { old, revision, attributes })
     }
 
+    /// The failure of a request for an object that there is not. A replacement is decoded first
+    /// (RE-71).
+    fn not_found(&self, warnings: &mut Warnings, changes: &mut Vec<Difference>) -> Status {
+        let request = self.request;
+        if request.form == UpdateForm::Replacement && !request.name.is_empty() {
+            let body = self.body(None, warnings, changes);
+            if let Err(status) = body.and_then(|object| self.check_name(&object, None)) {
+                return status;
+            }
+        }
+        let name = match request.name.as_str() {
+            "" => self.name_in_body(),
+            name => name.to_owned(),
+        };
+        Status::not_found(&self.resource.resource, &name)
+    }
+
     /// The name in a body that is not decoded; empty if there is none.
     fn name_in_body(&self) -> String {
         let kind = self.version.definition().kind();
@@ -138,6 +157,9 @@ impl<'i> Incoming<'i> {
             Some(scale) => {
                 let old = scale::of_resource(scale, old)?;
                 let object = self.body(Some(&old), warnings, changes)?;
+                if !self.request.name.is_empty() {
+                    self.check_name(&object, Some(&old))?;
+                }
                 let mut attributes = self.resource.update(object, old);
                 attributes.kind = scale::kind();
                 attributes
@@ -160,7 +182,7 @@ impl<'i> Incoming<'i> {
         let (name, namespace) = (metadata_text(old, "name"), metadata_text(old, "namespace"));
         let resource = &self.resource.resource;
         let slash = if namespace.is_empty() { "" } else { "/" };
-        let root = if self.request.dry_run { "" } else { "/registry" };
+        let root = if self.request.dry_run { "" } else { self.registry };
         let why = format!(
             "StorageError: invalid object, Code: 4, Key: {root}/{}/{}/{namespace}{slash}{name}, \
              ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition: \
@@ -185,14 +207,15 @@ impl<'i> Incoming<'i> {
     /// Whether the object may be deleted.
     fn check_deletion(&self, old: &Value, revision: Option<&str>) -> Result<(), Status> {
         let Some(wanted) = &self.request.delete_options.preconditions else { return Ok(()) };
-        let differs = |wanted: &str, found: &str| !wanted.is_empty() && wanted != found;
         let uid = metadata_text(old, "uid");
-        let (what, wanted, found) = if differs(&wanted.uid, uid) {
-            ("UID", &wanted.uid, uid)
-        } else if let Some(revision) = revision
-            && differs(&wanted.resource_version, revision)
+        let (what, wanted, found) = if let Some(wanted) = wanted.uid.as_deref()
+            && wanted != uid
         {
-            ("ResourceVersion", &wanted.resource_version, revision)
+            ("UID", wanted, uid)
+        } else if let Some((wanted, found)) = wanted.resource_version.as_deref().zip(revision)
+            && wanted != found
+        {
+            ("ResourceVersion", wanted, found)
         } else {
             return Ok(());
         };
@@ -307,17 +330,58 @@ impl<'i> Incoming<'i> {
             return Ok(scale::decode(body, field_validation)?);
         }
         let mut options = DecodeOptions::default()
+            .format(if self.request.is_patch() {
+                BodyFormat::Json
+            } else {
+                self.request.body_format
+            })
             .field_validation(field_validation)
             .report(self.request.options.trace);
         if self.strategy.is_some() && field_validation == FieldValidation::Strict {
             options = options.field_validation(FieldValidation::Warn);
         }
+        let completed = self.strategy.map(|_| self.complete_type(body)).transpose()?.flatten();
+        let body = completed.as_deref().unwrap_or(body);
         let (mut object, mut found, reported) = self.version.decode(body, &options)?.into_parts();
         changes.extend(reported.iter().map(Difference::from));
         if let Some(strategy) = self.strategy {
             self.read(strategy, &mut object, field_validation, &mut found)?;
         }
         Ok((object, found))
+    }
+
+    /// A body of a resource that has types of its own may leave out which it is. Returns it with
+    /// its type, if that is missing (LC-02).
+    fn complete_type(&self, body: &[u8]) -> Result<Option<Vec<u8>>, Undecodable> {
+        let kind = self.version.definition().kind();
+        let Ok(mut object) = read_body(body, self.request.body_format, kind) else {
+            return Ok(None);
+        };
+        let Value::Object(members) = &mut *object else { return Ok(None) };
+        let text = |name: &str| members.get(name).and_then(Value::as_str).unwrap_or_default();
+        let (found, found_version) = (text("kind").to_owned(), text("apiVersion").to_owned());
+        if !found.is_empty() && found != kind {
+            let version = found_version.rsplit('/').next().unwrap_or_default();
+            let error = format!(
+                "no kind {} is registered for version {} in scheme \
+                 \"k8s.io/apiextensions-apiserver/pkg/apiserver/apiserver.go:55\"",
+                quote(&found),
+                quote(&found_version)
+            );
+            let message = format!(
+                "{found} in version {} cannot be handled as a {kind}: {error}",
+                quote(version)
+            );
+            return Err(Undecodable { error, message });
+        }
+        if !found.is_empty() && !found_version.is_empty() {
+            return Ok(None);
+        }
+        members.insert("kind".to_owned(), kind.into());
+        if found_version.is_empty() {
+            members.insert("apiVersion".to_owned(), self.version.api_version().into());
+        }
+        Ok(Some(billhook::to_json(&object).into_bytes()))
     }
 
     /// Reads an object of a resource that has types of its own (RP-24).

@@ -126,7 +126,7 @@ fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
     let mut merged = DeepValue::from(deep_clone(current));
     match &*patch {
         Value::Object(members) => merge(&mut merged, members),
-        Value::Null => {}
+        Value::Null => return Err(Status::bad_request(INVALID_PATCH)),
         Value::Array(_) if !is_checked => return Ok((patch, Vec::new())),
         _ if !is_checked => return Err(Status::bad_request(INVALID_PATCH)),
         other => {

@@ -29,10 +29,10 @@ record! {
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct Preconditions = "Preconditions" {
-        /// Its UID; empty if any will do.
-        pub uid: String = "uid" as "UID" of "types.UID",
-        /// Its resource version; empty if any will do.
-        pub resource_version: String = "resourceVersion",
+        /// Its UID; none if any will do.
+        pub uid: Option<String> = "uid" as "UID" of "types.UID",
+        /// Its resource version; none if any will do.
+        pub resource_version: Option<String> = "resourceVersion",
     }
 }
 

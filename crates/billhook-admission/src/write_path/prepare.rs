@@ -3,6 +3,7 @@
 
 use billhook::webhook::AdmissionAttributes;
 use billhook::{ValidateOptions, Validation, keep_times_of_unchanged, scale};
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
@@ -182,6 +183,11 @@ impl Preparation<'_> {
                 let path = FieldPath::default().name("metadata").name("resourceVersion");
                 let error = FieldError::invalid(path, 0, "must be specified for an update");
                 Err(Status::invalid(&resource.group, &resource.resource, name, &[error]))
+            }
+            given if given.parse::<u64>().is_err() => {
+                let message =
+                    format!("strconv.ParseUint: parsing {}: invalid syntax", quote(given));
+                Err(Status::failure(500, "", message))
             }
             given if revision.is_some_and(|revision| revision != given) => {
                 Err(Status::conflict(resource, name, OUTDATED))

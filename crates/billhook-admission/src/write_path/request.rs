@@ -8,7 +8,7 @@ use super::deletion::DeleteOptions;
 use super::store::StoredObject;
 use crate::options::RequestOptions;
 use billhook::webhook::Operation;
-use billhook::{CrdVersion, FieldValidation};
+use billhook::{BodyFormat, CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::TypedRecord;
 
@@ -86,6 +86,8 @@ pub struct ObjectRequest {
     /// Whether the object is deleted as part of its collection, so that webhooks are not told its
     /// name (AR-35).
     pub is_in_collection: bool,
+    /// The format of the body.
+    pub body_format: BodyFormat,
     /// The handling of unknown and duplicate fields.
     pub field_validation: FieldValidation,
     /// The name under which the client's fields are managed; webhooks see it among the options.
@@ -189,7 +191,8 @@ impl ObjectRequest {
     /// The deletion of no other object than the one with this UID.
     #[must_use]
     pub fn only_uid(mut self, uid: &str) -> Self {
-        uid.clone_into(&mut self.delete_options.preconditions.get_or_insert_default().uid);
+        let preconditions = self.delete_options.preconditions.get_or_insert_default();
+        preconditions.uid = Some(uid.to_owned());
         self
     }
 
@@ -197,7 +200,7 @@ impl ObjectRequest {
     #[must_use]
     pub fn only_resource_version(mut self, resource_version: &str) -> Self {
         let preconditions = self.delete_options.preconditions.get_or_insert_default();
-        resource_version.clone_into(&mut preconditions.resource_version);
+        preconditions.resource_version = Some(resource_version.to_owned());
         self
     }
 
@@ -212,6 +215,13 @@ impl ObjectRequest {
     #[must_use]
     pub fn in_collection(mut self) -> Self {
         self.is_in_collection = true;
+        self
+    }
+
+    /// The format of the body, where the client says it.
+    #[must_use]
+    pub fn body_format(mut self, format: BodyFormat) -> Self {
+        self.body_format = format;
         self
     }
 

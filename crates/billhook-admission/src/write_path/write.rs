@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::body::{Incoming, read_stored};
 use super::prepare::Before;
+use super::request::UpdateForm;
 use super::storage;
 use super::store::{Store, StoreError, StoreWrite, StoredObject};
 use crate::object_model::metadata_text;
@@ -53,6 +54,16 @@ impl Write<'_> {
         log: &mut RequestLog,
     ) -> Result<Written, Status> {
         let began = Instant::now();
+        let given = object.as_deref().map_or("", |object| metadata_text(object, "resourceVersion"));
+        let given = if self.before.old.is_none() { given.to_owned() } else { String::new() };
+        let is_number = given.parse::<u64>().is_ok_and(|number| number > 0);
+        let request = self.incoming.request;
+        // An apply ignores it (SA-63).
+        let is_apply = request.form == UpdateForm::ServerSideApply;
+        if is_number && !is_apply && !request.dry_run {
+            let message = "resourceVersion should not be set on objects to be created";
+            return Err(Status::failure(500, "", message));
+        }
         let mut accepted = self.encode(object.as_deref_mut()).await?;
         let Some(subject) = object.as_deref().or(self.before.old.as_deref()) else {
             return Ok(Written::Accepted(accepted));
@@ -66,7 +77,8 @@ impl Write<'_> {
                 return Ok(Written::Mismatch { name, found });
             }
         };
-        let returned = self.read_back(subject, &accepted, &revision).await?;
+        let shown = if revision.is_empty() { &given } else { &revision };
+        let returned = self.read_back(subject, &accepted, shown).await?;
         if let Some(object) = object.as_deref().filter(|_| log.is_tracing) {
             let step = Step::changing(Action::Store, began.elapsed(), object, Some(&returned));
             log.steps.push(step);

@@ -23,6 +23,7 @@
 mod document;
 mod text;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::hash::BuildHasher;
@@ -82,6 +83,10 @@ pub enum Operator {
     Exists,
     /// The label is absent (WM-64).
     DoesNotExist,
+    /// The label is an integer above the value; only in texts.
+    GreaterThan,
+    /// The label is an integer below the value; only in texts.
+    LessThan,
 }
 
 /// One condition on one label.
@@ -118,6 +123,13 @@ impl Requirement {
                 errors
                     .push(FieldError::invalid(path.clone(), values.to_vec(), detail).of_strings());
             }
+            Operator::GreaterThan | Operator::LessThan
+                if values.iter().any(|value| value.parse::<i64>().is_err()) =>
+            {
+                let detail = "for 'Gt', 'Lt' operators, the value must be an integer";
+                let value = values.first().map(String::as_str).unwrap_or_default();
+                errors.push(FieldError::invalid(path.clone().index(0), value, detail));
+            }
             _ => {}
         }
         for (index, value) in values.iter().enumerate() {
@@ -152,6 +164,12 @@ impl Requirement {
         &self.values
     }
 
+    /// Compares a label with the value, if both are integers.
+    fn compare(&self, found: Option<&str>) -> Option<Ordering> {
+        let value: i64 = self.values.first()?.parse().ok()?;
+        Some(found?.parse::<i64>().ok()?.cmp(&value))
+    }
+
     /// Returns whether labels satisfy it; keys and values are compared to the byte (WM-66).
     pub fn matches<L: Labels + ?Sized>(&self, labels: &L) -> bool {
         let found = labels.label(&self.key);
@@ -162,6 +180,8 @@ impl Requirement {
             Operator::NotEquals | Operator::NotIn => !found.is_some_and(is_listed),
             Operator::Exists => found.is_some(),
             Operator::DoesNotExist => found.is_none(),
+            Operator::GreaterThan => self.compare(found).is_some_and(Ordering::is_gt),
+            Operator::LessThan => self.compare(found).is_some_and(Ordering::is_lt),
         }
     }
 }
@@ -177,6 +197,8 @@ impl fmt::Display for Requirement {
             Operator::NotIn => write!(f, "{key} notin ({values})"),
             Operator::Exists => f.write_str(key),
             Operator::DoesNotExist => write!(f, "!{key}"),
+            Operator::GreaterThan => write!(f, "{key}>{values}"),
+            Operator::LessThan => write!(f, "{key}<{values}"),
         }
     }
 }
@@ -184,8 +206,7 @@ impl fmt::Display for Requirement {
 /// A selector that is ready to match: all its requirements must hold (WM-60).
 ///
 /// `Display` prints the canonical text: requirements sorted by key, values sorted. The text of
-/// every selector but [`Selector::nothing`] parses back to the same selector. The comparisons `>`
-/// and `<` that some texts have are not known here; no document can contain them.
+/// every selector but [`Selector::nothing`] parses back to the same selector.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Selector {
     /// Sorted by key; none if nothing matches.

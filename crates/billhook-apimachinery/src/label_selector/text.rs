@@ -1,32 +1,41 @@
-//! Parsing the text of a selector, e.g. `app=web,env notin (dev,prod),!legacy`.
+//! Parsing the text of a selector, e.g. `app=web,env notin (dev,prod),!legacy` (WM-68, RE-53).
 
 use std::str::FromStr;
 
-use crate::KubernetesVersion;
+use crate::names::qualified_name;
+use crate::{FieldError, FieldPath, KubernetesVersion};
 
 use super::{Operator, Requirement, Selector, SelectorError};
 
-/// Characters that end a word.
-const SPECIAL: [char; 5] = ['(', ')', ',', '!', '='];
+/// Marks, the longer ones first.
+const MARKS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];
 
 impl FromStr for Selector {
     type Err = SelectorError;
 
     fn from_str(text: &str) -> Result<Self, SelectorError> {
-        let mut scanner = Scanner { rest: text.trim() };
+        let mut scanner = Scanner { rest: text.trim_start() };
         let mut requirements = Vec::new();
         if scanner.rest.is_empty() {
             return Ok(Selector::everything());
         }
-        loop {
-            requirements.push(scanner.requirement()?);
-            if !scanner.take(",") {
-                break;
-            }
+        if !scanner.begins_requirement() {
+            return Err(scanner.found("expected: !, identifier, or 'end of string'"));
         }
-        match scanner.rest.chars().next() {
-            None => Ok(Selector::new(requirements)),
-            Some(_) => Err(scanner.expected("`,` or the end")),
+        loop {
+            let requirement = scanner.requirement().map_err(|error| SelectorError {
+                message: format!("unable to parse requirement: {}", error.message),
+            })?;
+            requirements.push(requirement);
+            if scanner.rest.is_empty() {
+                return Ok(Selector::new(requirements));
+            }
+            if !scanner.take(",") {
+                return Err(scanner.found("expected: ',' or 'end of string'"));
+            }
+            if !scanner.begins_requirement() {
+                return Err(scanner.found("expected: identifier after ','"));
+            }
         }
     }
 }
@@ -37,70 +46,115 @@ struct Scanner<'t> {
 }
 
 impl<'t> Scanner<'t> {
-    /// Skips a mark, if it is next.
-    fn take(&mut self, mark: &str) -> bool {
-        let rest = self.rest.strip_prefix(mark);
-        self.rest = rest.map_or(self.rest, str::trim_start);
-        rest.is_some()
+    /// The next mark or word; empty at the end.
+    fn next(&self) -> &'t str {
+        let mark = MARKS.into_iter().find(|mark| self.rest.starts_with(mark));
+        let end = mark.map_or_else(|| self.word().len(), str::len);
+        self.rest.get(..end).unwrap_or_default()
     }
 
     /// The next word; empty if a mark or nothing is next.
-    fn word(&mut self) -> &'t str {
-        let ends = |c: char| c.is_whitespace() || SPECIAL.contains(&c);
-        let end = self.rest.find(ends).unwrap_or(self.rest.len());
-        let (word, rest) = self.rest.split_at_checked(end).unwrap_or((self.rest, ""));
-        self.rest = rest.trim_start();
+    fn word(&self) -> &'t str {
+        let is_special = |c: char| "=!(),><".contains(c);
+        let end = self.rest.find(|c: char| c.is_whitespace() || is_special(c));
+        self.rest.get(..end.unwrap_or(self.rest.len())).unwrap_or_default()
+    }
+
+    fn take_word(&mut self) -> &'t str {
+        let word = self.word();
+        self.rest = self.rest.get(word.len()..).unwrap_or_default().trim_start();
         word
     }
 
-    fn expected(&self, what: &str) -> SelectorError {
-        let found = match self.rest.chars().next() {
-            None => "the end".to_owned(),
-            Some(c) => format!("`{c}`"),
-        };
-        SelectorError { message: format!("expected {what}, found {found}") }
+    /// Skips a mark, if it is next.
+    fn take(&mut self, mark: &str) -> bool {
+        let is_next = self.next() == mark;
+        if is_next {
+            self.rest = self.rest.get(mark.len()..).unwrap_or_default().trim_start();
+        }
+        is_next
+    }
+
+    fn begins_requirement(&self) -> bool {
+        self.next() == "!" || !self.word().is_empty()
+    }
+
+    fn found(&self, expected: &str) -> SelectorError {
+        SelectorError { message: format!("found '{}', {expected}", self.next()) }
     }
 
     fn requirement(&mut self) -> Result<Requirement, SelectorError> {
         let is_negated = self.take("!");
-        let key = self.word();
+        let key = self.take_word();
         if key.is_empty() {
-            return Err(self.expected("the key of a label"));
+            return Err(self.found("expected: identifier"));
         }
+        check_key(key)?;
         if is_negated {
             return requirement(key, Operator::DoesNotExist, &[]);
         }
-        for (mark, operator) in
-            [("!=", Operator::NotEquals), ("==", Operator::Equals), ("=", Operator::Equals)]
-        {
+        if matches!(self.next(), "" | ",") {
+            return requirement(key, Operator::Exists, &[]);
+        }
+        for (mark, operator) in [
+            ("!=", Operator::NotEquals),
+            ("==", Operator::Equals),
+            ("=", Operator::Equals),
+            (">", Operator::GreaterThan),
+            ("<", Operator::LessThan),
+        ] {
             if self.take(mark) {
-                return requirement(key, operator, &[self.word().to_owned()]);
+                return requirement(key, operator, &[self.value()?]);
             }
         }
+        let operator = match self.word() {
+            "in" => Operator::In,
+            "notin" => Operator::NotIn,
+            _ => return Err(self.found("expected: in, notin, =, ==, !=, gt, lt")),
+        };
+        self.take_word();
+        requirement(key, operator, &self.values()?)
+    }
+
+    /// The value after an operator; empty at the end.
+    fn value(&mut self) -> Result<String, SelectorError> {
         match self.word() {
-            "" => requirement(key, Operator::Exists, &[]),
-            "in" => requirement(key, Operator::In, &self.values()?),
-            "notin" => requirement(key, Operator::NotIn, &self.values()?),
-            other => Err(SelectorError {
-                message: format!("expected an operator behind `{key}`, found `{other}`"),
-            }),
+            "" if !matches!(self.next(), "" | ",") => Err(self.found("expected: identifier")),
+            _ => Ok(self.take_word().to_owned()),
         }
     }
 
     /// A list in parentheses; an empty place in it is an empty value.
     fn values(&mut self) -> Result<Vec<String>, SelectorError> {
         if !self.take("(") {
-            return Err(self.expected("`(`"));
+            let message = format!("found '{}' expected: '('", self.next());
+            return Err(SelectorError { message });
         }
-        let mut values = vec![self.word().to_owned()];
+        if self.word().is_empty() && !matches!(self.next(), ")" | ",") {
+            return Err(self.found("expected: ',', ')' or identifier"));
+        }
+        let mut values = vec![self.take_word().to_owned()];
         while self.take(",") {
-            values.push(self.word().to_owned());
+            if self.word().is_empty() && !matches!(self.next(), ")" | ",") {
+                return Err(self.found("expected: ',', or identifier"));
+            }
+            values.push(self.take_word().to_owned());
         }
         if !self.take(")") {
-            return Err(self.expected("`,` or `)`"));
+            return Err(self.found("expected: ',' or ')'"));
         }
         Ok(values)
     }
+}
+
+/// The key is checked before anything else, and without a path.
+fn check_key(key: &str) -> Result<(), SelectorError> {
+    let messages = qualified_name(key, KubernetesVersion::default().wording());
+    if messages.is_empty() {
+        return Ok(());
+    }
+    let error = FieldError::invalid(FieldPath::default(), key, &messages.join("; "));
+    Err(SelectorError { message: error.to_string() })
 }
 
 fn requirement(

@@ -28,9 +28,6 @@ impl Strategy for DefinitionStrategy {
     fn empty(&self) -> Value {
         let mut empty = Value::Object(Map::new());
         write(&DefinitionDocument::default(), &mut empty);
-        if let Some(Value::Object(spec)) = empty.get_mut("spec") {
-            spec.insert("versions".to_owned(), Value::Null);
-        }
         empty
     }
 
@@ -128,11 +125,18 @@ fn storage_version(document: &DefinitionDocument) -> Option<&str> {
 
 /// Writes spec and status into an object, with what a server shows even if it is empty (LC-03).
 pub(super) fn write(document: &DefinitionDocument, object: &mut Value) {
+    let has_versions = object.pointer("/spec/versions").is_some_and(Value::is_array);
     let Value::Object(members) = object else { return };
     let mut put = |name: &str, value: DeepValue| {
         members.insert(name.to_owned(), value.into_inner()).map(DeepValue::from);
     };
-    put("spec", document.spec.to_document());
+    let mut spec = document.spec.to_document();
+    if let Value::Object(spec) = &mut *spec
+        && !has_versions
+    {
+        spec.insert("versions".to_owned(), Value::Null);
+    }
+    put("spec", spec);
     let mut status = document.status.to_document();
     if let Value::Object(status) = &mut *status {
         status

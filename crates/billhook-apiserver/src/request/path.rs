@@ -18,6 +18,8 @@ pub(crate) struct ResourcePath {
     pub(crate) subresource: String,
     /// Whether the path has the old form that makes every request a watch.
     pub(crate) is_watch: bool,
+    /// Whether it has the old form that no resource offers any more.
+    pub(crate) is_proxy: bool,
 }
 
 impl ResourcePath {
@@ -34,7 +36,8 @@ impl ResourcePath {
         let (group, version) = (parts.next()?.to_owned(), parts.next()?.to_owned());
         let mut rest: Vec<&str> = parts.collect();
         let is_watch = rest.first() == Some(&"watch") && rest.len() > 1;
-        if is_watch {
+        let is_proxy = rest.first() == Some(&"proxy") && rest.len() > 1;
+        if is_watch || is_proxy {
             rest.remove(0);
         }
         let (namespace, rest) = match rest.as_slice() {
@@ -52,6 +55,7 @@ impl ResourcePath {
             name: rest.first().map(|name| (*name).to_owned()),
             subresource: rest.get(1).map(|part| (*part).to_owned()).unwrap_or_default(),
             is_watch,
+            is_proxy,
         })
     }
 
@@ -59,6 +63,7 @@ impl ResourcePath {
     pub(crate) fn verb(&self, method: &Method, query: &Query) -> Verb {
         let is_collection = self.name.is_none();
         match *method {
+            _ if self.is_proxy => Verb::Proxy,
             Method::GET | Method::HEAD if self.is_watch => Verb::Watch,
             Method::GET | Method::HEAD if !is_collection => Verb::Get,
             Method::GET | Method::HEAD if query.get("watch").is_some_and(is_true) => Verb::Watch,
@@ -84,6 +89,8 @@ pub(crate) enum Verb {
     Patch,
     Delete,
     DeleteCollection,
+    /// That of an old form of paths; never offered.
+    Proxy,
     /// That of a method which no object has.
     Unknown,
 }
@@ -99,6 +106,7 @@ impl Verb {
             Verb::Patch => "patch",
             Verb::Delete => "delete",
             Verb::DeleteCollection => "deletecollection",
+            Verb::Proxy => "proxy",
             Verb::Unknown => "",
         }
     }
@@ -117,6 +125,7 @@ mod tests {
             name: name.map(str::to_owned),
             subresource: subresource.to_owned(),
             is_watch: false,
+            is_proxy: false,
         }
     }
 

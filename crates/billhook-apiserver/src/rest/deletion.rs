@@ -2,19 +2,22 @@
 
 use billhook_admission::DeleteOptions;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::record::TypedRecord as _;
+use billhook_apimachinery::print::quote;
+use billhook_apimachinery::record::{TypedRecord as _, text};
 use billhook_decode::read_json;
+use serde_json::Value;
 
-use super::options::invalid;
+use super::options::{check_body_type, invalid, is_yaml};
 use crate::request::{Query, Request};
 
 /// Reads the options: the body, or the query if the body is empty.
 pub(super) fn delete_options(request: &Request) -> Result<DeleteOptions, Status> {
     let options = if request.body.is_empty() {
         request.query.check()?;
-        of_query(&request.query)
+        of_query(&request.query)?
     } else {
-        of_body(&request.body)?
+        check_body_type(request)?;
+        of_body(request)?
     };
     invalid("DeleteOptions", &options.validate())?;
     Ok(options)
@@ -25,26 +28,57 @@ pub(super) fn is_dry_run(options: &DeleteOptions) -> bool {
     !options.dry_run.is_empty()
 }
 
-fn of_query(query: &Query) -> DeleteOptions {
+fn of_query(query: &Query) -> Result<DeleteOptions, Status> {
     let mut options = DeleteOptions::default();
     options.dry_run = query.all("dryRun").map(str::to_owned).collect();
     options.orphan_dependents =
         query.get("orphanDependents").map(|_| query.flag("orphanDependents"));
     options.propagation_policy = query.get("propagationPolicy").map(str::to_owned);
-    let (uid, resource_version) = (query.text("uid"), query.text("resourceVersion"));
-    if !uid.is_empty() || !resource_version.is_empty() {
-        let preconditions = options.preconditions.get_or_insert_default();
-        uid.clone_into(&mut preconditions.uid);
-        resource_version.clone_into(&mut preconditions.resource_version);
+    if query.get("gracePeriodSeconds").is_some() {
+        options.grace_period_seconds = Some(query.integer("gracePeriodSeconds")?);
     }
-    options
+    let given = |name| query.get(name).filter(|text| !text.is_empty()).map(str::to_owned);
+    let (uid, resource_version) = (given("uid"), given("resourceVersion"));
+    if uid.is_some() || resource_version.is_some() {
+        let preconditions = options.preconditions.get_or_insert_default();
+        preconditions.uid = uid;
+        preconditions.resource_version = resource_version;
+    }
+    Ok(options)
 }
 
-fn of_body(body: &[u8]) -> Result<DeleteOptions, Status> {
-    let document = read_json(body).map_err(|error| Status::bad_request(error.to_string()))?;
-    if document.value().is_null() {
+fn of_body(request: &Request) -> Result<DeleteOptions, Status> {
+    let document = if is_yaml(request) {
+        let document = billhook_yaml::read_document(&request.body);
+        document.map_err(|error| Status::bad_request(error.to_string()))?.into_value()
+    } else {
+        let document = read_json(&request.body).map_err(|error| {
+            Status::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
+        })?;
+        document.into_value()
+    };
+    if document.is_null() {
         return Ok(DeleteOptions::default());
     }
-    let read = DeleteOptions::read(document.value());
+    check_kind(&document)?;
+    let read = DeleteOptions::read(&document);
     read.map(|(options, _)| options).map_err(|error| Status::bad_request(error.to_string()))
+}
+
+/// The body may leave its kind out, but not be of another one.
+fn check_kind(body: &Value) -> Result<(), Status> {
+    let kind = text(body, "kind");
+    if matches!(kind, "" | "DeleteOptions") {
+        return Ok(());
+    }
+    let version = match text(body, "apiVersion") {
+        "" => "meta.k8s.io/v1",
+        version => version,
+    };
+    Err(Status::bad_request(format!(
+        "no kind {} is registered for version {} in scheme \
+         \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
+        quote(kind),
+        quote(version)
+    )))
 }

@@ -98,6 +98,7 @@ impl Page {
         if let Some(at) = at {
             check_reached(context, at)?;
         }
+        let limit = limit.filter(|_| context.request.query.text("resourceVersion") != "0");
         Ok(Page { selectors, limit, at, after, is_continued: true })
     }
 
@@ -219,9 +220,13 @@ fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
     }
     let revision = token.get("rv").and_then(Value::as_i64).unwrap_or_default();
     if revision == 0 {
-        return Err("incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned());
+        return Err("continue key is not valid: incorrect encoded start resourceVersion (version meta.k8s.io/v1)".to_owned());
     }
     let start = token.get("start").and_then(Value::as_str).unwrap_or_default();
+    if start.is_empty() {
+        return Err("continue key is not valid: encoded start key empty (version meta.k8s.io/v1)"
+            .to_owned());
+    }
     let key = start.strip_prefix('/').unwrap_or(start);
     if key.split('/').any(|part| part == "..") {
         return Err(format!("continue key is not valid: {key}"));

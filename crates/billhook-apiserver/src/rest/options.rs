@@ -96,3 +96,28 @@ pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
     }
     !values.is_empty()
 }
+
+/// Objects are sent as JSON or YAML (RE-12).
+pub(super) fn check_body_type(request: &Request) -> Result<(), Status> {
+    if is_yaml(request) || is_of_type(request, "application/json") {
+        return Ok(());
+    }
+    let types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+    Err(unsupported(types))
+}
+
+/// Whether a body is sent as YAML.
+pub(super) fn is_yaml(request: &Request) -> bool {
+    is_of_type(request, "application/yaml")
+}
+
+fn is_of_type(request: &Request, type_: &str) -> bool {
+    request.content_type().trim().eq_ignore_ascii_case(type_)
+}
+
+pub(super) fn unsupported(types: &str) -> Status {
+    let message = format!(
+        "the body of the request was in an unknown format - accepted media types include: {types}"
+    );
+    Status::failure(415, "UnsupportedMediaType", message)
+}

@@ -40,6 +40,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let failure_form = form(negotiate_plain(accept).as_ref());
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
+        _ if resource.is_native => Columns::native(),
         _ => Columns::of_version(&version),
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
@@ -61,6 +62,14 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     response
 }
 
+/// The answer to a method that the server's own kinds do not offer (LC-02).
+fn not_allowed() -> Status {
+    let message = "the server does not allow this method on the requested resource";
+    let mut status = Status::failure(405, "MethodNotAllowed", message);
+    status.details = Some(Box::default());
+    status
+}
+
 fn is_write(verb: Verb) -> bool {
     matches!(verb, Verb::Create | Verb::Update | Verb::Patch | Verb::Delete)
 }
@@ -79,15 +88,21 @@ async fn verbs(
         _ => false,
     };
     if !has_subresource {
-        return Err(Status::not_found(&resource, name));
+        return Err(match context.resource.is_native {
+            true => Status::resource_not_found(),
+            false => Status::not_found(&resource, name),
+        });
     }
     let is_main = context.path.subresource.is_empty();
     let is_offered = match verb {
         Verb::Get | Verb::Update | Verb::Patch => true,
-        Verb::Unknown => false,
+        Verb::Proxy | Verb::Unknown => false,
         _ => is_main,
     };
     if !is_offered {
+        if context.resource.is_native {
+            return Err(not_allowed());
+        }
         let (verb, subject) = (verb.name(), resource.qualified());
         let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
         let mut status = Status::failure(405, "MethodNotAllowed", message);
@@ -97,7 +112,7 @@ async fn verbs(
     if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
         // A patch says first that its type is unknown (RE-80).
         if verb == Verb::Patch {
-            write::check_patch_type(context.request)?;
+            write::check_patch_type(context)?;
         }
         context.name()?;
     }
@@ -113,6 +128,6 @@ async fn verbs(
         Verb::Patch => write::patch(context).await,
         Verb::Delete => delete::delete(context).await,
         Verb::DeleteCollection => delete::delete_collection(context).await,
-        Verb::Unknown => Err(Status::resource_not_found()),
+        Verb::Proxy | Verb::Unknown => Err(Status::resource_not_found()),
     }
 }

@@ -2,6 +2,7 @@
 
 use billhook_apimachinery::Status;
 use billhook_apimachinery::label_selector::Selector;
+use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
 use super::context::Context;
@@ -31,7 +32,12 @@ impl Selectors {
                 Status::bad_request(error.to_string())
             },
         )?;
-        let fields = parse_fields(query.text("fieldSelector")).map_err(Status::bad_request)?;
+        let mut fields = parse_fields(query.text("fieldSelector")).map_err(Status::bad_request)?;
+        // The old form of a watch may be about one object (RE-02).
+        if let Some(name) = context.path.name.as_ref().filter(|_| context.path.is_watch) {
+            let (text, field) = (format!("metadata.name={name}"), "metadata.name".to_owned());
+            fields.push(FieldTerm { text, field, value: name.clone(), is_equal: true });
+        }
         Ok(Selectors { labels, fields })
     }
 
@@ -40,12 +46,17 @@ impl Selectors {
         let selectable = context.version.selectable_fields();
         let is_known = |field: &str| {
             field == "metadata.name"
-                || (field == "metadata.namespace" && context.is_namespaced())
+                || (field == "metadata.namespace"
+                    && (context.is_namespaced() || context.resource.is_native))
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         let mut terms: Vec<&FieldTerm> = self.fields.iter().collect();
         terms.sort_by(|left, right| left.text.cmp(&right.text));
         match terms.iter().find(|term| !is_known(&term.field)) {
+            Some(term) if context.resource.is_native => Err(Status::bad_request(format!(
+                "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
+                quote(&term.field)
+            ))),
             Some(term) => {
                 Err(Status::bad_request(format!("field label not supported: {}", term.field)))
             }
@@ -145,7 +156,6 @@ fn unescape(value: &str) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use billhook_apimachinery::print::quote;
 
     #[test]
     fn field_selectors_are_parsed() {

@@ -147,6 +147,7 @@ impl EventStream {
             end_of_state: None,
             failure: None,
             changes: None,
+            retired: context.resource.retired.subscribe(),
             end: tokio::time::Instant::now() + duration,
         };
         events.failure = events.start(context, start, wanted).err();
@@ -181,6 +182,8 @@ struct Events {
     failure: Option<Status>,
     /// `None` after a failure.
     changes: Option<Box<dyn Watch>>,
+    /// Says when the definition is another one (LC-42).
+    retired: tokio::sync::watch::Receiver<bool>,
     end: tokio::time::Instant,
 }
 
@@ -198,6 +201,10 @@ impl Events {
         let storage = context.storage();
         let collection = &self.selection.resource.collection;
         let prefix = context.prefix();
+        if !start.is_newest && wanted < context.resource.since {
+            let since = RevisionError::Compacted { oldest: context.resource.since };
+            return Err(expired(wanted, since));
+        }
         let mut after = if start.is_newest { storage.revision() } else { wanted };
         if start.has_state {
             super::read::check_reached(context, wanted)?;
@@ -245,6 +252,7 @@ impl Events {
         let event = tokio::select! {
             biased;
             event = changes.next() => event,
+            _ = self.retired.wait_for(|is_retired| *is_retired) => return None,
             () = tokio::time::sleep_until(self.end) => return None,
         };
         let Ok(event) = event else {

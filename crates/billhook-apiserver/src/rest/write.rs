@@ -1,11 +1,12 @@
 //! Writes of one object: create, update, patch (RE-61 to RE-85).
 
+use billhook::BodyFormat;
 use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
-use super::options::WriteOptions;
+use super::options::{WriteOptions, check_body_type, is_yaml, unsupported};
 use crate::request::Request;
 use crate::response::Response;
 use crate::write_path::stored_object;
@@ -13,13 +14,16 @@ use crate::write_path::stored_object;
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
+/// Of the server's own kinds only; lists are replaced (LC-02).
+const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     check_body_type(context.request)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    let request = ObjectRequest::create(context.version.name(), &context.request.body);
+    let request = ObjectRequest::create(context.version.name(), &context.request.body)
+        .body_format(body_format(context.request));
     write(context, request, &options, StatusCode::CREATED).await
 }
 
@@ -27,8 +31,15 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
 pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
     check_body_type(context.request)?;
-    let request = ObjectRequest::replace(context.version.name(), &context.request.body, &[]);
-    write(context, on_stored(context, request)?, &options, StatusCode::OK).await
+    let request = ObjectRequest::replace(context.version.name(), &context.request.body, &[])
+        .body_format(body_format(context.request))
+        .name(context.name()?);
+    let request = match context.find()? {
+        Some(stored) => request.stored(stored_object(&stored)),
+        // What is wrong with the body is told first.
+        None => request,
+    };
+    write(context, on_subresource(context, request), &options, StatusCode::OK).await
 }
 
 /// `PATCH` of an object, its status or its scale.
@@ -73,7 +84,7 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
 
 /// Adds the stored object to a request, and the subresource that it changes.
 fn on_stored(context: &Context<'_>, request: ObjectRequest) -> Result<ObjectRequest, Status> {
-    let request = request.stored(stored_object(&context.stored()?));
+    let request = request.stored(stored_object(&context.stored()?)).name(context.name()?);
     Ok(on_subresource(context, request))
 }
 
@@ -122,20 +133,24 @@ pub(super) fn warn(response: &mut Response, outcome: &AdmissionOutcome) {
     }
 }
 
-/// Objects are sent as JSON or YAML (RE-12).
-fn check_body_type(request: &Request) -> Result<(), Status> {
-    let sent = request.content_type().to_ascii_lowercase();
-    if matches!(sent.trim(), "application/json" | "application/yaml") {
-        return Ok(());
-    }
-    let types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-    Err(unsupported(types))
+/// The format of a body, as its type says.
+fn body_format(request: &Request) -> BodyFormat {
+    if is_yaml(request) { BodyFormat::Yaml } else { BodyFormat::Json }
 }
 
 /// Patches have types of their own (RE-80).
-pub(super) fn check_patch_type(request: &Request) -> Result<(), Status> {
-    if matches!(patch_type(request), JSON_PATCH | MERGE_PATCH | APPLY_PATCH) {
-        return Ok(());
+pub(super) fn check_patch_type(context: &Context<'_>) -> Result<(), Status> {
+    let is_native = context.resource.is_native;
+    match patch_type(context.request) {
+        JSON_PATCH | MERGE_PATCH | APPLY_PATCH => return Ok(()),
+        STRATEGIC_PATCH if is_native => return Ok(()),
+        _ if is_native => {
+            let mut status =
+                Status::failure(415, "UnsupportedMediaType", "415: Unsupported Media Type");
+            status.details = Some(Box::default());
+            return Err(status);
+        }
+        _ => {}
     }
     Err(unsupported(
         "application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
@@ -145,11 +160,4 @@ pub(super) fn check_patch_type(request: &Request) -> Result<(), Status> {
 fn patch_type(request: &Request) -> &str {
     let header = request.header("content-type");
     header.split_once(';').map_or(header, |(name, _)| name)
-}
-
-fn unsupported(types: &str) -> Status {
-    let message = format!(
-        "the body of the request was in an unknown format - accepted media types include: {types}"
-    );
-    Status::failure(415, "UnsupportedMediaType", message)
 }

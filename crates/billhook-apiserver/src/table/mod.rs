@@ -36,6 +36,8 @@ struct TableColumn {
     description: String,
     priority: i32,
     path: JsonPath,
+    /// Whether a time is shown as it is, not as an age.
+    is_as_written: bool,
 }
 
 impl Columns {
@@ -47,6 +49,16 @@ impl Columns {
         }
         // A path that cannot be read hides its column and those after it (DT-65).
         Columns(declared.iter().map_while(TableColumn::of).collect())
+    }
+
+    /// The columns of the server's own kinds (DT-69).
+    pub(crate) fn native() -> Self {
+        let mut columns: Vec<TableColumn> = age_column().into_iter().collect();
+        for column in &mut columns {
+            "Created At".clone_into(&mut column.name);
+            column.is_as_written = true;
+        }
+        Columns(columns)
     }
 
     /// The columns of a scale (DT-69).
@@ -84,7 +96,8 @@ impl Columns {
         let mut out = format!("[{}", quoted(text(metadata, "name")));
         for column in &self.0 {
             out.push(',');
-            out.push_str(&cell(&column.type_, column.path.first(object), now));
+            let type_ = if column.is_as_written { "string" } else { &column.type_ };
+            out.push_str(&cell(type_, column.path.first(object), now));
         }
         out + "]"
     }
@@ -99,6 +112,7 @@ impl TableColumn {
             description: description.to_owned(),
             priority: 0,
             path: JsonPath::parse(path)?,
+            is_as_written: false,
         })
     }
 

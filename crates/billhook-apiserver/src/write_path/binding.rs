@@ -3,10 +3,14 @@
 use std::sync::Arc;
 
 use billhook_admission::{StoreError, StoreWrite, StoredObject};
+use billhook_apimachinery::Status;
 
 use crate::catalog::{DEFINITIONS, Resource};
 use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
+
+/// How many bytes a stored object has at most: as in etcd (RE-140).
+const MAX_STORED: usize = 3 << 19;
 
 /// The key of an object in storage; the namespace is empty for an object of the cluster.
 pub(crate) fn object_key(namespace: &str, name: &str) -> String {
@@ -46,6 +50,10 @@ impl Binding {
         }
         let expected = found.as_ref().map(|found| found.modified);
         let text = write.object.map(<[u8]>::to_vec);
+        if text.as_ref().is_some_and(|text| text.len() > MAX_STORED) {
+            let message = "etcdserver: request is too large";
+            return Err(StoreError::Failed(Status::failure(500, "", message)));
+        }
         let is_stored = found.is_some_and(|found| Some(&*found.text) == text.as_deref());
         if write.dry_run || is_stored {
             return Ok(revision.unwrap_or_default());

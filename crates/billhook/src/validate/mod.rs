@@ -238,7 +238,8 @@ impl CrdVersion {
                 }
             }
         }
-        if !is_status {
+        // A refused object is not warned about.
+        if !is_status && errors.is_empty() {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
         let errors = errors.into_iter().map(|error| error.worded(wording)).collect();

@@ -236,8 +236,7 @@ impl Poll {
 fn compare_headers(comparison: &mut Comparison<'_>, recorded: &Recorded, answer: &Answer) {
     for (name, value) in &recorded.headers {
         if name != "warning" {
-            let found =
-                answer.headers.get(name).map(|found| String::from_utf8_lossy(found.as_bytes()));
+            let found = answer.headers.get(name).map(header_text);
             let found = found.unwrap_or_default();
             comparison.text(value.as_str().unwrap_or_default(), &found, name);
         }
@@ -246,12 +245,7 @@ fn compare_headers(comparison: &mut Comparison<'_>, recorded: &Recorded, answer:
         Some(Value::Array(warnings)) => warnings.iter().filter_map(Value::as_str).collect(),
         _ => Vec::new(),
     };
-    let found: Vec<String> = answer
-        .headers
-        .get_all("warning")
-        .iter()
-        .map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned())
-        .collect();
+    let found: Vec<String> = answer.headers.get_all("warning").iter().map(header_text).collect();
     let mut found: Vec<&str> = found.iter().map(String::as_str).collect();
     if comparison.is_unordered {
         expected.sort_unstable();
@@ -260,4 +254,9 @@ fn compare_headers(comparison: &mut Comparison<'_>, recorded: &Recorded, answer:
     if expected != found {
         comparison.differ("warning", &expected.into(), &found.into());
     }
+}
+
+/// A header as the recorder read it: each byte is a character.
+fn header_text(value: &http::HeaderValue) -> String {
+    value.as_bytes().iter().map(|byte| char::from(*byte)).collect()
 }

@@ -101,18 +101,25 @@ fn texts_as_people_write_them() {
         assert_eq!(selector.to_string(), canonical, "{text}");
     }
     for (text, error) in [
-        (",", "expected the key of a label, found `,`"),
-        ("a,", "expected the key of a label, found the end"),
-        ("a b", "expected an operator behind `a`, found `b`"),
-        ("a in b", "expected `(`, found `b`"),
-        ("a in (b", "expected `,` or `)`, found the end"),
-        ("a=b c", "expected `,` or the end, found `c`"),
-        ("a)", "expected `,` or the end, found `)`"),
+        (",", "found ',', expected: !, identifier, or 'end of string'"),
+        ("a,", "found '', expected: identifier after ','"),
+        ("a b", "unable to parse requirement: found 'b', expected: in, notin, =, ==, !=, gt, lt"),
+        ("a in b", "unable to parse requirement: found 'b' expected: '('"),
+        ("a in (b", "unable to parse requirement: found '', expected: ',' or ')'"),
+        ("a=b c", "found 'c', expected: ',' or 'end of string'"),
+        ("a===b", "unable to parse requirement: found '=', expected: identifier"),
+        ("a<>b", "unable to parse requirement: found '>', expected: identifier"),
+        ("a)", "unable to parse requirement: found ')', expected: in, notin, =, ==, !=, gt, lt"),
     ] {
         assert_eq!(text.parse::<Selector>().unwrap_err().to_string(), error, "{text}");
     }
     assert!("a b=c/".parse::<Selector>().is_err());
-    assert!("-a".parse::<Selector>().unwrap_err().to_string().starts_with("key: Invalid value"));
+    assert!(
+        "-a".parse::<Selector>()
+            .unwrap_err()
+            .to_string()
+            .starts_with("unable to parse requirement: <nil>: Invalid value")
+    );
 }
 
 /// WM-67.
