@@ -13,6 +13,7 @@ use crate::correlate::Correlation;
 use crate::report::Errors;
 use crate::verdict::Verdict;
 use crate::walk::Walk;
+use crate::work::{MAX_WORK, Work};
 
 /// The most steps that matching the patterns of a schema takes for one value (VV-22).
 pub const MAX_STEPS: u64 = 1 << 28;
@@ -43,6 +44,10 @@ pub struct Check<'c> {
     base: FieldPath,
 }
 
+/// The branches of junctors take too many steps (VV-50).
+#[derive(PartialEq)]
+struct TooMuchWork;
+
 impl<'c> Check<'c> {
     pub(crate) fn new(arena: &'c Arena, root: NodeId, value: &'c Value) -> Self {
         Check { arena, root, value, old: None, base: FieldPath::default() }
@@ -64,7 +69,7 @@ impl<'c> Check<'c> {
 
     /// Returns whether the value is valid.
     pub fn is_valid(&self) -> bool {
-        self.verdict().admits(self.root, self.value, self.old, 0)
+        self.decide() == Ok(true)
     }
 
     /// Checks the value.
@@ -73,19 +78,21 @@ impl<'c> Check<'c> {
     ///
     /// Returns the first error of the value.
     pub fn validate(&self) -> Result<(), FieldError> {
-        if self.is_valid() {
-            return Ok(());
+        match self.decide() {
+            Ok(true) => Ok(()),
+            Ok(false) => self.list(1).into_iter().next().map_or(Ok(()), Err),
+            Err(TooMuchWork) => Err(self.too_much_work()),
         }
-        self.list(1).into_iter().next().map_or(Ok(()), Err)
     }
 
     /// Returns all errors, in the order of [`Validator::errors`](crate::Validator::errors); equal texts are there once
     /// (VV-06).
     pub fn errors(&self) -> Vec<FieldError> {
-        if self.is_valid() {
-            return Vec::new();
-        }
-        let mut list = self.list(usize::MAX);
+        let mut list = match self.decide() {
+            Ok(true) => return Vec::new(),
+            Ok(false) => self.list(usize::MAX),
+            Err(TooMuchWork) => vec![self.too_much_work()],
+        };
         if list.len() > 1 {
             let mut seen = HashSet::new();
             list.retain(|error| seen.insert(error.to_string()));
@@ -93,10 +100,25 @@ impl<'c> Check<'c> {
         list
     }
 
+    /// Whether the value is valid, if that can be told.
+    fn decide(&self) -> Result<bool, TooMuchWork> {
+        let verdict = self.verdict();
+        let is_valid = verdict.admits(self.root, self.value, self.old, 0);
+        if verdict.work.is_over() { Err(TooMuchWork) } else { Ok(is_valid) }
+    }
+
+    fn too_much_work(&self) -> FieldError {
+        let detail = format!(
+            "the alternatives in its schema (allOf, anyOf, oneOf, not) take more than {MAX_WORK} \
+             steps to check"
+        );
+        FieldError::invalid(self.base.clone(), "", &detail)
+    }
+
     fn verdict(&self) -> Verdict<'_> {
         let (arena, root) = (self.arena, self.root);
         let steps = Cell::new(Steps::of(MAX_STEPS));
-        Verdict { arena, root, correlation: Correlation::new(arena), steps }
+        Verdict { arena, root, correlation: Correlation::new(arena), steps, work: Work::new() }
     }
 
     /// The errors of an invalid value, until there are `limit`.
@@ -104,6 +126,10 @@ impl<'c> Check<'c> {
         let mut errors = Errors::up_to(limit);
         let walk = Walk { verdict: self.verdict(), base: &self.base };
         walk.node(self.root, self.value, self.old, &Location::TOP, 0, &mut errors);
+        // What was found to be invalid has an error.
+        if walk.verdict.work.is_over() || !errors.has_failed() {
+            return vec![self.too_much_work()];
+        }
         let wording = self.arena.wording();
         errors.into_vec().into_iter().map(|error| error.worded(wording)).collect()
     }

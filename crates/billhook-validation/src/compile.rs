@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::fmt;
 
 use billhook_apimachinery::Wording;
-use billhook_apimachinery::value::{DeepValue, grow};
+use billhook_apimachinery::value::grow;
 use billhook_regex::{OutOfSteps, Pattern, Patterns, Steps};
 use billhook_schema::props::SchemaOrBool;
 use billhook_schema::{CompiledSchema, JsonSchemaProps, NodeId, NodeRef, SchemaStep};
 use serde_json::Value;
 
+use crate::enums::Enum;
 use crate::formats::{Checker, Format};
 use crate::list_type::ListType;
 use crate::members::{self, Seen};
@@ -53,7 +54,7 @@ pub(crate) struct Node {
     pub(crate) strings: Option<Box<Strings>>,
     pub(crate) numbers: Option<Box<Numbers>>,
     pub(crate) counts: Option<Box<Counts>>,
-    pub(crate) enum_: Box<[DeepValue]>,
+    pub(crate) enum_: Enum,
     pub(crate) required: Box<[Box<str>]>,
     /// The places of the required members among the listed ones, if all have one.
     pub(crate) required_places: Option<Seen>,
@@ -367,7 +368,7 @@ impl Builder<'_> {
             strings: self.strings(validations),
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
             counts: Counts::new(validations),
-            enum_: validations.enum_.as_slice().into(),
+            enum_: Enum::new(&validations.enum_),
             required_places: Seen::of(at, &required),
             required,
             items,

@@ -30,6 +30,7 @@ mod types;
 mod validator;
 mod verdict;
 mod walk;
+mod work;
 
 pub use check::{Check, MAX_STEPS};
 pub use correlate::OldElements;

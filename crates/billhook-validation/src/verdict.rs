@@ -12,9 +12,9 @@ use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Junctors, Node};
 use crate::correlate::{Correlation, OldElements};
-use crate::enums;
 use crate::identity::has_duplicates;
 use crate::members::{self, Seen};
+use crate::work::Work;
 
 /// Levels that are walked between two looks at how much stack is left.
 const LEVELS: usize = 8;
@@ -25,6 +25,8 @@ pub(crate) struct Verdict<'w> {
     pub(crate) correlation: Correlation<'w>,
     /// The steps that matching patterns may still take.
     pub(crate) steps: Cell<Steps>,
+    /// The work that branches of junctors may still take.
+    pub(crate) work: Work,
 }
 
 impl Verdict<'_> {
@@ -62,11 +64,12 @@ impl Verdict<'_> {
         {
             return false;
         }
-        if !node.enum_.is_empty() && !enums::matches(&node.enum_, value) {
+        if !node.enum_.is_empty() && !node.enum_.admits(value, &self.work) {
             return false;
         }
         match value {
             Value::String(text) => {
+                self.work.take_text(text);
                 node.strings
                     .as_ref()
                     .is_none_or(|strings| strings.fault(text, &self.steps).is_none())
@@ -84,12 +87,22 @@ impl Verdict<'_> {
     /// VV-50 to VV-53.
     #[inline(never)]
     fn junctors(&self, junctors: &Junctors, value: &Value, level: usize) -> bool {
-        let admits = |id: &NodeId| self.admits(*id, value, None, level);
+        let admits = |id: &NodeId| self.branch(*id, value, level);
         let Junctors { any_of, one_of, all_of, not, .. } = junctors;
-        (any_of.is_empty() || any_of.iter().any(admits))
-            && (one_of.is_empty() || one_of.iter().filter(|id| admits(id)).take(2).count() == 1)
-            && all_of.iter().all(admits)
-            && !not.iter().any(admits)
+        self.work.in_branches(|| {
+            (any_of.is_empty() || any_of.iter().any(admits))
+                && (one_of.is_empty() || one_of.iter().filter(|id| admits(id)).take(2).count() == 1)
+                && all_of.iter().all(admits)
+                && !not.iter().any(admits)
+                && !self.work.is_over()
+        })
+    }
+
+    /// Whether a branch of a junctor admits a value.
+    #[inline]
+    pub(crate) fn branch(&self, id: NodeId, value: &Value, level: usize) -> bool {
+        self.work.take(1);
+        !self.work.is_over() && self.admits(id, value, None, level)
     }
 
     /// VV-30 to VV-33.
@@ -103,10 +116,12 @@ impl Verdict<'_> {
         }
         let Some(id) = node.items else { return true };
         let old = old.and_then(|old| OldElements::new(node, old));
-        items.iter().all(|item| {
+        let wrong = items.iter().position(|item| {
             let old = old.as_ref().and_then(|old| old.get(item));
-            self.admits(id, item, old, level)
-        })
+            !self.admits(id, item, old, level)
+        });
+        self.work.take(wrong.unwrap_or(items.len()));
+        wrong.is_none() && !self.work.is_over()
     }
 
     /// VV-34 to VV-37.
@@ -124,8 +139,9 @@ impl Verdict<'_> {
             return false;
         }
         let known = self.arena.at(node).members();
-        let (mut seen, mut next) = (Seen::default(), 0);
-        for (key, member) in object {
+        let (mut seen, mut next, mut visited) = (Seen::default(), 0, 0);
+        let mut admits = |(key, member): (&String, &Value)| {
+            visited += 1;
             let property = known.find(key, next);
             if let Some(property) = property {
                 seen.insert(property.position());
@@ -134,13 +150,16 @@ impl Verdict<'_> {
             let id = match (members::listed(property), node.additional) {
                 (Some(id), _) => id,
                 (None, Additional::Schema(id)) => id,
-                (None, Additional::Anything) => continue,
+                (None, Additional::Anything) => return true,
                 (None, Additional::Forbidden) => return false,
             };
             let old = old.and_then(|old| self.old_member(node, old, key));
-            if !self.admits(id, member, old, level) {
-                return false;
-            }
+            self.admits(id, member, old, level)
+        };
+        let admits_all = object.iter().all(&mut admits);
+        self.work.take(visited);
+        if !admits_all || self.work.is_over() {
+            return false;
         }
         node.required_places.is_some_and(|required| seen.holds(required))
             || node.required.iter().all(|name| object.contains_key(&**name))

@@ -12,7 +12,6 @@ use serde_json::{Map, Value};
 
 use crate::compile::{Additional, Arena, Counts, Junctors, Node, Strings, TextFault};
 use crate::correlate::OldElements;
-use crate::enums;
 use crate::identity::has_duplicates;
 use crate::numbers::NumberError;
 use crate::place;
@@ -24,6 +23,9 @@ pub(crate) struct Walk<'w> {
     pub(crate) verdict: Verdict<'w>,
     pub(crate) base: &'w FieldPath,
 }
+
+/// The steps that putting the errors of a branch together takes.
+const ERRORS_OF_BRANCH: usize = 4;
 
 /// A measure of how well a value fits a node (VV-54).
 type Score = u64;
@@ -148,13 +150,32 @@ impl<'w> Walk<'w> {
         level: usize,
         report: &mut Errors,
     ) -> Score {
-        let mut score = self.any_of(&junctors.any_of, value, at, level, report);
-        score += self.one_of(&junctors.one_of, value, at, level, report);
-        score += self.all_of(&junctors.all_of, value, at, level, report);
-        if junctors.not.iter().any(|id| self.verdict.admits(*id, value, None, level)) {
-            report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
+        self.verdict.work.in_branches(|| {
+            let mut score = self.any_of(&junctors.any_of, value, at, level, report);
+            score += self.one_of(&junctors.one_of, value, at, level, report);
+            score += self.all_of(&junctors.all_of, value, at, level, report);
+            if junctors.not.iter().any(|id| self.verdict.branch(*id, value, level)) {
+                report.add(|| self.junctor_error(at, "must not validate the schema (not)"));
+            }
+            score
+        })
+    }
+
+    /// A branch of a junctor, with its errors and its score; none if there was too much to do.
+    fn branch(
+        &self,
+        id: NodeId,
+        value: &Value,
+        at: &Location<'_>,
+        level: usize,
+    ) -> Option<(Score, Errors)> {
+        self.verdict.work.take(ERRORS_OF_BRANCH);
+        if self.verdict.work.is_over() {
+            return None;
         }
-        score
+        let mut branch = Errors::branch();
+        let score = self.node(id, value, None, at, level, &mut branch);
+        Some((score, branch))
     }
 
     fn junctor_error(&self, at: &Location<'_>, what: &str) -> FieldError {
@@ -171,8 +192,7 @@ impl<'w> Walk<'w> {
     ) -> Score {
         let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = Errors::branch();
-            let score = self.node(*id, value, None, at, level, &mut branch);
+            let Some((score, branch)) = self.branch(*id, value, at, level) else { break };
             if !branch.has_failed() {
                 return score;
             }
@@ -195,8 +215,7 @@ impl<'w> Walk<'w> {
         let (mut valid, mut valid_score) = (0, 0);
         let mut best: Option<(Score, Errors)> = None;
         for id in branches {
-            let mut branch = Errors::branch();
-            let score = self.node(*id, value, None, at, level, &mut branch);
+            let Some((score, branch)) = self.branch(*id, value, at, level) else { break };
             if branch.has_failed() {
                 keep_better(&mut best, score, branch);
             } else {
@@ -230,8 +249,8 @@ impl<'w> Walk<'w> {
     ) -> Score {
         let (mut failed, mut score) = (0, 0);
         for id in branches {
-            let mut branch = Errors::branch();
-            score += self.node(*id, value, None, at, level, &mut branch);
+            let Some((of_branch, branch)) = self.branch(*id, value, at, level) else { break };
+            score += of_branch;
             failed += usize::from(branch.has_failed());
             report.absorb(branch);
         }
@@ -246,6 +265,7 @@ impl<'w> Walk<'w> {
 
     /// The checks of strings, then the format (VV-20 to VV-23, VV-70).
     fn string(&self, node: &Node, text: &str, at: &Location<'_>, report: &mut Errors) -> Score {
+        self.verdict.work.take_text(text);
         if let Some(strings) = &node.strings {
             self.lengths_and_pattern(strings, text, at, report);
         }
@@ -325,6 +345,10 @@ impl<'w> Walk<'w> {
         if let Some(id) = node.items {
             let old = old.and_then(|old| OldElements::new(node, old));
             for (index, item) in items.iter().enumerate() {
+                self.verdict.work.take(1);
+                if self.verdict.work.is_over() {
+                    return score;
+                }
                 let old = old.as_ref().and_then(|old| old.get(item));
                 score += self.node(id, item, old, &at.index(index), level, report);
                 if report.is_done() {
@@ -352,12 +376,11 @@ impl<'w> Walk<'w> {
 
     /// VV-38.
     fn enum_(&self, node: &Node, value: &Value, at: &Location<'_>, report: &mut Errors) {
-        if node.enum_.is_empty() || enums::matches(&node.enum_, value) {
+        if node.enum_.is_empty() || node.enum_.admits(value, &self.verdict.work) {
             return;
         }
         report.add(|| {
-            let entries: Vec<String> =
-                node.enum_.iter().map(|entry| enums::entry_text(entry)).collect();
+            let entries = node.enum_.texts();
             let entries = entries.iter().map(String::as_str);
             FieldError::not_supported(place::path(self.base, at), deep_clone(value), entries)
         });
@@ -379,6 +402,10 @@ impl<'w> Walk<'w> {
         let old_member = |key: &str| self.verdict.old_member(node, old?, key);
         let mut score = 0;
         let mut listed = Vec::new();
+        self.verdict.work.take(members.len());
+        if self.verdict.work.is_over() {
+            return score;
+        }
         for (key, member) in sorted(members) {
             match self.arena().property(node, key) {
                 Some(id) => listed.push((id, key, member)),

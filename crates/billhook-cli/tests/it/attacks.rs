@@ -231,3 +231,47 @@ fn reports_of_many_changes() {
     assert_eq!(status, 1, "{shown:.500}");
     assert!(shown.contains("spec[199999].a"), "{shown:.500}");
 }
+
+/// The place of a value among many entries is not searched.
+#[test]
+fn enums_of_many_entries() {
+    let of = |prefix: &str| -> Vec<String> {
+        (0..100_000).map(|index| format!("{prefix}{index}")).collect()
+    };
+    let schema = json!({"type": "array", "items": {"type": "string", "enum": of("v")}});
+    let attack = Attack::new("enum", &schema, &json!(of("v")));
+    attack.is_valid();
+    let lists = |last: usize| -> Vec<Value> {
+        (0..100_000).map(|index| json!([0, 0, 0, index % last])).collect()
+    };
+    let item = json!({"type": "array", "items": {"type": "integer"}, "enum": lists(100_000)});
+    let schema = json!({"type": "array", "items": item});
+    Attack::new("enum-lists", &schema, &json!(lists(50_000))).is_valid();
+}
+
+/// Branches multiply with what they are for: every one is tried with every item, for the verdict and
+/// then, where no branch fits, for the errors.
+#[test]
+fn alternatives_of_many_items() {
+    let branches: Vec<Value> =
+        (0..50_000).map(|index| json!({"enum": [format!("v{index}")]})).collect();
+    for (junctor, item) in [("anyOf", "v49999"), ("oneOf", "w")] {
+        let schema = json!({"type": "array", "items": {"type": "string", junctor: branches}});
+        let attack = Attack::new(junctor, &schema, &json!(vec![item; 300_000]));
+        attack.is_refused("take more than 16777216 steps to check");
+    }
+}
+
+/// Each branch looks at the whole list, or at the whole text.
+#[test]
+fn alternatives_of_large_values() {
+    let branches: Vec<Value> = (0..20_000).map(|index| json!({"maxLength": index})).collect();
+    let text = json!({"type": "string", "anyOf": branches});
+    let because = "take more than 16777216 steps to check";
+    Attack::new("anyOf-text", &text, &json!("é".repeat(1 << 20))).is_refused(because);
+    let branch = |index| json!({"items": {"not": {"enum": [index]}}, "minItems": 1 << 30});
+    let branches: Vec<Value> = (0..20_000).map(branch).collect();
+    let item = json!({"type": "integer"});
+    let list = json!({"type": "array", "items": item, "anyOf": branches});
+    Attack::new("anyOf-list", &list, &json!(vec![-1; 500_000])).is_refused(because);
+}
