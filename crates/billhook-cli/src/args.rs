@@ -329,7 +329,7 @@ impl Subcommands {
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
-            Subcommands::Test(test) => ("test", read_stdin_once(test.crd.iter())),
+            Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {
                 ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))
             }
@@ -367,7 +367,7 @@ impl Check {
     /// Checks combinations of options that clap cannot rule out.
     fn check(&self) -> Result<(), &'static str> {
         let is_range = self.kubernetes.as_ref().is_some_and(|versions| versions.single().is_none());
-        if is_range && self.findings.given().is_some() {
+        if is_range && (self.findings.given().is_some() || self.findings.is_status()) {
             return Err("`--format` is for one version, not for a range of `--kubernetes`");
         }
         if is_range && self.fixing.is_wanted() {

@@ -63,10 +63,17 @@ enum Findings {
     Tap,
     /// Issues of Azure Pipelines
     Azure,
+    /// The message of the server's answer to each object that it refuses, whole
+    Status,
 }
 
 impl FindingsFormat {
-    /// The format that was asked for.
+    /// Whether messages of the server are to be printed in place of findings.
+    pub(crate) fn is_status(self) -> bool {
+        self.format == Some(Findings::Status)
+    }
+
+    /// The format that was asked for, if it is one of findings.
     pub(crate) fn given(self) -> Option<FindingFormat> {
         Some(match self.format? {
             Findings::Human => FindingFormat::Human,
@@ -79,6 +86,7 @@ impl FindingsFormat {
             Findings::Junit => FindingFormat::Junit,
             Findings::Tap => FindingFormat::Tap,
             Findings::Azure => FindingFormat::Azure,
+            Findings::Status => return None,
         })
     }
 

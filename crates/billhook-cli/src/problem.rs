@@ -107,6 +107,11 @@ impl Problem {
         Box::new(Problem { place, status, message, help: None, once: None })
     }
 
+    /// The message of a server that refuses.
+    pub(crate) fn refusal(&self) -> Option<&str> {
+        (self.status == Status::Refused).then_some(self.message.as_str())
+    }
+
     /// A file that cannot be read or written.
     pub(crate) fn io(place: Place, error: &io::Error) -> Box<Self> {
         let text = error.to_string();

@@ -6,7 +6,7 @@ use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
 use billhook::FieldError;
-use billhook_apimachinery::print::quote;
+use billhook_apimachinery::print::{is_printable, quote};
 pub(crate) use billhook_findings::visible;
 use serde_json::Value;
 
@@ -121,6 +121,17 @@ pub(crate) fn error_text(error: &FieldError) -> String {
         }
         _ => text,
     }
+}
+
+/// Prints the message of an answer that refuses an object, on a line; and what could not be sent.
+pub(crate) fn answer(message: Option<&str>, unusable: Option<&Problem>) -> io::Result<()> {
+    unusable.iter().for_each(|it| problem(it));
+    let Some(message) = message else { return Ok(()) };
+    let shown = |c: char| match is_printable(c) {
+        true => c.to_string(),
+        false => c.escape_default().to_string(),
+    };
+    write(&(message.chars().map(shown).collect::<String>() + "\n"))
 }
 
 /// Prints text on standard output.

@@ -23,11 +23,13 @@ pub(super) enum Printer {
     Text,
     Json(Items),
     Findings(Collector),
+    Status,
 }
 
 impl Printer {
     pub(super) fn new(command: &Check) -> Self {
         match (command.findings.given_or_ci(command.report), command.report) {
+            _ if command.findings.is_status() => Printer::Status,
             (Some(format), _) => Printer::Findings(Collector::new(format)),
             (None, Report::Text) => Printer::Text,
             (None, Report::Json) => Printer::Json(Items::new("CheckReport")),
@@ -50,6 +52,13 @@ impl Printer {
             Printer::Text if no_verdict.is_some() => Ok(()),
             Printer::Text => write(&text(&outcome, &findings, status)),
             Printer::Json(items) => items.add(item(outcome)),
+            Printer::Status => {
+                let message = match &outcome.result {
+                    Ok(checked) => checked.message.as_deref(),
+                    Err(problem) => problem.refusal(),
+                };
+                report::answer(message, None)
+            }
             Printer::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, false)
             }
@@ -59,7 +68,7 @@ impl Printer {
     fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
         match self {
             Printer::Findings(collector) => collector.add_findings(findings),
-            Printer::Json(_) => {
+            Printer::Json(_) | Printer::Status => {
                 report::to_stderr(&findings::text(&findings));
                 Ok(())
             }
@@ -73,6 +82,7 @@ impl Printer {
             return Ok(());
         }
         match self {
+            Printer::Status => Ok(()),
             Printer::Text => {
                 let text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
                 write(&(text + &findings::text(&together(lints))))
@@ -90,7 +100,7 @@ impl Printer {
 
     pub(super) fn finish(self) -> io::Result<()> {
         match self {
-            Printer::Text => Ok(()),
+            Printer::Text | Printer::Status => Ok(()),
             Printer::Json(items) => items.finish(),
             Printer::Findings(collector) => collector.finish(),
         }

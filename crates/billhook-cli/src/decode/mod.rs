@@ -29,6 +29,7 @@ enum Printer {
     Text(TextReport),
     Json(JsonReport),
     Findings(Collector),
+    Status,
 }
 
 /// Runs a command. The error is one of writing the output.
@@ -52,6 +53,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         return Ok(status.max(ndjson::run(command, decode, &crds)?));
     }
     let mut printer = match (common.findings.given(), common.report) {
+        _ if common.findings.is_status() => Printer::Status,
         (Some(format), _) => Printer::Findings(Collector::new(format)),
         (None, Report::Text) => Printer::Text(TextReport::new(common)),
         (None, Report::Json) => Printer::Json(JsonReport::new(command)),
@@ -72,6 +74,12 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
             Printer::Text(_) if is_told => Ok(()),
             Printer::Text(text) => text.add(&outcome),
             Printer::Json(json) => json.add(outcome, is_told),
+            Printer::Status => {
+                let problem = outcome.result.as_ref().err();
+                let refusal = problem.and_then(|problem| problem.refusal());
+                let unusable = problem.filter(|_| refusal.is_none() && !is_told);
+                report::answer(refusal, unusable.map(|problem| &**problem))
+            }
             Printer::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, is_told)
             }
@@ -85,7 +93,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         print(Event::Done(done))?;
     }
     match printer {
-        Printer::Text(_) => {}
+        Printer::Text(_) | Printer::Status => {}
         Printer::Json(json) => json.finish()?,
         Printer::Findings(collector) => collector.finish()?,
     }

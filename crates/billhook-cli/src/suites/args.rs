@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::options::FindingsFormat;
+use crate::options::{FindingsFormat, read_stdin_once};
 use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
@@ -45,4 +45,14 @@ pub(crate) struct Test {
     /// Suites: files, or directories that are searched for them
     #[arg(value_name = "SUITE", required = true)]
     pub(crate) suites: Vec<PathBuf>,
+}
+
+impl Test {
+    /// Checks combinations of options that clap cannot rule out.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        if self.findings.is_status() {
+            return Err("`--format status` is for `check`, `decode` and `validate`");
+        }
+        read_stdin_once(self.crd.iter())
+    }
 }

@@ -35,11 +35,13 @@ enum Form {
     Text,
     Json(Items),
     Findings(Collector),
+    Status,
 }
 
 impl Printer {
     pub(crate) fn new(command: &Validate) -> Self {
         let form = match (command.findings.given_or_ci(command.report), command.report) {
+            _ if command.findings.is_status() => Form::Status,
             (Some(format), _) => Form::Findings(Collector::new(format)),
             (None, Report::Json) => Form::Json(Items::new("ValidateReport")),
             (None, Report::Text) => Form::Text,
@@ -65,6 +67,7 @@ impl Printer {
             Form::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, is_told)
             }
+            Form::Status => print_answer(&outcome, is_told),
             _ if self.quiet && is_valid => Ok(()),
             Form::Json(items) => items.add(item(outcome, is_told)),
             Form::Text if is_told => Ok(()),
@@ -75,7 +78,7 @@ impl Printer {
     fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
         match &mut self.form {
             Form::Findings(collector) => collector.add_findings(findings),
-            Form::Json(_) => {
+            Form::Json(_) | Form::Status => {
                 report::to_stderr(&findings::text(&findings));
                 Ok(())
             }
@@ -88,7 +91,7 @@ impl Printer {
         match self.form {
             Form::Findings(collector) => collector.finish(),
             Form::Json(items) => items.finish(),
-            Form::Text => Ok(()),
+            Form::Text | Form::Status => Ok(()),
         }
     }
 }
@@ -98,6 +101,16 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
     match verdict {
         Verdict::Valid => ("valid", VALID),
         Verdict::Invalid => ("invalid", ERROR),
+    }
+}
+
+fn print_answer(outcome: &Outcome<'_>, is_told: bool) -> io::Result<()> {
+    match &outcome.result {
+        Ok(checked) => report::answer(checked.validation.status_message().as_deref(), None),
+        Err(problem) => {
+            let refusal = problem.refusal();
+            report::answer(refusal, Some(&**problem).filter(|_| refusal.is_none() && !is_told))
+        }
     }
 }
 

@@ -6,6 +6,7 @@ cases! {
     check_crds: "check fixtures/crds";
     check_broken: "check fixtures/broken-crds";
     check_broken_strict: "check --field-validation strict fixtures/broken-crds/field-in-the-wrong-place.yaml";
+    check_answers: "check --format status fixtures/broken-crds/missing-type.yaml fixtures/crds";
     check_broken_json: "check --report json fixtures/broken-crds/default-with-unknown-field.yaml fixtures/broken-crds/keyword-of-another-draft.yaml nope.yaml";
     check_update: "check --old fixtures/crds -"
         < [SMALL.replace("name: v1", "name: v2").replace("group: data.example.com", "group: x.org")];

@@ -3,6 +3,7 @@
 use crate::support::{cases, run, snapshot};
 
 cases! {
+    suites_answers: "test --format status none.yaml";
     test_passes: "test crates/billhook-suite/tests/layout";
     test_fails: "test --crd crates/billhook-suite/tests/layout/example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml fixtures/suites/failing.yaml";
     test_junit: "test --format junit --filter refused --crd crates/billhook-suite/tests/layout/example/v1/zz_generated.crd-manifests/backups-Default.crd.yaml fixtures/suites/failing.yaml";

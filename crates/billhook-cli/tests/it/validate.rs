@@ -9,6 +9,8 @@ cases! {
     validate_mistakes_json: "validate --report json --crd fixtures/crds -" < [MISTAKES];
     validate_concise: "validate --format concise --crd fixtures/crds -" < [MISTAKES];
     validate_ndjson: "validate --format ndjson --crd fixtures/crds -" < [MISTAKES];
+    validate_answers: "validate --format status --crd fixtures/crds -" < [MISTAKES];
+    validate_answers_unusable: "validate --format status --crd fixtures/crds -" < [UNUSABLE];
     validate_junit: "validate --format junit --crd fixtures/crds - fixtures/objects/nope.yaml" < [UNUSABLE];
     validate_tap: "validate --format tap --crd fixtures/crds fixtures/objects/backup.yaml -" < [MISTAKES];
     validate_two_forms: "validate --format tap --report json --crd fixtures/crds -" < [MISTAKES];
