@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, CustomResourceDefinition};
-use billhook_admission::{Admission, Chain, Strategy, Unreachable};
+use billhook_admission::{Admission, Chain, Strategy};
 use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
 use billhook_decode::read_json;
@@ -70,7 +70,7 @@ pub(crate) struct Defined {
 
 impl Defined {
     /// Reads a stored definition. What is served stays as it was if it need not change (LC-42).
-    fn new(object: &Object, before: Option<&Defined>) -> Option<Self> {
+    fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<Self> {
         let value = read_json(&object.text).ok()?.into_value();
         let (document, _) = DefinitionDocument::read(&value).ok()?;
         // Clients are served under the accepted names (LC-36).
@@ -81,7 +81,7 @@ impl Defined {
             let names = to_value(&document.status.accepted_names).into_inner();
             spec.insert("names".to_owned(), names);
         }
-        let resource = Resource::new(&served, Chain::new(Unreachable)).ok();
+        let resource = Resource::new(&served, chain.clone()).ok();
         let is_same = before.is_some_and(|before| {
             before.document.metadata.uid == document.metadata.uid
                 && before.document.status.accepted_names == document.status.accepted_names
@@ -171,10 +171,10 @@ impl Catalog {
     }
 
     /// Takes over a definition as it is stored now; `None` if it is gone.
-    pub(crate) fn define(&mut self, name: &str, object: Option<&Object>) {
+    pub(crate) fn define(&mut self, name: &str, object: Option<&Object>, chain: &Chain) {
         let definitions = Arc::make_mut(&mut self.definitions);
         let before = definitions.remove(name);
-        let defined = object.and_then(|object| Defined::new(object, before.as_deref()));
+        let defined = object.and_then(|object| Defined::new(object, before.as_deref(), chain));
         match defined {
             Some(defined) => {
                 definitions.insert(name.to_owned(), Arc::new(defined));

@@ -18,6 +18,7 @@ mod state;
 pub mod storage;
 mod table;
 mod view;
+mod webhooks;
 mod write_path;
 
 pub use self::future::BoxFuture;

@@ -173,6 +173,21 @@ pub(crate) fn warning(text: &str) -> String {
     warnings.headers().pop().unwrap_or_default()
 }
 
+/// The answer to a request whose time is over: a status without its type (RE-22).
+pub(crate) fn timed_out() -> Response {
+    let status = Status::request_timeout();
+    let mut document = status.to_value();
+    if let Some(members) = document.as_object_mut() {
+        members.remove("apiVersion");
+        members.remove("kind");
+    }
+    let mut response = http::Response::new(Body::whole(billhook::to_json(&document)));
+    *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
+    let text = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, text);
+    response
+}
+
 /// The answer for a path that nothing is served at (RE-06).
 pub(crate) fn plain_not_found() -> Response {
     let mut response = http::Response::new(Body::whole("404 page not found\n"));

@@ -6,7 +6,7 @@ use std::sync::{Arc, RwLock};
 use std::task::{Context, Poll, Waker};
 
 use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
-use billhook_admission::ServerFields;
+use billhook_admission::{Chain, Converter, ServerFields, WebhookCaller};
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -19,10 +19,11 @@ use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::request::Request;
-use crate::response::{Body, Form, Response};
+use crate::response::{Body, Form, Response, timed_out};
 use crate::rest;
 use crate::state::{Clock, Shared};
 use crate::storage::MemoryStorage;
+use crate::webhooks::Webhooks;
 
 /// How many bytes a body has at most (RE-140).
 const MAX_BODY: usize = 3 << 20;
@@ -81,6 +82,7 @@ impl Server {
             user: shared.user.clone(),
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
+            chain: shared.chain.clone(),
             settling: tokio::sync::Mutex::default(),
         };
         Server { shared: Arc::new(shared) }
@@ -98,12 +100,27 @@ impl Server {
             Err(error) => return Form::default().status(&unreadable(&*error)),
         };
         let request = Request::new(parts, body);
-        let response = match self.documents(&request) {
-            Some(response) => response,
-            None => rest::serve(&self.shared, &request).await,
-        };
+        let response = self.answer_in_time(&request).await;
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
+    }
+
+    /// Answers a request before its time is over (RE-22).
+    async fn answer_in_time(&self, request: &Request) -> Response {
+        let time = match request.time() {
+            Ok(time) => time,
+            Err(status) => return Form::default().status(&status),
+        };
+        if let Some(response) = self.documents(request) {
+            return response;
+        }
+        let response = rest::serve(&self.shared, request);
+        match time {
+            Some(time) => {
+                tokio::time::timeout(time, response).await.unwrap_or_else(|_| timed_out())
+            }
+            None => response.await,
+        }
     }
 
     /// Answers a request for a document about the server; `None` if the path is another one.
@@ -147,6 +164,7 @@ pub struct ServerBuilder {
     user: UserInfo,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
+    webhooks: Webhooks,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -164,6 +182,7 @@ impl Default for ServerBuilder {
             user: UserInfo::named("system:admin").group("system:masters"),
             new_objects: None,
             clock: Clock::default(),
+            webhooks: Webhooks::default(),
         }
     }
 }
@@ -206,9 +225,46 @@ impl ServerBuilder {
         self
     }
 
+    /// Reaches webhooks by a caller, such as `HttpsCaller` of `billhook-webhook-client`; by default
+    /// none can be reached.
+    #[must_use]
+    pub fn webhooks(mut self, caller: impl WebhookCaller + 'static) -> Self {
+        self.webhooks.set_caller(caller);
+        self
+    }
+
+    /// Converts objects in this process where a definition names a service for its conversion
+    /// webhook.
+    ///
+    /// ```
+    /// use billhook_apiserver::Server;
+    /// use serde_json::Value;
+    ///
+    /// let builder = Server::builder().conversion_service(
+    ///     "shop",
+    ///     "converter",
+    ///     |object: &Value, api_version: &str| {
+    ///         let mut object = object.clone();
+    ///         object["apiVersion"] = api_version.into();
+    ///         Ok(object)
+    ///     },
+    /// );
+    /// ```
+    #[must_use]
+    pub fn conversion_service(
+        mut self,
+        namespace: &str,
+        name: &str,
+        converter: impl Converter + 'static,
+    ) -> Self {
+        self.webhooks.add_converter(namespace, name, converter);
+        self
+    }
+
     /// Builds the server.
     pub fn build(self) -> Server {
-        let ServerBuilder { definitions: documents, user, new_objects, clock } = self;
+        let ServerBuilder { definitions: documents, user, new_objects, clock, webhooks } = self;
+        let chain = Chain::new(webhooks);
         let mut catalog = Catalog::default();
         let resource = definitions::resource();
         if let Ok(resource) = resource {
@@ -217,7 +273,8 @@ impl ServerBuilder {
         let catalog = RwLock::new(catalog);
         let storage = MemoryStorage::default();
         let settling = tokio::sync::Mutex::default();
-        let shared = Arc::new(Shared { storage, catalog, user, new_objects, clock, settling });
+        let shared = Shared { storage, catalog, user, new_objects, clock, chain, settling };
+        let shared = Arc::new(shared);
         for document in documents {
             at_once(definitions::create(&shared, &document));
         }

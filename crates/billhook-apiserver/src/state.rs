@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use billhook::Time;
-use billhook_admission::{ServerFields, timestamp};
+use billhook_admission::{Chain, ServerFields, timestamp};
 use billhook_apimachinery::UserInfo;
 
 use crate::catalog::Catalog;
@@ -20,6 +20,8 @@ pub(crate) struct Shared {
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.
     pub(crate) clock: Clock,
+    /// The chain of every write path, with the way to webhooks.
+    pub(crate) chain: Chain,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
 }
@@ -52,7 +54,7 @@ impl Shared {
     pub(crate) fn define(&self, collection: &Collection, name: &str) {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         // What is stored by now counts, in whatever order writes come here.
-        catalog.define(name, self.storage.get(collection, name).as_ref());
+        catalog.define(name, self.storage.get(collection, name).as_ref(), &self.chain);
     }
 
     /// The time that the server writes into objects.

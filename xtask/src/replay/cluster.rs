@@ -10,7 +10,7 @@ use billhook::webhook::{
 use billhook::{CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
 use billhook_admission::{
     Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
-    StoredObject, Unreachable, UpdateForm,
+    StoredObject, UpdateForm,
 };
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
@@ -109,7 +109,7 @@ impl Cluster {
         let resource = found.ok_or_else(|| format!("nothing serves {api_version} {kind}"))?;
         let (namespace, name) =
             (text(object, "/metadata/namespace"), text(object, "/metadata/name"));
-        let admission = resource.admission(Chain::new(Unreachable));
+        let admission = resource.admission(Chain::new(caller()));
         let body = billhook::to_json(object).into_bytes();
         let create = ObjectRequest::create(version, &body).namespace(namespace);
         admission.admit(&create).await.result.map_err(|status| status.to_string())?;
@@ -172,7 +172,7 @@ impl Cluster {
 
     fn chain(&self, configurations: &[WebhookConfiguration]) -> Chain {
         let conditions = CelConditions::new().authorizer(Arc::new(AllowAll));
-        Chain::new(HttpsCaller::default().resolver(NoServices))
+        Chain::new(caller())
             .webhooks(configurations)
             .namespaces(self.namespaces.clone())
             .conditions(conditions)
@@ -277,6 +277,11 @@ impl UserAuthorizer for AllowAll {
     fn authorize(&self, _: &UserInfo, _: &AuthorizationRequest) -> AuthorizationDecision {
         AuthorizationDecision::new(true)
     }
+}
+
+/// The way to webhooks.
+pub(super) fn caller() -> HttpsCaller {
+    HttpsCaller::default().resolver(NoServices)
 }
 
 /// There are no services.

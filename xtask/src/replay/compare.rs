@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{DeepValue, grow};
+use billhook_decode::read_json;
 use serde_json::{Map, Value};
 
 use super::scenario::{Verdict, text};
@@ -86,7 +87,7 @@ fn generated(recorded: &Value) -> Option<(String, String)> {
 /// Replaces what differs from day to day in all texts, and leaves out what is not recorded.
 fn normalize(value: &mut Value, rename: &dyn Fn(&str) -> String) {
     match value {
-        Value::String(text) => *text = times(&uids(&rename(text))),
+        Value::String(text) => *text = sent_object(times(&uids(&rename(text)))),
         Value::Array(items) => {
             grow(|| items.iter_mut().for_each(|item| normalize(item, rename)));
         }
@@ -103,10 +104,24 @@ fn normalize(value: &mut Value, rename: &dyn Fn(&str) -> String) {
 fn normalize_metadata(metadata: &mut Map<String, Value>) {
     metadata.remove("managedFields");
     metadata.remove("resourceVersion");
+    if let Some(token) = metadata.get_mut("continue").filter(|token| **token != "") {
+        *token = "CONTINUE".into();
+    }
     for name in ["creationTimestamp", "deletionTimestamp"] {
         if let Some(time) = metadata.get_mut(name).filter(|time| time.is_string()) {
             *time = "TIME".into();
         }
+    }
+}
+
+/// A text about an object that a webhook sent, with the object as everybody prints it: the recorded
+/// webhook has another printer.
+fn sent_object(text: String) -> String {
+    let start = "Object 'Kind' is missing in '";
+    let sent = text.strip_prefix(start).and_then(|rest| rest.strip_suffix('\''));
+    match sent.map(|sent| read_json(sent.as_bytes())) {
+        Some(Ok(document)) => format!("{start}{}'", plain_json(document.value())),
+        _ => text,
     }
 }
 

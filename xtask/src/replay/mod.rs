@@ -1,12 +1,13 @@
 //! Plays recorded conversations with a real server, and compares what clients and webhooks saw.
 //!
-//! One scenario a line. There are two kinds: a request through the write path, with what webhooks
-//! answer and what came of it; and a conversation of many steps with the API server. Webhooks are
+//! One scenario a line. There are two kinds: a request, with what webhooks answer and what came of it; and a conversation of many steps with the API server. Webhooks are
 //! served over HTTPS by this process, so that the client of webhooks is played too. Scenarios that
 //! need parts of a server that there are not yet are counted as waiting.
 
+mod client;
 mod cluster;
 mod compare;
+mod convert;
 mod http;
 mod request;
 mod scenario;
@@ -40,7 +41,7 @@ pub struct Options {
 }
 
 /// Files of `ahead` that are played in CI.
-const DONE: [&str; 1] = ["admission.jsonl"];
+const DONE: [&str; 2] = ["admission.jsonl", "conversion.jsonl"];
 
 /// The scenarios beside the repository, if they are there.
 pub fn shared_files(root: &Path) -> Vec<PathBuf> {
@@ -83,7 +84,7 @@ impl Line {
 
     fn area(&self) -> &str {
         match self {
-            Line::Request(_) => "admission",
+            Line::Request(scenario) => scenario.area(),
             Line::Conversation(conversation) => &conversation.area,
         }
     }

@@ -19,6 +19,8 @@ const MAX_TIME: Duration = Duration::from_secs(34);
 pub(super) struct Request {
     pub(super) method: String,
     path: String,
+    #[serde(default)]
+    headers: BTreeMap<String, String>,
     body: Option<Box<RawValue>>,
     content_type: Option<String>,
 }
@@ -68,6 +70,32 @@ impl<'p> Route<'p> {
 }
 
 impl Request {
+    /// The same over HTTP, with the revision of the stored object where the body wants it.
+    pub(super) fn to_http(&self, revision: &str) -> Result<http::Request<String>, String> {
+        let mut request = http::Request::builder().method(self.method.as_str()).uri(&self.path);
+        for (name, value) in &self.headers {
+            request = request.header(name, value);
+        }
+        if self.body.is_some() {
+            let json = "application/json";
+            request = request.header("content-type", self.content_type.as_deref().unwrap_or(json));
+        }
+        request.body(self.body_text(revision)).map_err(|error| error.to_string())
+    }
+
+    /// The path of the object that it is for, if its body names the revision of it.
+    pub(super) fn revised(&self) -> Option<String> {
+        let is_revised = self.body.as_ref().is_some_and(|body| body.get().contains("\"$RV\""));
+        let route = self.route().filter(|_| is_revised)?;
+        let Route { group, version, namespace, resource, name, .. } = route;
+        Some(format!("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}"))
+    }
+
+    fn body_text(&self, revision: &str) -> String {
+        let body = self.body.as_ref().map_or("", |body| body.get());
+        body.replace("\"$RV\"", &format!("\"{revision}\""))
+    }
+
     /// The resource that it is for, if it may be a custom one.
     pub(super) fn route(&self) -> Option<Route<'_>> {
         Route::parse(&self.path)
@@ -79,8 +107,7 @@ impl Request {
         route: &Route<'_>,
         stored: StoredObject,
     ) -> Option<ObjectRequest> {
-        let revision = format!("\"{}\"", stored.resource_version);
-        let body = self.body.as_ref().map_or("", |body| body.get()).replace("\"$RV\"", &revision);
+        let body = self.body_text(&stored.resource_version);
         let (version, body) = (route.version, body.as_bytes());
         let request = match (self.method.as_str(), self.content_type.as_deref()) {
             ("POST", _) => ObjectRequest::create(version, body),
@@ -143,7 +170,7 @@ fn delete_options(route: &Route<'_>, body: &[u8]) -> Option<DeleteOptions> {
 }
 
 /// The user of all scenarios.
-fn user() -> UserInfo {
+pub(super) fn user() -> UserInfo {
     let mut user = UserInfo::named("kubernetes-admin");
     "admin".clone_into(&mut user.uid);
     user.group("system:masters").group("system:authenticated")

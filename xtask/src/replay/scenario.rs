@@ -1,6 +1,7 @@
 //! A recorded conversation: its parts, and how it is played.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use billhook::webhook::WebhookConfiguration;
 use billhook_apimachinery::value::DeepValue;
@@ -9,13 +10,17 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
+use super::client::{Answered, Client};
 use super::cluster::Cluster;
 use super::compare;
 use super::request::Request;
-use super::webhooks::{Answer, Webhooks};
+use super::webhooks::{Answer, CONVERT, Webhooks};
 
 /// Scenarios wrap objects that are themselves as deep as a server allows.
 pub(super) const DEPTH: usize = billhook_decode::MAX_DEPTH + 10;
+
+/// How long after the request of a scenario others are sent during it.
+const LATER: Duration = Duration::from_millis(500);
 
 /// A recorded conversation.
 #[derive(Debug, Deserialize)]
@@ -35,8 +40,10 @@ pub struct Scenario {
     #[serde(default)]
     webhooks: BTreeMap<String, Vec<Answer>>,
     #[serde(default)]
-    conversion: Option<Box<RawValue>>,
+    conversion: Option<Vec<Answer>>,
     request: Request,
+    #[serde(default)]
+    during: Vec<Request>,
     expect: Box<RawValue>,
 }
 
@@ -70,6 +77,11 @@ impl Scenario {
         serde_json::from_str(line).map_err(|error| error.to_string())
     }
 
+    /// Its part of the API.
+    pub(super) fn area(&self) -> &'static str {
+        if self.conversion.is_some() { "conversion" } else { "admission" }
+    }
+
     /// Plays it.
     pub fn play(&self) -> Result<Verdict, String> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -80,34 +92,80 @@ impl Scenario {
         if let Some(missing) = self.missing() {
             return Ok(Verdict::Waiting(missing));
         }
-        let webhooks = Webhooks::start(self.webhooks.clone()).await?;
+        let conversion =
+            self.conversion.iter().map(|answers| (CONVERT.to_owned(), answers.clone()));
+        let answers = self.webhooks.clone().into_iter().chain(conversion).collect();
+        let webhooks = Webhooks::start(answers).await?;
         let parts = self.parts(&webhooks)?;
+        let actual = match self.conversion.is_some() && parts.configurations.is_empty() {
+            true => self.on_server(&webhooks, &parts).await?,
+            false => self.on_write_path(&webhooks, &parts).await?,
+        };
+        let Some(actual) = actual else {
+            return Ok(Verdict::Waiting("a request that only an API server answers"));
+        };
+        let expected = read(&self.expect)?;
+        Ok(compare::verdict(expected, actual.into(), &webhooks.address()))
+    }
+
+    /// Plays it on the write path alone, whose audit annotations are seen too.
+    async fn on_write_path(
+        &self,
+        webhooks: &Webhooks,
+        parts: &Parts,
+    ) -> Result<Option<Value>, String> {
         let cluster = Cluster::new(&parts.crds, &parts.namespaces)?;
         for object in &parts.objects {
             cluster.create(object).await?;
         }
+        webhooks.begin();
         let response = cluster.handle(&self.request, &parts.configurations).await;
-        let Some(response) = response else {
-            return Ok(Verdict::Waiting("a request that only an API server answers"));
+        Ok(response.map(|response| {
+            json!({
+                "status": response.status,
+                "body": response.body.into_inner(),
+                "warnings": response.warnings,
+                "annotations": response.annotations,
+                "calls": webhooks.calls(&parts.configurations),
+            })
+        }))
+    }
+
+    /// Plays it on the API server.
+    async fn on_server(&self, webhooks: &Webhooks, parts: &Parts) -> Result<Option<Value>, String> {
+        let client = Client::new();
+        for definition in &parts.crds {
+            client.create(definition, "").await?;
+        }
+        for object in &parts.objects {
+            let found = parts
+                .crds
+                .iter()
+                .find(|definition| text(definition, "/spec/names/kind") == text(object, "/kind"));
+            let plural = found.map_or("", |definition| text(definition, "/spec/names/plural"));
+            client.create(object, plural).await?;
+        }
+        let revision = client.revision(&self.request).await?;
+        webhooks.begin();
+        let during = async {
+            for request in &self.during {
+                tokio::time::sleep(LATER).await;
+                client.send(request, "").await?;
+            }
+            Ok::<_, String>(())
         };
-        let actual = json!({
-            "status": response.status,
-            "body": response.body.into_inner(),
-            "warnings": response.warnings,
-            "annotations": response.annotations,
-            "calls": webhooks.calls(&parts.configurations),
-        });
-        let expected = read(&self.expect)?;
-        Ok(compare::verdict(expected, actual.into(), &webhooks.address()))
+        let (answer, during) = tokio::join!(client.send(&self.request, &revision), during);
+        during?;
+        let Answered { status, body, warnings } = answer?;
+        let calls = webhooks.calls(&parts.configurations);
+        Ok(Some(json!({"status": status, "body": body, "warnings": warnings, "calls": calls})))
     }
 
     /// The part of a server that it needs and that there is not.
     fn missing(&self) -> Option<&'static str> {
         let is_policy = |text: &RawValue| text.get().contains("AdmissionPolicy");
-        if self.configurations.iter().any(|text| is_policy(text)) {
-            return Some("admission policies");
-        }
-        self.conversion.as_ref().map(|_| "conversion webhooks")
+        let has_policies = self.configurations.iter().any(|text| is_policy(text));
+        has_policies.then_some("admission policies")
     }
 
     fn parts(&self, webhooks: &Webhooks) -> Result<Parts, String> {
@@ -120,7 +178,11 @@ impl Scenario {
             WebhookConfiguration::from_value(&value).map_err(|error| error.to_string())
         };
         Ok(Parts {
-            crds: all(&self.crds)?,
+            crds: self
+                .crds
+                .iter()
+                .map(|text| read_text(&webhooks.address_in(text.get())))
+                .collect::<Result<_, _>>()?,
             namespaces: all(&self.namespaces)?,
             objects: all(&self.objects)?,
             configurations: self

@@ -12,6 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use self::server::{Handled, Received, Reply, Server};
+use super::convert::Convert;
 use super::scenario::text;
 
 #[path = "../../../crates/billhook-webhook-client/examples/webhook_server/server.rs"]
@@ -47,6 +48,8 @@ pub(super) struct Answer {
     headers: BTreeMap<String, String>,
     delay_seconds: f64,
     close: bool,
+    /// That of a conversion webhook.
+    convert: Option<Convert>,
 }
 
 /// A member that is there, null included.
@@ -63,9 +66,14 @@ impl Answer {
         let uid = text(review, "/request/uid");
         let (status, body) = match self.http {
             Some(status) => (status, self.body.as_deref().unwrap_or_default().replace("$UID", uid)),
-            None => (200, self.review(review).to_string()),
+            None => match &self.convert {
+                Some(convert) => (200, convert.review(review).to_string()),
+                None => (200, self.review(review).to_string()),
+            },
         };
-        let default_type = if self.http.is_none() { "application/json" } else { "" };
+        // The recorded conversion webhook called all its answers JSON.
+        let is_json = self.http.is_none() || text(review, "/kind") == "ConversionReview";
+        let default_type = if is_json { "application/json" } else { "" };
         let content_type = self.content_type.as_deref().unwrap_or(default_type);
         let headers = self.headers.iter().map(|(name, value)| (name.clone().into(), value.clone()));
         let mut reply =
@@ -123,17 +131,27 @@ struct Call {
     review: Value,
 }
 
+/// The path of the conversion webhook.
+pub(super) const CONVERT: &str = "/convert";
+
+/// The questions to the webhooks, and whether the request of the scenario has begun.
+#[derive(Debug, Default)]
+struct Log {
+    calls: Vec<Call>,
+    has_begun: bool,
+}
+
 /// A running server, and what it was asked.
 pub(super) struct Webhooks {
     server: Server,
-    calls: Arc<Mutex<Vec<Call>>>,
+    log: Arc<Mutex<Log>>,
 }
 
 impl Webhooks {
     /// Starts a server whose answers are listed by path; the last one is repeated.
     pub(super) async fn start(answers: BTreeMap<String, Vec<Answer>>) -> Result<Self, String> {
-        let calls = Arc::default();
-        let log = Arc::clone(&calls);
+        let shared = Arc::default();
+        let log = Arc::clone(&shared);
         let handler = move |received: Received| {
             let answer = answer(&answers, &log, &received);
             let handled: Handled = Box::pin(async move {
@@ -144,7 +162,13 @@ impl Webhooks {
             handled
         };
         let server = Server::start("127.0.0.1:0", &["127.0.0.1"], handler).await;
-        Ok(Webhooks { server: server.map_err(|error| error.to_string())?, calls })
+        Ok(Webhooks { server: server.map_err(|error| error.to_string())?, log: shared })
+    }
+
+    /// Begins the request of the scenario: until then objects are converted well, and nothing is
+    /// recorded.
+    pub(super) fn begin(&self) {
+        *lock(&self.log) = Log { calls: Vec::new(), has_begun: true };
     }
 
     /// Its `host:port`.
@@ -162,7 +186,7 @@ impl Webhooks {
 
     /// The calls in order; those to validating webhooks run at the same time and are sorted by path.
     pub(super) fn calls(&self, configurations: &[WebhookConfiguration]) -> Value {
-        let mut calls = lock(&self.calls).clone();
+        let mut calls = lock(&self.log).calls.clone();
         let is_validating = |call: &Call| {
             let url = format!("https://{}{}", self.address(), call.path);
             configurations
@@ -187,17 +211,21 @@ fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 /// The delay of an answer and its reply; none closes the connection.
 fn answer(
     answers: &BTreeMap<String, Vec<Answer>>,
-    log: &Mutex<Vec<Call>>,
+    log: &Mutex<Log>,
     received: &Received,
 ) -> Option<(Duration, Option<Reply>)> {
     let review = read_json(&received.body).ok()?.into_value().into_inner();
     let (path, query) = (received.path.clone(), received.query.clone());
     let mut log = lock(log);
-    let number = log.iter().filter(|call| call.path == path).count();
+    if !log.has_begun && path == CONVERT {
+        let good = Answer { convert: Some(Convert::default()), ..Answer::default() };
+        return Some((Duration::ZERO, good.reply(&review)));
+    }
+    let number = log.calls.iter().filter(|call| call.path == path).count();
     let answers = answers.get(&path)?;
     let answer = answers.get(number).or(answers.last())?;
     let reply = answer.reply(&review);
-    log.push(Call { path, query, review });
+    log.calls.push(Call { path, query, review });
     let delay = Duration::try_from_secs_f64(answer.delay_seconds).unwrap_or_default();
     Some((delay, reply))
 }

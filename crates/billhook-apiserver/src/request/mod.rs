@@ -1,10 +1,14 @@
 //! A request, read as far as every handler needs it.
 
 mod accept;
+mod duration;
 mod path;
 mod query;
 
+use std::time::Duration;
+
 use billhook::apply::manager_name;
+use billhook_apimachinery::Status;
 use billhook_apimachinery::net::{UrlPart, unescape_text};
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -57,6 +61,22 @@ impl Request {
         let header = self.header("content-type");
         let name = header.split_once(';').map_or(header, |(name, _)| name);
         if name.is_empty() { "application/json" } else { name }
+    }
+
+    /// Returns the time that there is for the answer; none if the request is a watch (RE-22).
+    pub(crate) fn time(&self) -> Result<Option<Duration>, Status> {
+        const MAX: Duration = Duration::from_secs(60);
+        if self.query.flag("watch") {
+            return Ok(None);
+        }
+        let wanted = match self.query.text("timeout") {
+            "" => None,
+            text => duration::parse(text).map_err(|error| {
+                let message = "invalid timeout specified in the request URL";
+                Status::bad_request(format!("{message} - {error}"))
+            })?,
+        };
+        Ok(Some(wanted.filter(|time| !time.is_zero()).unwrap_or(MAX).min(MAX)))
     }
 
     /// The manager of the fields that the request sets (RE-24).

@@ -12,6 +12,7 @@
 
 mod apply;
 mod clients;
+mod conversion;
 mod definitions;
 mod discovery;
 mod rest;

@@ -1,0 +1,85 @@
+//! The way to webhooks: services of this process, and everything else.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use billhook::ClientConfig;
+use billhook_admission::{
+    BoxFuture, CallFailure, CallerError, ConversionCall, ConversionResponse, ConversionReview,
+    Converter, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
+use serde_json::Value;
+
+/// Namespace and name of a service.
+type ServiceName = (String, String);
+
+/// Reaches webhooks.
+#[derive(Clone)]
+pub(crate) struct Webhooks {
+    converters: BTreeMap<ServiceName, Arc<dyn Converter>>,
+    others: Arc<dyn WebhookCaller>,
+}
+
+impl Default for Webhooks {
+    fn default() -> Self {
+        Webhooks { converters: BTreeMap::new(), others: Arc::new(Unreachable) }
+    }
+}
+
+impl Webhooks {
+    /// Reaches everything that is not in this process by a caller.
+    pub(crate) fn set_caller(&mut self, caller: impl WebhookCaller + 'static) {
+        self.others = Arc::new(caller);
+    }
+
+    /// Has objects converted in this process where a definition names a service.
+    pub(crate) fn add_converter(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        converter: impl Converter + 'static,
+    ) {
+        self.converters.insert((namespace.to_owned(), name.to_owned()), Arc::new(converter));
+    }
+
+    fn converter(&self, config: &ClientConfig) -> Option<&dyn Converter> {
+        let service = config.service.as_ref()?;
+        let key = (service.namespace.clone(), service.name.clone());
+        self.converters.get(&key).map(|converter| &**converter)
+    }
+}
+
+impl WebhookCaller for Webhooks {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        self.others.call(call)
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        match self.converter(call.client_config) {
+            Some(converter) => Box::pin(answer(converter, call.review)),
+            None => self.others.convert(call),
+        }
+    }
+}
+
+/// The answer of a converter to a review.
+async fn answer(
+    converter: &dyn Converter,
+    review: ConversionReview,
+) -> Result<WebhookAnswer, CallerError> {
+    let Some(request) = &review.request else {
+        return Err(CallFailure::new("the review has no request").into());
+    };
+    let objects: Vec<&Value> = request.objects.iter().map(|object| &***object).collect();
+    let response = match converter.convert(&objects, &request.desired_api_version).await {
+        Ok(converted) => ConversionResponse::success(request, converted),
+        Err(error) => ConversionResponse::failure(request, &error.to_string()),
+    };
+    Ok(WebhookAnswer::new("application/json", review.answer(response).to_json()))
+}

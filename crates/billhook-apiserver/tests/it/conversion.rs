@@ -1,0 +1,135 @@
+//! Objects in other versions than the stored one: a converter in the place of a webhook (CX-10 to
+//! CX-13), and the time of requests (RE-22).
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use billhook_admission::{BoxFuture, Converter, ConverterError};
+use billhook_apimachinery::value::DeepValue;
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, text};
+
+fn definition() -> Value {
+    let version = |name: &str, field: &str| {
+        json!({"name": name, "served": true, "storage": name == "v1",
+            "schema": {"openAPIV3Schema": {"type": "object", "properties": {
+                "spec": {"type": "object", "properties": {field: {"type": "string"}}}}}}})
+    };
+    json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo", "listKind": "FooList", "singular": "foo"},
+            "conversion": {"strategy": "Webhook", "webhook": {
+                "clientConfig": {"service": {"namespace": "shop", "name": "converter"}},
+                "conversionReviewVersions": ["v1"]}},
+            "versions": [version("v1", "one"), version("v2", "two")]},
+    })
+}
+
+/// Renames the field, unless it is out of order.
+fn server(is_broken: &Arc<AtomicBool>) -> Server {
+    let is_broken = Arc::clone(is_broken);
+    let converter = move |object: &Value, api_version: &str| {
+        if is_broken.load(Ordering::Relaxed) {
+            return Err("out of order".into());
+        }
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        let (from, to) =
+            if api_version == "example.com/v1" { ("two", "one") } else { ("one", "two") };
+        let value = object["spec"].as_object_mut().and_then(|spec| spec.remove(from));
+        object["spec"][to] = value.unwrap_or_default();
+        Ok(object)
+    };
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    builder.definition(&definition()).unwrap().build()
+}
+
+fn path(version: &str, rest: &str) -> String {
+    format!("/apis/example.com/{version}/namespaces/default/foos{rest}")
+}
+
+async fn get(server: &Server, version: &str, rest: &str) -> Answer {
+    call(server, Method::GET, &path(version, rest), &[], "").await
+}
+
+async fn create(server: &Server, version: &str, name: &str, spec: &Value) -> Answer {
+    let object = json!({"apiVersion": format!("example.com/{version}"), "kind": "Foo",
+        "metadata": {"name": name}, "spec": spec});
+    call(server, Method::POST, &path(version, ""), &[], &object.to_string()).await
+}
+
+#[tokio::test]
+async fn objects_are_read_in_every_version() {
+    let server = server(&Arc::default());
+    assert_eq!(create(&server, "v2", "a", &json!({"two": "x"})).await.code, 201);
+    assert_eq!(get(&server, "v1", "/a").await.json()["spec"], json!({"one": "x"}));
+    assert_eq!(get(&server, "v2", "/a").await.json()["spec"], json!({"two": "x"}));
+    let list = get(&server, "v2", "").await.json();
+    assert_eq!(list["items"][0]["apiVersion"], "example.com/v2");
+    let watch = get(&server, "v2", "?watch=1&timeoutSeconds=1").await;
+    assert_eq!(text(&watch.json(), "/type"), "ADDED");
+    assert_eq!(watch.json()["object"]["spec"], json!({"two": "x"}));
+}
+
+/// CX-13.
+#[tokio::test]
+async fn conversions_that_fail_are_told() {
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let server = server(&is_broken);
+    assert_eq!(create(&server, "v1", "a", &json!({"one": "x"})).await.code, 201);
+    is_broken.store(true, Ordering::Relaxed);
+    assert_eq!(get(&server, "v1", "/a").await.code, 200);
+    let message = "conversion webhook for example.com/v1, Kind=Foo failed: out of order";
+    let status = json!({"kind": "Status", "apiVersion": "v1", "metadata": {},
+        "status": "Failure", "message": message, "code": 500});
+    for rest in ["", "/a"] {
+        let answer = get(&server, "v2", rest).await;
+        assert_eq!((answer.code, answer.json()), (500, status.clone()));
+    }
+    let watch = get(&server, "v2", "?watch=1&timeoutSeconds=1").await;
+    assert_eq!(watch.code, 200);
+    let event = watch.json();
+    assert_eq!(text(&event, "/type"), "ERROR");
+    assert_eq!(text(&event, "/object/reason"), "InternalError");
+    assert_eq!(text(&event, "/object/message"), format!("Internal error occurred: {message}"));
+}
+
+/// Never answers.
+struct Stuck;
+
+impl Converter for Stuck {
+    fn convert<'a>(
+        &'a self,
+        _: &'a [&'a Value],
+        _: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<DeepValue>, ConverterError>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn requests_have_their_time() {
+    let builder = Server::builder().conversion_service("shop", "converter", Stuck);
+    let server = builder.definition(&definition()).unwrap().build();
+    assert_eq!(create(&server, "v1", "a", &json!({"one": "x"})).await.code, 201);
+    let answer = get(&server, "v2", "/a?timeout=10ms").await;
+    assert_eq!(answer.code, 504);
+    assert_eq!(answer.headers["content-type"], "text/plain; charset=utf-8");
+    let message = "Timeout: request did not complete within the allotted timeout";
+    assert_eq!(
+        answer.json(),
+        json!({"metadata": {}, "status": "Failure", "message": message, "reason": "Timeout",
+            "details": {}, "code": 504})
+    );
+    let answer = get(&server, "v1", "/a?timeout=x").await;
+    assert_eq!(answer.code, 400);
+    assert_eq!(
+        answer.message(),
+        "invalid timeout specified in the request URL - time: invalid duration \"x\""
+    );
+}
