@@ -18,6 +18,7 @@ use crate::catalog::Catalog;
 use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
+use crate::openapi;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, timed_out};
 use crate::rest;
@@ -127,7 +128,9 @@ impl Server {
     fn documents(&self, request: &Request) -> Option<Response> {
         let parts = request.parts()?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        about::serve(request, &parts).or_else(|| discovery::serve(&self.shared, request, &parts))
+        about::serve(request, &parts)
+            .or_else(|| discovery::serve(&self.shared, request, &parts))
+            .or_else(|| openapi::serve(&self.shared, request, &parts))
     }
 }
 

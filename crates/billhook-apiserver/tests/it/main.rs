@@ -15,6 +15,7 @@ mod clients;
 mod conversion;
 mod definitions;
 mod discovery;
+mod openapi;
 mod rest;
 mod storage;
 mod support;

@@ -23,6 +23,7 @@ mod explain;
 mod finding_crds;
 mod fixing;
 mod hostile;
+mod kubectl;
 mod policy;
 mod readme;
 mod serve;

@@ -22,13 +22,13 @@ metadata: {name: a}
 ";
 
 /// A running server. It ends with the test.
-struct Running {
+pub(crate) struct Running {
     process: Child,
     url: String,
 }
 
 impl Running {
-    fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let mut process = billhook(arguments).stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::record::to_value;
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
@@ -87,6 +89,11 @@ impl CrdVersion {
     /// Returns the JSON paths of the fields that lists can be selected by.
     pub fn selectable_fields(&self) -> &[String] {
         &self.data.selectable_fields
+    }
+
+    /// Returns its schema, as a document; `None` if the definition has none.
+    pub fn open_api_v3_schema(&self) -> Option<DeepValue> {
+        self.data.has_schema.then(|| to_value(&self.data.written))
     }
 
     /// Returns the columns of tables of its objects, after that of the name.

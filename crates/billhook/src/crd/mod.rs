@@ -101,6 +101,7 @@ struct VersionData {
     /// JSON paths.
     selectable_fields: Vec<String>,
     additional_printer_columns: Vec<Column>,
+    has_schema: bool,
     written: Arc<JsonSchemaProps>,
     structural: Option<StructuralSchema>,
     compiled: CompiledSchema,

@@ -129,6 +129,7 @@ fn read_version(
             .map(|field| field.json_path.clone())
             .collect(),
         additional_printer_columns: version.additional_printer_columns.clone(),
+        has_schema: written.is_some(),
         written: written.unwrap_or_default(),
         structural,
         compiled: with_stored_defaults(&compiled),

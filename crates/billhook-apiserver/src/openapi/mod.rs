@@ -1,0 +1,170 @@
+//! OpenAPI 3: what may be sent to the resources of each version (DT-40 to DT-48).
+
+mod paths;
+mod schema;
+
+use std::sync::OnceLock;
+
+use billhook::{CrdVersion, DeepValue};
+use billhook_apimachinery::print::compact_json;
+use http::{HeaderValue, StatusCode, header};
+use serde_json::{Map, Value, json};
+
+use crate::catalog::Catalog;
+use crate::discovery::entity_tag;
+use crate::request::Request;
+use crate::response::{Body, Response};
+use crate::state::Shared;
+
+/// The parts that all documents share, as a server sends them.
+const COMMON: &str = include_str!("common.json");
+const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
+const SCALE: &str = "io.k8s.api.autoscaling.v1.";
+
+/// How long a document of a known hash can be kept, in seconds.
+const YEAR: u32 = 365 * 24 * 3600;
+
+fn common() -> &'static Value {
+    static READ: OnceLock<Value> = OnceLock::new();
+    READ.get_or_init(|| serde_json::from_str(COMMON).unwrap_or_default())
+}
+
+/// Answers a request for a document; `None` if the path is another one.
+pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
+    let ["openapi", "v3", path @ ..] = parts else { return None };
+    let catalog = server.catalog();
+    if path.is_empty() {
+        return Some(index(&catalog));
+    }
+    let ["apis", group, version] = path else { return Some(empty(StatusCode::NOT_FOUND)) };
+    let versions = versions(&catalog);
+    let is_wanted =
+        |found: &&CrdVersion| found.definition().group() == *group && found.name() == *version;
+    let found: Vec<&CrdVersion> = versions.iter().filter(is_wanted).collect();
+    if found.is_empty() {
+        return Some(empty(StatusCode::NOT_FOUND));
+    }
+    if !accepts_json(request.header("accept")) {
+        return Some(empty(StatusCode::NOT_ACCEPTABLE));
+    }
+    Some(answer(request, &format!("apis/{group}/{version}"), &document(&found)))
+}
+
+/// The versions that are served, by group, version and plural.
+fn versions(catalog: &Catalog) -> Vec<CrdVersion> {
+    let versions = catalog.resources().flat_map(|resource| resource.definition.versions());
+    let mut versions: Vec<CrdVersion> = versions.filter(CrdVersion::is_served).collect();
+    let key =
+        |version: &CrdVersion| (version.api_version(), version.definition().names().plural.clone());
+    versions.sort_by_key(key);
+    versions
+}
+
+/// Lists the documents, with the hash of each (DT-40).
+fn index(catalog: &Catalog) -> Response {
+    let versions = versions(catalog);
+    let mut paths = Map::new();
+    for same in versions.chunk_by(|left, right| left.api_version() == right.api_version()) {
+        let Some(first) = same.first() else { continue };
+        let path = format!("apis/{}", first.api_version());
+        let hash = hash(&document(&same.iter().collect::<Vec<_>>()));
+        let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")});
+        paths.insert(path, url);
+    }
+    json_response(compact_json(&json!({"paths": paths})))
+}
+
+/// Answers with a document, or says that the client has it already (DT-41).
+fn answer(request: &Request, path: &str, document: &str) -> Response {
+    let hash = hash(document);
+    let wanted = request.query.get("hash");
+    if let Some(wanted) = wanted
+        && wanted != hash
+    {
+        let mut response = empty(StatusCode::MOVED_PERMANENTLY);
+        set(&mut response, header::LOCATION, &format!("/openapi/v3/{path}?hash={hash}"));
+        return response;
+    }
+    let tag = format!("\"{hash}\"");
+    let mut response = if request.header("if-none-match") == tag {
+        empty(StatusCode::NOT_MODIFIED)
+    } else {
+        json_response(document.to_owned())
+    };
+    set(&mut response, header::VARY, "Accept");
+    set(&mut response, header::ETAG, &tag);
+    if wanted.is_some() {
+        set(&mut response, header::CACHE_CONTROL, &format!("public, immutable, max-age={YEAR}"));
+    }
+    response
+}
+
+fn hash(document: &str) -> String {
+    entity_tag(document.as_bytes()).trim_matches('"').to_owned()
+}
+
+/// Whether a client takes JSON; types are not weighed here.
+fn accepts_json(accept: &str) -> bool {
+    let mut types = accept
+        .split(',')
+        .map(|clause| clause.split_once(';').map_or(clause, |(name, _)| name).trim());
+    accept.trim().is_empty()
+        || types.any(|name| matches!(name, "*/*" | "*" | "application/*" | "application/json"))
+}
+
+/// Prints the document of a version of a group (DT-42).
+fn document(versions: &[&CrdVersion]) -> String {
+    let (mut paths, mut schemas) = (Map::new(), Map::new());
+    let common_schemas = common().get("schemas").and_then(Value::as_object);
+    let has_scale = versions.iter().any(|version| version.has_scale_subresource());
+    for (name, schema) in common_schemas.into_iter().flatten() {
+        if name.starts_with(META) || has_scale {
+            schemas.insert(name.clone(), schema.clone());
+        }
+    }
+    for version in versions {
+        schema::add(version, &mut schemas);
+        paths::add(version, &mut paths);
+    }
+    let mut document = DeepValue::from(json!({
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes CRD Swagger", "version": "v0.1.0"},
+        "paths": null,
+        "components": {"schemas": null},
+    }));
+    if let Some(place) = document.get_mut("paths") {
+        *place = paths.into();
+    }
+    if let Some(place) = document.pointer_mut("/components/schemas") {
+        *place = schemas.into();
+    }
+    compact_json(&document)
+}
+
+/// The name of a schema of a version (DT-43).
+fn schema_name(version: &CrdVersion, kind: &str) -> String {
+    let group: Vec<&str> = version.definition().group().rsplit('.').collect();
+    format!("{}.{}.{kind}", group.join("."), version.name())
+}
+
+fn reference(name: &str) -> Value {
+    json!({"$ref": format!("#/components/schemas/{name}")})
+}
+
+fn empty(code: StatusCode) -> Response {
+    let mut response = http::Response::new(Body::default());
+    *response.status_mut() = code;
+    response
+}
+
+fn json_response(document: String) -> Response {
+    let mut response = http::Response::new(Body::whole(document));
+    set(&mut response, header::CONTENT_TYPE, "application/json");
+    response
+}
+
+fn set(response: &mut Response, name: header::HeaderName, value: &str) {
+    if let Ok(value) = HeaderValue::from_str(value) {
+        response.headers_mut().insert(name, value);
+    }
+}

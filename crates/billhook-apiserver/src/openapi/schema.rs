@@ -1,0 +1,156 @@
+//! The schemas of a kind and of its list (DT-43 to DT-45).
+
+use billhook::{CrdVersion, DeepValue};
+use billhook_apimachinery::value::grow;
+use serde_json::{Map, Value, json};
+
+use super::{META, common, reference, schema_name};
+
+const CONVENTIONS: &str =
+    "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+
+/// Adds the schemas of a version.
+pub(super) fn add(version: &CrdVersion, schemas: &mut Map<String, Value>) {
+    let names = version.definition().names();
+    let (kind, list_kind) = (names.kind.as_str(), names.list_kind.as_str());
+    let own = schema_name(version, kind);
+    let extend = |schema: &mut Value, kind: &str| {
+        let (group, version_name) = (version.definition().group(), version.name());
+        let Some(schema) = schema.as_object_mut() else { return };
+        let identity = json!([{"group": group, "version": version_name, "kind": kind}]);
+        schema.insert("x-kubernetes-group-version-kind".to_owned(), identity);
+        let fields = version.selectable_fields().iter();
+        let fields = fields.map(|path| json!({"fieldPath": path.trim_start_matches('.')}));
+        let fields: Vec<Value> = fields.collect();
+        if !fields.is_empty() {
+            schema.insert("x-kubernetes-selectable-fields".to_owned(), fields.into());
+        }
+    };
+    let mut schema = of_kind(version);
+    extend(&mut schema, kind);
+    let mut list = of_list(&own, kind, list_kind, &names.plural);
+    extend(&mut list, list_kind);
+    schemas.insert(own, schema);
+    schemas.insert(schema_name(version, list_kind), list);
+}
+
+/// The schema of a kind: that of the definition, with the fields that every object has.
+fn of_kind(version: &CrdVersion) -> Value {
+    let written = version.open_api_v3_schema().map(DeepValue::into_inner);
+    let Some(mut schema) = written.filter(|_| version.structural_errors().is_empty()) else {
+        return json!({"type": "object"});
+    };
+    publish(&mut schema);
+    if let Some(schema) = schema.as_object_mut() {
+        let [api_version, kind] = type_meta();
+        set_properties(schema, api_version, kind);
+    }
+    schema
+}
+
+fn of_list(own: &str, kind: &str, list_kind: &str, plural: &str) -> Value {
+    let [api_version, kind_of_list] = type_meta();
+    json!({
+        "type": "object",
+        "description": format!("{list_kind} is a list of {kind}"),
+        "required": ["items"],
+        "properties": {
+            "apiVersion": api_version,
+            "kind": kind_of_list,
+            "metadata": {
+                "description": format!("Standard list metadata. More info: {CONVENTIONS}#types-kinds"),
+                "allOf": [reference(&format!("{META}ListMeta"))],
+            },
+            "items": {
+                "description": format!("List of {plural}. More info: {CONVENTIONS}"),
+                "type": "array",
+                "items": reference(own),
+            },
+        },
+    })
+}
+
+/// The properties `apiVersion` and `kind`, as all kinds have them.
+fn type_meta() -> [Value; 2] {
+    let of_status = format!("/schemas/{META}Status/properties");
+    let properties = common().pointer(&of_status);
+    ["apiVersion", "kind"].map(|name| {
+        properties.and_then(|properties| properties.get(name)).cloned().unwrap_or_default()
+    })
+}
+
+fn set_properties(schema: &mut Map<String, Value>, api_version: Value, kind: Value) {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    let Some(properties) = properties.as_object_mut() else { return };
+    let metadata = json!({
+        "description": format!("Standard object's metadata. More info: {CONVENTIONS}#metadata"),
+        "allOf": [reference(&format!("{META}ObjectMeta"))],
+    });
+    for (name, value) in [("apiVersion", api_version), ("kind", kind), ("metadata", metadata)] {
+        properties.insert(name.to_owned(), value);
+    }
+}
+
+/// Changes a schema, and all in it, to the form that clients see (DT-44).
+fn publish(schema: &mut Value) {
+    let Some(schema) = schema.as_object_mut() else { return };
+    grow(|| {
+        for name in ["properties", "patternProperties"] {
+            if let Some(Value::Object(parts)) = schema.get_mut(name) {
+                parts.values_mut().for_each(publish);
+            }
+        }
+        for name in ["items", "additionalProperties"] {
+            if let Some(part) = schema.get_mut(name) {
+                publish(part);
+            }
+        }
+    });
+    let is_true = |name: &str| schema.get(name) == Some(&Value::Bool(true));
+    if is_true("x-kubernetes-int-or-string") {
+        int_or_string(schema);
+    }
+    let is_embedded = schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
+    if is_embedded {
+        embedded(schema);
+    }
+}
+
+/// Says by other means that integers and strings are allowed, unless the schema does already.
+fn int_or_string(schema: &mut Map<String, Value>) {
+    let any_of = json!([{"type": "integer"}, {"type": "string"}]);
+    let in_all_of = schema.get("allOf").and_then(|all_of| all_of.pointer("/0/anyOf"));
+    if schema.get("anyOf") == Some(&any_of) || in_all_of == Some(&any_of) {
+        return;
+    }
+    if !schema.contains_key("anyOf") {
+        schema.insert("anyOf".to_owned(), any_of);
+        return;
+    }
+    let all_of = schema.entry("allOf").or_insert_with(|| json!([]));
+    if let Some(all_of) = all_of.as_array_mut() {
+        all_of.insert(0, json!({"anyOf": any_of}));
+    }
+}
+
+/// Adds the fields that every object has to an object inside an object.
+fn embedded(schema: &mut Map<String, Value>) {
+    let text = |description: String| json!({"type": "string", "description": description});
+    let api_version = text(format!(
+        "apiVersion defines the versioned schema of this representation of an object. More info: \
+         {CONVENTIONS}#resources"
+    ));
+    let kind = text(format!(
+        "kind is a string value representing the type of this object. In CamelCase. More info: \
+         {CONVENTIONS}#types-kinds"
+    ));
+    set_properties(schema, api_version, kind);
+    let required = schema.entry("required").or_insert_with(|| json!([]));
+    if let Some(required) = required.as_array_mut() {
+        for name in ["kind", "apiVersion"] {
+            if !required.iter().any(|known| known == name) {
+                required.push(name.into());
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! OpenAPI 3, by plain requests (DT-40 to DT-48).
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, definition};
+use billhook_apiserver::Server;
+
+const DOCUMENT: &str = "/openapi/v3/apis/example.com/v1";
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+/// D07, DT-40, DT-41.
+#[tokio::test]
+async fn documents_have_a_hash() {
+    let server = crate::support::server();
+    let index = get(&server, "/openapi/v3").await.json();
+    let url = index["paths"]["apis/example.com/v1"]["serverRelativeURL"].as_str().unwrap();
+    let document = get(&server, url).await;
+    assert_eq!(document.code, 200);
+    let tag = document.headers["etag"].to_str().unwrap();
+    assert_eq!(url, format!("{DOCUMENT}?hash={}", tag.trim_matches('"')));
+    assert!(document.headers["cache-control"].to_str().unwrap().contains("immutable"));
+    let old = get(&server, &format!("{DOCUMENT}?hash=OLD")).await;
+    assert_eq!((old.code, old.headers["location"].to_str().unwrap()), (301, url));
+    let known = [("if-none-match", tag)];
+    assert_eq!(call(&server, Method::GET, DOCUMENT, &known, "").await.code, 304);
+    let protobuf = [("accept", "application/com.github.proto-openapi.spec.v3.v1.0+protobuf")];
+    assert_eq!(call(&server, Method::GET, DOCUMENT, &protobuf, "").await.code, 406);
+    assert_eq!(get(&server, "/openapi/v3/apis/example.com/v2").await.code, 404);
+}
+
+/// DT-44: what is added to the schema of a definition.
+#[tokio::test]
+async fn schemas_are_completed() {
+    let mut definition = definition();
+    definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["properties"]["spec"] = json!({
+        "type": "object", "properties": {
+            "color": {"type": "string"},
+            "port": {"x-kubernetes-int-or-string": true},
+            "both": {"x-kubernetes-int-or-string": true, "anyOf": [{"maximum": 5}, {"maxLength": 2}]},
+            "template": {"type": "object", "x-kubernetes-embedded-resource": true,
+                "x-kubernetes-preserve-unknown-fields": true},
+        },
+    });
+    let server = Server::builder().definition(&definition).unwrap().build();
+    let document = get(&server, DOCUMENT).await.json();
+    let schema = &document["components"]["schemas"]["com.example.v1.Foo"];
+    let property = |path: &str| schema["properties"].pointer(path).unwrap().clone();
+    let any_of = json!([{"type": "integer"}, {"type": "string"}]);
+    assert_eq!(property("/spec/properties/port/anyOf"), any_of);
+    assert_eq!(property("/spec/properties/both/allOf/0/anyOf"), any_of);
+    assert_eq!(property("/spec/properties/both/anyOf/0"), json!({"maximum": 5}));
+    assert_eq!(property("/spec/properties/template/required"), json!(["kind", "apiVersion"]));
+    assert_eq!(
+        property("/metadata/allOf/0/$ref"),
+        "#/components/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta",
+    );
+    assert_eq!(schema["x-kubernetes-selectable-fields"], json!([{"fieldPath": "spec.color"}]));
+    let patch =
+        &document["paths"]["/apis/example.com/v1/namespaces/{namespace}/foos/{name}"]["patch"];
+    assert_eq!(patch["operationId"], "patchExampleComV1NamespacedFoo");
+    let parameters = patch["parameters"].as_array().unwrap();
+    let names: Vec<&Value> = parameters.iter().map(|parameter| &parameter["name"]).collect();
+    assert_eq!(names, ["dryRun", "fieldManager", "fieldValidation", "force"]);
+}

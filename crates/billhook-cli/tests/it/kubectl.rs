@@ -1,0 +1,125 @@
+//! kubectl against `billhook serve`. Without kubectl nothing is tested here, and the test says so.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::serve::Running;
+
+const DEFINITION: &str = r"
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: foos.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: foos, kind: Foo, shortNames: [fo]}
+  versions:
+  - name: v1
+    served: true
+    storage: true
+    subresources:
+      status: {}
+      scale: {specReplicasPath: .spec.replicas, statusReplicasPath: .status.replicas}
+    additionalPrinterColumns:
+    - {name: Color, type: string, jsonPath: .spec.color}
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              color: {type: string, description: The color of it.}
+              replicas: {type: integer}
+          status: {type: object, x-kubernetes-preserve-unknown-fields: true}
+";
+const OBJECT: &str = r"
+apiVersion: example.com/v1
+kind: Foo
+metadata: {name: a}
+spec: {color: blue, replicas: 1}
+";
+
+struct Kubectl {
+    directory: PathBuf,
+}
+
+impl Kubectl {
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new("kubectl")
+            .args(arguments)
+            .current_dir(&self.directory)
+            .env("HOME", &self.directory)
+            .env("KUBECONFIG", self.directory.join("kubeconfig"))
+            .env_remove("KUBECTL_EXTERNAL_DIFF")
+            .output()
+            .unwrap()
+    }
+}
+
+#[test]
+fn kubectl_works() {
+    if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
+        let _ = writeln!(std::io::stderr(), "NOT TESTED: kubectl was not found on this machine");
+        return;
+    }
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kubectl");
+    let _ = std::fs::remove_dir_all(&directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    for (name, text) in [("crd.yaml", DEFINITION), ("foo.yaml", OBJECT), ("kubeconfig", "")] {
+        std::fs::write(directory.join(name), text).unwrap();
+    }
+    std::fs::write(directory.join("changed.yaml"), OBJECT.replace("blue", "red")).unwrap();
+    std::fs::write(directory.join("wrong.yaml"), OBJECT.replace("color", "colour")).unwrap();
+    let configuration = directory.join("kubeconfig");
+    let _server = Running::start(&["--write-kubeconfig", configuration.to_str().unwrap()]);
+    let kubectl = Kubectl { directory };
+    // The arguments, the exit status, and a part of what is printed.
+    let steps: &[(&str, i32, &str)] = &[
+        (
+            "apply -f crd.yaml",
+            0,
+            "customresourcedefinition.apiextensions.k8s.io/foos.example.com created",
+        ),
+        ("wait --for=condition=Established crd/foos.example.com --timeout=20s", 0, "condition met"),
+        ("get crds", 0, "foos.example.com"),
+        (
+            "api-resources",
+            0,
+            "foos                        fo           example.com/v1            true         Foo",
+        ),
+        ("get foos", 0, "No resources found"),
+        ("apply -f foo.yaml", 0, "foo.example.com/a created"),
+        ("apply -f foo.yaml", 0, "foo.example.com/a unchanged"),
+        ("apply -f wrong.yaml", 1, "unknown field \"spec.colour\""),
+        ("get fo", 0, "a      blue"),
+        ("get foo a -o jsonpath={.spec.replicas}", 0, "1"),
+        ("describe foo a", 0, "Color:     blue"),
+        ("explain foo.spec.color", 0, "The color of it."),
+        ("diff -f changed.yaml", 1, "+  color: red"),
+        ("apply -f changed.yaml", 0, "foo.example.com/a configured"),
+        ("apply --server-side -f changed.yaml", 0, "foo.example.com/a serverside-applied"),
+        ("label foo a x=y", 0, "foo.example.com/a labeled"),
+        ("get foos -l x=y --field-selector metadata.name=a -o name", 0, "foo.example.com/a"),
+        ("scale foo a --replicas=3", 0, "foo.example.com/a scaled"),
+        ("wait --for=jsonpath={.spec.replicas}=3 foo/a --timeout=20s", 0, "condition met"),
+        (
+            "patch foo a --subresource=status --type=merge -p {\"status\":{\"replicas\":3}}",
+            0,
+            "patched",
+        ),
+        ("get foos --watch --request-timeout=1s", 0, "a      red"),
+        ("delete foo a", 0, "foo.example.com \"a\" deleted"),
+        ("get foo a", 1, "Error from server (NotFound): foos.example.com \"a\" not found"),
+        ("delete crd foos.example.com", 0, "\"foos.example.com\" deleted"),
+        ("version", 0, "Server Version: v1.36"),
+    ];
+    for (arguments, code, expected) in steps {
+        let output = kubectl.run(&arguments.split(' ').collect::<Vec<_>>());
+        let printed = [output.stdout, output.stderr].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        assert!(printed.contains(expected), "kubectl {arguments}: {printed}");
+        assert_eq!(output.status.code(), Some(*code), "kubectl {arguments}: {printed}");
+    }
+}
