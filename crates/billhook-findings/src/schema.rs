@@ -36,9 +36,7 @@ impl SchemaSource {
         let versions = definition.get("spec")?.get("versions")?.as_array()?;
         let is_it = |known: &Value| known.get("name").and_then(Value::as_str) == Some(version);
         let index = versions.iter().position(is_it)?;
-        let base = FieldPath::default().name("spec").name("versions").index(index);
-        let base = base.name("schema").name("openAPIV3Schema");
-        Some(SchemaSource { place, definition, base })
+        Some(SchemaSource { place, definition, base: schema_of(index) })
     }
 
     /// Adds to a finding about an error the keyword that causes it, and what may have been meant.
@@ -69,8 +67,20 @@ impl SchemaSource {
             finding.schema = self.label(Cause { path, label });
         }
         let schemas: Vec<&Value> = nodes.iter().map(|node| node.value).collect();
-        suggest::field(&mut finding, &schemas);
+        let version = self.other_version(&finding.path);
+        suggest::field(&mut finding, &schemas, version);
         finding
+    }
+
+    /// The name of another served version that specifies a field.
+    fn other_version(&self, path: &FieldPath) -> Option<&str> {
+        let versions = self.definition.get("spec")?.get("versions")?.as_array()?;
+        let mut served = versions.iter().enumerate().filter(|(index, version)| {
+            let is_served = version.get("served").and_then(Value::as_bool) == Some(true);
+            is_served && schema_of(*index) != self.base
+        });
+        let (_, version) = served.find(|(index, _)| self.nodes_from(schema_of(*index), path).1)?;
+        version.get("name")?.as_str()
     }
 
     fn label(&self, Cause { path, label }: Cause) -> Option<Label> {
@@ -82,10 +92,14 @@ impl SchemaSource {
 
     /// The parts of the schema on the way to a field, and whether the way ends there.
     fn nodes(&self, path: &FieldPath) -> (Vec<Node<'_>>, bool) {
-        let Some(root) = self.definition.pointer(&self.base.to_json_pointer()) else {
+        self.nodes_from(self.base.clone(), path)
+    }
+
+    fn nodes_from(&self, base: FieldPath, path: &FieldPath) -> (Vec<Node<'_>>, bool) {
+        let Some(root) = self.definition.pointer(&base.to_json_pointer()) else {
             return (Vec::new(), false);
         };
-        let mut nodes = vec![Node { path: self.base.clone(), value: root }];
+        let mut nodes = vec![Node { path: base, value: root }];
         for segment in path.segments() {
             let Some(next) = nodes.last().and_then(|node| node.child(segment)) else {
                 return (nodes, false);
@@ -94,6 +108,12 @@ impl SchemaSource {
         }
         (nodes, true)
     }
+}
+
+/// The path of the schema of a version in the definition.
+fn schema_of(index: usize) -> FieldPath {
+    let version = FieldPath::default().name("spec").name("versions").index(index);
+    version.name("schema").name("openAPIV3Schema")
 }
 
 impl<'s> Node<'s> {

@@ -103,18 +103,21 @@ fn value_text(finding: &Finding) -> Option<(Span, &str)> {
     (!text.contains('\n')).then_some((span, text))
 }
 
-/// The field that may have been meant by an unknown one, among the schemas on the way to it.
-pub(crate) fn field(finding: &mut Finding, schemas: &[&Value]) {
+/// The field that may have been meant by an unknown one, among the schemas on the way to it; or the
+/// other version that specifies it.
+pub(crate) fn field(finding: &mut Finding, schemas: &[&Value], version: Option<&str>) {
     let Some(name) = last_name(&finding.path).map(str::to_owned) else { return };
     let Some(parent) = schemas.last() else { return };
+    finding.help = version.map(|version| format!("`{name}` is a field of version `{version}`"));
     if let Some(meant) = closest(&name, property_names(parent)) {
         finding.label = Some(format!("did you mean `{meant}`?"));
         let schema = parent.get("properties").and_then(|known| known.get(meant));
-        let is_safe = is_alone(&name, meant, property_names(parent))
+        let is_safe = version.is_none()
+            && is_alone(&name, meant, property_names(parent))
             && schema.is_some_and(|schema| has_type_of(finding, schema));
         rename(finding, &name, meant, is_safe);
-    } else if let Some(place) = elsewhere(&finding.path, &name, schemas) {
-        finding.help = Some(place);
+    } else if version.is_none() {
+        finding.help = elsewhere(&finding.path, &name, schemas);
     }
 }
 

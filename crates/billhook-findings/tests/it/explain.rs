@@ -65,3 +65,19 @@ fn unknown_fields() {
         ],
     );
 }
+
+#[test]
+fn fields_of_other_versions() {
+    let known = "`properties` these fields are specified";
+    check(
+        "  sizes: 1\n  window: a\n  zone: a\n",
+        &[
+            &format!(
+                "RP-20 at `sizes`, {known}, did you mean `size`?, `sizes` is a field of version \
+                 `v2`, sizes -> size (?)"
+            ),
+            &format!("RP-20 at `window`, {known}, `window` is a field of version `v2`"),
+            &format!("RP-20 at `zone`, {known}"),
+        ],
+    );
+}

@@ -46,6 +46,25 @@ spec:
                 type: object
                 properties:
                   days: {type: integer}
+  - name: v2
+    served: true
+    storage: false
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties:
+          spec:
+            type: object
+            properties:
+              sizes: {type: number}
+              window: {type: string}
+  - name: v3
+    served: false
+    storage: false
+    schema:
+      openAPIV3Schema:
+        type: object
+        properties: {spec: {type: object, properties: {zone: {type: string}}}}
 ";
 
 pub(crate) fn definition() -> (CrdVersion, SchemaSource) {
