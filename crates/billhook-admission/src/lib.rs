@@ -101,6 +101,7 @@ mod trace;
 mod write_path;
 
 pub use billhook;
+pub use billhook_policy as policy;
 
 pub use audit::{AuditAnnotation, AuditAnnotations, AuditLevel, Warnings};
 pub use cancellation::Cancellation;

@@ -315,3 +315,27 @@ pub fn go_type(value: &Value) -> &'static str {
         Value::Object(_) => "map[string]interface {}",
     }
 }
+
+/// Returns whether two objects are the same to the server (DI-33): null equals the empty list and the
+/// empty map.
+pub fn semantically_equal(left: &Value, right: &Value) -> bool {
+    let is_empty = |value: &Value| match value {
+        Value::Array(items) => items.is_empty(),
+        Value::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    match (left, right) {
+        (Value::Null, other) | (other, Value::Null) => other.is_null() || is_empty(other),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && grow(|| left.iter().zip(right).all(|(l, r)| semantically_equal(l, r)))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let same = |(key, left): (&String, &Value)| {
+                right.get(key).is_some_and(|right| semantically_equal(left, right))
+            };
+            left.len() == right.len() && grow(|| left.iter().all(same))
+        }
+        (left, right) => deep_eq(left, right),
+    }
+}

@@ -9,9 +9,11 @@
 //! The texts are those of the server; the rules are cited by their numbers in the rule book
 //! (`docs/rules` in the repository).
 
+mod atomics;
 mod compare;
 mod field_set;
 mod fields_v1;
+mod foreign;
 mod identity;
 mod join;
 mod manager;
@@ -30,6 +32,7 @@ mod value_set;
 pub use compare::Comparison;
 pub use field_set::{FieldSet, OwnedPath};
 pub use fields_v1::FieldsV1Error;
+pub use foreign::{Foreign, ForeignValues, Step};
 pub use manager::{
     Applied, ApplyError, Conflict, Conflicts, ConversionError, FieldManager, LiveObject,
     ManagedFields, ManagedFieldsError, ManagerEntry, Operation, UpdateError, Versions,

@@ -3,7 +3,8 @@
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
-use crate::identity::{Identity, Item};
+use crate::foreign::{Foreign, ForeignValues, Step};
+use crate::identity::{Identity, Item, NoIdentity};
 use crate::schema::Scalar;
 use crate::shape::{List, Map, Shape, Type};
 use crate::type_error::{TypeError, TypeErrors, not_a, not_scalar};
@@ -17,19 +18,22 @@ pub enum Duplicates {
     Refused,
 }
 
-/// Checks a value.
+/// Checks a value, parts of which may stand for values that JSON does not have.
 pub(crate) fn check(
     type_: Type<'_>,
     value: &Value,
     duplicates: Duplicates,
+    foreign: Option<&ForeignValues>,
 ) -> Result<(), TypeErrors> {
-    let mut check = Check { duplicates, errors: Vec::new() };
+    let foreign = foreign.filter(|foreign| !foreign.is_empty());
+    let mut check = Check { duplicates, foreign, errors: Vec::new() };
     check.value(type_, value, &At::Top);
     TypeErrors::new(check.errors).map_or(Ok(()), Err)
 }
 
-struct Check {
+struct Check<'c> {
     duplicates: Duplicates,
+    foreign: Option<&'c ForeignValues>,
     errors: Vec<TypeError>,
 }
 
@@ -37,7 +41,7 @@ struct Check {
 enum At<'a> {
     Top,
     Name(&'a At<'a>, &'a str),
-    Element(&'a At<'a>, Identity<'a>),
+    Element(&'a At<'a>, Identity<'a>, usize),
     Index(&'a At<'a>, usize),
 }
 
@@ -49,7 +53,7 @@ impl At<'_> {
             let (above, step) = match at {
                 At::Top => break,
                 At::Name(above, name) => (above, format!(".{name}")),
-                At::Element(above, element) => (above, element.element().to_string()),
+                At::Element(above, element, _) => (above, element.element().to_string()),
                 At::Index(above, index) => (above, format!("[{index}]")),
             };
             steps.push(step);
@@ -57,14 +61,39 @@ impl At<'_> {
         }
         steps.into_iter().rev().collect()
     }
+
+    fn steps(&self) -> Vec<Step> {
+        let mut steps = Vec::new();
+        let mut at = self;
+        loop {
+            let (above, step) = match at {
+                At::Top => break,
+                At::Name(above, name) => (above, Step::Name((*name).to_owned())),
+                At::Element(above, _, index) | At::Index(above, index) => {
+                    (above, Step::Index(*index))
+                }
+            };
+            steps.push(step);
+            at = above;
+        }
+        steps.reverse();
+        steps
+    }
 }
 
-impl Check {
+impl<'c> Check<'c> {
+    fn foreign(&self, at: &At<'_>) -> Option<&'c Foreign> {
+        self.foreign?.get(&at.steps())
+    }
+
     fn report(&mut self, at: &At<'_>, message: impl Into<String>) {
         self.errors.push(TypeError::new(at.text(), message));
     }
 
     fn value(&mut self, type_: Type<'_>, value: &Value, at: &At<'_>) {
+        if let Some(foreign) = self.foreign(at) {
+            return self.report(at, foreign.unfit_for(type_.first_shape()));
+        }
         match (type_.shape(value), value) {
             (_, Value::Null) => {}
             (Some(Shape::Map(map)), Value::Object(_)) => grow(|| self.map(map, value, at)),
@@ -107,9 +136,13 @@ impl Check {
             }
             let identity = match list.identify(item) {
                 Ok(identity) => identity,
+                Err(_) if self.foreign(&At::Index(at, index)).is_some() => {
+                    let error = NoIdentity::NotAMap;
+                    return self.report(at, format!("element {index}: {error}"));
+                }
                 Err(error) => return self.report(at, format!("element {index}: {error}")),
             };
-            self.value(list.items, item, &At::Element(at, identity));
+            self.value(list.items, item, &At::Element(at, identity, index));
             if repeated.binary_search(&index).is_ok() {
                 let element = identity.element();
                 self.report(at, format!("duplicate entries for key {element}"));

@@ -3,8 +3,10 @@
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
+use crate::atomics::atomics;
 use crate::compare::{Comparison, compare};
 use crate::field_set::FieldSet;
+use crate::foreign::ForeignValues;
 use crate::merge::merge;
 use crate::remove::remove;
 use crate::schema::MergeSchema;
@@ -30,7 +32,22 @@ impl MergeSchema {
         object: &'a Value,
         duplicates: Duplicates,
     ) -> Result<TypedValue<'a>, TypeErrors> {
-        check(self.root(), object, duplicates)?;
+        check(self.root(), object, duplicates, None)?;
+        Ok(TypedValue { schema: self, value: object })
+    }
+
+    /// [`MergeSchema::check`] of a configuration that an expression made: where it has values that
+    /// JSON does not have, nothing fits (PO-70).
+    ///
+    /// # Errors
+    ///
+    /// Returns all places at which the object does not fit.
+    pub fn check_made<'a>(
+        &'a self,
+        object: &'a Value,
+        foreign: &ForeignValues,
+    ) -> Result<TypedValue<'a>, TypeErrors> {
+        check(self.root(), object, Duplicates::Refused, Some(foreign))?;
         Ok(TypedValue { schema: self, value: object })
     }
 
@@ -82,6 +99,12 @@ impl<'a> TypedValue<'a> {
     /// Merges a configuration into the object; none if it stays as it is.
     pub(crate) fn merged(self, config: TypedValue<'_>) -> Option<DeepValue> {
         merge(self.schema.root(), self.value, config.value).map(DeepValue::from)
+    }
+
+    /// Returns the paths of all lists, maps and structs that are owned as a whole, along declared
+    /// fields and the elements of lists: `.spec.items[0].set` (PO-72).
+    pub fn atomics(self) -> Vec<String> {
+        atomics(self.schema.root(), self.value)
     }
 
     /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed.

@@ -17,6 +17,7 @@ pub use authorization::{
     ServiceAccount,
 };
 pub use language::schema;
+pub use language::schema::names::is_identifier;
 pub use language::{
     CompileError, Environment, Evaluation, EvaluationError, Joined, Libraries, List, Map,
     MapEntries, ObjectType, Opaque, Program, Text, Timestamp, Type, Value,

@@ -81,6 +81,7 @@ mod error;
 mod field_management;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
+mod json_patch;
 mod manifest;
 mod one_pass;
 pub mod scale;
@@ -117,6 +118,7 @@ pub use decode::{Decoded, DecodedText, field_warnings, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation, MAX_LINE};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use field_management::{ApplyError, ConvertFn, FieldManagement, keep_times_of_unchanged};
+pub use json_patch::{JsonPatch, PatchError};
 pub use manifest::{
     Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
 };

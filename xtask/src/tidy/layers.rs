@@ -21,6 +21,7 @@ const ORDER: &[&str] = &[
     "billhook-apply",
     "billhook",
     "billhook-findings",
+    "billhook-policy",
     "billhook-admission",
     "billhook-suite",
     "billhook-webhook-client",

@@ -15,8 +15,9 @@ use crate::stage::Stage;
 use billhook::KubernetesVersion;
 use billhook::webhook::{
     CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, NamespaceLabels,
-    Namespaces, WebhookConfiguration, WebhookSet,
+    Namespaces, UserAuthorizer, WebhookConfiguration, WebhookSet,
 };
+use billhook_policy::{ClusterObjects, PolicyCluster, PolicySet};
 
 /// An admission chain: plugins of the same process and webhooks, through which requests go.
 ///
@@ -82,7 +83,11 @@ pub struct Chain {
     pub(super) equivalents: Arc<EquivalentResources>,
     /// The evaluator for the version of the server; another one may be set.
     own_conditions: Arc<CelConditions>,
+    kubernetes: KubernetesVersion,
     conditions: Option<Arc<dyn MatchConditions + Send + Sync>>,
+    policies: PolicySet,
+    pub(super) policy_cluster: Arc<dyn PolicyCluster>,
+    pub(super) authorizer: Option<Arc<dyn UserAuthorizer>>,
     /// Whether a patch that cannot be decoded is a failed call (KV-92).
     pub(super) undecodable_patch_is_failed_call: bool,
 }
@@ -115,7 +120,11 @@ impl Chain {
             namespaces: Arc::new(BTreeMap::<String, NamespaceLabels>::new()),
             equivalents: Arc::default(),
             own_conditions: Arc::default(),
+            kubernetes: KubernetesVersion::default(),
             conditions: None,
+            policies: PolicySet::default(),
+            policy_cluster: Arc::new(ClusterObjects::new()),
+            authorizer: None,
             undecodable_patch_is_failed_call: true,
         }
     }
@@ -189,11 +198,38 @@ impl Chain {
         self
     }
 
+    /// The chain with admission policies, which run before the webhooks of their stage (PO-24);
+    /// those it had are replaced.
+    #[must_use]
+    pub fn policies(mut self, policies: PolicySet) -> Self {
+        self.policies = policies;
+        self
+    }
+
+    /// The chain with the objects that policies have as parameters, and the namespaces that they
+    /// see. By default there are no parameters, and of namespaces the labels are known
+    /// ([`Chain::namespaces`]).
+    #[must_use]
+    pub fn policy_cluster(mut self, cluster: impl PolicyCluster + 'static) -> Self {
+        self.policy_cluster = Arc::new(cluster);
+        self
+    }
+
+    /// The chain with an authorizer for the expressions of policies and of match conditions, unless
+    /// these have another evaluator.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: Arc<dyn UserAuthorizer>) -> Self {
+        self.authorizer = Some(authorizer);
+        self.remake_conditions();
+        self
+    }
+
     /// The chain of a server of another version (KV-30, KV-92). Configurations, definitions and an
     /// evaluator of match conditions of the caller's own have a version of their own.
     #[must_use]
     pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
-        self.own_conditions = Arc::new(CelConditions::new().kubernetes(kubernetes));
+        self.kubernetes = kubernetes;
+        self.remake_conditions();
         self.undecodable_patch_is_failed_call = kubernetes >= KubernetesVersion::V1_34;
         self
     }
@@ -231,6 +267,19 @@ impl Chain {
     /// The way to webhooks.
     pub(crate) fn caller(&self) -> Arc<dyn WebhookCaller> {
         Arc::clone(&self.caller)
+    }
+
+    fn remake_conditions(&mut self) {
+        let conditions = CelConditions::new().kubernetes(self.kubernetes);
+        self.own_conditions = Arc::new(match &self.authorizer {
+            Some(authorizer) => conditions.authorizer(Arc::clone(authorizer)),
+            None => conditions,
+        });
+    }
+
+    /// The policies, unless there are none that could have an effect.
+    pub(super) fn policy_set(&self) -> Option<&PolicySet> {
+        Some(&self.policies).filter(|policies| !policies.is_empty())
     }
 
     pub(super) fn match_conditions(&self) -> &dyn MatchConditions {

@@ -9,6 +9,7 @@ mod idempotence;
 mod matching;
 mod mutating;
 mod plugin;
+mod policies;
 mod reinvocation;
 mod run;
 mod status;

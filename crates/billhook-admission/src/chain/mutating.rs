@@ -6,6 +6,7 @@ use std::time::Duration;
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, DecisionReason, Match};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::value::semantically_equal;
 
 use super::call::{Call, HookError};
 use super::context::Context;
@@ -15,9 +16,7 @@ use super::matching::{candidates, decide};
 use super::reinvocation::Reinvocation;
 use super::status::denied;
 use crate::audit::{AuditAnnotations, AuditLevel};
-use crate::object_model::{
-    Objects, State, mutating_conversion_failed, patched_kind, semantically_equal,
-};
+use crate::object_model::{Objects, State, mutating_conversion_failed, patched_kind};
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::patch::{JsonPatch, logged};
 use crate::review::{SharedObject, Verified};

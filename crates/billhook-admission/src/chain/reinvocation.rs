@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::DeepValue;
-
-use crate::object_model::semantically_equal;
+use billhook_apimachinery::value::{DeepValue, semantically_equal};
 
 /// The webhooks that were called, and those that must be called again.
 #[derive(Debug, Default)]

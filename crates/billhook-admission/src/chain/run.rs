@@ -6,12 +6,13 @@ use std::time::Instant;
 
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
+use billhook_policy::PolicyReinvocation;
 
 use super::builder::Chain;
 use super::context::Context;
 use super::plugin::{Plugin, PluginRequest};
 use super::reinvocation::Reinvocation;
-use super::{mutating, validating};
+use super::{mutating, policies, validating};
 use crate::audit::{AuditAnnotations, Warnings};
 use crate::futures::block_on;
 use crate::observe::{StepEnd, request_ended};
@@ -83,10 +84,12 @@ impl<'c> Run<'c> {
         }
         let begun = self.begin(Stage::Mutating);
         let mut reinvocation = Reinvocation::default();
-        let mut result = self.mutating_round(request, &mut reinvocation).await;
-        if result.is_ok() && reinvocation.is_requested {
+        let mut of_policies = PolicyReinvocation::default();
+        let mut result = self.mutating_round(request, &mut reinvocation, &mut of_policies).await;
+        if result.is_ok() && (reinvocation.is_requested || of_policies.is_requested()) {
             reinvocation.is_repetition = true;
-            result = self.mutating_round(request, &mut reinvocation).await;
+            of_policies.begin_second_pass();
+            result = self.mutating_round(request, &mut reinvocation, &mut of_policies).await;
         }
         self.end(begun, request.operation, result)
     }
@@ -95,9 +98,11 @@ impl<'c> Run<'c> {
         &mut self,
         request: &mut AdmissionAttributes,
         reinvocation: &mut Reinvocation,
+        of_policies: &mut PolicyReinvocation,
     ) -> Result<(), Status> {
         let (chain, round) = (self.context.chain, reinvocation.round());
         self.run_plugins(&chain.plugins, Stage::Mutating, request, round)?;
+        policies::mutate(&mut self.context, request, of_policies, round)?;
         let began = self.context.deadline.now();
         let result = mutating::run_webhooks(&mut self.context, request, reinvocation).await;
         self.webhooks_finished(Stage::Mutating, request.operation, began, result.is_err());
@@ -135,6 +140,7 @@ impl<'c> Run<'c> {
     async fn validating_round(&mut self, request: &mut AdmissionAttributes) -> Result<(), Status> {
         let chain = self.context.chain;
         self.run_plugins(&chain.plugins, Stage::Validating, request, 0)?;
+        policies::validate(&mut self.context, request)?;
         let began = self.context.deadline.now();
         let result = validating::run_webhooks(&mut self.context, request).await;
         self.webhooks_finished(Stage::Validating, request.operation, began, result.is_err());

@@ -4,6 +4,7 @@ use std::future::ready;
 use std::sync::Arc;
 
 use billhook::CustomResourceDefinition;
+use billhook::apply::MergeSchema;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, TypeMeta};
@@ -201,5 +202,11 @@ impl ObjectModel for CustomResources {
             }
             None => Ok(()),
         }
+    }
+
+    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
+        let version = self.definition.version(&kind.version).filter(|_| is_own)?;
+        Some(version.merge_schema().clone())
     }
 }

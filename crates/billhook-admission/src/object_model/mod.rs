@@ -11,5 +11,5 @@ mod versioned;
 pub use custom_resources::CustomResources;
 pub(crate) use metadata::metadata_text;
 pub use model::{Converter, ConverterError, ObjectModel, ObjectModelError, UnknownObjects};
-pub(crate) use patched::{patched_kind, semantically_equal};
+pub(crate) use patched::patched_kind;
 pub(crate) use versioned::{Objects, State, Versioned, mutating_conversion_failed};

@@ -3,6 +3,7 @@
 
 use std::future::ready;
 
+use billhook::apply::MergeSchema;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
@@ -29,6 +30,27 @@ pub trait ObjectModel: Send + Sync {
         object: &mut Value,
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError>;
+
+    /// Returns how objects of a kind are merged, for mutating policies; none if it has no known
+    /// type (PO-66).
+    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        let _ = kind;
+        None
+    }
+
+    /// Checks that an object that a policy changed can be read as one of a kind (PO-75).
+    ///
+    /// # Errors
+    ///
+    /// If it cannot.
+    fn check_readable(
+        &self,
+        object: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        let _ = (object, kind);
+        Ok(())
+    }
 }
 
 message_error! {

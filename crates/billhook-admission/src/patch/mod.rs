@@ -1,11 +1,6 @@
-//! JSON patches.
+//! JSON patches of webhooks.
 
-mod error;
-mod json_patch;
-mod limits;
 mod logged;
-mod pointer;
 
-pub use error::PatchError;
-pub use json_patch::JsonPatch;
+pub use billhook::{JsonPatch, PatchError};
 pub(crate) use logged::logged;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::difference::{Difference, differences};
 use crate::stage::Stage;
 use billhook::webhook::{CompiledWebhook, DecisionReason};
+use billhook_policy::PolicyRecord;
 
 /// One step on the way of a request, in the order they were taken.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,6 +53,24 @@ pub enum Action {
         round: u8,
         /// Why it refused the request.
         error: Option<String>,
+    },
+    /// A policy was evaluated.
+    #[non_exhaustive]
+    Policy {
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// What became of it.
+        record: PolicyRecord,
+    },
+    /// The mutating policies changed the object, all of them together.
+    #[non_exhaustive]
+    Policies {
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
     },
     /// A webhook was called.
     #[non_exhaustive]

@@ -19,6 +19,8 @@ pub enum Libraries {
 pub(crate) struct Edition {
     pub(crate) kubernetes: KubernetesVersion,
     pub(crate) libraries: Libraries,
+    /// Whether expressions may make what mutations need (PO-45).
+    pub(crate) mutates: bool,
 }
 
 /// The editions that have a function or a macro.
@@ -34,6 +36,8 @@ pub(crate) enum Availability {
     Since(KubernetesVersion),
     /// A later version has another one in its place.
     Until(KubernetesVersion),
+    /// Those for mutations.
+    Mutations,
 }
 
 impl Edition {
@@ -75,6 +79,7 @@ impl Edition {
     pub(crate) fn has(self, part: Availability) -> bool {
         match (part, self.libraries) {
             (Availability::Always, _) => true,
+            (Availability::Mutations, _) => self.mutates,
             (Availability::Library(version), Libraries::Compatible) => version < self.kubernetes,
             (Availability::Library(version), Libraries::Full)
             | (Availability::Since(version), _) => version <= self.kubernetes,

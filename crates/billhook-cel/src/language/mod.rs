@@ -10,6 +10,7 @@ pub(crate) mod evaluate;
 pub(crate) mod functions;
 pub(crate) mod messages;
 pub(crate) mod meter;
+pub(crate) mod objects;
 pub(crate) mod parse;
 pub(crate) mod program;
 pub mod schema;

@@ -14,7 +14,7 @@ use crate::language::meter::Meter;
 use crate::language::parse::parse;
 use crate::language::source::{CompileError, Source};
 use crate::language::types::Type;
-use crate::language::value::Value;
+use crate::language::value::{EvaluationError, Value};
 
 /// The declarations that expressions may refer to: the variables with their types, and the
 /// functions of a server (CE-10).
@@ -54,6 +54,14 @@ impl Environment {
     #[must_use]
     pub fn libraries(mut self, libraries: Libraries) -> Self {
         self.edition.libraries = libraries;
+        self
+    }
+
+    /// Adds what only expressions of mutations have: the types `Object`, `Object.<path>` and
+    /// `JSONPatch`, and the function `jsonpatch.escapeKey` (PO-45).
+    #[must_use]
+    pub fn mutations(mut self) -> Self {
+        self.edition.mutates = true;
         self
     }
 
@@ -121,6 +129,18 @@ impl Program {
         self.evaluate_within(variables, limit, &mut Meter::default())
     }
 
+    /// Evaluates the expression like [`Program::evaluate`]; where it selects a field of a
+    /// [`Value::deferred`], the value comes from `resolve`, which is called with the name of the
+    /// field each time.
+    pub fn evaluate_lazily<'a>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        resolve: &dyn Fn(&str) -> Result<Value<'a>, EvaluationError>,
+        limit: u64,
+    ) -> Evaluation<'a> {
+        evaluate::run(&self.plan, variables, Some(resolve), limit, &mut Meter::default())
+    }
+
     /// The same, within what is left of bounds that evaluations share (CE-36).
     pub(crate) fn evaluate_within<'a>(
         &'a self,
@@ -128,14 +148,13 @@ impl Program {
         limit: u64,
         meter: &mut Meter,
     ) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, limit, meter)
+        evaluate::run(&self.plan, variables, None, limit, meter)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::value::EvaluationError;
 
     /// An expression whose value has two equal elements, each of which has two, and so on.
     fn branching(times: usize) -> String {

@@ -58,6 +58,15 @@ pub struct ObjectType {
     pub name: Arc<str>,
     /// The fields by the names expressions use (CE-07).
     pub fields: BTreeMap<Arc<str>, Type>,
+    /// Whether every other name is that of a field too, of any type.
+    pub is_open: bool,
+}
+
+impl ObjectType {
+    /// Returns a type with these fields and no others.
+    pub fn new(name: impl Into<Arc<str>>, fields: BTreeMap<Arc<str>, Type>) -> Self {
+        ObjectType { name: name.into(), fields, is_open: false }
+    }
 }
 
 /// Deeply nested types must not overflow the stack.

@@ -36,7 +36,7 @@ fn environment() -> Environment {
 
 fn object<const N: usize>(name: &str, fields: [(&str, Type); N]) -> Type {
     let fields = fields.into_iter().map(|(name, of)| (name.into(), of)).collect();
-    Type::Object(Arc::new(ObjectType { name: name.into(), fields }))
+    Type::Object(Arc::new(ObjectType::new(name, fields)))
 }
 
 /// The type, or the text of the error.

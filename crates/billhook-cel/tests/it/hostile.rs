@@ -213,7 +213,7 @@ fn deep_types_fit_the_stack() {
             ["x == x", "[x, x] == [x]", "x[0].map(y, y) == x[0]", "x.sum() > 0", "[x, 1]"];
         let nested = (0..10_000).fold(Type::Int, |of, level| {
             let fields = [("a".into(), of)].into();
-            Type::Object(ObjectType { name: format!("self{level}").into(), fields }.into())
+            Type::Object(ObjectType::new(format!("self{level}"), fields).into())
         });
         let environment = environment.variable("o", nested);
         environment.compile("o.a.a.a == o.a.a.a").unwrap();

@@ -20,6 +20,7 @@ mod hostile;
 mod hostile_libraries;
 mod kubernetes_libraries;
 mod messages;
+mod mutations;
 mod schema_types;
 mod text_and_lists;
 mod validate_rules;

@@ -125,8 +125,8 @@ impl CrdVersion {
         self.data.rules.get_or_init(compile).as_ref()
     }
 
-    /// The merge types of its schema, made at the first use.
-    pub(crate) fn merge_schema(&self) -> &MergeSchema {
+    /// Returns the merge types of its schema, which are made at the first use.
+    pub fn merge_schema(&self) -> &MergeSchema {
         self.data.merge_schema.get_or_init(|| match &self.data.structural {
             Some(structural) => {
                 let preserves = self.crd.preserves_unknown_fields();

@@ -16,8 +16,13 @@ pub(super) fn compile(
     expression: &str,
     kubernetes: KubernetesVersion,
     libraries: Libraries,
+    has_params: bool,
 ) -> Result<Program, String> {
-    let environment = ENVIRONMENT.clone().kubernetes(kubernetes).libraries(libraries);
+    let environment = match has_params {
+        true => CONDITIONS.clone().variable("params", Type::Dyn),
+        false => CONDITIONS.clone(),
+    };
+    let environment = environment.kubernetes(kubernetes).libraries(libraries);
     let program = environment.compile(expression).map_err(|error| error.detail())?;
     match program.result_type() {
         Type::Bool => Ok(program),
@@ -67,7 +72,7 @@ pub(super) static REQUEST: LazyLock<SchemaType> = LazyLock::new(|| {
     )
 });
 
-/// The type of `namespaceObject`, which is always null (WM-73).
+/// The type of `namespaceObject` (WM-73, PO-46).
 fn namespace_type() -> SchemaType {
     let string = || SchemaType::STRING;
     let texts = || SchemaType::map(string());
@@ -90,17 +95,34 @@ fn namespace_type() -> SchemaType {
     );
     let spec =
         object_type("kubernetes.NamespaceSpec", [("finalizers", SchemaType::list(string()))]);
-    let status = object_type("kubernetes.NamespaceStatus", [("phase", string())]);
+    let condition = object_type(
+        "kubernetes.NamespaceCondition",
+        ["type", "status", "reason", "message"]
+            .map(|name| (name, string()))
+            .into_iter()
+            .chain([("lastTransitionTime", SchemaType::TIMESTAMP)]),
+    );
+    let status = object_type(
+        "kubernetes.NamespaceStatus",
+        [("conditions", SchemaType::list(condition)), ("phase", string())],
+    );
     let fields = [("metadata", metadata), ("spec", spec), ("status", status)];
     object_type("kubernetes.Namespace", fields)
 }
 
-static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
+/// The variables of all expressions about requests.
+pub(super) static ENVIRONMENT: LazyLock<Environment> = LazyLock::new(|| {
     Environment::default()
         .variable("object", Type::Dyn)
         .variable("oldObject", Type::Dyn)
         .variable("request", REQUEST.to_type())
         .variable("namespaceObject", namespace_type().to_type())
+});
+
+/// Those of match conditions.
+static CONDITIONS: LazyLock<Environment> = LazyLock::new(|| {
+    ENVIRONMENT
+        .clone()
         .variable(AUTHORIZER, Type::authorizer())
         .variable(REQUEST_RESOURCE, Type::resource_check())
 });

@@ -38,6 +38,8 @@ pub struct ConditionInput<'i> {
     pub object: Option<&'i Value>,
     /// The old object in the matched kind.
     pub old_object: Option<&'i Value>,
+    /// The parameters of a policy; none if it has none, so that `params` is not declared (PO-30).
+    pub params: Option<&'i Value>,
 }
 
 /// The result of a match condition.
@@ -65,7 +67,15 @@ impl<'i> ConditionInput<'i> {
             matched,
             object: attributes.object.as_deref(),
             old_object: attributes.old_object.as_deref(),
+            params: None,
         }
+    }
+
+    /// The input with parameters, which may be null.
+    #[must_use]
+    pub fn params(mut self, params: &'i Value) -> Self {
+        self.params = Some(params);
+        self
     }
 
     /// The input with the objects in the matched kind.
@@ -124,6 +134,13 @@ pub(super) fn renamed(object: &Value, kind: &GroupVersionKind) -> Option<DeepVal
         }
     }
     Some(object)
+}
+
+impl MatchCondition {
+    /// Returns the text of the error if its result is one (WM-81).
+    pub fn error_of(&self, result: &ConditionResult) -> Option<String> {
+        text(self, result)
+    }
 }
 
 /// The error of one condition (WM-81).

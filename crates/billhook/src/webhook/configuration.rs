@@ -4,11 +4,13 @@ use std::fmt;
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_definition::ClientConfig;
+use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::record;
+use billhook_apimachinery::record::{Field, FieldValue, Record, Type, TypedRecord};
 
 /// The API group of webhook configurations.
 pub(crate) const GROUP: &str = "admissionregistration.k8s.io";
@@ -170,6 +172,22 @@ record! {
         pub scope: Option<String> = "scope" of "v1.ScopeType",
     }
 
+    /// Which requests a policy or a binding is for (PO-02, PO-26).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct MatchResources = "MatchResources" {
+        /// Which namespaces.
+        pub namespace_selector: Option<LabelSelector> = "namespaceSelector",
+        /// Which objects.
+        pub object_selector: Option<LabelSelector> = "objectSelector",
+        /// The requests it is for; any of the rules suffices.
+        pub resource_rules: Vec<NamedRule> = "resourceRules",
+        /// The requests it is not for.
+        pub exclude_resource_rules: Vec<NamedRule> = "excludeResourceRules",
+        /// Whether other versions of the resources in the rules count: `Equivalent` or `Exact`.
+        pub match_policy: Option<String> = "matchPolicy" of "v1.MatchPolicyType",
+    }
+
     /// A condition on requests, in CEL.
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
@@ -178,6 +196,76 @@ record! {
         pub name: String = "name" @required,
         /// The expression.
         pub expression: String = "expression" @required,
+    }
+}
+
+/// A [`Rule`] that may be for objects of some names only.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NamedRule {
+    /// The names of objects; all if there are none.
+    pub resource_names: Vec<String>,
+    /// The rest of the rule.
+    pub rule: Rule,
+}
+
+impl From<Rule> for NamedRule {
+    fn from(rule: Rule) -> Self {
+        NamedRule { resource_names: Vec::new(), rule }
+    }
+}
+
+const RESOURCE_NAMES: &str = "resourceNames";
+
+impl NamedRule {
+    fn record() -> &'static Record {
+        const NAMES: Field = Field {
+            name: RESOURCE_NAMES,
+            go_name: "",
+            type_: <Vec<String>>::TYPE,
+            is_required: false,
+            since: KubernetesVersion::V1_32,
+        };
+        const FIELDS: &[Field] = match Rule::FIELDS {
+            [operations, groups, versions, resources, scope] => {
+                &[NAMES, *operations, *groups, *versions, *resources, *scope]
+            }
+            _ => &[],
+        };
+        static RECORD: Record = Record { name: "NamedRuleWithOperations", fields: FIELDS };
+        &RECORD
+    }
+}
+
+impl FieldValue for NamedRule {
+    const TYPE: Type = Type::Record(Self::record);
+
+    fn of(value: &Value) -> Self {
+        let names = value.get(RESOURCE_NAMES).unwrap_or(&Value::Null);
+        NamedRule { resource_names: FieldValue::of(names), rule: Rule::of(value) }
+    }
+
+    fn write<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let mut members = self.rule.to_document();
+        if let Value::Object(members) = &mut *members
+            && !self.resource_names.is_empty()
+        {
+            members.insert(RESOURCE_NAMES.to_owned(), self.resource_names.clone().into());
+        }
+        members.serialize(to)
+    }
+}
+
+impl MatchResources {
+    /// Sets what is absent (PO-02).
+    pub fn set_defaults(&mut self) {
+        self.namespace_selector.get_or_insert_default();
+        self.object_selector.get_or_insert_default();
+        self.match_policy.get_or_insert_with(|| "Equivalent".to_owned());
+        let rules = self.resource_rules.iter_mut().chain(&mut self.exclude_resource_rules);
+        for named in rules {
+            named.rule.scope.get_or_insert_with(|| "*".to_owned());
+        }
     }
 }
 

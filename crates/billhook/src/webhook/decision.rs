@@ -65,6 +65,8 @@ pub enum DecisionReason {
     NamespaceSelectorMismatch,
     /// The labels of neither object match (WM-21).
     ObjectSelectorMismatch,
+    /// A rule excludes the request (PO-26).
+    ExcludedByRule,
     /// No rule is for the request, and the resource has no equivalents (WM-30).
     NoRuleMatched,
     /// A rule is for an equivalent of the resource, but the match policy is `Exact` (WM-45).
@@ -98,6 +100,7 @@ impl DecisionReason {
             DecisionReason::ExemptKind => "ExemptKind",
             DecisionReason::NamespaceSelectorMismatch => "NamespaceSelectorMismatch",
             DecisionReason::ObjectSelectorMismatch => "ObjectSelectorMismatch",
+            DecisionReason::ExcludedByRule => "ExcludedByRule",
             DecisionReason::NoRuleMatched => "NoRuleMatched",
             DecisionReason::EquivalentNotTried => "EquivalentNotTried",
             DecisionReason::NoEquivalentMatched => "NoEquivalentMatched",

@@ -1,4 +1,4 @@
-//! Which webhooks may be for a request, found by operation, group and resource without looking at
+//! Which matchers may select a request, found by operation, group and resource without looking at
 //! the rules of all others.
 
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use indexmap::IndexSet;
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::compiled_webhook::CompiledWebhook;
 use super::equivalence::EquivalentResources;
+use super::matcher::RequestMatcher;
 use super::rule::{CompiledRule, Names};
 use billhook_apimachinery::GroupVersionResource;
 
@@ -19,21 +19,27 @@ type Id = u32;
 /// Stands for all names.
 const ANY: Id = 0;
 
-/// Finds webhooks by operation, group and resource.
+/// Finds the [`RequestMatcher`]s that may select a request by its operation, group and resource.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Index {
+pub struct MatcherIndex {
     /// The names that rules have, numbered from 1.
     names: IndexSet<String>,
-    /// Positions of webhooks, ascending.
-    hooks: HashMap<(Operation, Id, Id), Vec<usize>>,
+    /// Positions of matchers, ascending.
+    positions: HashMap<(Operation, Id, Id), Vec<usize>>,
 }
 
-impl Index {
-    pub(super) fn new(hooks: &[CompiledWebhook]) -> Self {
-        let mut index = Index::default();
-        for (position, hook) in hooks.iter().enumerate() {
-            for rule in hook.rules() {
+impl MatcherIndex {
+    /// Returns an index of matchers, which are known by their positions.
+    pub fn new<'m>(matchers: impl IntoIterator<Item = &'m RequestMatcher>) -> Self {
+        let mut index = MatcherIndex::default();
+        for (position, matcher) in matchers.into_iter().enumerate() {
+            for rule in matcher.rules() {
                 index.add(position, rule);
+            }
+            if matcher.selects_everything() {
+                for operation in Operation::ALL {
+                    index.add_to(operation, (ANY, ANY), position);
+                }
             }
         }
         index
@@ -61,11 +67,15 @@ impl Index {
         };
         for operation in rule.operations() {
             for (group, resource) in &pairs {
-                let list = self.hooks.entry((*operation, *group, *resource)).or_default();
-                if list.last() != Some(&position) {
-                    list.push(position);
-                }
+                self.add_to(*operation, (*group, *resource), position);
             }
+        }
+    }
+
+    fn add_to(&mut self, operation: Operation, (group, resource): (Id, Id), position: usize) {
+        let list = self.positions.entry((operation, group, resource)).or_default();
+        if list.last() != Some(&position) {
+            list.push(position);
         }
     }
 
@@ -73,8 +83,9 @@ impl Index {
         number(self.names.insert_full(name.to_owned()).0)
     }
 
-    /// Positions of webhooks in ascending order; those left out have no rule that could match.
-    pub(super) fn candidates(
+    /// Returns the positions of matchers in ascending order; those left out have no rule that could
+    /// match.
+    pub fn candidates(
         &self,
         attributes: &AdmissionAttributes,
         equivalents: &EquivalentResources,
@@ -92,12 +103,12 @@ impl Index {
         found
     }
 
-    /// Whether any webhook has a rule that could match the request's own resource.
+    /// Whether any matcher has a rule that could match the request's own resource.
     pub(super) fn has_candidates(&self, attributes: &AdmissionAttributes) -> bool {
         self.lists(attributes.operation, &attributes.resource).flatten().next().is_some()
     }
 
-    /// The webhooks with rules for an operation and a resource, in lists that may overlap.
+    /// The matchers with rules for an operation and a resource, in lists that may overlap.
     fn lists(
         &self,
         operation: Operation,
@@ -109,7 +120,7 @@ impl Index {
         let pairs = groups.into_iter().flatten().flat_map(move |group| {
             names.into_iter().flatten().map(move |name| (operation, group, name))
         });
-        pairs.filter_map(|key| self.hooks.get(&key))
+        pairs.filter_map(|key| self.positions.get(&key))
     }
 }
 

@@ -20,7 +20,9 @@ mod equivalence;
 mod index;
 mod lints;
 mod match_conditions_cel;
+mod matcher;
 mod namespaces;
+mod request_variables;
 mod review;
 mod rule;
 mod set;
@@ -41,17 +43,21 @@ pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};
 pub use conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
 pub use configuration::{
-    ConfigurationKind, ConfigurationVersion, MatchCondition, Rule, Webhook, WebhookConfiguration,
+    ConfigurationKind, ConfigurationVersion, MatchCondition, MatchResources, NamedRule, Rule,
+    Webhook, WebhookConfiguration,
 };
 pub use decision::{Decision, DecisionReason, Match};
 pub use decode::ConfigurationError;
 pub use discovery::ApiResource;
 pub use equivalence::EquivalentResources;
+pub use index::MatcherIndex;
 pub use lints::{Lint, LintCode, Severity, lint_together};
-pub use match_conditions_cel::{CelConditions, UserAuthorizer};
+pub use match_conditions_cel::CelConditions;
+pub use matcher::{RequestMatcher, Selection};
 #[cfg(feature = "k8s-openapi")]
 pub use namespaces::namespace_labels;
 pub use namespaces::{NamespaceError, NamespaceLabels, Namespaces};
+pub use request_variables::{RequestVariables, UserAuthorizer, authorizer_variables};
 #[cfg(feature = "kube")]
 pub use review::KubeConversionError;
 pub use review::{AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion};
@@ -60,4 +66,7 @@ pub use set::WebhookSet;
 pub use trace::{
     ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
 };
-pub use validation::{ExpressionChecker, ExpressionError, ValidationOptions};
+pub use validation::{
+    ExpressionChecker, ExpressionError, ValidationOptions, not_supported, validate_conditions,
+    validate_configuration_metadata,
+};

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::attributes::{AdmissionAttributes, Operation};
-use super::configuration::Rule;
+use super::configuration::{NamedRule, Rule};
 use billhook_apimachinery::GroupVersionResource;
 
 /// The parts of a request that a rule looks at, in the order in which a trace tries them (WM-95).
@@ -23,6 +23,8 @@ pub enum Dimension {
     Version,
     /// The resource and its subresource.
     Resource,
+    /// The name of the object (PO-26).
+    Name,
 }
 
 impl Dimension {
@@ -34,6 +36,7 @@ impl Dimension {
             Dimension::Group => "apiGroups",
             Dimension::Version => "apiVersions",
             Dimension::Resource => "resources",
+            Dimension::Name => "resourceNames",
         }
     }
 
@@ -44,6 +47,7 @@ impl Dimension {
             Dimension::Operation => "WM-32",
             Dimension::Group | Dimension::Version => "WM-33",
             Dimension::Resource => "WM-34",
+            Dimension::Name => "PO-26",
         }
     }
 }
@@ -103,10 +107,18 @@ pub(super) struct CompiledRule {
     versions: Names,
     /// Resources and subresources.
     resources: Vec<(Pattern, Pattern)>,
+    /// The names of objects; all if there are none.
+    names: Vec<String>,
+    written: NamedRule,
 }
 
 impl CompiledRule {
     pub(super) fn new(rule: &Rule) -> Self {
+        Self::named(&NamedRule::from(rule.clone()))
+    }
+
+    pub(super) fn named(named: &NamedRule) -> Self {
+        let NamedRule { resource_names, rule } = named;
         let scope = match rule.scope.as_deref() {
             None | Some("*") => Scope::Any,
             Some("Namespaced") => Scope::Namespaced,
@@ -127,7 +139,14 @@ impl CompiledRule {
             groups: Names::new(&rule.api_groups),
             versions: Names::new(&rule.api_versions),
             resources: rule.resources.iter().map(resource).collect(),
+            names: resource_names.clone(),
+            written: named.clone(),
         }
+    }
+
+    /// The rule as it was written.
+    pub(super) fn written(&self) -> &NamedRule {
+        &self.written
     }
 
     pub(super) fn operations(&self) -> &[Operation] {
@@ -170,6 +189,8 @@ impl CompiledRule {
             fits(name, &resource.resource) && fits(subresource, &attributes.subresource)
         }) {
             Some(Dimension::Resource)
+        } else if !self.names.is_empty() && !self.names.contains(&attributes.name) {
+            Some(Dimension::Name)
         } else {
             None
         }

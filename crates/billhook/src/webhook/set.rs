@@ -10,7 +10,7 @@ use super::compiled_webhook::{CompiledWebhook, MatchContext};
 use super::configuration::{ConfigurationKind, WebhookConfiguration};
 use super::decision::{Decision, DecisionReason};
 use super::equivalence::EquivalentResources;
-use super::index::Index;
+use super::index::MatcherIndex;
 use super::trace::{Trace, TraceStep};
 
 /// The webhooks of one kind from any number of configurations, compiled once, in the order a
@@ -54,7 +54,7 @@ use super::trace::{Trace, TraceStep};
 pub struct WebhookSet {
     kind: ConfigurationKind,
     hooks: Vec<CompiledWebhook>,
-    index: Index,
+    index: MatcherIndex,
 }
 
 impl WebhookSet {
@@ -81,7 +81,7 @@ impl WebhookSet {
                 *number += 1;
             }
         }
-        let index = Index::new(&hooks);
+        let index = MatcherIndex::new(hooks.iter().map(CompiledWebhook::matcher));
         WebhookSet { kind, hooks, index }
     }
 

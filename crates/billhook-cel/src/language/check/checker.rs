@@ -7,11 +7,13 @@ use std::sync::Arc;
 use billhook_apimachinery::value::grow;
 
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
+use crate::language::edition::Edition;
 use crate::language::functions::{self, Functions};
 use crate::language::messages::{self, Message};
+use crate::language::objects;
 use crate::language::schema::names;
 use crate::language::source::{CompileError, Issues, Source};
-use crate::language::types::Type;
+use crate::language::types::{ObjectType, Type};
 
 use super::checked::Reference;
 use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
@@ -19,6 +21,7 @@ use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 pub(super) struct Checker<'c> {
     variables: &'c BTreeMap<Arc<str>, Type>,
     functions: Functions,
+    edition: Edition,
     /// The variables of comprehensions, the innermost last.
     scope: Vec<(Arc<str>, Ty)>,
     solver: Solver,
@@ -35,10 +38,11 @@ enum Named {
 }
 
 impl<'c> Checker<'c> {
-    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, functions: Functions) -> Self {
+    pub(super) fn new(variables: &'c BTreeMap<Arc<str>, Type>, edition: Edition) -> Self {
         Checker {
             variables,
-            functions,
+            functions: Functions::of(edition),
+            edition,
             scope: Vec::new(),
             solver: Solver::new(),
             issues: Issues::default(),
@@ -151,8 +155,12 @@ impl<'c> Checker<'c> {
             Kind::Struct { name, fields } => {
                 let full_name = without_dot(name);
                 let of = self.message(expr.at, name, &full_name);
+                let made = objects::type_named(&full_name, self.edition);
                 for field in fields {
-                    self.message_field(Message::named(&full_name), field);
+                    match &made {
+                        Some(Type::Object(object)) => self.object_field(object, field),
+                        _ => self.message_field(Message::named(&full_name), field),
+                    }
                 }
                 *name = full_name;
                 of
@@ -191,7 +199,10 @@ impl<'c> Checker<'c> {
         if let Some(value) = messages::constant(name) {
             return Some(Named::Constant(value));
         }
-        type_named(name).or_else(|| self.opaque_named(name)).map(Named::Type)
+        type_named(name)
+            .or_else(|| objects::type_named(name, self.edition))
+            .or_else(|| self.opaque_named(name))
+            .map(Named::Type)
     }
 
     /// The type of a library by its name.
@@ -213,7 +224,7 @@ impl<'c> Checker<'c> {
         };
         let result = match &of {
             Ty::Map(_, value) => (**value).clone(),
-            Ty::Simple(Type::Object(object)) => match names::find(&object.fields, field) {
+            Ty::Simple(Type::Object(object)) => match names::field_type(object, field) {
                 Some(of) => self.solver.instance(of, &mut Parameters::new()),
                 None => {
                     self.issues.report(at, format!("undefined field '{field}'"));
@@ -240,7 +251,9 @@ impl<'c> Checker<'c> {
         let wanted = match self.named(full_name) {
             None => return self.undeclared(at, name),
             Some(Named::Variable(_) | Named::Constant(_)) => "type",
-            Some(Named::Type(of)) if Message::named(full_name).is_some() => {
+            Some(Named::Type(of))
+                if Message::named(full_name).is_some() || matches!(of, Type::Object(_)) =>
+            {
                 return self.solver.instance(&of, &mut Parameters::new());
             }
             Some(Named::Type(_)) => "message type",
@@ -252,13 +265,27 @@ impl<'c> Checker<'c> {
     fn message_field(&mut self, message: Option<Message>, field: &mut Field) {
         let found = self.checked_item(&mut field.value, field.optional);
         let Some(message) = message else { return };
-        let Some(expected) = message.field(&field.name) else {
-            self.issues.report(field.at, format!("undefined field '{}'", field.name));
-            return;
+        match message.field(&field.name) {
+            Some(expected) => self.expect_field(field, Some(&expected), &found),
+            None => self.issues.report(field.at, format!("undefined field '{}'", field.name)),
+        }
+    }
+
+    /// A field that the type does not have is one without a type (PO-12).
+    fn object_field(&mut self, object: &ObjectType, field: &mut Field) {
+        let found = self.checked_item(&mut field.value, field.optional);
+        self.expect_field(field, names::field_type(object, &field.name), &found);
+    }
+
+    fn expect_field(&mut self, field: &Field, expected: Option<&Type>, found: &Ty) {
+        let expected = expected.map(|of| self.solver.instance(of, &mut Parameters::new()));
+        let fits = match &expected {
+            Some(expected) => self.solver.assignable(expected, found),
+            None => self.solver.resolve(found).is_dyn_or_error(),
         };
-        let expected = self.solver.instance(&expected, &mut Parameters::new());
-        if !self.solver.assignable(&expected, &found) {
-            let found = self.solver.resolve(&found);
+        if !fits {
+            let found = self.solver.resolve(found);
+            let expected = expected.map(|expected| expected.to_string()).unwrap_or_default();
             let text = format!(
                 "expected type of field '{}' is '{expected}' but provided type is '{found}'",
                 field.name

@@ -27,7 +27,7 @@ pub(crate) fn check(
     edition: Edition,
 ) -> Result<Checked, CompileError> {
     let functions = Functions::of(edition);
-    let mut checker = Checker::new(variables, functions);
+    let mut checker = Checker::new(variables, edition);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
     let checked = Checked { expr, types, references, edition };

@@ -7,13 +7,15 @@ use billhook_regex::Patterns;
 
 use super::call_cost::{cost, hide_optional, is_container};
 use super::entries::{Entries, optional_element};
-use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Matching, Node, Plan, Step};
+use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step};
 use super::overloads::choose;
 use super::select::find;
 use crate::language::functions::{Overload, arithmetic, maps, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
-use crate::language::value::{EvaluationError, List, Map, MapEntries, Outcome, Value};
+use crate::language::value::{
+    Deferred, EvaluationError, List, Map, MapEntries, Outcome, Text, Value,
+};
 
 /// The cost of making a list.
 const LIST: u64 = 10;
@@ -35,10 +37,14 @@ pub struct Evaluation<'a> {
 /// The end of the whole evaluation.
 struct Abort(EvaluationError);
 
+/// Evaluates what a [`Value::deferred`] stands for, by its name.
+pub(crate) type Resolve<'m, 'a> = dyn Fn(&str) -> Outcome<'a> + 'm;
+
 /// Runs a plan with variables by their names, up to a limit of cost.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     variables: &[(&str, Value<'a>)],
+    resolve: Option<&Resolve<'_, 'a>>,
     limit: u64,
     meter: &mut Meter,
 ) -> Evaluation<'a> {
@@ -52,6 +58,7 @@ pub(crate) fn run<'a>(
                 known.map(|(_, value)| value.clone())
             })
             .collect(),
+        resolve,
         slots: vec![Slot::Unset; plan.slots],
         cost: 0,
         limit,
@@ -75,9 +82,10 @@ enum Slot<'a> {
     Set(Outcome<'a>),
 }
 
-struct Machine<'a> {
+struct Machine<'a, 'm> {
     plan: &'a Plan,
     variables: Vec<Option<Value<'a>>>,
+    resolve: Option<&'m Resolve<'m, 'a>>,
     slots: Vec<Slot<'a>>,
     cost: u64,
     limit: u64,
@@ -86,7 +94,7 @@ struct Machine<'a> {
     patterns: Option<Patterns>,
 }
 
-impl<'a> Machine<'a> {
+impl<'a> Machine<'a, '_> {
     fn charge(&mut self, cost: u64) -> Result<(), Abort> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Abort(EvaluationError::CostLimit)) } else { Ok(()) }
@@ -147,10 +155,13 @@ impl<'a> Machine<'a> {
                 self.charge(MAP)?;
                 self.made(outcome)
             }
-            Node::Struct(message, fields) => {
-                let outcome = self.fields(fields)?.and_then(|fields| message.value(&fields));
+            Node::Struct(made, fields) => {
+                let outcome = self.fields(fields)?.and_then(|fields| match made {
+                    Made::Message(message) => message.value(&fields),
+                    Made::Object(name) => Ok(object(name, fields)),
+                });
                 self.charge(STRUCT)?;
-                Ok(outcome)
+                self.made(outcome)
             }
             Node::Fold(fold) => self.fold(fold),
             Node::Failing { node, error } => Ok(self.node(node)?.map_err(|_| error.clone())),
@@ -271,12 +282,24 @@ impl<'a> Machine<'a> {
             match found {
                 Err(error) => return Ok(Err(error)),
                 Ok(found) if is_test => return Ok(Ok(Value::Bool(found.is_some()))),
-                Ok(Some(found)) => value = found,
+                Ok(Some(found)) => match self.resolved(found) {
+                    Ok(found) => value = found,
+                    Err(error) => return Ok(Err(error)),
+                },
                 Ok(None) if chain.is_test => return Ok(Ok(Value::Bool(false))),
                 Ok(None) => return Ok(Ok(Value::Optional(None))),
             }
         }
         Ok(Ok(if is_optional { Value::Optional(Some(Arc::new(value))) } else { value }))
+    }
+
+    /// A value that is evaluated when it is first selected (PO-47).
+    fn resolved(&self, value: Value<'a>) -> Outcome<'a> {
+        let Value::Opaque(opaque) = &value else { return Ok(value) };
+        match (opaque.as_any().downcast_ref::<Deferred>(), self.resolve) {
+            (Some(Deferred(name)), Some(resolve)) => resolve(name),
+            _ => Ok(value),
+        }
     }
 
     fn key(&mut self, step: &'a Step) -> Result<Outcome<'a>, Abort> {
@@ -522,6 +545,13 @@ impl<'a> Machine<'a> {
             _ => Ok(Err(EvaluationError::NoSuchOverload)),
         }
     }
+}
+
+/// An object of a type of its own.
+fn object<'a>(name: &Arc<str>, fields: Vec<FieldValue<'a>>) -> Value<'a> {
+    let entry = |(name, value)| (Value::String(Text::Shared(name)), value);
+    let entries: MapEntries<'a> = fields.into_iter().map(entry).collect();
+    Value::Map(Map::Values(Arc::new(entries.of_type(Arc::clone(name)))))
 }
 
 /// Returns the server's name for the type of a value that has no elements.

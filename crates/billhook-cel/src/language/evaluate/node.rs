@@ -43,7 +43,7 @@ pub(super) enum Node {
     List(Vec<(Node, bool)>),
     Map(Vec<MapEntry>),
     /// The names and values of the fields, and whether each is optional.
-    Struct(Message, Vec<(Arc<str>, Node, bool)>),
+    Struct(Made, Vec<(Arc<str>, Node, bool)>),
     Fold(Box<Fold>),
     /// A node with an error of its own in the place of any.
     Failing {
@@ -63,6 +63,14 @@ pub(super) enum Node {
     },
     /// The step of a fold that continues with one of two nodes.
     Choose(Box<(Node, Node, Chain)>),
+}
+
+/// What a literal with fields makes.
+#[derive(Debug)]
+pub(super) enum Made {
+    Message(Message),
+    /// An object of a type.
+    Object(Arc<str>),
 }
 
 #[derive(Debug)]

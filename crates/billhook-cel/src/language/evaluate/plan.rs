@@ -6,12 +6,13 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::entries;
-use super::node::{Base, Call, Chain, Fold, Key, MapEntry, Matching, Node, Plan, Step};
+use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step};
 use super::overloads::fits;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
 use crate::language::functions::{self, Overload};
 use crate::language::messages::Message;
+use crate::language::objects;
 use crate::language::schema::ListType;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, List, Members, Text, Value};
@@ -94,13 +95,18 @@ impl Planner<'_> {
                 fold_constants(Node::Map(nodes))
             }
             Kind::Struct { name, fields } => {
-                let unknown = || EvaluationError::new(format!("unknown type: {name}"));
-                let message = Message::named(name).ok_or_else(unknown)?;
+                let made = match Message::named(name) {
+                    Some(message) => Made::Message(message),
+                    None if objects::type_named(name, self.checked.edition).is_some() => {
+                        Made::Object(name.clone())
+                    }
+                    None => return Err(EvaluationError::new(format!("unknown type: {name}"))),
+                };
                 let mut nodes = Vec::with_capacity(fields.len());
                 for field in fields {
                     nodes.push((field.name.clone(), self.node(&field.value)?, field.optional));
                 }
-                Ok(Node::Struct(message, nodes))
+                Ok(Node::Struct(made, nodes))
             }
             Kind::Comprehension(comprehension) => self.fold(comprehension),
         }

@@ -11,6 +11,7 @@ mod format;
 mod lists;
 pub(crate) mod maps;
 mod moment;
+mod mutation;
 mod net;
 mod operators;
 mod optional;
@@ -87,6 +88,7 @@ static TABLE: LazyLock<Table> = LazyLock::new(|| {
         sets::library,
         regex::library,
         authorizer::library,
+        mutation::library,
     ];
     let overloads: Vec<Overload> = libraries.iter().flat_map(|library| library()).collect();
     let mut by_name: HashMap<&'static str, Vec<usize>> = HashMap::new();

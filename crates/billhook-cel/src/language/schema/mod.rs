@@ -179,7 +179,7 @@ impl SchemaType {
 
     fn object_of(name: Arc<str>, fields: BTreeMap<Arc<str>, Field>) -> SchemaType {
         let types = fields.iter().map(|(name, field)| (Arc::clone(name), field.schema.to_type()));
-        let type_ = ObjectType { name: Arc::clone(&name), fields: types.collect() };
+        let type_ = ObjectType::new(Arc::clone(&name), types.collect());
         let kind = SchemaKind::Object { name, fields };
         SchemaType::simple(kind, Type::Object(Arc::new(type_)), 2)
     }

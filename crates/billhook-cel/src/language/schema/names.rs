@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::language::ast::RESERVED;
+use crate::language::types::{ObjectType, Type};
 
 /// The words of the language itself.
 const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
@@ -12,6 +13,19 @@ const LITERALS: [&str; 4] = ["true", "false", "null", "in"];
 /// well.
 pub(crate) fn find<'f, T>(fields: &'f BTreeMap<Arc<str>, T>, name: &str) -> Option<&'f T> {
     fields.get(name).or_else(|| fields.get(escape_word(name)?.as_str()))
+}
+
+/// The type of the field of an object that an expression names.
+pub(crate) fn field_type<'o>(object: &'o ObjectType, name: &str) -> Option<&'o Type> {
+    find(&object.fields, name).or(object.is_open.then_some(&Type::Dyn))
+}
+
+/// Returns whether a name can be that of a variable: an identifier that is not reserved (CE-07).
+pub fn is_identifier(name: &str) -> bool {
+    let is_start = |c: char| c == '_' || c.is_ascii_alphabetic();
+    name.starts_with(is_start)
+        && name.chars().all(|c| is_start(c) || c.is_ascii_digit())
+        && escape_word(name).is_none()
 }
 
 fn escape_word(name: &str) -> Option<String> {

@@ -137,6 +137,7 @@ impl<'a> Value<'a> {
             Value::Duration(_) => "google.protobuf.Duration",
             Value::Timestamp(_) => "google.protobuf.Timestamp",
             Value::List(_) => "list",
+            Value::Map(Map::Values(entries)) => entries.type_name().unwrap_or("map"),
             Value::Map(_) => "map",
             Value::Optional(_) => "optional_type",
             Value::Type(_) => "type",
@@ -227,6 +228,14 @@ impl<'a> Map<'a> {
         match self {
             Map::Json(members, _) => members.len(),
             Map::Values(entries) => entries.len(),
+        }
+    }
+
+    /// Returns the name of the type of an object that an expression made (PO-70).
+    pub fn type_name(&self) -> Option<&str> {
+        match self {
+            Map::Json(..) => None,
+            Map::Values(entries) => entries.type_name(),
         }
     }
 

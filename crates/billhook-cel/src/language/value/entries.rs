@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::mem::discriminant;
 use std::ops::Deref;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use super::Value;
 use super::equality::{equal, hash};
@@ -17,11 +17,12 @@ pub struct MapEntries<'a> {
     entries: Vec<(Value<'a>, Value<'a>)>,
     /// The places of keys by their hash; made when a large map is first searched.
     places: OnceLock<HashMap<u64, Vec<usize>>>,
+    type_name: Option<Arc<str>>,
 }
 
 impl<'a> From<Vec<(Value<'a>, Value<'a>)>> for MapEntries<'a> {
     fn from(entries: Vec<(Value<'a>, Value<'a>)>) -> Self {
-        MapEntries { entries, places: OnceLock::new() }
+        MapEntries { entries, places: OnceLock::new(), type_name: None }
     }
 }
 
@@ -40,6 +41,17 @@ impl<'a> Deref for MapEntries<'a> {
 }
 
 impl<'a> MapEntries<'a> {
+    /// Returns the name of the type, if the entries are the fields of an object that the expression
+    /// made of a type (PO-70).
+    pub fn type_name(&self) -> Option<&str> {
+        self.type_name.as_deref()
+    }
+
+    /// The fields of an object of a type.
+    pub(crate) fn of_type(self, name: Arc<str>) -> Self {
+        MapEntries { type_name: Some(name), ..self }
+    }
+
     /// Adds an entry whose key is not there.
     pub(crate) fn push(&mut self, key: Value<'a>, value: Value<'a>) {
         if let Some(places) = self.places.get_mut() {

@@ -115,7 +115,7 @@ fn lists(left: &List<'_>, right: &List<'_>) -> Result<bool, EvaluationError> {
 }
 
 fn maps(left: &Map<'_>, right: &Map<'_>) -> Result<bool, EvaluationError> {
-    if left.len() != right.len() {
+    if left.len() != right.len() || left.type_name() != right.type_name() {
         return Ok(false);
     }
     if let Map::Json(members, schema) = left

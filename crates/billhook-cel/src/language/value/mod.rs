@@ -2,11 +2,13 @@
 //! it is read.
 
 mod contents;
+mod deferred;
 mod entries;
 mod equality;
 mod error;
 mod joined;
 mod time;
+mod to_json;
 mod zone;
 
 use std::any::Any;
@@ -17,6 +19,7 @@ use serde_json::Value as Json;
 
 use crate::language::schema::SchemaType;
 
+pub(crate) use deferred::Deferred;
 pub use entries::MapEntries;
 pub(crate) use equality::{Members, compare, equal, hash};
 pub use error::EvaluationError;

@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::attributes::AdmissionAttributes;
 use super::conditions::{ConditionResult, ConditionsError, text as condition_text};
-use super::configuration::{MatchCondition, Rule};
+use super::configuration::{MatchCondition, NamedRule};
 use super::decision::Decision;
-use super::rule::Dimension;
+use super::rule::{CompiledRule, Dimension};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// How a decision was made. `Display` prints a line for each step.
@@ -84,6 +84,11 @@ pub enum TraceStep {
         /// The first part that does not fit; none if all do.
         failed: Option<RuleMismatch>,
     },
+    /// A rule excludes the request (PO-26).
+    ExcludingRule {
+        /// Its position in `excludeResourceRules`.
+        index: usize,
+    },
     /// No rule fits the request's own resource, nor an equivalent if those were tried (WM-45).
     Equivalents {
         /// Whether equivalents were tried; not with the match policy `Exact`.
@@ -145,10 +150,11 @@ pub struct RuleMismatch {
 impl RuleMismatch {
     pub(super) fn new(
         dimension: Dimension,
-        rule: &Rule,
+        rule: &CompiledRule,
         attributes: &AdmissionAttributes,
         resource: &GroupVersionResource,
     ) -> Self {
+        let NamedRule { resource_names, rule } = rule.written();
         let (wanted, found) = match dimension {
             Dimension::Scope => {
                 let namespace = match resource.is_namespaces() {
@@ -161,6 +167,7 @@ impl RuleMismatch {
             Dimension::Group => (rule.api_groups.clone(), resource.group.as_str()),
             Dimension::Version => (rule.api_versions.clone(), resource.version.as_str()),
             Dimension::Resource => (rule.resources.clone(), resource.resource.as_str()),
+            Dimension::Name => (resource_names.clone(), attributes.name.as_str()),
         };
         let mut found = found.to_owned();
         if dimension == Dimension::Resource && !attributes.subresource.is_empty() {

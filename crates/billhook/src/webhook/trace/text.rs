@@ -65,6 +65,9 @@ impl fmt::Display for TraceStep {
                     Some(mismatch) => write!(f, "failed, {mismatch}"),
                 }
             }
+            TraceStep::ExcludingRule { index } => {
+                write!(f, "excludeResourceRules[{index}]: the request is excluded (PO-26)")
+            }
             TraceStep::Equivalents { tried, resources, missed } => {
                 let list = listed(resources.iter().map(|resource| resource.to_string()));
                 let policy = if *tried { "Equivalent" } else { "Exact" };

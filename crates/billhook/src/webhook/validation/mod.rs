@@ -7,16 +7,22 @@ mod rules;
 use std::collections::BTreeSet;
 
 use billhook_apimachinery::metadata::validate_create;
-use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, qualified_name};
+use billhook_apimachinery::names::{
+    dns1035_label, dns1123_subdomain, path_segment, qualified_name,
+};
 use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
 
 pub use options::{ExpressionChecker, ExpressionError, ValidationOptions};
 
-use super::configuration::{ConfigurationKind, Webhook, WebhookConfiguration};
+use super::condition_program::compile;
+use super::configuration::{
+    ConfigurationKind, MatchCondition, MatchResources, Webhook, WebhookConfiguration,
+};
 use billhook_apimachinery::label_selector::{SelectorOptions, push_invalid};
 use billhook_apimachinery::metadata::validate_applied;
+use billhook_cel::Libraries;
 use billhook_definition::validate_client_config;
 use options::Tolerance;
 
@@ -39,7 +45,7 @@ impl WebhookConfiguration {
     /// [`WebhookConfiguration::validate`] with options.
     pub fn validate_with(&self, options: &ValidationOptions<'_>) -> Vec<FieldError> {
         let wording = self.kubernetes.wording();
-        let mut errors = self.validate_metadata();
+        let mut errors = validate_configuration_metadata(&self.metadata, self.kubernetes);
         if let Some(stored) = options.stored {
             errors.extend(validate_applied(&self.metadata, &stored.metadata, wording));
         }
@@ -62,24 +68,136 @@ impl WebhookConfiguration {
         }
         errors.into_iter().map(|error| error.worded(wording)).collect()
     }
+}
 
-    /// A server makes a name from `generateName` before it validates (WCF-27).
-    fn validate_metadata(&self) -> Vec<FieldError> {
-        let mut errors = validate_create(&self.metadata, false, self.kubernetes.wording());
-        let prefix = self.metadata.get("generateName").and_then(Value::as_str);
-        if prefix.is_some_and(|prefix| !prefix.is_empty()) {
-            let name = FieldPath::default().name("metadata").name("name");
-            errors.retain(|it| it.error_type() != ErrorType::Required || *it.field() != name);
+/// Returns the errors in the metadata of a configuration or a policy. A server makes a name from
+/// `generateName` before it validates (WCF-27).
+pub fn validate_configuration_metadata(
+    metadata: &Value,
+    kubernetes: KubernetesVersion,
+) -> Vec<FieldError> {
+    let mut errors = validate_create(metadata, false, kubernetes.wording());
+    let prefix = metadata.get("generateName").and_then(Value::as_str);
+    if prefix.is_some_and(|prefix| !prefix.is_empty()) {
+        let name = FieldPath::default().name("metadata").name("name");
+        errors.retain(|it| it.error_type() != ErrorType::Required || *it.field() != name);
+    }
+    errors
+}
+
+/// Returns the error of a value outside a fixed list; it is shown as JSON (WCF-22).
+pub fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldError {
+    FieldError::not_supported(path, value, supported.iter().copied())
+        .show_value_as(compact_json(&value.into()))
+        .show_value_in_go_as(quote(value))
+}
+
+/// Returns the errors of a list of match conditions (WCF-73 to WCF-75). `check` compiles an
+/// expression, as it is written and trimmed; the detail of the error if it cannot be.
+pub fn validate_conditions(
+    conditions: &[MatchCondition],
+    path: &FieldPath,
+    kubernetes: KubernetesVersion,
+    check: &dyn Fn(&str, &str) -> Result<(), String>,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    if conditions.len() > MAX_CONDITIONS {
+        let max = MAX_CONDITIONS as i64;
+        errors.push(FieldError::too_many(path.clone(), conditions.len(), max));
+    }
+    let mut names = BTreeSet::new();
+    for (index, condition) in conditions.iter().enumerate() {
+        let path = path.clone().index(index);
+        let expression = path.clone().name("expression");
+        match condition.expression.trim() {
+            "" => errors.push(FieldError::required(expression, "")),
+            trimmed => {
+                if let Err(detail) = check(&condition.expression, trimmed) {
+                    errors.push(FieldError::invalid(expression, trimmed, &detail));
+                }
+            }
+        }
+        let (path, name) = (path.name("name"), condition.name.as_str());
+        if name.is_empty() {
+            errors.push(FieldError::required(path, ""));
+            continue;
+        }
+        let messages = qualified_name(name, kubernetes.wording());
+        push_invalid(&mut errors, &path, name, &messages);
+        if !names.insert(name) {
+            errors.push(FieldError::duplicate(path, name));
+        }
+    }
+    errors
+}
+
+impl MatchCondition {
+    /// Compiles a condition of a policy (PO-42).
+    ///
+    /// # Errors
+    ///
+    /// Returns the detail of the server's error (WCF-74).
+    pub fn check_for_policy(
+        expression: &str,
+        libraries: Libraries,
+        has_params: bool,
+    ) -> Result<(), String> {
+        compile(expression, KubernetesVersion::default(), libraries, has_params).map(drop)
+    }
+}
+
+impl MatchResources {
+    /// Returns the errors of a server (PO-10, PO-14), but that of a list of rules that must not be
+    /// empty.
+    pub fn validate(&self, path: &FieldPath) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let at = |name: &str| path.clone().name(name);
+        match self.match_policy.as_deref() {
+            None => errors.push(FieldError::required(at("matchPolicy"), "")),
+            Some("Equivalent" | "Exact") => {}
+            Some(other) => {
+                let supported = ["Equivalent", "Exact"];
+                errors.push(not_supported(at("matchPolicy"), other, &supported));
+            }
+        }
+        for (name, selector) in [
+            ("namespaceSelector", &self.namespace_selector),
+            ("objectSelector", &self.object_selector),
+        ] {
+            match selector {
+                None => errors.push(FieldError::required(at(name), "")),
+                Some(selector) => errors.extend(selector.validate(&at(name))),
+            }
+        }
+        for (name, list) in [
+            ("resourceRules", &self.resource_rules),
+            ("excludeResourceRules", &self.exclude_resource_rules),
+        ] {
+            for (index, named) in list.iter().enumerate() {
+                let path = at(name).index(index);
+                resource_names(
+                    &named.resource_names,
+                    &path.clone().name("resourceNames"),
+                    &mut errors,
+                );
+                rules::validate(&named.rule, &path, &mut errors);
+            }
         }
         errors
     }
 }
 
-/// A value outside a fixed list; it is shown as JSON (WCF-22).
-fn not_supported(path: FieldPath, value: &str, supported: &[&str]) -> FieldError {
-    FieldError::not_supported(path, value, supported.iter().copied())
-        .show_value_as(compact_json(&value.into()))
-        .show_value_in_go_as(quote(value))
+fn resource_names(names: &[String], path: &FieldPath, errors: &mut Vec<FieldError>) {
+    let mut seen = BTreeSet::new();
+    for (index, name) in names.iter().enumerate() {
+        let path = path.clone().index(index);
+        for problem in path_segment(name, false) {
+            errors.push(FieldError::invalid(path.clone(), name.as_str(), &problem));
+        }
+        if !seen.insert(name) {
+            errors.push(FieldError::duplicate(path, name.as_str()));
+        }
+    }
 }
 
 /// The validation of one webhook.
@@ -173,36 +291,13 @@ impl Validation<'_> {
 
     /// WCF-73 to WCF-75.
     fn conditions(&mut self) {
-        let path = self.at("matchConditions");
+        let check = |written: &str, trimmed: &str| {
+            self.tolerance.check(written, trimmed).map_err(|error| error.to_string())
+        };
         let conditions = &self.webhook.match_conditions;
-        if conditions.len() > MAX_CONDITIONS {
-            let max = MAX_CONDITIONS as i64;
-            self.errors.push(FieldError::too_many(path.clone(), conditions.len(), max));
-        }
-        let mut names = BTreeSet::new();
-        for (index, condition) in conditions.iter().enumerate() {
-            let path = path.clone().index(index);
-            let expression = path.clone().name("expression");
-            match condition.expression.trim() {
-                "" => self.errors.push(FieldError::required(expression, "")),
-                trimmed => {
-                    if let Err(error) = self.tolerance.check(&condition.expression, trimmed) {
-                        let detail = error.to_string();
-                        self.errors.push(FieldError::invalid(expression, trimmed, &detail));
-                    }
-                }
-            }
-            let (path, name) = (path.name("name"), condition.name.as_str());
-            if name.is_empty() {
-                self.errors.push(FieldError::required(path, ""));
-                continue;
-            }
-            let messages = qualified_name(name, self.kubernetes.wording());
-            push_invalid(self.errors, &path, name, &messages);
-            if !names.insert(name) {
-                self.errors.push(FieldError::duplicate(path, name));
-            }
-        }
+        let errors =
+            validate_conditions(conditions, &self.at("matchConditions"), self.kubernetes, &check);
+        self.errors.extend(errors);
     }
 
     /// WCF-80 to WCF-83.

@@ -107,7 +107,7 @@ impl<'o> Tolerance<'o> {
         };
         match self.checker {
             Some(checker) => checker.check(trimmed, libraries),
-            None => Ok(compile(trimmed, self.kubernetes, libraries).map(|_| ())?),
+            None => Ok(compile(trimmed, self.kubernetes, libraries, false).map(|_| ())?),
         }
     }
 }

@@ -14,7 +14,7 @@ use super::pointer::{Place, find, find_mut};
 /// looked at when its turn comes (DI-26, DI-30).
 ///
 /// ```
-/// use billhook_admission::JsonPatch;
+/// use billhook::JsonPatch;
 /// use serde_json::json;
 ///
 /// let patch = JsonPatch::from_slice(br#"[{"op": "add", "path": "/list/-1", "value": 3}]"#)?;
@@ -26,7 +26,7 @@ use super::pointer::{Place, find, find_mut};
 ///     error.to_string(),
 ///     r#"add operation does not apply: doc is missing path: "/a/b": missing value"#,
 /// );
-/// # Ok::<(), billhook_admission::PatchError>(())
+/// # Ok::<(), billhook::PatchError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JsonPatch {
@@ -64,6 +64,11 @@ impl JsonPatch {
             Some(operation) => Err(unfit(operation, "Operation")),
             None => Ok(JsonPatch { operations, out_of_range }),
         }
+    }
+
+    /// Returns a patch of operations as values.
+    pub fn from_operations(operations: impl IntoIterator<Item = DeepValue>) -> Self {
+        JsonPatch { operations: operations.into_iter().collect(), out_of_range: None }
     }
 
     /// Whether there are no operations.

@@ -5,11 +5,17 @@
 #[error("{message}")]
 pub struct PatchError {
     message: String,
+    is_failed_test: bool,
 }
 
 impl PatchError {
+    /// Returns whether an operation `test` found another value.
+    pub fn is_failed_test(&self) -> bool {
+        self.is_failed_test
+    }
+
     pub(super) fn new(message: impl Into<String>) -> Self {
-        PatchError { message: message.into() }
+        PatchError { message: message.into(), is_failed_test: false }
     }
 
     pub(super) fn missing(text: &str) -> Self {
@@ -17,7 +23,8 @@ impl PatchError {
     }
 
     pub(super) fn test_failed(path: &str) -> Self {
-        PatchError::new(format!("testing value {path} failed: test failed"))
+        let message = format!("testing value {path} failed: test failed");
+        PatchError { message, is_failed_test: true }
     }
 
     pub(super) fn within(self, text: &str) -> Self {

@@ -1,0 +1,126 @@
+//! The values of variables for the expressions of a policy (PO-45, PO-46).
+
+use std::sync::Arc;
+
+use billhook::webhook::{
+    AdmissionAttributes, CelConditions, ConditionInput, Match, RequestVariables,
+    authorizer_variables,
+};
+use billhook_apimachinery::Status;
+use billhook_apimachinery::value::DeepValue;
+use billhook_cel::Value;
+use serde_json::Value as Json;
+
+use crate::cluster::namespace_object;
+use crate::context::PolicyContext;
+use crate::program::Variables;
+use crate::set::namespace_not_found;
+
+/// What all evaluations for a request share.
+pub(crate) struct Shared<'r> {
+    pub(crate) request: &'r AdmissionAttributes,
+    pub(crate) context: &'r PolicyContext<'r>,
+    pub(crate) conditions: CelConditions,
+    /// `namespaceObject`; null for what is in no namespace.
+    namespace: DeepValue,
+}
+
+impl<'r> Shared<'r> {
+    /// # Errors
+    ///
+    /// If the namespace of the request does not exist (PO-41).
+    pub(crate) fn new(
+        request: &'r AdmissionAttributes,
+        context: &'r PolicyContext<'r>,
+    ) -> Result<Self, Status> {
+        let mut conditions = CelConditions::new();
+        if let Some(authorizer) = context.authorizer {
+            conditions = conditions.authorizer(Arc::clone(authorizer));
+        }
+        let is_in_none = request.namespace.is_empty() || request.resource.is_namespaces();
+        let namespace = match is_in_none {
+            true => DeepValue::from(Json::Null),
+            false => namespace_of(request, context)?,
+        };
+        Ok(Shared { request, context, conditions, namespace })
+    }
+
+    /// Returns the variables of an expression of a policy, for objects in the matched kind.
+    ///
+    /// # Errors
+    ///
+    /// If a variable cannot be prepared (WM-82).
+    pub(crate) fn activation<'a>(
+        &'a self,
+        known: &'a RequestVariables<'_>,
+        variables: &Variables,
+        has_authorizer: bool,
+    ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
+        let mut values = known.values()?;
+        values.push(("namespaceObject", Value::any(&self.namespace)));
+        values.push(("variables", variables.deferred()));
+        if let Some(authorizer) = self.context.authorizer.filter(|_| has_authorizer) {
+            values.extend(authorizer_variables(authorizer, self.request));
+        }
+        Ok(values)
+    }
+}
+
+/// Where only the labels of a namespace are known, the namespace has no more than them.
+fn namespace_of(
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> Result<DeepValue, Status> {
+    let name = &request.namespace;
+    if let Some(namespace) = context.cluster.namespace(name) {
+        return Ok(namespace_object(&namespace));
+    }
+    let labels = context.namespaces.labels(name);
+    let labels = labels.map_err(|error| Status::internal_error(&error.to_string()))?;
+    let labels = labels.ok_or_else(|| namespace_not_found(name))?;
+    let namespace = serde_json::json!({"metadata": {"name": name, "labels": *labels}});
+    Ok(namespace_object(&DeepValue::from(namespace)))
+}
+
+/// The objects of a request in a kind that a policy matched.
+#[derive(Clone)]
+pub(crate) struct Objects {
+    pub(crate) object: Option<Arc<DeepValue>>,
+    pub(crate) old_object: Option<Arc<DeepValue>>,
+}
+
+impl Objects {
+    /// Converts the objects of a request.
+    pub(crate) fn of(
+        request: &AdmissionAttributes,
+        matched: &Match,
+        context: &PolicyContext<'_>,
+    ) -> Result<Self, String> {
+        let convert = |object: &Option<DeepValue>| match object {
+            None => Ok(None),
+            Some(object) if matched.kind == request.kind => Ok(Some(Arc::new(object.clone()))),
+            Some(object) => {
+                context.objects.convert(object, &matched.kind).map(|it| Some(Arc::new(it)))
+            }
+        };
+        let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
+        Ok(Objects { object, old_object })
+    }
+
+    /// Returns the input of expressions.
+    pub(crate) fn input<'i>(
+        &'i self,
+        request: &'i AdmissionAttributes,
+        matched: &'i Match,
+        params: Option<&'i Json>,
+    ) -> ConditionInput<'i> {
+        let input = ConditionInput::new(request, matched).converted(
+            self.object.as_ref().map(|it| &***it),
+            self.old_object.as_ref().map(|it| &***it),
+        );
+        match params {
+            Some(params) => input.params(params),
+            None => input,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What the evaluation of policies needs besides policies and request.
+
+use std::sync::Arc;
+
+use billhook::webhook::{EquivalentResources, Namespaces, UserAuthorizer};
+use billhook_apimachinery::GroupVersionKind;
+use billhook_apimachinery::value::DeepValue;
+use billhook_apply::MergeSchema;
+use serde_json::Value;
+
+use crate::cluster::PolicyCluster;
+
+/// The objects of requests: their versions, defaults and types. New methods will have defaults.
+pub trait PolicyObjects {
+    /// Returns an object in another version, with its `apiVersion` and `kind`.
+    ///
+    /// # Errors
+    ///
+    /// Returns the text of the server's error.
+    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String>;
+
+    /// Sets the defaults of a kind in an object of it.
+    ///
+    /// # Errors
+    ///
+    /// Returns the text of the server's error.
+    fn apply_defaults(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String>;
+
+    /// Returns how objects of a kind are merged; none if it has no known type (PO-66).
+    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        let _ = kind;
+        None
+    }
+
+    /// Returns whether an object that a policy changed can be read as one of a kind, strictly.
+    ///
+    /// # Errors
+    ///
+    /// Returns the text of the server's error.
+    fn check(&self, object: &Value, kind: &GroupVersionKind) -> Result<(), String> {
+        let _ = (object, kind);
+        Ok(())
+    }
+}
+
+/// What the evaluation of policies needs besides policies and request.
+#[derive(Clone, Copy)]
+#[non_exhaustive]
+pub struct PolicyContext<'c> {
+    /// The labels of namespaces.
+    pub namespaces: &'c dyn Namespaces,
+    /// The equivalent resources.
+    pub equivalents: &'c EquivalentResources,
+    /// The objects of requests.
+    pub objects: &'c dyn PolicyObjects,
+    /// Parameters and namespaces.
+    pub cluster: &'c dyn PolicyCluster,
+    /// Decides what users may do; without it, expressions that ask are errors.
+    pub authorizer: Option<&'c Arc<dyn UserAuthorizer>>,
+}
+
+impl<'c> PolicyContext<'c> {
+    /// Returns a context without an authorizer.
+    pub fn new(
+        namespaces: &'c dyn Namespaces,
+        equivalents: &'c EquivalentResources,
+        objects: &'c dyn PolicyObjects,
+        cluster: &'c dyn PolicyCluster,
+    ) -> Self {
+        PolicyContext { namespaces, equivalents, objects, cluster, authorizer: None }
+    }
+
+    /// Returns the context with an authorizer.
+    #[must_use]
+    pub fn authorizer(mut self, authorizer: &'c Arc<dyn UserAuthorizer>) -> Self {
+        self.authorizer = Some(authorizer);
+        self
+    }
+}

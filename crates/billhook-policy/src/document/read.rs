@@ -1,0 +1,291 @@
+//! Reading policies and bindings from documents, and writing them.
+
+use std::fmt;
+
+use billhook::ManifestError;
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{FieldValue, RecordError, TypedRecord};
+use billhook_apimachinery::value::DeepValue;
+use serde_json::Value;
+
+use super::{
+    GROUP, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingBindingSpec,
+    MutatingPolicySpec, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+    ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus,
+};
+
+/// The version that is read and written; older ones have the same fields (PO-01).
+const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
+
+/// The four kinds of policies and bindings (PO-01).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PolicyKind {
+    /// `ValidatingAdmissionPolicy`
+    Validating,
+    /// `ValidatingAdmissionPolicyBinding`
+    ValidatingBinding,
+    /// `MutatingAdmissionPolicy`
+    Mutating,
+    /// `MutatingAdmissionPolicyBinding`
+    MutatingBinding,
+}
+
+impl PolicyKind {
+    /// All kinds.
+    pub const ALL: [PolicyKind; 4] = [
+        PolicyKind::Validating,
+        PolicyKind::ValidatingBinding,
+        PolicyKind::Mutating,
+        PolicyKind::MutatingBinding,
+    ];
+
+    /// Returns the name of the kind in documents.
+    pub fn name(self) -> &'static str {
+        match self {
+            PolicyKind::Validating => "ValidatingAdmissionPolicy",
+            PolicyKind::ValidatingBinding => "ValidatingAdmissionPolicyBinding",
+            PolicyKind::Mutating => "MutatingAdmissionPolicy",
+            PolicyKind::MutatingBinding => "MutatingAdmissionPolicyBinding",
+        }
+    }
+
+    /// Returns the name of the resource in URLs.
+    pub fn resource(self) -> &'static str {
+        match self {
+            PolicyKind::Validating => "validatingadmissionpolicies",
+            PolicyKind::ValidatingBinding => "validatingadmissionpolicybindings",
+            PolicyKind::Mutating => "mutatingadmissionpolicies",
+            PolicyKind::MutatingBinding => "mutatingadmissionpolicybindings",
+        }
+    }
+}
+
+impl fmt::Display for PolicyKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A document that cannot be read as a policy or a binding.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// The text is neither YAML nor JSON.
+    #[error(transparent)]
+    Manifest(#[from] ManifestError),
+    /// The text holds no document, or more than one.
+    #[error("expected one admission policy or binding, found {0} documents")]
+    Count(usize),
+    /// The document is something else.
+    #[error(
+        "not an admission policy or binding of admissionregistration.k8s.io: apiVersion \
+         `{api_version}`, kind `{kind}`"
+    )]
+    Kind {
+        /// The `apiVersion` found.
+        api_version: String,
+        /// The `kind` found.
+        kind: String,
+    },
+    /// A field has the wrong type.
+    #[error(transparent)]
+    Field(#[from] RecordError),
+}
+
+/// A policy or a binding.
+///
+/// ```
+/// use billhook_policy::{PolicyDocument, PolicyKind};
+/// let document = PolicyDocument::from_yaml("
+/// apiVersion: admissionregistration.k8s.io/v1
+/// kind: ValidatingAdmissionPolicy
+/// metadata: {name: size}
+/// spec:
+///   matchConstraints:
+///     resourceRules:
+///     - {operations: [CREATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}
+///   validations:
+///   - expression: object.spec.size < 5
+///     reason: Teapot
+/// ")?;
+/// assert_eq!(document.kind(), PolicyKind::Validating);
+/// let errors = document.validate();
+/// assert_eq!(errors[0].to_string(), "spec.validations[0].reason: Unsupported value: \"Teapot\": \
+///     supported values: \"Forbidden\", \"Invalid\", \"RequestEntityTooLarge\"");
+/// # Ok::<(), billhook_policy::PolicyError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub enum PolicyDocument {
+    /// A ValidatingAdmissionPolicy.
+    Validating(ValidatingAdmissionPolicy),
+    /// A ValidatingAdmissionPolicyBinding.
+    ValidatingBinding(ValidatingAdmissionPolicyBinding),
+    /// A MutatingAdmissionPolicy.
+    Mutating(MutatingAdmissionPolicy),
+    /// A MutatingAdmissionPolicyBinding.
+    MutatingBinding(MutatingAdmissionPolicyBinding),
+}
+
+record! {
+    #[derive(Default)]
+    struct Validating = "ValidatingAdmissionPolicy" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        spec: ValidatingPolicySpec = "spec",
+        status: ValidatingPolicyStatus = "status" @required,
+    }
+
+    #[derive(Default)]
+    struct ValidatingBinding = "ValidatingAdmissionPolicyBinding" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        spec: ValidatingBindingSpec = "spec",
+    }
+
+    #[derive(Default)]
+    struct Mutating = "MutatingAdmissionPolicy" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        spec: MutatingPolicySpec = "spec",
+    }
+
+    #[derive(Default)]
+    struct MutatingBinding = "MutatingAdmissionPolicyBinding" {
+        api_version: String = "apiVersion" as "APIVersion",
+        kind: String = "kind",
+        metadata: ObjectMeta = "metadata" as "ObjectMeta",
+        spec: MutatingBindingSpec = "spec",
+    }
+}
+
+impl PolicyDocument {
+    /// Reads a policy or a binding and sets its defaults (PO-02). Fields that are not known are
+    /// ignored.
+    ///
+    /// # Errors
+    ///
+    /// If the document is something else, or a field has the wrong type.
+    pub fn from_value(value: &Value) -> Result<Self, PolicyError> {
+        Self::from_value_reporting(value).map(|(document, _)| document)
+    }
+
+    /// [`PolicyDocument::from_value`] with the unknown fields listed, as strict field validation
+    /// does: `unknown field "spec.rule"`.
+    ///
+    /// # Errors
+    ///
+    /// If the document is something else, or a field has the wrong type.
+    pub fn from_value_reporting(value: &Value) -> Result<(Self, Vec<String>), PolicyError> {
+        let Some(kind) = Self::kind_of(value) else {
+            let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+            let (api_version, kind) = (text("apiVersion").to_owned(), text("kind").to_owned());
+            return Err(PolicyError::Kind { api_version, kind });
+        };
+        Ok(match kind {
+            PolicyKind::Validating => {
+                let (Validating { metadata, spec, status, .. }, unknown) = Validating::read(value)?;
+                let metadata = metadata.to_document();
+                let mut policy = ValidatingAdmissionPolicy { metadata, spec, status };
+                policy.set_defaults();
+                (PolicyDocument::Validating(policy), unknown)
+            }
+            PolicyKind::ValidatingBinding => {
+                let (ValidatingBinding { metadata, spec, .. }, unknown) =
+                    ValidatingBinding::read(value)?;
+                let metadata = metadata.to_document();
+                let mut binding = ValidatingAdmissionPolicyBinding { metadata, spec };
+                binding.set_defaults();
+                (PolicyDocument::ValidatingBinding(binding), unknown)
+            }
+            PolicyKind::Mutating => {
+                let (Mutating { metadata, spec, .. }, unknown) = Mutating::read(value)?;
+                let mut policy = MutatingAdmissionPolicy { metadata: metadata.to_document(), spec };
+                policy.set_defaults();
+                (PolicyDocument::Mutating(policy), unknown)
+            }
+            PolicyKind::MutatingBinding => {
+                let (MutatingBinding { metadata, spec, .. }, unknown) =
+                    MutatingBinding::read(value)?;
+                let metadata = metadata.to_document();
+                let mut binding = MutatingAdmissionPolicyBinding { metadata, spec };
+                binding.set_defaults();
+                (PolicyDocument::MutatingBinding(binding), unknown)
+            }
+        })
+    }
+
+    /// Reads a policy or a binding from YAML or JSON text that holds nothing else.
+    ///
+    /// # Errors
+    ///
+    /// If the text holds something else, or a field has the wrong type.
+    pub fn from_yaml(text: &str) -> Result<Self, PolicyError> {
+        match billhook::read_manifests(text.as_bytes())?.as_slice() {
+            [manifest] => Self::from_value(manifest.value()),
+            other => Err(PolicyError::Count(other.len())),
+        }
+    }
+
+    /// Returns the kind that a document says it is; none if it is not a policy or a binding of a
+    /// version that can be read.
+    pub fn kind_of(value: &Value) -> Option<PolicyKind> {
+        let (group, version) = value.get("apiVersion")?.as_str()?.split_once('/')?;
+        let kind = value.get("kind")?.as_str()?;
+        let is_known = group == GROUP && VERSIONS.contains(&version);
+        PolicyKind::ALL.into_iter().find(|known| is_known && known.name() == kind)
+    }
+
+    /// Returns its kind.
+    pub fn kind(&self) -> PolicyKind {
+        match self {
+            PolicyDocument::Validating(_) => PolicyKind::Validating,
+            PolicyDocument::ValidatingBinding(_) => PolicyKind::ValidatingBinding,
+            PolicyDocument::Mutating(_) => PolicyKind::Mutating,
+            PolicyDocument::MutatingBinding(_) => PolicyKind::MutatingBinding,
+        }
+    }
+
+    /// Returns its metadata, in normal form.
+    pub fn metadata(&self) -> &DeepValue {
+        match self {
+            PolicyDocument::Validating(policy) => &policy.metadata,
+            PolicyDocument::ValidatingBinding(binding) => &binding.metadata,
+            PolicyDocument::Mutating(policy) => &policy.metadata,
+            PolicyDocument::MutatingBinding(binding) => &binding.metadata,
+        }
+    }
+
+    /// Returns `metadata.name`.
+    pub fn name(&self) -> &str {
+        self.metadata().get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Returns the document as v1, with its defaults.
+    pub fn to_value(&self) -> DeepValue {
+        let api_version = format!("{GROUP}/{}", VERSIONS[0]);
+        let kind = self.kind().name().to_owned();
+        let metadata = ObjectMeta::of(self.metadata());
+        match self {
+            PolicyDocument::Validating(policy) => {
+                let (spec, status) = (policy.spec.clone(), policy.status.clone());
+                Validating { api_version, kind, metadata, spec, status }.to_document()
+            }
+            PolicyDocument::ValidatingBinding(binding) => {
+                let spec = binding.spec.clone();
+                ValidatingBinding { api_version, kind, metadata, spec }.to_document()
+            }
+            PolicyDocument::Mutating(policy) => {
+                let spec = policy.spec.clone();
+                Mutating { api_version, kind, metadata, spec }.to_document()
+            }
+            PolicyDocument::MutatingBinding(binding) => {
+                let spec = binding.spec.clone();
+                MutatingBinding { api_version, kind, metadata, spec }.to_document()
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The fields of a ValidatingAdmissionPolicy (PO-02).
+
+use billhook_apimachinery::record;
+use billhook_apimachinery::value::DeepValue;
+use serde_json::Value;
+
+use super::{MatchCondition, MatchResources, ParamKind, Variable};
+
+/// A ValidatingAdmissionPolicy. Reading one sets the defaults (PO-02).
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct ValidatingAdmissionPolicy {
+    /// `metadata`, in normal form.
+    pub metadata: DeepValue,
+    /// What it says.
+    pub spec: ValidatingPolicySpec,
+    /// What the type check found (PO-90).
+    pub status: ValidatingPolicyStatus,
+}
+
+record! {
+    /// `spec` of a ValidatingAdmissionPolicy.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ValidatingPolicySpec = "ValidatingAdmissionPolicySpec" {
+        /// The kind of its parameters, if it has any.
+        pub param_kind: Option<ParamKind> = "paramKind",
+        /// Which requests it is for.
+        pub match_constraints: Option<MatchResources> = "matchConstraints",
+        /// Expressions that must be true.
+        pub validations: Vec<Validation> = "validations",
+        /// The effect of an error: `Fail` or `Ignore`.
+        pub failure_policy: Option<String> = "failurePolicy" of "v1.FailurePolicyType",
+        /// Expressions whose values go to the audit log.
+        pub audit_annotations: Vec<AuditAnnotationExpression> = "auditAnnotations",
+        /// Conditions that must all hold.
+        pub match_conditions: Vec<MatchCondition> = "matchConditions",
+        /// Expressions that others use.
+        pub variables: Vec<Variable> = "variables",
+    }
+
+    /// One validation of a policy.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Validation = "Validation" {
+        /// The expression, which must be true.
+        pub expression: String = "expression" @required,
+        /// The message if it is not.
+        pub message: String = "message",
+        /// The reason of the denial: `Invalid` if absent.
+        pub reason: Option<String> = "reason" of "v1.StatusReason",
+        /// An expression that makes the message.
+        pub message_expression: String = "messageExpression",
+    }
+
+    /// An expression whose value goes to the audit log (PO-61).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct AuditAnnotationExpression = "AuditAnnotation" {
+        /// The part of the key after the name of the policy.
+        pub key: String = "key" @required,
+        /// The expression.
+        pub value_expression: String = "valueExpression" @required,
+    }
+
+    /// `status` of a ValidatingAdmissionPolicy (PO-90).
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct ValidatingPolicyStatus = "ValidatingAdmissionPolicyStatus" {
+        /// The generation that was checked.
+        pub observed_generation: i64 = "observedGeneration",
+        /// The result of the check.
+        pub type_checking: Option<TypeChecking> = "typeChecking",
+        /// The latest observations.
+        pub conditions: Vec<DeepValue> = "conditions",
+    }
+
+    /// The result of the type check of a policy.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct TypeChecking = "TypeChecking" {
+        /// The expressions that are likely to be wrong.
+        pub expression_warnings: Vec<ExpressionWarning> = "expressionWarnings",
+    }
+
+    /// What is wrong with an expression (PO-92).
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct ExpressionWarning = "ExpressionWarning" {
+        /// The path of the expression.
+        pub field_ref: String = "fieldRef" @required,
+        /// The texts of the compiler.
+        pub warning: String = "warning" @required,
+    }
+}
+
+impl ValidatingAdmissionPolicy {
+    /// Returns `metadata.name`.
+    pub fn name(&self) -> &str {
+        self.metadata.get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Sets what is absent (PO-02).
+    pub fn set_defaults(&mut self) {
+        super::set_defaults(&mut self.spec.failure_policy, &mut self.spec.match_constraints);
+    }
+}

@@ -1,0 +1,36 @@
+#![doc = include_str!("../README.md")]
+//!
+//! - [`PolicyDocument`]: a policy or a binding, read with its defaults and validated with the
+//!   server's errors.
+//! - [`PolicySet`]: the policies of a cluster, compiled once; evaluates them for a request.
+//! - [`PolicyCluster`], [`PolicyObjects`]: what evaluation asks about parameters, namespaces and the
+//!   types of objects.
+//!
+//! Nothing here does I/O. The rules are cited by their numbers in the rule book (`docs/rules` in the
+//! repository).
+
+mod activation;
+mod cluster;
+mod context;
+mod document;
+mod mutating;
+mod params;
+mod program;
+mod record;
+mod set;
+mod validating;
+mod validation;
+
+pub use cluster::{ClusterObjects, PolicyCluster};
+pub use context::{PolicyContext, PolicyObjects};
+pub use document::{
+    AuditAnnotationExpression, ExpressionWarning, MutatingAdmissionPolicy,
+    MutatingAdmissionPolicyBinding, MutatingBindingSpec, MutatingPolicySpec, Mutation,
+    MutationExpression, ParamKind, ParamRef, PolicyDocument, PolicyError, PolicyKind, TypeChecking,
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
+    ValidatingPolicySpec, ValidatingPolicyStatus, Validation, Variable,
+};
+pub use mutating::{MutationOutcome, PolicyReinvocation};
+pub use record::{PolicyRecord, PolicyVerdict};
+pub use set::PolicySet;
+pub use validating::ValidationOutcome;

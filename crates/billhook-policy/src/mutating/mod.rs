@@ -1,0 +1,373 @@
+//! Evaluating the mutating policies for a request (PO-63 to PO-87).
+
+mod configuration;
+mod patch;
+mod reinvocation;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use billhook::type_meta;
+use billhook::webhook::{AdmissionAttributes, Match, Operation, RequestVariables};
+use billhook_apimachinery::value::{DeepValue, semantically_equal};
+use billhook_apimachinery::{GroupVersionKind, Status, StatusCause};
+use billhook_cel::Value;
+
+pub use reinvocation::PolicyReinvocation;
+
+use crate::activation::{Objects, Shared};
+use crate::context::PolicyContext;
+use crate::params::Params;
+use crate::program::{BUDGET, OutOfBudget, Pass, Role};
+use crate::record::{PolicyRecord, PolicyVerdict};
+use crate::set::{
+    Binding, Conditions, ConfigurationError, Mutating, Mutation, PolicySet, is_exempt,
+    matching_bindings, matching_policy,
+};
+use crate::validating::{denied, resulted_in};
+
+/// What the mutating policies do to a request.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct MutationOutcome {
+    /// The answer of a server that refuses the request (PO-85).
+    pub result: Result<(), Status>,
+    /// The object, if a policy changed it.
+    pub object: Option<DeepValue>,
+    /// What became of each policy that was for the request.
+    pub records: Vec<PolicyRecord>,
+}
+
+impl PolicySet {
+    /// Evaluates the mutating policies for a request. `reinvocation` is that of the request, new
+    /// for its first pass.
+    pub fn mutate(
+        &self,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+        reinvocation: &mut PolicyReinvocation,
+    ) -> MutationOutcome {
+        let mut run = Run { reinvocation, errors: Vec::new(), records: Vec::new() };
+        let is_involved = request.operation != Operation::Delete && !is_exempt(&request.resource);
+        let result = match is_involved {
+            true => run.run(self, request, context),
+            false => Ok(None),
+        };
+        let Run { errors, records, .. } = run;
+        let (object, result) = match result {
+            Ok(object) => (object, refusal(request, &errors)),
+            Err(status) => (None, Err(status)),
+        };
+        MutationOutcome { result, object, records }
+    }
+}
+
+/// An error of a policy that fails closed.
+struct Failure {
+    text: String,
+    is_configuration: bool,
+}
+
+/// PO-85
+fn refusal(request: &AdmissionAttributes, errors: &[Failure]) -> Result<(), Status> {
+    let configuration = errors.iter().filter(|error| error.is_configuration);
+    let mut errors = configuration.chain(errors.iter().filter(|error| !error.is_configuration));
+    let Some(first) = errors.next() else { return Ok(()) };
+    let reason = if first.is_configuration { "Forbidden" } else { "Invalid" };
+    let mut status = denied(request, &first.text, 403, reason);
+    let causes = errors.map(|error| {
+        let mut cause = StatusCause::default();
+        cause.message.clone_from(&error.text);
+        cause
+    });
+    if let Some(details) = &mut status.details {
+        details.causes.extend(causes);
+    }
+    Err(status)
+}
+
+/// A policy with a binding and a parameter.
+struct Tuple<'p> {
+    policy: &'p Mutating,
+    binding: &'p Binding,
+    params: Params,
+    matched: Match,
+}
+
+impl Tuple<'_> {
+    fn key(&self) -> String {
+        format!("{}/{}/{}", self.policy.head.name, self.binding.name, self.params.key())
+    }
+
+    fn record(&self, index: Option<usize>, verdict: PolicyVerdict) -> PolicyRecord {
+        PolicyRecord {
+            policy: self.policy.head.name.clone(),
+            binding: self.binding.name.clone(),
+            parameter: self.params.key(),
+            index,
+            verdict,
+        }
+    }
+}
+
+/// The object of a kind, and whether a mutation made it.
+struct Versioned {
+    objects: Objects,
+    is_dirty: bool,
+}
+
+/// Why a mutation is not applied.
+enum MutationError {
+    /// The policy fails.
+    Policy(String),
+    /// The request fails, whatever the failure policy.
+    Request(Status),
+}
+
+struct Run<'r> {
+    reinvocation: &'r mut PolicyReinvocation,
+    errors: Vec<Failure>,
+    records: Vec<PolicyRecord>,
+}
+
+impl Run<'_> {
+    /// Returns the object if it was written back.
+    fn run(
+        &mut self,
+        set: &PolicySet,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> Result<Option<DeepValue>, Status> {
+        self.reinvocation.start(request.object.as_ref());
+        let mut versions = BTreeMap::new();
+        let tuples = self.collect(set, request, context, &mut versions);
+        let mut last = None;
+        if !tuples.is_empty() {
+            let shared = Shared::new(request, context)?;
+            for tuple in &tuples {
+                let Some(versioned) = versions.get_mut(&tuple.matched.kind) else { continue };
+                if self.process(tuple, versioned, &shared)? {
+                    last = Some(&tuple.matched.kind);
+                }
+            }
+        }
+        let object = match last.and_then(|kind| Some((kind, versions.get(kind)?))) {
+            Some((kind, versioned)) => self.write_back(kind, versioned, request, context)?,
+            None => None,
+        };
+        self.reinvocation.end(object.as_ref().or(request.object.as_ref()));
+        Ok(object)
+    }
+
+    /// Returns all tuples that match, and converts the objects into the kinds that they match
+    /// (PO-63).
+    fn collect<'p>(
+        &mut self,
+        set: &'p PolicySet,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+        versions: &mut BTreeMap<GroupVersionKind, Versioned>,
+    ) -> Vec<Tuple<'p>> {
+        let indexed = set.mutating();
+        let mut tuples = Vec::new();
+        for position in indexed.index.candidates(request, context.equivalents) {
+            let Some(policy) = indexed.policies.get(position) else { continue };
+            let matched = match matching_policy(&policy.head, request, context) {
+                Ok(Some(matched)) => matched,
+                Ok(None) => continue,
+                Err(error) => {
+                    self.misconfigured(policy, error);
+                    continue;
+                }
+            };
+            for bound in matching_bindings(&policy.head, &matched, request, context) {
+                let matched = &matched.matched;
+                let converted = match versions.contains_key(&matched.kind) {
+                    true => Ok(()),
+                    false => Objects::of(request, matched, context).map(|objects| {
+                        let versioned = Versioned { objects, is_dirty: false };
+                        versions.insert(matched.kind.clone(), versioned);
+                    }),
+                };
+                let converted = converted.map_err(|error| ConfigurationError {
+                    binding: Some(bound.binding.name.clone()),
+                    text: format!("failed to convert object version: {error}"),
+                });
+                match bound.params.and_then(|params| converted.map(|()| params)) {
+                    Ok(params) => tuples.extend(params.into_iter().map(|params| Tuple {
+                        policy,
+                        binding: bound.binding,
+                        params,
+                        matched: matched.clone(),
+                    })),
+                    Err(error) => self.misconfigured(policy, error),
+                }
+            }
+        }
+        tuples
+    }
+
+    /// PO-40, PO-85
+    fn misconfigured(&mut self, policy: &Mutating, error: ConfigurationError) {
+        let ConfigurationError { binding, text } = error;
+        let name = &policy.head.name;
+        let message = match &binding {
+            Some(binding) => format!(
+                "policy '{name}' with binding '{binding}' denied request: failed to configure \
+                 binding: {text}"
+            ),
+            None => format!("policy \"{name}\" denied request: failed to configure policy: {text}"),
+        };
+        let verdict = self.failed(policy, message, true);
+        self.records.push(PolicyRecord {
+            policy: name.clone(),
+            binding: binding.unwrap_or_default(),
+            parameter: String::new(),
+            index: None,
+            verdict,
+        });
+    }
+
+    fn failed(&mut self, policy: &Mutating, text: String, is_configuration: bool) -> PolicyVerdict {
+        if !policy.head.fails_closed {
+            return PolicyVerdict::ErrorIgnored(text);
+        }
+        self.errors.push(Failure { text: text.clone(), is_configuration });
+        PolicyVerdict::Denied { message: text, reason: String::new() }
+    }
+
+    fn fail(&mut self, tuple: &Tuple<'_>, index: Option<usize>, error: &str) {
+        let (policy, binding) = (&tuple.policy.head.name, &tuple.binding.name);
+        let text = format!("policy '{policy}' with binding '{binding}' denied request: {error}");
+        let verdict = self.failed(tuple.policy, text, false);
+        self.records.push(tuple.record(index, verdict));
+    }
+
+    /// Runs the mutations of a tuple; whether it counts as processed (PO-64, PO-80 to PO-82).
+    fn process(
+        &mut self,
+        tuple: &Tuple<'_>,
+        versioned: &mut Versioned,
+        shared: &Shared<'_>,
+    ) -> Result<bool, Status> {
+        let head = &tuple.policy.head;
+        let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
+        match Conditions::of(head, &input, &shared.conditions) {
+            Conditions::Hold => {}
+            Conditions::DoNotHold => {
+                self.records.push(tuple.record(None, PolicyVerdict::ConditionsNotMet));
+                return Ok(false);
+            }
+            Conditions::Failed(text) => {
+                self.fail(tuple, None, &text);
+                return Ok(false);
+            }
+        }
+        let key = tuple.key();
+        if self.reinvocation.skips(&key) {
+            self.records.push(tuple.record(None, PolicyVerdict::NotReinvoked));
+            return Ok(false);
+        }
+        let before = versioned.objects.object.clone();
+        for (index, mutation) in tuple.policy.mutations.iter().enumerate() {
+            let Some(object) = versioned.objects.object.clone() else { break };
+            match mutate(tuple, mutation, versioned, shared) {
+                Ok(mutated) => {
+                    versioned.is_dirty = true;
+                    let changed = match mutated {
+                        Some(mutated) => {
+                            let changed = !semantically_equal(&object, &mutated);
+                            versioned.objects.object = Some(Arc::new(mutated));
+                            changed
+                        }
+                        None => false,
+                    };
+                    let verdict = PolicyVerdict::Mutated { changed };
+                    self.records.push(tuple.record(Some(index), verdict));
+                }
+                Err(MutationError::Policy(text)) => self.fail(tuple, Some(index), &text),
+                Err(MutationError::Request(status)) => return Err(status),
+            }
+        }
+        let is_same = match (&before, &versioned.objects.object) {
+            (Some(before), Some(after)) => semantically_equal(before, after),
+            _ => true,
+        };
+        if !is_same {
+            self.reinvocation.request();
+        }
+        if tuple.policy.is_reinvoked {
+            self.reinvocation.note(key);
+        }
+        Ok(true)
+    }
+
+    /// Converts the object of the last processed tuple back (PO-63, PO-81, PO-87).
+    fn write_back(
+        &mut self,
+        kind: &GroupVersionKind,
+        versioned: &Versioned,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> Result<Option<DeepValue>, Status> {
+        let object = versioned.objects.object.as_ref().filter(|_| versioned.is_dirty);
+        let Some(object) = object else { return Ok(None) };
+        self.reinvocation.request();
+        let found = object.get("apiVersion").and_then(serde_json::Value::as_str);
+        let is_own = *kind == request.kind && found == Some(&request.kind.api_version());
+        match is_own {
+            true => Ok(Some(DeepValue::clone(object))),
+            false => context.objects.convert(object, &request.kind).map(Some).map_err(|error| {
+                Status::internal_error(&format!("failed to convert object: {error}"))
+            }),
+        }
+    }
+}
+
+/// Evaluates a mutation and applies it; none if it leaves the object as it is (PO-66 to PO-75).
+fn mutate(
+    tuple: &Tuple<'_>,
+    mutation: &Mutation,
+    versioned: &Versioned,
+    shared: &Shared<'_>,
+) -> Result<Option<DeepValue>, MutationError> {
+    let policy_error = MutationError::Policy;
+    let Some(object) = &versioned.objects.object else { return Ok(None) };
+    let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
+    let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
+    let known = RequestVariables::of_policy(&input);
+    let variables = &tuple.policy.head.variables;
+    let activation = shared.activation(&known, variables, true).map_err(policy_error)?;
+    let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;
+    let evaluated = Pass::new(variables, &activation)
+        .evaluate(program, BUDGET)
+        .map_err(|OutOfBudget| policy_error(OutOfBudget::TEXT.to_owned()))?;
+    let made = evaluated
+        .result
+        .map_err(|error| policy_error(resulted_in(&mutation.expression, &error)))?;
+    let schema = objects.merge_schema(kind);
+    let mut mutated = match (&made, mutation.role) {
+        (Value::List(made), Role::JsonPatch) => {
+            let Some(patched) = patch::apply(made, object).map_err(policy_error)? else {
+                return Ok(None);
+            };
+            let unreadable = |error: String| MutationError::Request(Status::internal_error(&error));
+            type_meta(&patched, &kind.kind).map_err(|error| unreadable(error.to_string()))?;
+            objects.check(&patched, kind).map_err(unreadable)?;
+            if schema.is_none() {
+                // A kind without a type cannot be made of what the patch leaves.
+                return Err(policy_error(format!(
+                    "request to convert CR to an invalid group/version: {}",
+                    kind.api_version()
+                )));
+            }
+            patched
+        }
+        _ => {
+            let shown = format!("{}, Kind={}", kind.api_version(), kind.kind);
+            configuration::apply(&made, object, schema.as_ref(), &shown).map_err(policy_error)?
+        }
+    };
+    objects.apply_defaults(&mut mutated, kind).map_err(policy_error)?;
+    Ok(Some(mutated))
+}

@@ -1,0 +1,13 @@
+//! The expressions of policies, compiled.
+
+mod environment;
+mod variables;
+
+pub(crate) use environment::{Role, compile, environment};
+pub(crate) use variables::{OutOfBudget, Pass, Variables};
+
+/// The most that one expression may cost (PO-48).
+pub(crate) const CALL_LIMIT: u64 = 1_000_000;
+
+/// The most that the expressions for one binding and one parameter may cost together (PO-48).
+pub(crate) const BUDGET: u64 = 10_000_000;

@@ -1,0 +1,125 @@
+//! The variables of a policy: compiled in order, evaluated when they are first used (PO-11, PO-47).
+
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use billhook_apimachinery::value::grow;
+use billhook_cel::{Environment, EvaluationError, ObjectType, Program, Type, Value};
+
+use super::CALL_LIMIT;
+
+/// The name of the type of `variables`.
+const TYPE_NAME: &str = "kubernetes.variables";
+
+/// The variables of a policy.
+#[derive(Clone, Default)]
+pub(crate) struct Variables {
+    /// By name; of several the last one (PO-11).
+    programs: BTreeMap<Arc<str>, Result<Program, String>>,
+    types: BTreeMap<Arc<str>, Type>,
+}
+
+impl Variables {
+    /// Adds a variable, which those after it may use.
+    pub(crate) fn add(&mut self, name: &str, program: Result<Program, String>) {
+        let name: Arc<str> = name.into();
+        if let Ok(program) = &program {
+            self.types.insert(Arc::clone(&name), program.result_type().clone());
+        }
+        self.programs.insert(name, program);
+    }
+
+    /// Declares `variables` with those that were added.
+    pub(crate) fn declare(&self, environment: Environment) -> Environment {
+        let of = ObjectType::new(TYPE_NAME, self.types.clone());
+        environment.variable("variables", Type::Object(Arc::new(of)))
+    }
+
+    /// Returns the value of `variables`.
+    pub(crate) fn deferred<'a>(&self) -> Value<'a> {
+        Value::deferred(self.programs.keys().map(|name| &**name))
+    }
+}
+
+/// One pass over an activation: each variable is evaluated at most once in it.
+pub(crate) struct Pass<'a, 'v> {
+    variables: &'a Variables,
+    activation: &'v [(&'static str, Value<'a>)],
+    known: RefCell<BTreeMap<&'a str, Known<'a>>>,
+    cost: Cell<u64>,
+}
+
+#[derive(Clone)]
+enum Known<'a> {
+    /// It is being evaluated.
+    Open,
+    Value(Result<Value<'a>, EvaluationError>),
+}
+
+/// The result of an expression, and what is left of the budget.
+pub(crate) struct Evaluated<'a> {
+    /// The value, or the error as CEL says it.
+    pub(crate) result: Result<Value<'a>, EvaluationError>,
+    pub(crate) left: u64,
+}
+
+/// The shared budget is used up (WM-82).
+pub(crate) struct OutOfBudget;
+
+impl OutOfBudget {
+    pub(crate) const TEXT: &str = "validation failed due to running out of cost budget, no \
+                                   further validation rules will be run";
+}
+
+impl<'a, 'v> Pass<'a, 'v> {
+    pub(crate) fn new(
+        variables: &'a Variables,
+        activation: &'v [(&'static str, Value<'a>)],
+    ) -> Self {
+        Pass { variables, activation, known: RefCell::default(), cost: Cell::new(0) }
+    }
+
+    /// Evaluates an expression within a budget, which the variables that it uses share.
+    pub(crate) fn evaluate(
+        &self,
+        program: &'a Program,
+        left: u64,
+    ) -> Result<Evaluated<'a>, OutOfBudget> {
+        let evaluation =
+            program.evaluate_lazily(self.activation, &|name| self.resolve(name), CALL_LIMIT);
+        let cost = self.cost.take().saturating_add(evaluation.cost);
+        let left = left.checked_sub(cost).ok_or(OutOfBudget)?;
+        Ok(Evaluated { result: evaluation.result, left })
+    }
+
+    fn resolve(&self, name: &str) -> Result<Value<'a>, EvaluationError> {
+        let Some((name, program)) = self.variables.programs.get_key_value(name) else {
+            return Err(EvaluationError::new(format!("no such key: {name}")));
+        };
+        let failed = |what: &str, error: &dyn std::fmt::Display| {
+            EvaluationError::new(format!("composited variable \"{name}\" fails to {what}: {error}"))
+        };
+        let known = self.known.borrow().get(&**name).cloned();
+        match known {
+            Some(Known::Value(result)) => return result,
+            // Only a repeated name can lead here (PO-11).
+            Some(Known::Open) => return Err(failed("evaluate", &"it refers to itself")),
+            None => {}
+        }
+        self.known.borrow_mut().insert(name, Known::Open);
+        let result = match program {
+            Err(error) => Err(failed("compile", error)),
+            Ok(program) => {
+                let evaluation = grow(|| {
+                    let resolve = |name: &str| self.resolve(name);
+                    program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT)
+                });
+                self.cost.set(self.cost.get().saturating_add(evaluation.cost));
+                evaluation.result.map_err(|error| failed("evaluate", &error))
+            }
+        };
+        self.known.borrow_mut().insert(name, Known::Value(result.clone()));
+        result
+    }
+}

@@ -1,0 +1,59 @@
+//! What became of a policy for a request.
+
+use std::fmt;
+
+/// What became of one expression of a policy, or of the whole policy, for a request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PolicyRecord {
+    /// The name of the policy.
+    pub policy: String,
+    /// The name of the binding; empty for an error of the policy itself.
+    pub binding: String,
+    /// `<namespace>/<name>` of the parameter; empty if there is none.
+    pub parameter: String,
+    /// The position of the validation or mutation; none for what is about the whole policy.
+    pub index: Option<usize>,
+    /// What became of it.
+    pub verdict: PolicyVerdict,
+}
+
+/// What became of a validation or a mutation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PolicyVerdict {
+    /// The match conditions do not hold (PO-42).
+    ConditionsNotMet,
+    /// The validation is true.
+    Admitted,
+    /// The validation is false, or failed with a policy that fails closed.
+    Denied {
+        /// The message.
+        message: String,
+        /// The reason as it was written; empty for `Invalid`.
+        reason: String,
+    },
+    /// An error that is ignored.
+    ErrorIgnored(String),
+    /// The mutation was applied.
+    Mutated {
+        /// Whether the object differs from before.
+        changed: bool,
+    },
+    /// The mutating policy need not run again (PO-80).
+    NotReinvoked,
+}
+
+impl fmt::Display for PolicyVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PolicyVerdict::ConditionsNotMet => f.write_str("match conditions do not hold"),
+            PolicyVerdict::Admitted => f.write_str("admitted"),
+            PolicyVerdict::Denied { message, .. } => write!(f, "denied: {message}"),
+            PolicyVerdict::ErrorIgnored(error) => write!(f, "error ignored: {error}"),
+            PolicyVerdict::Mutated { changed: true } => f.write_str("changed the object"),
+            PolicyVerdict::Mutated { changed: false } => f.write_str("changed nothing"),
+            PolicyVerdict::NotReinvoked => f.write_str("not run again"),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Policies and bindings, ready to evaluate.
+
+use billhook::webhook::{MatchCondition, RequestMatcher};
+use billhook_cel::{Libraries, Program};
+
+use crate::document::{
+    MutatingBindingSpec, MutatingPolicySpec, ParamKind, ValidatingBindingSpec,
+    ValidatingPolicySpec, Variable,
+};
+use crate::params::ParamSource;
+use crate::program::{Role, Variables, compile, environment};
+
+/// A program, or the text of the compiler.
+pub(crate) type Compiled = Result<Program, String>;
+
+/// What policies of both kinds have.
+pub(crate) struct Head {
+    pub(crate) name: String,
+    pub(crate) matcher: RequestMatcher,
+    pub(crate) fails_closed: bool,
+    pub(crate) param_kind: Option<ParamKind>,
+    pub(crate) conditions: Vec<MatchCondition>,
+    pub(crate) variables: Variables,
+    pub(crate) bindings: Vec<Binding>,
+}
+
+/// A binding of a policy.
+pub(crate) struct Binding {
+    pub(crate) name: String,
+    /// All requests of the policy if there is none.
+    pub(crate) matcher: Option<RequestMatcher>,
+    pub(crate) params: Option<ParamSource>,
+    pub(crate) actions: Vec<String>,
+}
+
+/// A validating policy.
+pub(crate) struct Validating {
+    pub(crate) head: Head,
+    pub(crate) validations: Vec<Validation>,
+    pub(crate) annotations: Vec<Annotation>,
+}
+
+pub(crate) struct Validation {
+    pub(crate) expression: String,
+    pub(crate) program: Compiled,
+    pub(crate) message: String,
+    pub(crate) message_program: Option<Compiled>,
+    pub(crate) reason: Option<String>,
+}
+
+pub(crate) struct Annotation {
+    pub(crate) key: String,
+    pub(crate) expression: String,
+    pub(crate) program: Compiled,
+}
+
+/// A mutating policy.
+pub(crate) struct Mutating {
+    pub(crate) head: Head,
+    pub(crate) mutations: Vec<Mutation>,
+    pub(crate) is_reinvoked: bool,
+}
+
+pub(crate) struct Mutation {
+    pub(crate) role: Role,
+    pub(crate) expression: String,
+    pub(crate) program: Compiled,
+}
+
+impl Binding {
+    pub(crate) fn validating(name: String, spec: ValidatingBindingSpec) -> Self {
+        Binding {
+            name,
+            matcher: spec.match_resources.as_ref().map(RequestMatcher::new),
+            params: spec.param_ref.as_ref().map(ParamSource::new),
+            actions: spec.validation_actions,
+        }
+    }
+
+    pub(crate) fn mutating(name: String, spec: MutatingBindingSpec) -> Self {
+        Binding {
+            name,
+            matcher: spec.match_resources.as_ref().map(RequestMatcher::new),
+            params: spec.param_ref.as_ref().map(ParamSource::new),
+            actions: Vec::new(),
+        }
+    }
+}
+
+/// Compiles variables in order.
+fn variables(list: &[Variable], role: Role, has_params: bool) -> Variables {
+    let mut variables = Variables::default();
+    for Variable { name, expression } in list {
+        let environment = environment(role, has_params, Libraries::Full);
+        variables.add(name, compile(&variables.declare(environment), role, expression));
+    }
+    variables
+}
+
+impl Validating {
+    pub(crate) fn new(name: String, spec: ValidatingPolicySpec, bindings: Vec<Binding>) -> Self {
+        let has_params = spec.param_kind.is_some();
+        let variables = variables(&spec.variables, Role::Variable, has_params);
+        let declares = !spec.variables.is_empty();
+        let program = |role: Role, expression: &str| {
+            let environment = environment(role, has_params, Libraries::Full);
+            let environment = match declares {
+                true => variables.declare(environment),
+                false => environment,
+            };
+            compile(&environment, role, expression)
+        };
+        let validations = spec.validations.into_iter().map(|it| Validation {
+            program: program(Role::Validation, &it.expression),
+            message_program: (!it.message_expression.is_empty())
+                .then(|| program(Role::Message, &it.message_expression)),
+            expression: it.expression,
+            message: it.message,
+            reason: it.reason,
+        });
+        let validations = validations.collect();
+        let annotations = spec.audit_annotations.into_iter().map(|it| Annotation {
+            program: program(Role::Annotation, &it.value_expression),
+            key: it.key,
+            expression: it.value_expression,
+        });
+        let annotations = annotations.collect();
+        let head = Head {
+            name,
+            matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
+            fails_closed: spec.failure_policy.as_deref() != Some("Ignore"),
+            param_kind: spec.param_kind,
+            conditions: spec.match_conditions,
+            variables,
+            bindings,
+        };
+        Validating { head, validations, annotations }
+    }
+}
+
+impl Mutating {
+    pub(crate) fn new(name: String, spec: MutatingPolicySpec, bindings: Vec<Binding>) -> Self {
+        let has_params = spec.param_kind.is_some();
+        let variables = variables(&spec.variables, Role::MutationVariable, has_params);
+        let mutation = |mutation: crate::document::Mutation| {
+            let (role, expression) = match mutation.patch_type.as_str() {
+                "JSONPatch" => (Role::JsonPatch, mutation.json_patch),
+                _ => (Role::ApplyConfiguration, mutation.apply_configuration),
+            };
+            let expression = expression.map(|it| it.expression).unwrap_or_default();
+            let environment = environment(role, has_params, Libraries::Full);
+            let program = compile(&variables.declare(environment), role, &expression);
+            Mutation { role, expression, program }
+        };
+        let mutations = spec.mutations.into_iter().map(mutation).collect();
+        let head = Head {
+            name,
+            matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
+            fails_closed: spec.failure_policy.as_deref() != Some("Ignore"),
+            param_kind: spec.param_kind,
+            conditions: spec.match_conditions,
+            variables,
+            bindings,
+        };
+        let is_reinvoked = spec.reinvocation_policy == "IfNeeded";
+        Mutating { head, mutations, is_reinvoked }
+    }
+}

@@ -1,0 +1,157 @@
+//! Which policies and bindings a request goes to, and with which parameters (PO-21, PO-26 to
+//! PO-32, PO-41, PO-42).
+
+use billhook::Scope;
+use billhook::webhook::{
+    AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, Match, MatchConditions,
+    RequestMatcher, Selection,
+};
+use billhook_apimachinery::{GroupVersionResource, Status, aggregate};
+
+use super::compiled::{Binding, Head};
+use crate::context::PolicyContext;
+use crate::document::{GROUP, ParamKind, PolicyKind};
+use crate::params::{Params, params};
+
+/// Reviews that no policy sees (PO-21).
+const EXEMPT_REVIEWS: [(&str, &[&str]); 2] = [
+    ("authentication.k8s.io", &["selfsubjectreviews", "tokenreviews"]),
+    (
+        "authorization.k8s.io",
+        &[
+            "localsubjectaccessreviews",
+            "selfsubjectaccessreviews",
+            "selfsubjectrulesreviews",
+            "subjectaccessreviews",
+        ],
+    ),
+];
+
+/// Returns whether no policy is evaluated for a resource (PO-21).
+pub(crate) fn is_exempt(resource: &GroupVersionResource) -> bool {
+    let GroupVersionResource { group, resource, .. } = resource;
+    let is_policy = || PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
+    let is_review = |(of, names): &(&str, &[&str])| of == group && names.contains(&&**resource);
+    group == GROUP && is_policy() || EXEMPT_REVIEWS.iter().any(is_review)
+}
+
+/// An error in how a policy or a binding is set up (PO-40).
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ConfigurationError {
+    /// None if it is one of the policy.
+    pub(crate) binding: Option<String>,
+    /// The text.
+    pub(crate) text: String,
+}
+
+/// A policy that a request goes to.
+pub(crate) struct MatchedPolicy<'p> {
+    pub(crate) matched: Match,
+    param_kind: Option<(&'p ParamKind, Scope)>,
+}
+
+/// A binding of it, with the parameters.
+pub(crate) struct MatchedBinding<'p> {
+    pub(crate) binding: &'p Binding,
+    pub(crate) params: Result<Vec<Params>, ConfigurationError>,
+}
+
+/// The result of a matcher; none if it does not match.
+fn selected(
+    matcher: &RequestMatcher,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> Result<Option<Match>, String> {
+    match matcher.select(request, context.namespaces, context.equivalents) {
+        Selection::Selected(matched) => Ok(Some(matched)),
+        Selection::NotSelected(_) => Ok(None),
+        Selection::Failed(_, status) => Err(status.message),
+    }
+}
+
+/// Decides whether a policy is for a request.
+pub(crate) fn matching_policy<'p>(
+    head: &'p Head,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> Result<Option<MatchedPolicy<'p>>, ConfigurationError> {
+    let of_policy = |text: String| ConfigurationError { binding: None, text };
+    let Some(matched) = selected(&head.matcher, request, context).map_err(of_policy)? else {
+        return Ok(None);
+    };
+    let param_kind = match &head.param_kind {
+        None => None,
+        Some(kind) => {
+            let unknown = || {
+                let shown = kind.shown();
+                format!("failed to find resource referenced by paramKind: '{shown}'")
+            };
+            let scope = context.cluster.scope(kind);
+            Some((kind, scope.ok_or_else(unknown).map_err(of_policy)?))
+        }
+    };
+    Ok(Some(MatchedPolicy { matched, param_kind }))
+}
+
+/// Returns the bindings of a policy that are for a request, in order.
+pub(crate) fn matching_bindings<'p>(
+    head: &'p Head,
+    policy: &MatchedPolicy<'p>,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> Vec<MatchedBinding<'p>> {
+    let of_binding = |binding: &'p Binding| -> Option<MatchedBinding<'p>> {
+        let failed = |text| Err(ConfigurationError { binding: Some(binding.name.clone()), text });
+        let is_selected = match &binding.matcher {
+            None => Ok(true),
+            Some(matcher) => selected(matcher, request, context).map(|matched| matched.is_some()),
+        };
+        let params = match is_selected {
+            Ok(false) => return None,
+            Ok(true) => {
+                let source = binding.params.as_ref();
+                let namespace = match request.resource.is_namespaces() {
+                    true => "",
+                    false => &request.namespace,
+                };
+                params(policy.param_kind, source, namespace, context.cluster).or_else(failed)
+            }
+            Err(text) => failed(text),
+        };
+        Some(MatchedBinding { binding, params })
+    };
+    head.bindings.iter().filter_map(of_binding).collect()
+}
+
+/// The result of match conditions (PO-42).
+pub(crate) enum Conditions {
+    Hold,
+    DoNotHold,
+    Failed(String),
+}
+
+impl Conditions {
+    pub(crate) fn of(head: &Head, input: &ConditionInput<'_>, conditions: &CelConditions) -> Self {
+        if head.conditions.is_empty() {
+            return Conditions::Hold;
+        }
+        let results = match conditions.evaluate(&head.conditions, input) {
+            Ok(results) => results,
+            Err(error) => return Conditions::Failed(error.to_string()),
+        };
+        if results.contains(&ConditionResult::False) {
+            return Conditions::DoNotHold;
+        }
+        let results = head.conditions.iter().zip(&results);
+        let errors: Vec<String> = results.filter_map(|(it, result)| it.error_of(result)).collect();
+        match errors.is_empty() {
+            true => Conditions::Hold,
+            false => Conditions::Failed(aggregate(&errors)),
+        }
+    }
+}
+
+/// The server's 404 for the namespace of a request (PO-41).
+pub(crate) fn namespace_not_found(name: &str) -> Status {
+    Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), name)
+}

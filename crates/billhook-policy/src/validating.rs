@@ -1,0 +1,521 @@
+//! Evaluating the validating policies for a request (PO-50 to PO-62).
+
+use std::collections::BTreeMap;
+
+use billhook::webhook::{AdmissionAttributes, ConditionInput, Match, RequestVariables};
+use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::{Status, StatusCause, StatusDetails};
+use billhook_cel::Value;
+use serde_json::Value as Json;
+
+use crate::activation::{Objects, Shared};
+use crate::context::PolicyContext;
+use crate::params::Params;
+use crate::program::{BUDGET, OutOfBudget, Pass};
+use crate::record::{PolicyRecord, PolicyVerdict};
+use crate::set::{
+    Annotation, Binding, Conditions, ConfigurationError, PolicySet, Validating, Validation,
+    is_exempt, matching_bindings, matching_policy,
+};
+
+/// The longest usable result of a message expression (PO-51).
+const MAX_MESSAGE: usize = 5 * 1024;
+/// The longest value of an audit annotation (PO-61).
+const MAX_ANNOTATION: usize = 10 * 1024;
+/// The annotation of failures (PO-60).
+const FAILURE_KEY: &str = "validation.policy.admission.k8s.io/validation_failure";
+
+/// What the validating policies say about a request.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ValidationOutcome {
+    /// The answer of a server that refuses the request (PO-54).
+    pub result: Result<(), Status>,
+    /// The warnings, in order (PO-52).
+    pub warnings: Vec<String>,
+    /// The audit annotations in the order they are written; of several with the same key the first
+    /// one counts (PO-60, PO-61).
+    pub annotations: Vec<(String, String)>,
+    /// What became of each policy that was for the request.
+    pub records: Vec<PolicyRecord>,
+}
+
+/// The outcome of one validation (PO-50).
+enum Decision {
+    Admit,
+    /// An error that is ignored.
+    Ignored(String),
+    Deny {
+        message: String,
+        reason: Option<String>,
+    },
+}
+
+/// A denial that counts.
+struct Denial {
+    policy: String,
+    binding: Option<String>,
+    message: String,
+    reason: Option<String>,
+}
+
+impl PolicySet {
+    /// Evaluates the validating policies for a request.
+    pub fn validate(
+        &self,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> ValidationOutcome {
+        let mut run = Run::default();
+        let result = run.run(self, request, context);
+        let result = result.and_then(|()| match run.denials.first() {
+            None => Ok(()),
+            Some(denial) => Err(denial.status(request)),
+        });
+        let Run { warnings, annotations, records, .. } = run;
+        ValidationOutcome { result, warnings, annotations, records }
+    }
+}
+
+#[derive(Default)]
+struct Run {
+    denials: Vec<Denial>,
+    warnings: Vec<String>,
+    annotations: Vec<(String, String)>,
+    records: Vec<PolicyRecord>,
+}
+
+impl Run {
+    fn run(
+        &mut self,
+        set: &PolicySet,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> Result<(), Status> {
+        if is_exempt(&request.resource) {
+            return Ok(());
+        }
+        let indexed = set.validating();
+        let mut shared = None;
+        for position in indexed.index.candidates(request, context.equivalents) {
+            let Some(policy) = indexed.policies.get(position) else { continue };
+            let matched = match matching_policy(&policy.head, request, context) {
+                Ok(Some(matched)) => matched,
+                Ok(None) => continue,
+                Err(error) => {
+                    self.misconfigured(policy, error);
+                    continue;
+                }
+            };
+            let bindings = matching_bindings(&policy.head, &matched, request, context);
+            if bindings.is_empty() {
+                continue;
+            }
+            let shared = match &shared {
+                Some(shared) => shared,
+                None => shared.insert(Shared::new(request, context)?),
+            };
+            let objects = Objects::of(request, &matched.matched, context);
+            let mut published = Published::default();
+            for bound in bindings {
+                let params = match bound.params {
+                    Ok(params) => params,
+                    Err(error) => {
+                        self.misconfigured(policy, error);
+                        continue;
+                    }
+                };
+                for params in params {
+                    match &objects {
+                        Ok(objects) => {
+                            let evaluation = Evaluation {
+                                policy,
+                                binding: bound.binding,
+                                params: &params,
+                                matched: &matched.matched,
+                                objects,
+                                shared,
+                            };
+                            self.take(&evaluation, &mut published);
+                        }
+                        Err(error) => {
+                            let text = format!("failed to convert object version: {error}");
+                            let binding = Some(bound.binding.name.clone());
+                            self.misconfigured(policy, ConfigurationError { binding, text });
+                        }
+                    }
+                }
+            }
+            self.annotations.extend(published.into_annotations(&policy.head.name));
+        }
+        Ok(())
+    }
+
+    /// PO-40
+    fn misconfigured(&mut self, policy: &Validating, error: ConfigurationError) {
+        let ConfigurationError { binding, text } = error;
+        let what = if binding.is_some() { "binding" } else { "policy" };
+        let message = format!("failed to configure {what}: {text}");
+        let head = &policy.head;
+        self.records.push(PolicyRecord {
+            policy: head.name.clone(),
+            binding: binding.clone().unwrap_or_default(),
+            parameter: String::new(),
+            index: None,
+            verdict: match head.fails_closed {
+                true => PolicyVerdict::Denied { message: message.clone(), reason: String::new() },
+                false => PolicyVerdict::ErrorIgnored(message.clone()),
+            },
+        });
+        if head.fails_closed {
+            let policy = head.name.clone();
+            self.denials.push(Denial { policy, binding, message, reason: None });
+        }
+    }
+
+    /// Evaluates a policy for one binding and one parameter, and takes the consequences.
+    fn take(&mut self, evaluation: &Evaluation<'_>, published: &mut Published) {
+        let Evaluation { policy, binding, .. } = evaluation;
+        let input = evaluation.input();
+        let shared = evaluation.shared;
+        let decisions = match Conditions::of(&policy.head, &input, &shared.conditions) {
+            Conditions::DoNotHold => {
+                self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
+                return;
+            }
+            Conditions::Failed(text) if !policy.head.fails_closed => {
+                self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
+                return;
+            }
+            Conditions::Failed(text) => (vec![Decision::error(text, true)], Vec::new()),
+            Conditions::Hold => evaluation.decide(&input),
+        };
+        let (decisions, annotations) = decisions;
+        for (index, decision) in decisions.into_iter().enumerate() {
+            self.records.push(evaluation.record(Some(index), PolicyVerdict::from(&decision)));
+            let Decision::Deny { message, reason } = decision else { continue };
+            for action in &binding.actions {
+                self.act(action, evaluation, index, &message, reason.as_ref());
+            }
+        }
+        for (annotation, value) in annotations {
+            match value {
+                Ok(value) => published.add(&annotation.key, value),
+                Err(message) if policy.head.fails_closed => {
+                    let verdict =
+                        PolicyVerdict::Denied { message: message.clone(), reason: String::new() };
+                    self.records.push(evaluation.record(None, verdict));
+                    self.denials.push(evaluation.denial(message, None));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+
+    /// PO-52
+    fn act(
+        &mut self,
+        action: &str,
+        evaluation: &Evaluation<'_>,
+        index: usize,
+        message: &str,
+        reason: Option<&String>,
+    ) {
+        let (policy, binding) = (&evaluation.policy.head.name, evaluation.binding);
+        match action {
+            "Deny" => self.denials.push(evaluation.denial(message.to_owned(), reason.cloned())),
+            "Warn" => self.warnings.push(format!(
+                "Validation failed for ValidatingAdmissionPolicy '{policy}' with binding '{}': \
+                 {message}",
+                binding.name
+            )),
+            "Audit" => {
+                let text = |text: &str| compact_json(&text.into());
+                let actions: Vec<String> = binding.actions.iter().map(|it| text(it)).collect();
+                let value = format!(
+                    "[{{\"message\":{},\"policy\":{},\"binding\":{},\"expressionIndex\":{index},\
+                     \"validationActions\":[{}]}}]",
+                    text(message),
+                    text(policy),
+                    text(&binding.name),
+                    actions.join(",")
+                );
+                self.annotations.push((FAILURE_KEY.to_owned(), value));
+            }
+            _ => {}
+        }
+    }
+}
+
+/// One evaluation: a policy, a binding and a parameter.
+struct Evaluation<'e> {
+    policy: &'e Validating,
+    binding: &'e Binding,
+    params: &'e Params,
+    matched: &'e Match,
+    objects: &'e Objects,
+    shared: &'e Shared<'e>,
+}
+
+/// An annotation with its value, none if it is to be left out, or the text of its error.
+type Annotated<'e> = (&'e Annotation, Result<Option<String>, String>);
+
+impl<'e> Evaluation<'e> {
+    fn input(&self) -> ConditionInput<'_> {
+        self.objects.input(self.shared.request, self.matched, self.params.value())
+    }
+
+    fn record(&self, index: Option<usize>, verdict: PolicyVerdict) -> PolicyRecord {
+        PolicyRecord {
+            policy: self.policy.head.name.clone(),
+            binding: self.binding.name.clone(),
+            parameter: self.params.key(),
+            index,
+            verdict,
+        }
+    }
+
+    fn denial(&self, message: String, reason: Option<String>) -> Denial {
+        let (policy, binding) = (&self.policy.head.name, &self.binding.name);
+        Denial { policy: policy.clone(), binding: Some(binding.clone()), message, reason }
+    }
+
+    /// Returns the decisions and the annotations (PO-50).
+    fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Decision>, Vec<Annotated<'e>>) {
+        let fails_closed = self.policy.head.fails_closed;
+        let known = RequestVariables::of_policy(input);
+        let whole = |text: String| (vec![Decision::error(text, fails_closed)], Vec::new());
+        let (decisions, left) = match self.validations(&known) {
+            Ok((results, left)) => (results, left),
+            Err(text) => return whole(text),
+        };
+        let messages = self.messages(&known, left);
+        let validations = self.policy.validations.iter().zip(decisions).enumerate();
+        let decisions =
+            validations.map(|(index, (validation, result))| match (result, &messages) {
+                (Err(text), _) => Decision::error(text, fails_closed),
+                (_, Err(text)) => {
+                    Decision::error(format!("failed messageExpression: {text}"), fails_closed)
+                }
+                (Ok(true), _) => Decision::Admit,
+                (Ok(false), Ok(messages)) => {
+                    let message = messages.get(index).cloned().flatten();
+                    let message = message.unwrap_or_else(|| written_message(validation));
+                    Decision::Deny { message, reason: validation.reason.clone() }
+                }
+            });
+        let decisions = decisions.collect();
+        match self.annotations(&known) {
+            Ok(annotations) => (decisions, annotations),
+            Err(text) => whole(text),
+        }
+    }
+
+    /// Returns the results of all validations, and what is left of the budget.
+    fn validations(
+        &self,
+        known: &RequestVariables<'_>,
+    ) -> Result<(Vec<Result<bool, String>>, u64), String> {
+        let variables = &self.policy.head.variables;
+        let activation = self.shared.activation(known, variables, true)?;
+        let pass = Pass::new(variables, &activation);
+        let mut left = BUDGET;
+        let mut results = Vec::with_capacity(self.policy.validations.len());
+        for validation in &self.policy.validations {
+            let program = match &validation.program {
+                Ok(program) => program,
+                Err(text) => {
+                    results.push(Err(format!("compilation error: {text}")));
+                    continue;
+                }
+            };
+            let evaluated =
+                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            left = evaluated.left;
+            results.push(match evaluated.result {
+                Ok(value) => Ok(matches!(value, Value::Bool(true))),
+                Err(error) => Err(resulted_in(&validation.expression, &error)),
+            });
+        }
+        Ok((results, left))
+    }
+
+    /// Returns the usable results of the message expressions (PO-51).
+    fn messages(
+        &self,
+        known: &RequestVariables<'_>,
+        mut left: u64,
+    ) -> Result<Vec<Option<String>>, String> {
+        let variables = &self.policy.head.variables;
+        let activation = self.shared.activation(known, variables, false)?;
+        let pass = Pass::new(variables, &activation);
+        let mut messages = Vec::with_capacity(self.policy.validations.len());
+        for validation in &self.policy.validations {
+            let Some(Ok(program)) = &validation.message_program else {
+                messages.push(None);
+                continue;
+            };
+            let evaluated =
+                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            left = evaluated.left;
+            messages.push(match evaluated.result {
+                Ok(Value::String(text)) => {
+                    let text = text.as_str().trim();
+                    let is_usable =
+                        !text.is_empty() && text.len() <= MAX_MESSAGE && !text.contains('\n');
+                    is_usable.then(|| text.to_owned())
+                }
+                _ => None,
+            });
+        }
+        Ok(messages)
+    }
+
+    /// Returns the values of the audit annotations (PO-61).
+    fn annotations(&self, known: &RequestVariables<'_>) -> Result<Vec<Annotated<'e>>, String> {
+        let variables = &self.policy.head.variables;
+        let activation = self.shared.activation(known, variables, false)?;
+        let pass = Pass::new(variables, &activation);
+        let mut left = BUDGET;
+        let mut annotations = Vec::with_capacity(self.policy.annotations.len());
+        for annotation in &self.policy.annotations {
+            let program = match &annotation.program {
+                Ok(program) => program,
+                Err(text) => {
+                    annotations.push((annotation, Err(format!("compilation error: {text}"))));
+                    continue;
+                }
+            };
+            let evaluated =
+                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            left = evaluated.left;
+            let value = match evaluated.result {
+                Ok(Value::String(text)) => {
+                    let text = text.as_str().trim();
+                    Ok((!text.is_empty()).then(|| cut(text)))
+                }
+                Ok(_) => Ok(None),
+                Err(error) => Err(resulted_in(&annotation.expression, &error)),
+            };
+            annotations.push((annotation, value));
+        }
+        Ok(annotations)
+    }
+}
+
+/// PO-49
+pub(crate) fn resulted_in(expression: &str, error: &dyn std::fmt::Display) -> String {
+    format!("expression '{expression}' resulted in error: {error}")
+}
+
+/// The message of a validation without a usable message expression (PO-51).
+fn written_message(validation: &Validation) -> String {
+    match validation.message.trim() {
+        "" => format!("failed expression: {}", validation.expression.trim()),
+        message => message.to_owned(),
+    }
+}
+
+/// Cuts a value to the most bytes that an annotation may have (PO-61, PO-62).
+fn cut(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let kept = bytes.get(..MAX_ANNOTATION).unwrap_or(bytes);
+    String::from_utf8_lossy(kept).into_owned()
+}
+
+impl Decision {
+    /// PO-50
+    fn error(text: String, fails_closed: bool) -> Self {
+        match fails_closed {
+            true => Decision::Deny { message: text, reason: None },
+            false => Decision::Ignored(text),
+        }
+    }
+}
+
+impl From<&Decision> for PolicyVerdict {
+    fn from(decision: &Decision) -> Self {
+        match decision {
+            Decision::Admit => PolicyVerdict::Admitted,
+            Decision::Ignored(text) => PolicyVerdict::ErrorIgnored(text.clone()),
+            Decision::Deny { message, reason } => PolicyVerdict::Denied {
+                message: message.clone(),
+                reason: reason.clone().unwrap_or_default(),
+            },
+        }
+    }
+}
+
+impl Denial {
+    /// PO-54
+    fn status(&self, request: &AdmissionAttributes) -> Status {
+        let binding = self.binding.as_ref().map(|name| format!(" with binding '{name}'"));
+        let message = format!(
+            "ValidatingAdmissionPolicy '{}'{} denied request: {}",
+            self.policy,
+            binding.unwrap_or_default(),
+            self.message
+        );
+        let reason = self.reason.as_deref().unwrap_or("Invalid");
+        let code = match reason {
+            "Forbidden" => 403,
+            "Unauthorized" => 401,
+            "RequestEntityTooLarge" => 413,
+            _ => 422,
+        };
+        let mut status = denied(request, &message, code, reason);
+        let name = status.details.as_ref().map(|it| it.name.clone()).unwrap_or_default();
+        status.message =
+            format!("{} \"{name}\" is forbidden: {message}", request.resource.qualified());
+        status
+    }
+}
+
+/// A status with the details of the request and the message as its cause.
+pub(crate) fn denied(
+    request: &AdmissionAttributes,
+    message: &str,
+    code: i32,
+    reason: &str,
+) -> Status {
+    let mut status = Status::failure(code, reason, message);
+    let mut details = StatusDetails::default();
+    details.name = shown_name(request);
+    details.group.clone_from(&request.resource.group);
+    details.kind.clone_from(&request.resource.resource);
+    let mut cause = StatusCause::default();
+    message.clone_into(&mut cause.message);
+    details.causes.push(cause);
+    status.details = Some(Box::new(details));
+    status
+}
+
+/// The name that errors about a request show (PO-54).
+fn shown_name(request: &AdmissionAttributes) -> String {
+    let of_object = |name: &str| {
+        let metadata = request.object.as_deref().and_then(|object| object.get("metadata"));
+        metadata.and_then(|it| it.get(name)).and_then(Json::as_str).unwrap_or_default()
+    };
+    let names = [request.name.as_str(), of_object("name"), of_object("generateName")];
+    names.into_iter().find(|name| !name.is_empty()).unwrap_or("Unknown").to_owned()
+}
+
+/// The audit annotations of a policy: by key the distinct values in the order they came (PO-61).
+#[derive(Default)]
+struct Published(BTreeMap<String, Vec<String>>);
+
+impl Published {
+    fn add(&mut self, key: &str, value: Option<String>) {
+        let Some(value) = value else { return };
+        let values = self.0.entry(key.to_owned()).or_default();
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+
+    fn into_annotations(self, policy: &str) -> Vec<(String, String)> {
+        let annotation =
+            |(key, values): (String, Vec<String>)| (format!("{policy}/{key}"), values.join(", "));
+        self.0.into_iter().map(annotation).collect()
+    }
+}

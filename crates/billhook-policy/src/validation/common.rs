@@ -1,0 +1,146 @@
+//! What policies of both kinds and bindings have in common.
+
+use std::collections::BTreeSet;
+
+use billhook::webhook::{MatchCondition, MatchResources, not_supported, validate_conditions};
+use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_cel::{Libraries, is_identifier};
+
+use crate::document::{ParamKind, Variable};
+use crate::program::{Role, Variables, compile, environment};
+
+/// The path `spec.<name>`.
+pub(super) fn spec(name: &str) -> FieldPath {
+    FieldPath::default().name("spec").name(name)
+}
+
+/// The expressions of the stored policy, which may use all libraries (PO-13).
+#[derive(Default)]
+pub(super) struct Stored<'s>(BTreeSet<&'s str>);
+
+impl<'s> FromIterator<&'s str> for Stored<'s> {
+    fn from_iter<I: IntoIterator<Item = &'s str>>(expressions: I) -> Self {
+        Stored(expressions.into_iter().collect())
+    }
+}
+
+impl Stored<'_> {
+    pub(super) fn libraries(&self, expression: &str) -> Libraries {
+        match self.0.contains(expression) {
+            true => Libraries::Full,
+            false => Libraries::Compatible,
+        }
+    }
+}
+
+/// A text that must be one of a few.
+pub(super) fn one_of(
+    path: FieldPath,
+    value: Option<&str>,
+    supported: &[&str],
+    errors: &mut Vec<FieldError>,
+) {
+    match value {
+        None => errors.push(FieldError::required(path, "")),
+        Some(value) if supported.contains(&value) => {}
+        Some(value) => errors.push(not_supported(path, value, supported)),
+    }
+}
+
+/// `failurePolicy`, `paramKind` and `matchConstraints`, which both kinds of policies begin with.
+pub(super) fn head(
+    failure_policy: Option<&str>,
+    param_kind: Option<&ParamKind>,
+    constraints: Option<&MatchResources>,
+) -> Vec<FieldError> {
+    let mut errors = Vec::new();
+    one_of(spec("failurePolicy"), failure_policy, &["Fail", "Ignore"], &mut errors);
+    if let Some(param_kind) = param_kind {
+        validate_param_kind(param_kind, &mut errors);
+    }
+    let path = spec("matchConstraints");
+    match constraints {
+        None => errors.push(FieldError::required(path, "")),
+        Some(constraints) => {
+            errors.extend(constraints.validate(&path));
+            if constraints.resource_rules.is_empty() {
+                errors.push(FieldError::required(path.name("resourceRules"), ""));
+            }
+        }
+    }
+    errors
+}
+
+fn validate_param_kind(param_kind: &ParamKind, errors: &mut Vec<FieldError>) {
+    let ParamKind { api_version, kind: name } = param_kind;
+    let path = spec("paramKind").name("apiVersion");
+    let mut invalid =
+        |value: &str, text: &str| errors.push(FieldError::invalid(path.clone(), value, text));
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if api_version.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    } else if version.contains('/') {
+        invalid(api_version, &format!("unexpected GroupVersion string: {api_version}"));
+    } else {
+        if !group.is_empty() {
+            dns1123_subdomain(group).iter().for_each(|text| invalid(group, text));
+        }
+        if version.is_empty() {
+            invalid(api_version, "version must be specified");
+        } else {
+            dns1035_label(version).iter().for_each(|text| invalid(version, text));
+        }
+    }
+    let path = spec("paramKind").name("kind");
+    if name.is_empty() {
+        errors.push(FieldError::required(path, ""));
+    } else if let Some(text) = kind(name) {
+        errors.push(FieldError::invalid(path, name.as_str(), &text));
+    }
+}
+
+/// `matchConditions` of a policy.
+pub(super) fn conditions(
+    conditions: &[MatchCondition],
+    has_params: bool,
+    stored: &Stored<'_>,
+) -> Vec<FieldError> {
+    let check = |written: &str, trimmed: &str| {
+        MatchCondition::check_for_policy(trimmed, stored.libraries(written), has_params)
+    };
+    let path = spec("matchConditions");
+    validate_conditions(conditions, &path, KubernetesVersion::default(), &check)
+}
+
+/// `variables` of a policy; also returns them as far as they compile.
+pub(super) fn variables(
+    list: &[Variable],
+    role: Role,
+    has_params: bool,
+) -> (Variables, Vec<FieldError>) {
+    let (mut variables, mut errors) = (Variables::default(), Vec::new());
+    for (index, Variable { name, expression }) in list.iter().enumerate() {
+        let at = |field: &str| spec("variables").index(index).name(field);
+        if name.trim().is_empty() {
+            errors.push(FieldError::required(at("name"), "name is not specified"));
+        } else if !is_identifier(name) {
+            let detail = "must be a valid CEL identifier";
+            errors.push(FieldError::invalid(at("name"), name.as_str(), detail));
+        }
+        if expression.trim().is_empty() {
+            let detail = "expression is not specified";
+            errors.push(FieldError::required(at("expression"), detail));
+            continue;
+        }
+        let environment = environment(role, has_params, Libraries::Compatible);
+        match compile(&variables.declare(environment), role, expression) {
+            Ok(program) => variables.add(name, Ok(program)),
+            Err(detail) => {
+                let path = at("expression");
+                errors.push(FieldError::invalid(path, expression.as_str(), &detail));
+            }
+        }
+    }
+    (variables, errors)
+}

@@ -1,0 +1,73 @@
+//! Validation of policies and bindings with the server's errors, in the server's order (PO-10 to
+//! PO-16).
+
+mod bindings;
+mod common;
+mod mutating;
+mod validating;
+
+use billhook::webhook::validate_configuration_metadata;
+use billhook_apimachinery::metadata::validate_applied;
+use billhook_apimachinery::{FieldError, KubernetesVersion, Status};
+
+use crate::document::{GROUP, PolicyDocument};
+
+/// The end of names that are reserved for files of the server (PO-16).
+const RESERVED_END: &str = ".static.k8s.io";
+
+impl PolicyDocument {
+    /// Returns the errors of a server when the document is created.
+    pub fn validate(&self) -> Vec<FieldError> {
+        self.validate_update(None)
+    }
+
+    /// Returns the errors of a server when the document replaces a stored one, if there is one:
+    /// expressions that were there already may use all libraries (PO-13).
+    pub fn validate_update(&self, stored: Option<&PolicyDocument>) -> Vec<FieldError> {
+        let kubernetes = KubernetesVersion::default();
+        let wording = kubernetes.wording();
+        let mut errors = validate_configuration_metadata(self.metadata(), kubernetes);
+        if let Some(stored) = stored {
+            errors.extend(validate_applied(self.metadata(), stored.metadata(), wording));
+        }
+        match (self, stored) {
+            (PolicyDocument::Validating(policy), Some(PolicyDocument::Validating(stored))) => {
+                errors.extend(validating::validate(policy, Some(stored)));
+            }
+            (PolicyDocument::Validating(policy), _) => {
+                errors.extend(validating::validate(policy, None));
+            }
+            (PolicyDocument::Mutating(policy), Some(PolicyDocument::Mutating(stored))) => {
+                errors.extend(mutating::validate(policy, Some(stored)));
+            }
+            (PolicyDocument::Mutating(policy), _) => {
+                errors.extend(mutating::validate(policy, None));
+            }
+            (PolicyDocument::ValidatingBinding(binding), _) => {
+                errors.extend(bindings::validating(&binding.spec));
+            }
+            (PolicyDocument::MutatingBinding(binding), _) => {
+                errors.extend(bindings::mutating(&binding.spec));
+            }
+        }
+        errors.into_iter().map(|error| error.worded(wording)).collect()
+    }
+
+    /// Returns what a server warns of when it stores the document (PO-16).
+    pub fn warnings(&self) -> Vec<String> {
+        let is_reserved = self.name().ends_with(RESERVED_END);
+        let warning = || {
+            format!(
+                "metadata.name: names ending with \"{RESERVED_END}\" are reserved for static \
+                 manifest-based configurations and cannot be managed via the API"
+            )
+        };
+        is_reserved.then(warning).into_iter().collect()
+    }
+
+    /// Returns the server's answer to a document with these errors: 422, with all of them in the
+    /// message and each as a cause (WCF-25).
+    pub fn refusal(&self, errors: &[FieldError]) -> Status {
+        Status::invalid(GROUP, self.kind().name(), self.name(), errors)
+    }
+}
