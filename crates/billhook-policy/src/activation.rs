@@ -16,7 +16,7 @@ use crate::context::PolicyContext;
 use crate::program::Variables;
 use crate::set::namespace_not_found;
 
-/// What all evaluations for a request share.
+/// The values that all evaluations for a request share.
 pub(crate) struct Shared<'r> {
     pub(crate) request: &'r AdmissionAttributes,
     pub(crate) context: &'r PolicyContext<'r>,

@@ -1,4 +1,4 @@
-//! What policies see of a cluster besides the request: parameters and namespaces (PO-31, PO-46).
+//! The cluster as policies see it: parameters and namespaces (PO-31, PO-46).
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! What the evaluation of policies needs besides policies and request.
+//! The surroundings that policies are evaluated in.
 
 use std::sync::Arc;
 
@@ -43,7 +43,8 @@ pub trait PolicyObjects {
     }
 }
 
-/// What the evaluation of policies needs besides policies and request.
+/// The surroundings that policies are evaluated in: all that is needed besides policies and
+/// request.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct PolicyContext<'c> {

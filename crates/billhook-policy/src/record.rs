@@ -1,8 +1,8 @@
-//! What became of a policy for a request.
+//! The fate of a policy for a request.
 
 use std::fmt;
 
-/// What became of one expression of a policy, or of the whole policy, for a request.
+/// The fate of one expression of a policy, or of the whole policy, for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PolicyRecord {
@@ -14,11 +14,11 @@ pub struct PolicyRecord {
     pub parameter: String,
     /// The position of the validation or mutation; none for what is about the whole policy.
     pub index: Option<usize>,
-    /// What became of it.
+    /// Its fate.
     pub verdict: PolicyVerdict,
 }
 
-/// What became of a validation or a mutation.
+/// The fate of a validation or a mutation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PolicyVerdict {

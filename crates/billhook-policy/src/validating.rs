@@ -1,10 +1,10 @@
 //! Evaluating the validating policies for a request (PO-50 to PO-62).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook::webhook::{AdmissionAttributes, ConditionInput, Match, RequestVariables};
 use billhook_apimachinery::print::compact_json;
-use billhook_apimachinery::{Status, StatusCause, StatusDetails};
+use billhook_apimachinery::{GroupVersionKind, Status, StatusCause, StatusDetails};
 use billhook_cel::Value;
 use serde_json::Value as Json;
 
@@ -15,7 +15,7 @@ use crate::program::{BUDGET, OutOfBudget, Pass};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
     Annotation, Binding, Conditions, ConfigurationError, PolicySet, Validating, Validation,
-    is_exempt, matching_bindings, matching_policy,
+    is_exempt, matching_bindings, matching_policy, other_kinds,
 };
 
 /// The longest usable result of a message expression (PO-51).
@@ -25,7 +25,7 @@ const MAX_ANNOTATION: usize = 10 * 1024;
 /// The annotation of failures (PO-60).
 const FAILURE_KEY: &str = "validation.policy.admission.k8s.io/validation_failure";
 
-/// What the validating policies say about a request.
+/// The verdict of the validating policies on a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ValidationOutcome {
@@ -36,7 +36,7 @@ pub struct ValidationOutcome {
     /// The audit annotations in the order they are written; of several with the same key the first
     /// one counts (PO-60, PO-61).
     pub annotations: Vec<(String, String)>,
-    /// What became of each policy that was for the request.
+    /// The fate of each policy that was for the request.
     pub records: Vec<PolicyRecord>,
 }
 
@@ -60,6 +60,16 @@ struct Denial {
 }
 
 impl PolicySet {
+    /// Returns the kinds other than the request's that validating policies match it in: the
+    /// objects are converted into them.
+    pub fn validating_kinds(
+        &self,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> BTreeSet<GroupVersionKind> {
+        other_kinds(self.validating(), |policy| &policy.head, request, context)
+    }
+
     /// Evaluates the validating policies for a request.
     pub fn validate(
         &self,

@@ -16,6 +16,7 @@ const CRATES: &[&str] = &[
     "billhook-apimachinery",
     "billhook-definition",
     "billhook-findings",
+    "billhook-policy",
     "billhook-suite",
     "billhook-webhook-client",
 ];

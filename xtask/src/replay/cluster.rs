@@ -2,12 +2,16 @@
 //! requests take.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use billhook::label_selector::Selector;
 use billhook::webhook::{
-    CelConditions, NamespaceLabels, Operation, UserAuthorizer, WebhookConfiguration,
+    EquivalentResources, NamespaceLabels, Operation, UserAuthorizer, WebhookConfiguration,
 };
-use billhook::{CustomResourceDefinition, GroupVersionResource, Status, UserInfo};
+use billhook::{CustomResourceDefinition, GroupVersionResource, Scope, Status, UserInfo};
+use billhook_admission::policy::{
+    ClusterObjects, ParamKind, PolicyCluster, PolicyDocument, PolicySet,
+};
 use billhook_admission::{
     Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
     StoredObject, UpdateForm,
@@ -17,8 +21,23 @@ use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
 use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, ServiceResolver};
 use serde_json::{Value, json};
 
+use super::built_in::{self, BuiltIns, stored_namespace};
 use super::request::{Request, Route};
 use super::scenario::text;
+
+/// The configurations that are active when the request comes.
+#[derive(Default)]
+pub(super) struct Configurations {
+    pub(super) webhooks: Vec<WebhookConfiguration>,
+    /// Policies and bindings, as they were written.
+    pub(super) policies: Vec<Value>,
+}
+
+impl Configurations {
+    pub(super) fn is_empty(&self) -> bool {
+        self.webhooks.is_empty() && self.policies.is_empty()
+    }
+}
 
 /// The answer to a request.
 pub(super) struct Response {
@@ -80,8 +99,10 @@ const FIRST_REVISION: u64 = 100;
 
 /// The cluster of a scenario.
 pub(super) struct Cluster {
-    resources: Vec<Resource>,
+    resources: Arc<Vec<Resource>>,
     namespaces: BTreeMap<String, NamespaceLabels>,
+    /// Namespaces and objects of other built-in kinds.
+    built_ins: Mutex<Vec<DeepValue>>,
 }
 
 impl Cluster {
@@ -93,7 +114,8 @@ impl Cluster {
             Ok(Resource { definition, objects: Arc::default() })
         };
         Ok(Cluster {
-            resources: crds.iter().map(resource).collect::<Result<_, String>>()?,
+            resources: Arc::new(crds.iter().map(resource).collect::<Result<_, String>>()?),
+            built_ins: Mutex::new(namespaces.iter().map(|it| stored_namespace(it)).collect()),
             namespaces: namespaces.iter().map(|namespace| labels(namespace)).collect(),
         })
     }
@@ -103,6 +125,10 @@ impl Cluster {
         let api_version = text(object, "/apiVersion");
         let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
         let kind = text(object, "/kind");
+        if group.is_empty() {
+            self.built_ins().push(object.clone().into());
+            return Ok(());
+        }
         let found = self.resources.iter().find(|resource| {
             resource.definition.group() == group && resource.definition.kind() == kind
         });
@@ -126,9 +152,18 @@ impl Cluster {
     pub(super) async fn handle(
         &self,
         request: &Request,
-        configurations: &[WebhookConfiguration],
+        configurations: &Configurations,
     ) -> Option<Response> {
         let route = request.route()?;
+        if let Some(response) = built_in::write_policy(request, &route, &configurations.policies) {
+            return Some(response);
+        }
+        if !route.group.contains('.') || route.group.ends_with(".k8s.io") {
+            let chain = self.chain(configurations);
+            let chain = chain.equivalents(EquivalentResources::built_in()).model(BuiltIns);
+            let stored = self.built_ins().clone();
+            return built_in::write(request, &route, chain, &stored).await;
+        }
         let resource = self.resource(&route)?;
         let stored = resource.objects.get(route.namespace, route.name);
         let stored = stored.unwrap_or_default();
@@ -170,12 +205,22 @@ impl Cluster {
         })
     }
 
-    fn chain(&self, configurations: &[WebhookConfiguration]) -> Chain {
-        let conditions = CelConditions::new().authorizer(Arc::new(AllowAll));
+    fn built_ins(&self) -> MutexGuard<'_, Vec<DeepValue>> {
+        self.built_ins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn chain(&self, configurations: &Configurations) -> Chain {
+        let policies = configurations.policies.iter();
+        let policies = policies.filter_map(|value| PolicyDocument::from_value(value).ok());
+        let resources = Arc::clone(&self.resources);
+        let mut built_ins = ClusterObjects::new();
+        self.built_ins().iter().for_each(|object| built_ins.insert(object.clone()));
         Chain::new(caller())
-            .webhooks(configurations)
+            .webhooks(&configurations.webhooks)
+            .policies(PolicySet::new(policies))
+            .policy_cluster(Parameters { resources, built_ins })
             .namespaces(self.namespaces.clone())
-            .conditions(conditions)
+            .authorizer(Arc::new(AllowAll))
             .plugin(NamespaceLifecycle(self.namespaces.clone()))
     }
 }
@@ -220,13 +265,65 @@ impl Resource {
     }
 }
 
+/// The objects that policies may have as parameters.
+struct Parameters {
+    resources: Arc<Vec<Resource>>,
+    built_ins: ClusterObjects,
+}
+
+impl Parameters {
+    fn resource(&self, kind: &ParamKind) -> Option<(&Resource, String)> {
+        let (group, version) = kind.api_version.split_once('/')?;
+        let is_wanted = |resource: &&Resource| {
+            resource.definition.group() == group && resource.definition.kind() == kind.kind
+        };
+        Some((self.resources.iter().find(is_wanted)?, version.to_owned()))
+    }
+}
+
+impl PolicyCluster for Parameters {
+    fn scope(&self, kind: &ParamKind) -> Option<Scope> {
+        match self.resource(kind) {
+            Some((resource, version)) => {
+                resource.definition.version(&version).map(|_| resource.definition.scope())
+            }
+            None => self.built_ins.scope(kind),
+        }
+    }
+
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>> {
+        let Some((resource, version)) = self.resource(kind) else {
+            return self.built_ins.object(kind, namespace, name);
+        };
+        let stored = resource.objects.get(namespace, name)?;
+        resource.admission(Chain::new(caller())).read_blocking(&version, &stored).ok().map(Arc::new)
+    }
+
+    fn objects(
+        &self,
+        kind: &ParamKind,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Vec<Arc<DeepValue>> {
+        let Some((resource, version)) = self.resource(kind) else {
+            return self.built_ins.objects(kind, namespace, selector);
+        };
+        let mut found = ClusterObjects::new();
+        for stored in resource.objects.of_namespace(namespace) {
+            let read = resource.admission(Chain::new(caller())).read_blocking(&version, &stored);
+            read.into_iter().for_each(|object| found.insert(object));
+        }
+        found.objects(kind, namespace, selector)
+    }
+}
+
 impl Response {
-    fn new(status: u16, body: DeepValue) -> Self {
+    pub(super) fn new(status: u16, body: DeepValue) -> Self {
         let (warnings, annotations) = Default::default();
         Response { status, body, warnings, annotations }
     }
 
-    fn refused(status: &Status) -> Self {
+    pub(super) fn refused(status: &Status) -> Self {
         let code = u16::try_from(status.code).unwrap_or(500);
         let mut body = status.to_value();
         // The filter that ends requests writes its status without the API's encoding (RE-22).
@@ -311,7 +408,8 @@ impl Plugin for NamespaceLifecycle {
 
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let namespace = &request.attributes().namespace;
-        if namespace.is_empty() || self.0.contains_key(namespace) {
+        let is_own = request.attributes().resource.is_namespaces();
+        if is_own || namespace.is_empty() || self.0.contains_key(namespace) {
             return Ok(());
         }
         Err(Status::not_found(&GroupVersionResource::new("", "v1", "namespaces"), namespace))

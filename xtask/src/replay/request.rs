@@ -8,6 +8,7 @@ use billhook_admission::{DeleteOptions, ObjectRequest, RequestOptions, StoredObj
 use billhook_apimachinery::record::TypedRecord;
 use billhook_decode::read_json;
 use serde::Deserialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// The time that a server gives to writes (DI-53).
@@ -46,8 +47,12 @@ impl<'p> Route<'p> {
             (name, unescape(value))
         };
         let query = query.split('&').filter(|pair| !pair.is_empty()).map(pair).collect();
-        let mut parts = path.strip_prefix("/apis/")?.split('/');
-        let (group, version) = (parts.next()?, parts.next()?);
+        let (group, rest) = match path.strip_prefix("/api/") {
+            Some(rest) => ("", rest),
+            None => path.strip_prefix("/apis/")?.split_once('/')?,
+        };
+        let mut parts = rest.split('/');
+        let version = parts.next()?;
         let rest: Vec<&str> = parts.collect();
         let (namespace, rest) = match rest.as_slice() {
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => (*namespace, rest),
@@ -57,6 +62,10 @@ impl<'p> Route<'p> {
         let resource = rest.next()?;
         let (name, subresource) = (rest.next().unwrap_or(""), rest.next().unwrap_or(""));
         Some(Route { group, version, resource, namespace, name, subresource, query })
+    }
+
+    pub(super) fn is_dry_run(&self) -> bool {
+        !self.option("dryRun").is_empty()
     }
 
     fn option(&self, name: &str) -> &str {
@@ -101,6 +110,12 @@ impl Request {
         Route::parse(&self.path)
     }
 
+    /// The body as a value.
+    pub(super) fn body_value(&self) -> Option<Value> {
+        let body = self.body.as_ref()?.get();
+        Some(read_json(body.as_bytes()).ok()?.into_value().into_inner())
+    }
+
     /// The request of the write path; none if it is another request.
     pub(super) fn object_request(
         &self,
@@ -130,7 +145,7 @@ impl Request {
             }
             _ => return None,
         };
-        let is_dry_run = request.dry_run || !route.option("dryRun").is_empty();
+        let is_dry_run = request.dry_run || route.is_dry_run();
         let mut request = request
             .stored(stored)
             .namespace(route.namespace)

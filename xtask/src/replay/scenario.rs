@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook::webhook::WebhookConfiguration;
+use billhook_admission::policy::PolicyDocument;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::client::{Answered, Client};
-use super::cluster::Cluster;
+use super::cluster::{Cluster, Configurations};
 use super::compare;
 use super::request::Request;
 use super::webhooks::{Answer, CONVERT, Webhooks};
@@ -68,7 +69,7 @@ struct Parts {
     crds: Vec<DeepValue>,
     namespaces: Vec<DeepValue>,
     objects: Vec<DeepValue>,
-    configurations: Vec<WebhookConfiguration>,
+    configurations: Configurations,
 }
 
 impl Scenario {
@@ -89,9 +90,6 @@ impl Scenario {
     }
 
     async fn run(&self) -> Result<Verdict, String> {
-        if let Some(missing) = self.missing() {
-            return Ok(Verdict::Waiting(missing));
-        }
         let conversion =
             self.conversion.iter().map(|answers| (CONVERT.to_owned(), answers.clone()));
         let answers = self.webhooks.clone().into_iter().chain(conversion).collect();
@@ -105,7 +103,7 @@ impl Scenario {
             return Ok(Verdict::Waiting("a request that only an API server answers"));
         };
         let expected = read(&self.expect)?;
-        Ok(compare::verdict(expected, actual.into(), &webhooks.address()))
+        Ok(verdict_of_any(expected, actual.into(), &webhooks.address()))
     }
 
     /// Plays it on the write path alone, whose audit annotations are seen too.
@@ -126,7 +124,7 @@ impl Scenario {
                 "body": response.body.into_inner(),
                 "warnings": response.warnings,
                 "annotations": response.annotations,
-                "calls": webhooks.calls(&parts.configurations),
+                "calls": webhooks.calls(&parts.configurations.webhooks),
             })
         }))
     }
@@ -157,26 +155,24 @@ impl Scenario {
         let (answer, during) = tokio::join!(client.send(&self.request, &revision), during);
         during?;
         let Answered { status, body, warnings } = answer?;
-        let calls = webhooks.calls(&parts.configurations);
+        let calls = webhooks.calls(&parts.configurations.webhooks);
         Ok(Some(json!({"status": status, "body": body, "warnings": warnings, "calls": calls})))
-    }
-
-    /// The part of a server that it needs and that there is not.
-    fn missing(&self) -> Option<&'static str> {
-        let is_policy = |text: &RawValue| text.get().contains("AdmissionPolicy");
-        let has_policies = self.configurations.iter().any(|text| is_policy(text));
-        has_policies.then_some("admission policies")
     }
 
     fn parts(&self, webhooks: &Webhooks) -> Result<Parts, String> {
         let all = |texts: &[Box<RawValue>]| -> Result<Vec<DeepValue>, String> {
             texts.iter().map(|text| read(text)).collect()
         };
-        let configuration = |text: &RawValue| {
-            let text = webhooks.address_in(text.get());
-            let value = read_text(&text)?;
-            WebhookConfiguration::from_value(&value).map_err(|error| error.to_string())
-        };
+        let mut configurations = Configurations::default();
+        for text in &self.configurations {
+            let value = read_text(&webhooks.address_in(text.get()))?;
+            if PolicyDocument::kind_of(&value).is_some() {
+                configurations.policies.push(value.into_inner());
+            } else {
+                let webhooks = WebhookConfiguration::from_value(&value);
+                configurations.webhooks.push(webhooks.map_err(|error| error.to_string())?);
+            }
+        }
         Ok(Parts {
             crds: self
                 .crds
@@ -185,13 +181,30 @@ impl Scenario {
                 .collect::<Result<_, _>>()?,
             namespaces: all(&self.namespaces)?,
             objects: all(&self.objects)?,
-            configurations: self
-                .configurations
-                .iter()
-                .map(|text| configuration(text))
-                .collect::<Result<_, _>>()?,
+            configurations,
         })
     }
+}
+
+/// Of several recorded results, one has to be the actual one.
+fn verdict_of_any(mut expected: DeepValue, actual: DeepValue, webhooks: &str) -> Verdict {
+    let results = expected.get_mut("anyOf").and_then(Value::as_array_mut).map(std::mem::take);
+    let Some(results) = results else { return compare::verdict(expected, actual, webhooks) };
+    let mut verdicts = results
+        .into_iter()
+        .map(|expected| compare::verdict(expected.into(), actual.clone(), webhooks));
+    let first = verdicts.next();
+    let is_passed = |verdict: &Verdict| !matches!(verdict, Verdict::Failed { .. });
+    let found = first.into_iter().chain(verdicts).reduce(|best, verdict| {
+        if is_passed(&best) {
+            best
+        } else if is_passed(&verdict) {
+            verdict
+        } else {
+            best
+        }
+    });
+    found.unwrap_or(Verdict::Failed { differences: vec!["no result was recorded".to_owned()] })
 }
 
 fn read(text: &RawValue) -> Result<DeepValue, String> {

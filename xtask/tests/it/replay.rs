@@ -4,16 +4,26 @@ use std::path::Path;
 
 use xtask::replay::{Scenario, Verdict};
 
-fn lines() -> Vec<String> {
-    let file = "../fixtures/replay/admission.jsonl";
+fn lines(file: &str) -> Vec<String> {
+    let file = format!("../fixtures/replay/{file}");
     let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap();
     text.lines().map(str::to_owned).collect()
 }
 
 #[test]
 fn committed_scenarios_pass() {
+    all_pass("admission.jsonl", 30);
+}
+
+/// Admission policies (PO-01 to PO-87).
+#[test]
+fn committed_policies_pass() {
+    all_pass("policies.jsonl", 50);
+}
+
+fn all_pass(file: &str, least: usize) {
     let mut passed = 0;
-    for line in lines() {
+    for line in lines(file) {
         let scenario = Scenario::parse(&line).unwrap();
         match scenario.play().unwrap() {
             Verdict::Passed | Verdict::Explained => passed += 1,
@@ -23,13 +33,13 @@ fn committed_scenarios_pass() {
             }
         }
     }
-    assert!(passed >= 30, "only {passed} scenarios were played");
+    assert!(passed >= least, "only {passed} scenarios were played");
 }
 
 /// Everything that clients and webhooks see is compared: status, body, warnings, annotations and calls.
 #[test]
 fn scenarios_can_fail() {
-    let line = lines().swap_remove(0);
+    let line = lines("admission.jsonl").swap_remove(0);
     for (recorded, other) in [
         (r#""status":201"#, r#""status":200"#),
         (r#""generation":1"#, r#""generation":2"#),

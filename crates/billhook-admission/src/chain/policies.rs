@@ -1,5 +1,7 @@
 //! The admission policies of both stages (PO-24).
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::ptr;
 use std::time::Duration;
 
 use billhook::apply::MergeSchema;
@@ -16,24 +18,77 @@ use crate::object_model::ObjectModel;
 use crate::stage::Stage;
 use crate::trace::Action;
 
-/// The objects of a chain as policies see them.
-struct Objects<'c>(&'c dyn ObjectModel);
+/// The objects of a chain as policies see them; those of the request in other kinds are converted
+/// before.
+struct Objects<'c> {
+    model: &'c dyn ObjectModel,
+    converted: BTreeMap<GroupVersionKind, Converted>,
+    request: Originals<'c>,
+}
+
+/// The new and the old object of a request.
+#[derive(Clone, Copy, Default)]
+struct Originals<'c> {
+    object: Option<&'c DeepValue>,
+    old_object: Option<&'c DeepValue>,
+}
+
+/// The same in another kind, or the texts of errors.
+struct Converted {
+    object: Option<Result<DeepValue, String>>,
+    old_object: Option<Result<DeepValue, String>>,
+}
+
+impl<'c> Objects<'c> {
+    fn new(model: &'c dyn ObjectModel) -> Self {
+        Objects { model, converted: BTreeMap::new(), request: Originals::default() }
+    }
+
+    /// Converts the objects of a request into some kinds.
+    async fn converted(
+        mut self,
+        request: &'c AdmissionAttributes,
+        kinds: BTreeSet<GroupVersionKind>,
+    ) -> Self {
+        let (object, old_object) = (request.object.as_ref(), request.old_object.as_ref());
+        self.request = Originals { object, old_object };
+        let model = self.model;
+        for kind in kinds {
+            let convert = async |object: Option<&DeepValue>| match object {
+                Some(object) => {
+                    Some(model.convert(object, &kind).await.map_err(|error| error.to_string()))
+                }
+                None => None,
+            };
+            let (object, old_object) = (convert(object).await, convert(old_object).await);
+            self.converted.insert(kind, Converted { object, old_object });
+        }
+        self
+    }
+}
 
 impl PolicyObjects for Objects<'_> {
     fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
-        self.0.convert(object, to).map_err(|error| error.to_string())
+        let is = |known: Option<&DeepValue>| known.is_some_and(|known| ptr::eq(&**known, object));
+        let converted = self.converted.get(to);
+        let found = match converted {
+            Some(converted) if is(self.request.object) => converted.object.clone(),
+            Some(converted) if is(self.request.old_object) => converted.old_object.clone(),
+            _ => None,
+        };
+        found.unwrap_or_else(|| Err(format!("no conversion to {} is known", to.api_version())))
     }
 
     fn apply_defaults(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), String> {
-        self.0.apply_defaults(object, kind).map_err(|error| error.to_string())
+        self.model.apply_defaults(object, kind).map_err(|error| error.to_string())
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        self.0.merge_schema(kind)
+        self.model.merge_schema(kind)
     }
 
     fn check(&self, object: &Value, kind: &GroupVersionKind) -> Result<(), String> {
-        self.0.check_readable(object, kind).map_err(|error| error.to_string())
+        self.model.check_readable(object, kind).map_err(|error| error.to_string())
     }
 }
 
@@ -47,7 +102,7 @@ fn policy_context<'c>(chain: &'c Chain, objects: &'c Objects<'c>) -> PolicyConte
 }
 
 /// Runs the mutating policies over a request.
-pub(super) fn mutate(
+pub(super) async fn mutate(
     context: &mut Context<'_>,
     request: &mut AdmissionAttributes,
     reinvocation: &mut PolicyReinvocation,
@@ -56,11 +111,18 @@ pub(super) fn mutate(
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
     let began = context.deadline.now();
-    let objects = Objects(&*chain.model);
+    let objects = Objects::new(&*chain.model);
+    let kinds = policies.mutating_kinds(request, &policy_context(chain, &objects));
+    let objects = objects.converted(request, kinds).await;
     let outcome = policies.mutate(request, &policy_context(chain, &objects), reinvocation);
-    let took = context.deadline.since(began);
     note(context, Stage::Mutating, round, outcome.records);
-    if let Some(object) = outcome.object {
+    let object = match outcome.object {
+        Some(object) => Some(back(object, &request.kind, &*chain.model).await?),
+        None => None,
+    };
+    reinvocation.end_pass(object.as_ref().or(request.object.as_ref()));
+    if let Some(object) = object {
+        let took = context.deadline.since(began);
         let action = Action::Policies { stage: Stage::Mutating, round };
         context.log.step_with(action, took, request.object.as_ref(), Some(&object));
         request.object = Some(object);
@@ -68,14 +130,29 @@ pub(super) fn mutate(
     outcome.result
 }
 
+/// Returns an object in the version of the request (PO-63, PO-87).
+async fn back(
+    object: DeepValue,
+    kind: &GroupVersionKind,
+    model: &dyn ObjectModel,
+) -> Result<DeepValue, Status> {
+    if object.get("apiVersion").and_then(Value::as_str) == Some(&kind.api_version()) {
+        return Ok(object);
+    }
+    let converted = model.convert(&object, kind).await;
+    converted.map_err(|error| Status::internal_error(&format!("failed to convert object: {error}")))
+}
+
 /// Runs the validating policies over a request.
-pub(super) fn validate(
+pub(super) async fn validate(
     context: &mut Context<'_>,
     request: &AdmissionAttributes,
 ) -> Result<(), Status> {
     let chain = context.chain;
     let Some(policies) = chain.policy_set() else { return Ok(()) };
-    let objects = Objects(&*chain.model);
+    let objects = Objects::new(&*chain.model);
+    let kinds = policies.validating_kinds(request, &policy_context(chain, &objects));
+    let objects = objects.converted(request, kinds).await;
     let outcome = policies.validate(request, &policy_context(chain, &objects));
     note(context, Stage::Validating, 0, outcome.records);
     for (key, value) in &outcome.annotations {

@@ -102,7 +102,7 @@ impl<'c> Run<'c> {
     ) -> Result<(), Status> {
         let (chain, round) = (self.context.chain, reinvocation.round());
         self.run_plugins(&chain.plugins, Stage::Mutating, request, round)?;
-        policies::mutate(&mut self.context, request, of_policies, round)?;
+        policies::mutate(&mut self.context, request, of_policies, round).await?;
         let began = self.context.deadline.now();
         let result = mutating::run_webhooks(&mut self.context, request, reinvocation).await;
         self.webhooks_finished(Stage::Mutating, request.operation, began, result.is_err());
@@ -140,7 +140,7 @@ impl<'c> Run<'c> {
     async fn validating_round(&mut self, request: &mut AdmissionAttributes) -> Result<(), Status> {
         let chain = self.context.chain;
         self.run_plugins(&chain.plugins, Stage::Validating, request, 0)?;
-        policies::validate(&mut self.context, request)?;
+        policies::validate(&mut self.context, request).await?;
         let began = self.context.deadline.now();
         let result = validating::run_webhooks(&mut self.context, request).await;
         self.webhooks_finished(Stage::Validating, request.operation, began, result.is_err());

@@ -61,7 +61,7 @@ pub enum Action {
         stage: Stage,
         /// 0, or 1 in the repetition.
         round: u8,
-        /// What became of it.
+        /// Its fate.
         record: PolicyRecord,
     },
     /// The mutating policies changed the object, all of them together.

@@ -109,7 +109,7 @@ impl<'i> Incoming<'i> {
             attributes.name.clear();
         }
         attributes.dry_run = request.dry_run;
-        attributes.options = Some(request.options_object());
+        attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
         Ok(Arrived { old, revision, attributes })
     }

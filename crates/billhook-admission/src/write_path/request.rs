@@ -284,14 +284,15 @@ impl ObjectRequest {
         self.subresource == Some(subresource)
     }
 
-    /// The options object of the operation, which webhooks see (AR-19).
-    pub(crate) fn options_object(&self) -> DeepValue {
-        let mut options = match self.operation {
+    /// The options object of the operation that the request turns out to be, which webhooks see
+    /// (AR-19).
+    pub(crate) fn options_object(&self, operation: Operation) -> DeepValue {
+        let mut options = match operation {
             Operation::Delete => self.delete_options.to_document(),
             _ => self.write_options(),
         };
         if let Value::Object(members) = &mut *options {
-            members.extend(self.operation.empty_options().unwrap_or_default());
+            members.extend(operation.empty_options().unwrap_or_default());
             if self.dry_run {
                 members.insert("dryRun".to_owned(), json!(["All"]));
             }

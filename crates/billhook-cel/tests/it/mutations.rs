@@ -1,4 +1,4 @@
-//! What expressions of policies add to the language (PO-12, PO-45 to PO-47, PO-70, PO-76).
+//! The parts of the language that only policies have (PO-12, PO-45 to PO-47, PO-70, PO-76).
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;

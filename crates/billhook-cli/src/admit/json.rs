@@ -114,6 +114,23 @@ fn step(step: &Step) -> Value {
             text("reason", reason.code());
             Some(*round)
         }
+        Action::Policy { stage, round, record, .. } => {
+            text("action", "policy");
+            text("stage", stage_name(*stage));
+            text("policy", &record.policy);
+            text("binding", &record.binding);
+            if !record.parameter.is_empty() {
+                text("parameter", &record.parameter);
+            }
+            text("result", &record.verdict.to_string());
+            fields.number("index", record.index);
+            Some(*round)
+        }
+        Action::Policies { stage, round, .. } => {
+            text("action", "policies");
+            text("stage", stage_name(*stage));
+            Some(*round)
+        }
         Action::WriteRefused { name } => {
             text("action", "writeRefused");
             text("name", name);

@@ -88,13 +88,30 @@ fn add_step(out: &mut String, step: &Step) {
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
             (label, format!("not called, {}", why(*reason)))
         }
+        Action::Policy { stage, round, record, .. } => {
+            let what = match record.index {
+                Some(index) => format!("[{index}]"),
+                None => String::new(),
+            };
+            let label = format!(
+                "{} policy {}{what} ({}){}",
+                stage_name(*stage),
+                record.policy,
+                record.binding,
+                again(*round)
+            );
+            (label, visible(&record.verdict.to_string()).to_string())
+        }
+        Action::Policies { stage, round, .. } => {
+            (format!("{} policies{}", stage_name(*stage), again(*round)), String::new())
+        }
         Action::WriteRefused { name } => {
             (format!("write {name}"), "refused, something else is stored".to_owned())
         }
         _ => return,
     };
     let colon = if result.is_empty() { "" } else { ": " };
-    let is_call = !matches!(step.action, Action::Skipped { .. });
+    let is_call = !matches!(step.action, Action::Skipped { .. } | Action::Policy { .. });
     let took =
         if is_call { format!("  {FAINT}{}{FAINT:#}", time(step.took)) } else { String::new() };
     // Writing to a `String` cannot fail.

@@ -13,7 +13,7 @@ use super::MatchResources;
 pub struct ValidatingAdmissionPolicyBinding {
     /// `metadata`, in normal form.
     pub metadata: DeepValue,
-    /// What it says.
+    /// The binding itself.
     pub spec: ValidatingBindingSpec,
 }
 
@@ -23,7 +23,7 @@ pub struct ValidatingAdmissionPolicyBinding {
 pub struct MutatingAdmissionPolicyBinding {
     /// `metadata`, in normal form.
     pub metadata: DeepValue,
-    /// What it says.
+    /// The binding itself.
     pub spec: MutatingBindingSpec,
 }
 
@@ -64,7 +64,7 @@ record! {
         pub namespace: String = "namespace",
         /// Which objects.
         pub selector: Option<LabelSelector> = "selector",
-        /// What to do if there is none: `Allow` or `Deny`.
+        /// The action if there is none: `Allow` or `Deny`.
         pub parameter_not_found_action: Option<String> =
             "parameterNotFoundAction" of "v1.ParameterNotFoundActionType",
     }

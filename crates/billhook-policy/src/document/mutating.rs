@@ -12,7 +12,7 @@ use super::{MatchCondition, MatchResources, ParamKind, Variable};
 pub struct MutatingAdmissionPolicy {
     /// `metadata`, in normal form.
     pub metadata: DeepValue,
-    /// What it says.
+    /// The policy itself.
     pub spec: MutatingPolicySpec,
 }
 

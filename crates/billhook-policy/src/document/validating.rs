@@ -12,9 +12,9 @@ use super::{MatchCondition, MatchResources, ParamKind, Variable};
 pub struct ValidatingAdmissionPolicy {
     /// `metadata`, in normal form.
     pub metadata: DeepValue,
-    /// What it says.
+    /// The policy itself.
     pub spec: ValidatingPolicySpec,
-    /// What the type check found (PO-90).
+    /// The result of the type check (PO-90).
     pub status: ValidatingPolicyStatus,
 }
 
@@ -83,7 +83,7 @@ record! {
         pub expression_warnings: Vec<ExpressionWarning> = "expressionWarnings",
     }
 
-    /// What is wrong with an expression (PO-92).
+    /// A problem of an expression (PO-92).
     #[derive(Clone, Debug, Default, PartialEq, Eq)]
     #[non_exhaustive]
     pub struct ExpressionWarning = "ExpressionWarning" {

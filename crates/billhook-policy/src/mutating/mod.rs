@@ -4,7 +4,7 @@ mod configuration;
 mod patch;
 mod reinvocation;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use billhook::type_meta;
@@ -22,25 +22,37 @@ use crate::program::{BUDGET, OutOfBudget, Pass, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
     Binding, Conditions, ConfigurationError, Mutating, Mutation, PolicySet, is_exempt,
-    matching_bindings, matching_policy,
+    matching_bindings, matching_policy, other_kinds,
 };
 use crate::validating::{denied, resulted_in};
 
-/// What the mutating policies do to a request.
+/// The effect of the mutating policies on a request.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct MutationOutcome {
     /// The answer of a server that refuses the request (PO-85).
     pub result: Result<(), Status>,
-    /// The object, if a policy changed it.
+    /// The object, if a policy changed it. It is of the kind that the last policy matched: if that
+    /// is not the request's, it has to be converted back (PO-63).
     pub object: Option<DeepValue>,
-    /// What became of each policy that was for the request.
+    /// The fate of each policy that was for the request.
     pub records: Vec<PolicyRecord>,
 }
 
 impl PolicySet {
+    /// Returns the kinds other than the request's that mutating policies match it in: the objects
+    /// are converted into them.
+    pub fn mutating_kinds(
+        &self,
+        request: &AdmissionAttributes,
+        context: &PolicyContext<'_>,
+    ) -> BTreeSet<GroupVersionKind> {
+        other_kinds(self.mutating(), |policy| &policy.head, request, context)
+    }
+
     /// Evaluates the mutating policies for a request. `reinvocation` is that of the request, new
-    /// for its first pass.
+    /// for its first pass; its [`end_pass`](PolicyReinvocation::end_pass) has to be told of the
+    /// object that results.
     pub fn mutate(
         &self,
         request: &AdmissionAttributes,
@@ -131,7 +143,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    /// Returns the object if it was written back.
+    /// Returns the object of the last processed tuple if a mutation made it (PO-63, PO-81).
     fn run(
         &mut self,
         set: &PolicySet,
@@ -151,12 +163,12 @@ impl Run<'_> {
                 }
             }
         }
-        let object = match last.and_then(|kind| Some((kind, versions.get(kind)?))) {
-            Some((kind, versioned)) => self.write_back(kind, versioned, request, context)?,
-            None => None,
-        };
-        self.reinvocation.end(object.as_ref().or(request.object.as_ref()));
-        Ok(object)
+        let last = last.and_then(|kind| versions.get(kind)).filter(|last| last.is_dirty);
+        let object = last.and_then(|last| last.objects.object.as_ref());
+        if object.is_some() {
+            self.reinvocation.request();
+        }
+        Ok(object.map(|object| DeepValue::clone(object)))
     }
 
     /// Returns all tuples that match, and converts the objects into the kinds that they match
@@ -300,27 +312,6 @@ impl Run<'_> {
             self.reinvocation.note(key);
         }
         Ok(true)
-    }
-
-    /// Converts the object of the last processed tuple back (PO-63, PO-81, PO-87).
-    fn write_back(
-        &mut self,
-        kind: &GroupVersionKind,
-        versioned: &Versioned,
-        request: &AdmissionAttributes,
-        context: &PolicyContext<'_>,
-    ) -> Result<Option<DeepValue>, Status> {
-        let object = versioned.objects.object.as_ref().filter(|_| versioned.is_dirty);
-        let Some(object) = object else { return Ok(None) };
-        self.reinvocation.request();
-        let found = object.get("apiVersion").and_then(serde_json::Value::as_str);
-        let is_own = *kind == request.kind && found == Some(&request.kind.api_version());
-        match is_own {
-            true => Ok(Some(DeepValue::clone(object))),
-            false => context.objects.convert(object, &request.kind).map(Some).map_err(|error| {
-                Status::internal_error(&format!("failed to convert object: {error}"))
-            }),
-        }
     }
 }
 

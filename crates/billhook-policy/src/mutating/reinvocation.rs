@@ -1,4 +1,4 @@
-//! What the first pass of mutating policies leaves for the second (PO-80 to PO-82).
+//! The state that the first pass of mutating policies leaves for the second (PO-80 to PO-82).
 
 use std::collections::BTreeSet;
 
@@ -38,8 +38,8 @@ impl PolicyReinvocation {
         }
     }
 
-    /// The policies of a pass are over and leave an object.
-    pub(super) fn end(&mut self, object: Option<&DeepValue>) {
+    /// The policies of a pass are over and leave an object, in the version of the request.
+    pub fn end_pass(&mut self, object: Option<&DeepValue>) {
         self.last_output = object.cloned();
     }
 

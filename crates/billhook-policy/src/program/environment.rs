@@ -1,4 +1,4 @@
-//! What expressions may refer to, and what they must evaluate to (PO-12, PO-45).
+//! The names that expressions may refer to, and the types they must evaluate to (PO-12, PO-45).
 
 use billhook::webhook::RequestVariables;
 use billhook_cel::{Environment, Libraries, Program, Type};

@@ -13,7 +13,7 @@ use crate::program::{Role, Variables, compile, environment};
 /// A program, or the text of the compiler.
 pub(crate) type Compiled = Result<Program, String>;
 
-/// What policies of both kinds have.
+/// The parts that policies of both kinds have.
 pub(crate) struct Head {
     pub(crate) name: String,
     pub(crate) matcher: RequestMatcher,
@@ -77,7 +77,7 @@ impl Binding {
         }
     }
 
-    pub(crate) fn mutating(name: String, spec: MutatingBindingSpec) -> Self {
+    pub(crate) fn mutating(name: String, spec: &MutatingBindingSpec) -> Self {
         Binding {
             name,
             matcher: spec.match_resources.as_ref().map(RequestMatcher::new),

@@ -1,13 +1,16 @@
 //! Which policies and bindings a request goes to, and with which parameters (PO-21, PO-26 to
 //! PO-32, PO-41, PO-42).
 
+use std::collections::BTreeSet;
+
 use billhook::Scope;
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, Match, MatchConditions,
     RequestMatcher, Selection,
 };
-use billhook_apimachinery::{GroupVersionResource, Status, aggregate};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, Status, aggregate};
 
+use super::Indexed;
 use super::compiled::{Binding, Head};
 use crate::context::PolicyContext;
 use crate::document::{GROUP, ParamKind, PolicyKind};
@@ -91,6 +94,25 @@ pub(crate) fn matching_policy<'p>(
         }
     };
     Ok(Some(MatchedPolicy { matched, param_kind }))
+}
+
+/// Returns the kinds other than the request's that policies match it in.
+pub(crate) fn other_kinds<P>(
+    indexed: &Indexed<P>,
+    head: fn(&P) -> &Head,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> BTreeSet<GroupVersionKind> {
+    let equivalents = context.equivalents.equivalents(&request.resource, &request.subresource);
+    if is_exempt(&request.resource) || equivalents.iter().all(|it| *it == request.resource) {
+        return BTreeSet::new();
+    }
+    let candidates = indexed.index.candidates(request, context.equivalents).into_iter();
+    let kind = |position: usize| {
+        let matcher = &head(indexed.policies.get(position)?).matcher;
+        Some(selected(matcher, request, context).ok()??.kind)
+    };
+    candidates.filter_map(kind).filter(|kind| *kind != request.kind).collect()
 }
 
 /// Returns the bindings of a policy that are for a request, in order.

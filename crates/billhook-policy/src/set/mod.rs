@@ -11,7 +11,7 @@ use billhook::webhook::{MatcherIndex, RequestMatcher};
 pub(crate) use compiled::{Annotation, Binding, Mutating, Mutation, Validating, Validation};
 pub(crate) use matching::{
     Conditions, ConfigurationError, is_exempt, matching_bindings, matching_policy,
-    namespace_not_found,
+    namespace_not_found, other_kinds,
 };
 
 use crate::document::{MutatingAdmissionPolicy, PolicyDocument, ValidatingAdmissionPolicy};
@@ -86,7 +86,7 @@ impl PolicySet {
         let mut bindings: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
         for (name, binding) in of_mutating {
             let policy = binding.spec.policy_name.clone();
-            bindings.entry(policy).or_default().push(Binding::mutating(name, binding.spec));
+            bindings.entry(policy).or_default().push(Binding::mutating(name, &binding.spec));
         }
         let policies = mutating.into_iter().filter_map(|(name, policy)| {
             Some(Mutating::new(name.clone(), policy.spec, bindings.remove(&name)?))

@@ -1,4 +1,4 @@
-//! What policies of both kinds and bindings have in common.
+//! The checks that policies of both kinds and bindings have in common.
 
 use std::collections::BTreeSet;
 

@@ -83,7 +83,7 @@ impl Checks<'_> {
         let patch = ("jsonPatch", &mutation.json_patch);
         match mutation.patch_type.as_str() {
             "ApplyConfiguration" => {
-                self.forms(mutation, Role::ApplyConfiguration, apply, patch, path)
+                self.forms(mutation, Role::ApplyConfiguration, apply, patch, path);
             }
             "JSONPatch" => self.forms(mutation, Role::JsonPatch, patch, apply, path),
             "" => self.errors.push(FieldError::required(path.clone().name("patchType"), "")),

@@ -65,7 +65,7 @@ pub(super) enum Node {
     Choose(Box<(Node, Node, Chain)>),
 }
 
-/// What a literal with fields makes.
+/// The result of a literal with fields.
 #[derive(Debug)]
 pub(super) enum Made {
     Message(Message),

@@ -1,4 +1,4 @@
-//! What only expressions of mutations may call (PO-45).
+//! The functions that only expressions of mutations may call (PO-45).
 
 use super::declare::{Overload, Result, text};
 use crate::language::edition::Availability;

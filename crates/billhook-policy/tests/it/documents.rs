@@ -1,0 +1,124 @@
+//! Reading, defaults, validation and writing of policies and bindings (PO-01 to PO-16).
+
+use billhook_policy::{PolicyDocument, PolicyError, PolicyKind};
+use serde_json::{Value, json};
+
+use crate::support::{binding, mutating, policy};
+
+/// PO-02
+#[test]
+fn defaults() {
+    let document = policy("p", json!({"validations": [{"expression": "true"}]}));
+    let value = document.to_value();
+    assert_eq!(value["spec"]["failurePolicy"], "Fail");
+    let constraints = &value["spec"]["matchConstraints"];
+    assert_eq!(constraints["namespaceSelector"], json!({}));
+    assert_eq!(constraints["objectSelector"], json!({}));
+    assert_eq!(constraints["matchPolicy"], "Equivalent");
+    assert_eq!(constraints["resourceRules"][0]["scope"], "*");
+    assert_eq!(value["status"], json!({}));
+    assert_eq!(PolicyDocument::from_value(&value).unwrap(), document);
+    let value = binding("b", "p", json!({"matchResources": {}})).to_value();
+    assert_eq!(value["spec"]["matchResources"]["matchPolicy"], "Equivalent");
+    assert_eq!(value["spec"]["paramRef"], Value::Null);
+}
+
+#[test]
+fn other_documents_are_refused() {
+    let pod = json!({"apiVersion": "v1", "kind": "Pod"});
+    let error = PolicyDocument::from_value(&pod).unwrap_err();
+    assert!(matches!(error, PolicyError::Kind { .. }), "{error}");
+    let two = "{apiVersion: v1, kind: A}\n---\n{apiVersion: v1, kind: B}";
+    assert!(matches!(PolicyDocument::from_yaml(two), Err(PolicyError::Count(2))));
+    let wrong = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingAdmissionPolicy", "spec": {"mutations": 5}});
+    let error = PolicyDocument::from_value(&wrong).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "json: cannot unmarshal number into Go struct field \
+         MutatingAdmissionPolicySpec.spec.mutations of type []v1.Mutation"
+    );
+    let (_, unknown) = PolicyDocument::from_value_reporting(&json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "MutatingAdmissionPolicyBinding",
+        "spec": {"policyName": "p", "validationActions": ["Deny"]},
+    }))
+    .unwrap();
+    assert_eq!(unknown, ["unknown field \"spec.validationActions\""]);
+}
+
+/// PO-10: more annotations than a policy may have.
+#[test]
+fn too_many_annotations() {
+    let annotations: Vec<Value> = (0..21)
+        .map(|index| json!({"key": format!("k{index}"), "valueExpression": "'<'"}))
+        .collect();
+    let errors = policy("p", json!({"auditAnnotations": annotations})).validate();
+    let text = errors[0].to_string();
+    let start = "spec.auditAnnotations: Invalid value: \
+        [{\"Key\":\"k0\",\"ValueExpression\":\"'\\u003c'\"},";
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.ends_with("must not have more than 20 auditAnnotations"), "{text}");
+}
+
+/// PO-10, PO-12: one table for what recorded answers do not cover.
+#[test]
+fn errors() {
+    let validations = json!([{"expression": "true"}]);
+    for (more, expected) in [
+        (
+            json!({"validations": validations, "paramKind": {"apiVersion": "a/b/c", "kind": "K"}}),
+            "spec.paramKind.apiVersion: Invalid value: \"a/b/c\": unexpected GroupVersion string: \
+             a/b/c",
+        ),
+        (
+            json!({"validations": validations, "paramKind": {"apiVersion": "a/", "kind": "K"}}),
+            "spec.paramKind.apiVersion: Invalid value: \"a/\": version must be specified",
+        ),
+        (
+            json!({"auditAnnotations": [{"key": "k",
+                "valueExpression": format!("'{}'", "x".repeat(6000))}]}),
+            "spec.auditAnnotations[0].valueExpression: Required value: must not exceed 5120 bytes \
+             in length",
+        ),
+        (
+            json!({"validations": validations, "matchConditions": [
+                {"name": "a", "expression": "params == null"}]}),
+            "spec.matchConditions[0].expression: Invalid value: \"params == null\": compilation \
+             failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | \
+             params == null\n | ^",
+        ),
+    ] {
+        let errors = policy("p", more).validate();
+        assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+    }
+}
+
+/// PO-13: an expression that is stored already may use what is too new for others; that of a JSON
+/// patch may not.
+#[test]
+fn stored_expressions() {
+    let bad = |size: &str| policy("p", json!({"validations": [{"expression": size}]}));
+    let stored = bad("object.x == 1");
+    assert!(bad("object.x == 1").validate_update(Some(&stored)).is_empty());
+    assert_eq!(bad("zzz").validate_update(Some(&stored)).len(), 1);
+    // Conditions that do not change are not looked at.
+    let wrong = |name: &str| {
+        policy(
+            name,
+            json!({"validations": [{"expression": "true"}],
+                "matchConditions": [{"name": "a", "expression": "zzz"}]}),
+        )
+    };
+    assert_eq!(wrong("p").validate().len(), 1);
+    assert!(wrong("p").validate_update(Some(&wrong("p"))).is_empty());
+}
+
+/// PO-16
+#[test]
+fn reserved_names() {
+    let document = mutating("p.static.k8s.io", json!({}));
+    assert_eq!(document.kind(), PolicyKind::Mutating);
+    assert_eq!(document.warnings().len(), 1);
+    assert!(mutating("p", json!({})).warnings().is_empty());
+}

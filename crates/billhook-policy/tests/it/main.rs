@@ -1,0 +1,17 @@
+//! Tests of `billhook-policy` through its public API.
+
+#![allow(
+    clippy::allow_attributes,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    clippy::needless_pass_by_value,
+    clippy::panic,
+    clippy::unwrap_used,
+    reason = "helpers of tests may fail the test"
+)]
+
+mod documents;
+mod hostile;
+mod laws;
+mod support;
+mod validating;

@@ -1,0 +1,140 @@
+//! Evaluating policies where recorded answers do not reach (PO-11, PO-41, PO-47 to PO-53, PO-86).
+
+use billhook_policy::{PolicySet, PolicyVerdict};
+use serde_json::{Value, json};
+
+use crate::support::{World, binding, create, mutating, mutating_binding, policy};
+
+/// Returns the message after `denied request: `, if the request is denied.
+fn denial(spec: Value, policies: &[billhook_policy::PolicyDocument]) -> Option<String> {
+    let set = PolicySet::new(policies.iter().cloned());
+    let status = World::new().validate(&set, spec).result.err()?;
+    let (_, message) = status.message.split_once("denied request: ").unwrap();
+    Some(message.to_owned())
+}
+
+fn one(more: Value) -> Vec<billhook_policy::PolicyDocument> {
+    vec![policy("p", more), binding("b", "p", json!({}))]
+}
+
+/// PO-11: a repeated name can make a variable that refers to itself.
+#[test]
+fn a_circle_of_variables_is_an_error() {
+    let more = json!({
+        "variables": [{"name": "a", "expression": "1"},
+            {"name": "b", "expression": "variables.a"},
+            {"name": "a", "expression": "variables.b"}],
+        "validations": [{"expression": "variables.a == 1"}],
+    });
+    let message = denial(json!({}), &one(more)).unwrap();
+    assert!(message.contains("it refers to itself"), "{message}");
+}
+
+/// PO-48: variables take from the shared budget, and each has a limit of its own.
+#[test]
+fn costs() {
+    let ten = "[1,2,3,4,5,6,7,8,9,10]";
+    let loops = |levels: usize, inner: &str| {
+        (0..levels).fold(inner.to_owned(), |inner, level| format!("{ten}.all(v{level}, {inner})"))
+    };
+    let dear = loops(6, "true");
+    let message = denial(json!({}), &one(json!({"validations": [{"expression": dear}]})));
+    let message = message.unwrap();
+    assert!(message.ends_with("operation cancelled: actual cost limit exceeded"), "{message}");
+
+    // A variable costs about 400,000, and there are 40 of them.
+    let costly = loops(5, "true");
+    let variables: Vec<Value> =
+        (0..40).map(|index| json!({"name": format!("x{index}"), "expression": costly})).collect();
+    let uses: Vec<String> = (0..40).map(|index| format!("variables.x{index}")).collect();
+    let more = json!({"variables": variables, "validations": [{"expression": uses.join(" && ")}]});
+    let message = denial(json!({}), &one(more)).unwrap();
+    assert!(message.contains("running out of cost budget"), "{message}");
+}
+
+/// PO-47: a variable is evaluated once in a pass.
+#[test]
+fn variables_are_remembered() {
+    let ten = "[1,2,3,4,5,6,7,8,9,10]";
+    let costly =
+        (0..5).fold("true".to_owned(), |inner, level| format!("{ten}.all(v{level}, {inner})"));
+    let validations: Vec<Value> = (0..60).map(|_| json!({"expression": "variables.x"})).collect();
+    let more = json!({"variables": [{"name": "x", "expression": costly}],
+        "validations": validations});
+    assert_eq!(denial(json!({}), &one(more)), None);
+}
+
+/// PO-41
+#[test]
+fn a_missing_namespace_fails_the_request() {
+    let more = json!({"failurePolicy": "Ignore", "validations": [{"expression": "true"}]});
+    let set = PolicySet::new(one(more));
+    let world = World::new();
+    let request = create(json!({})).namespace("gone");
+    let status = set.validate(&request, &world.context()).result.unwrap_err();
+    assert_eq!((status.code, status.message.as_str()), (404, "namespaces \"gone\" not found"));
+}
+
+/// PO-30, PO-53: every parameter counts, the first denial is told.
+#[test]
+fn parameters_by_selector() {
+    let world = World::new()
+        .limit("a", &json!({"of": "size"}), 5)
+        .limit("b", &json!({"of": "size"}), 3)
+        .limit("c", &json!({"of": "color"}), 1);
+    let set = PolicySet::new([
+        policy(
+            "p",
+            json!({"paramKind": {"apiVersion": "example.com/v1", "kind": "Limit"},
+                "validations": [{"expression": "object.spec.size <= params.max",
+                    "messageExpression": "'at most ' + string(params.max)"}]}),
+        ),
+        binding(
+            "b",
+            "p",
+            json!({"paramRef": {"selector": {"matchLabels": {"of": "size"}},
+                "parameterNotFoundAction": "Deny"}}),
+        ),
+    ]);
+    let outcome = world.validate(&set, json!({"size": 4}));
+    assert!(outcome.result.unwrap_err().message.ends_with("denied request: at most 3"));
+    let told: Vec<_> =
+        outcome.records.iter().map(|it| (it.parameter.as_str(), it.verdict.clone())).collect();
+    assert_eq!(told[0], ("shop/a", PolicyVerdict::Admitted));
+    assert!(matches!(told[1], ("shop/b", PolicyVerdict::Denied { .. })));
+    assert_eq!(told.len(), 2);
+    let message = world.validate(&set, json!({"size": 9})).result.unwrap_err().message;
+    assert!(message.ends_with("denied request: at most 5"), "{message}");
+}
+
+/// PO-46: where only labels are known, they are what `namespaceObject` has.
+#[test]
+fn labels_of_the_namespace() {
+    let more = |value: &str| {
+        let expression = format!("namespaceObject.metadata.labels['env'] == '{value}'");
+        json!({"validations": [{"expression": expression}]})
+    };
+    assert_eq!(denial(json!({}), &one(more("prod"))), None);
+    assert!(denial(json!({}), &one(more("dev"))).is_some());
+}
+
+/// PO-86: what succeeded stays.
+#[test]
+fn half_a_policy() {
+    let apply = |expression: &str| {
+        json!({"patchType": "ApplyConfiguration",
+            "applyConfiguration": {"expression": expression}})
+    };
+    let mutations = [
+        apply("Object{spec: Object.spec{a: 1}}"),
+        apply("Object{spec: Object.spec{b: object.spec.nope}}"),
+        apply("Object{spec: Object.spec{c: object.spec.a + 1}}"),
+    ];
+    let more = json!({"failurePolicy": "Ignore", "reinvocationPolicy": "Never",
+        "mutations": mutations});
+    let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p")]);
+    let outcome = World::new().mutate(&set, json!({}));
+    assert_eq!(outcome.result, Ok(()));
+    assert_eq!(outcome.object.unwrap()["spec"], json!({"a": 1, "c": 2}));
+    assert!(matches!(outcome.records[1].verdict, PolicyVerdict::ErrorIgnored(_)));
+}

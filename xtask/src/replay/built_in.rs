@@ -1,0 +1,251 @@
+//! Requests for built-in kinds: policies, which are validated and returned, and the few others that
+//! policies were recorded with.
+
+use billhook::apply::MergeSchema;
+use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
+use billhook::{Scope, Status};
+use billhook_admission::policy::{PolicyDocument, PolicyKind};
+use billhook_admission::{
+    BoxFuture, Chain, ObjectModel, ObjectModelError, RequestOptions, UnknownObjects,
+};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
+use serde_json::{Map, Value, json};
+
+use super::cluster::Response;
+use super::request::{Request, Route, user};
+use super::scenario::text;
+
+/// The kinds whose fields are known.
+const KNOWN: [(&str, &[&str]); 2] =
+    [("ConfigMap", &["binaryData", "data", "immutable"]), ("Namespace", &["spec", "status"])];
+/// A UID like any other.
+const UID: &str = "00000000-0000-4000-8000-000000000000";
+
+static UNKNOWN: UnknownObjects = UnknownObjects;
+
+/// Objects of built-in kinds.
+pub(super) struct BuiltIns;
+
+impl ObjectModel for BuiltIns {
+    fn convert<'a>(
+        &'a self,
+        object: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
+        UNKNOWN.convert(object, to)
+    }
+
+    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), ObjectModelError> {
+        Ok(())
+    }
+
+    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        let texts = json!({"type": "object", "additionalProperties": {"type": "string"}});
+        let properties = match kind.kind.as_str() {
+            "ConfigMap" => json!({"data": texts, "binaryData": texts,
+                "immutable": {"type": "boolean"}}),
+            "Namespace" => json!({
+                "spec": {"type": "object", "properties": {"finalizers":
+                    {"type": "array", "items": {"type": "string"}}}},
+                "status": {"type": "object", "properties": {"phase": {"type": "string"}}},
+            }),
+            _ => return None,
+        };
+        let schema = json!({"type": "object", "properties": properties});
+        let written: JsonSchemaProps = serde_json::from_value(schema).ok()?;
+        let mut options = CompileOptions::default();
+        options.resource_root = true;
+        let compiled = CompiledSchema::of_part(&written, options);
+        Some(MergeSchema::new(&compiled, &written, false))
+    }
+
+    fn check_readable(
+        &self,
+        object: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        let Some((_, fields)) = KNOWN.iter().find(|(known, _)| *known == kind.kind) else {
+            return Ok(());
+        };
+        let members = object.as_object().into_iter().flatten();
+        for (name, _) in members {
+            let is_common = ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+            if !is_common && !fields.contains(&name.as_str()) {
+                let error = format!("strict decoding error: unknown field \"{name}\"");
+                return Err(error.into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Answers a write of a policy or a binding.
+pub(super) fn write_policy(
+    request: &Request,
+    route: &Route<'_>,
+    stored: &[Value],
+) -> Option<Response> {
+    let kind = PolicyKind::ALL.into_iter().find(|kind| kind.resource() == route.resource)?;
+    let body = request.body_value()?;
+    let old = stored.iter().find(|document| {
+        PolicyDocument::kind_of(document) == Some(kind)
+            && text(document, "/metadata/name") == route.name
+    });
+    let new = match request.method.as_str() {
+        "POST" => DeepValue::from(body),
+        "PATCH" => {
+            let mut merged = deep_clone(old?);
+            merge_patch(&mut merged, &body);
+            DeepValue::from(merged)
+        }
+        _ => return None,
+    };
+    let (document, unknown) = PolicyDocument::from_value_reporting(&new).ok()?;
+    let old = old.and_then(|old| PolicyDocument::from_value(old).ok());
+    let errors = document.validate_update(old.as_ref());
+    if !errors.is_empty() {
+        return Some(Response::refused(&document.refusal(&errors)));
+    }
+    let mut value = document.to_value();
+    let spec_of = |document: &PolicyDocument| document.to_value().get("spec").map(deep_clone);
+    let changed = old.as_ref().is_some_and(|old| spec_of(old) != spec_of(&document));
+    set(&mut value, "metadata", "uid", UID.into());
+    set(&mut value, "metadata", "generation", (1 + i64::from(changed)).into());
+    set(&mut value, "metadata", "creationTimestamp", billhook_admission::timestamp().into());
+    let mut response = Response::new(if old.is_some() { 200 } else { 201 }, value);
+    response.warnings = unknown.into_iter().chain(document.warnings()).collect();
+    Some(response)
+}
+
+/// Answers a write of another built-in kind.
+pub(super) async fn write(
+    request: &Request,
+    route: &Route<'_>,
+    chain: Chain,
+    stored: &[DeepValue],
+) -> Option<Response> {
+    let body = request.body_value()?;
+    let (is_create, object, old) = match request.method.as_str() {
+        "POST" => (true, DeepValue::from(body), None),
+        "PATCH" => {
+            let old = stored.iter().find(|it| text(it, "/metadata/name") == route.name)?;
+            let mut merged = deep_clone(old);
+            merge_patch(&mut merged, &body);
+            (false, DeepValue::from(merged), Some(old))
+        }
+        _ => return None,
+    };
+    let (api_version, kind) = (text(&object, "/apiVersion"), text(&object, "/kind"));
+    if kind == "SelfSubjectAccessReview" {
+        return Some(review(request, route, chain, &object).await);
+    }
+    let resource = ApiResource::built_in(api_version, kind)?;
+    let is_namespace = kind == "Namespace";
+    let name = text(&object, "/metadata/name").to_owned();
+    let mut attributes = match old {
+        Some(old) => resource.update(object, old.clone()),
+        None => resource.create(object),
+    };
+    attributes.user = user();
+    attributes.dry_run = route.is_dry_run();
+    let add_label = |attributes: &mut AdmissionAttributes| {
+        if let Some(object) = attributes.object.as_mut().filter(|_| is_namespace) {
+            let labels = object.pointer("/metadata/labels").cloned().unwrap_or_else(|| json!({}));
+            set(object, "metadata", "labels", labels);
+            let name = json!({"metadata": {"labels": {"kubernetes.io/metadata.name": name}}});
+            merge_patch(object, &name);
+        }
+    };
+    add_label(&mut attributes);
+    let options = RequestOptions::default();
+    let outcome = chain.run(attributes, &options, |_, _| Ok(())).await;
+    let annotations = outcome.annotations.iter();
+    let annotations = annotations.map(|(key, it)| (key.to_owned(), it.value.clone())).collect();
+    let answer = match outcome.result {
+        Err(status) => Response::refused(&status),
+        Ok(attributes) => {
+            let mut object = attributes.object.unwrap_or_default();
+            set(&mut object, "metadata", "uid", UID.into());
+            set(
+                &mut object,
+                "metadata",
+                "creationTimestamp",
+                billhook_admission::timestamp().into(),
+            );
+            if is_namespace {
+                set(&mut object, "spec", "finalizers", json!(["kubernetes"]));
+                set(&mut object, "status", "phase", "Active".into());
+            }
+            Response::new(if is_create { 201 } else { 200 }, object)
+        }
+    };
+    Some(Response { warnings: outcome.warnings.texts(), annotations, ..answer })
+}
+
+/// A review of access: everything is allowed, unless the chain refuses it.
+async fn review(
+    request: &Request,
+    route: &Route<'_>,
+    chain: Chain,
+    object: &DeepValue,
+) -> Response {
+    let kind = GroupVersionKind::new(route.group, route.version, text(object, "/kind"));
+    let resource = GroupVersionResource::new(route.group, route.version, route.resource);
+    let resource = ApiResource::new(resource, kind, Scope::Cluster);
+    let attributes = resource.create(object.clone());
+    debug_assert_eq!(attributes.operation, Operation::Create, "{}", request.method);
+    let options = RequestOptions::default();
+    let refused: Result<_, Status> = chain.run(attributes, &options, |_, _| Ok(())).await.result;
+    match refused {
+        Err(status) => Response::refused(&status),
+        Ok(_) => {
+            let mut object = object.clone();
+            set(&mut object, "status", "allowed", true.into());
+            merge_patch(&mut object, &json!({"metadata": {}}));
+            Response::new(201, object)
+        }
+    }
+}
+
+/// The namespace as it is stored, with what the server sets.
+pub(super) fn stored_namespace(namespace: &Value) -> DeepValue {
+    let mut stored = DeepValue::from(deep_clone(namespace));
+    let name = text(namespace, "/metadata/name").to_owned();
+    let label = json!({"metadata": {"labels": {"kubernetes.io/metadata.name": name}}});
+    merge_patch(&mut stored, &label);
+    set(&mut stored, "metadata", "uid", UID.into());
+    set(&mut stored, "metadata", "resourceVersion", "7".into());
+    set(&mut stored, "metadata", "creationTimestamp", billhook_admission::timestamp().into());
+    set(&mut stored, "spec", "finalizers", json!(["kubernetes"]));
+    set(&mut stored, "status", "phase", "Active".into());
+    stored
+}
+
+/// Sets a member of a member.
+fn set(object: &mut Value, part: &str, name: &str, value: Value) {
+    let Value::Object(members) = object else { return };
+    let part = members.entry(part.to_owned()).or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(part) = part {
+        part.insert(name.to_owned(), value);
+    }
+}
+
+/// RFC 7386
+fn merge_patch(target: &mut Value, patch: &Value) {
+    let Value::Object(patch) = patch else {
+        *target = patch.clone();
+        return;
+    };
+    if !target.is_object() {
+        *target = Value::Object(Map::new());
+    }
+    let Value::Object(members) = target else { return };
+    for (name, value) in patch {
+        match value {
+            Value::Null => drop(members.remove(name)),
+            value => merge_patch(members.entry(name.clone()).or_insert(Value::Null), value),
+        }
+    }
+}
