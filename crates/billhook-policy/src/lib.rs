@@ -13,11 +13,13 @@ mod activation;
 mod cluster;
 mod context;
 mod document;
+mod lints;
 mod mutating;
 mod params;
 mod program;
 mod record;
 mod set;
+mod type_check;
 mod validating;
 mod validation;
 
@@ -30,7 +32,9 @@ pub use document::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
     ValidatingPolicySpec, ValidatingPolicyStatus, Validation, Variable,
 };
+pub use lints::{PolicyLint, lint_policies_together};
 pub use mutating::{MutationOutcome, PolicyReinvocation};
 pub use record::{PolicyRecord, PolicyVerdict};
 pub use set::PolicySet;
+pub use type_check::PolicyTypes;
 pub use validating::ValidationOutcome;

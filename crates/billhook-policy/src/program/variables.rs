@@ -30,6 +30,11 @@ impl Variables {
         self.programs.insert(name, program);
     }
 
+    /// Declares a variable of a type without a program.
+    pub(crate) fn declare_as(&mut self, name: &str, type_: Type) {
+        self.types.insert(name.into(), type_);
+    }
+
     /// Declares `variables` with those that were added.
     pub(crate) fn declare(&self, environment: Environment) -> Environment {
         let of = ObjectType::new(TYPE_NAME, self.types.clone());

@@ -10,7 +10,9 @@
     reason = "helpers of tests may fail the test"
 )]
 
+mod advice;
 mod documents;
+mod examples;
 mod hostile;
 mod laws;
 mod support;

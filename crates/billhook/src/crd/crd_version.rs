@@ -7,6 +7,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
+use billhook_cel::schema::SchemaType;
 use billhook_decode::Decoder;
 use billhook_defaulting::LimitError;
 use billhook_definition::types::Column;
@@ -123,6 +124,11 @@ impl CrdVersion {
     pub(crate) fn rules(&self) -> Option<&Rules> {
         let compile = || Rules::new(&self.data.written, self.validator());
         self.data.rules.get_or_init(compile).as_ref()
+    }
+
+    /// Returns the type of its objects in expressions; none without a schema (CE-04).
+    pub fn expression_type(&self) -> Option<SchemaType> {
+        SchemaType::of(self.data.structural.as_ref()?.root(), true, self.definition().kubernetes())
     }
 
     /// Returns the merge types of its schema, which are made at the first use.
