@@ -16,6 +16,7 @@ use crate::owners::Owners;
 use crate::policy::{Config, Known};
 use crate::serve::Serve;
 use crate::server::{Server, Versions, versions};
+use crate::shell::{Completions, Man};
 use crate::size::Size;
 use crate::suites::Test;
 use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
@@ -70,6 +71,10 @@ pub(crate) enum Subcommands {
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::EXIT_STATUS)]
     Explain(Explain),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Write manual pages
+    Man(Man),
 }
 
 const CHECK_EXIT_STATUS: &str = "\
@@ -329,6 +334,7 @@ impl Subcommands {
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
+            Subcommands::Completions(_) | Subcommands::Man(_) => return Ok(()),
             Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {
                 ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))

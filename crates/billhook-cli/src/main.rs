@@ -24,6 +24,7 @@ mod problem;
 mod report;
 mod serve;
 mod server;
+mod shell;
 mod size;
 mod stored;
 mod suites;
@@ -33,7 +34,7 @@ mod work;
 use std::io;
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 
 use crate::problem::{Place, Problem, Status};
 
@@ -56,6 +57,10 @@ fn main() -> ExitCode {
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
+        args::Subcommands::Completions(command) => {
+            shell::completions(command, args::Cli::command())
+        }
+        args::Subcommands::Man(command) => shell::man(command, args::Cli::command()),
     };
     exit_code(run.map(Status::code))
 }

@@ -139,7 +139,7 @@ pub(crate) fn entries(directory: &Path) -> Result<Vec<(PathBuf, bool)>, FileErro
     Ok(found)
 }
 
-fn is_manifest(path: &Path) -> bool {
+pub(crate) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|known| extension == *known)
 }

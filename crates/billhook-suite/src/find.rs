@@ -4,27 +4,34 @@ use std::path::{Path, PathBuf};
 
 use billhook_findings::Source;
 
+use crate::examples;
 use crate::files::{self, FileError, ReadFile};
 use crate::openshift;
 
 /// Returns the suites below a directory, sorted: those in the layout of OpenShift's API repository,
-/// and all files of YAML that have `cases` or `crdName` at the top. Links to directories are not
-/// followed.
+/// all files of YAML that have `cases` or `crdName` at the top, and directories with examples in
+/// `valid` and `invalid`. Links to directories are not followed.
 ///
 /// # Errors
 ///
 /// If a file or directory cannot be read.
 pub fn find_suites(directory: &Path, read: ReadFile) -> Result<Vec<PathBuf>, FileError> {
-    let mut suites = Vec::new();
-    for path in files::files_below(directory)? {
-        if !openshift::is_suite(&path) {
-            let source = files::read(&path, read)?;
-            if !is_suite(&source) {
-                continue;
+    let (mut suites, mut open) = (Vec::new(), vec![directory.to_owned()]);
+    while let Some(directory) = open.pop() {
+        let has_examples = examples::is_examples(&directory);
+        for (path, is_directory) in files::entries(&directory)? {
+            if is_directory {
+                let is_part = has_examples && examples::is_part(&path);
+                open.extend((!is_part).then_some(path));
+            } else if files::is_manifest(&path)
+                && (openshift::is_suite(&path) || is_suite(&*files::read(&path, read)?))
+            {
+                suites.push(path);
             }
         }
-        suites.push(path);
+        suites.extend(has_examples.then_some(directory));
     }
+    suites.sort();
     Ok(suites)
 }
 

@@ -11,6 +11,7 @@ use billhook_findings::{Finding, Place, Severity, Source, Subject};
 use serde_json::Value;
 
 use crate::cluster::Cluster;
+use crate::examples;
 use crate::exercise::Exercise;
 use crate::failure::{Failure, Stage};
 use crate::files::{self, FileError, FoundDefinition, ReadFile};
@@ -141,6 +142,8 @@ pub struct Run {
 struct Document {
     suite: Suite,
     place: Place,
+    /// The places of the objects of cases that are files of their own.
+    examples: Vec<Place>,
 }
 
 #[derive(Clone, Debug)]
@@ -160,12 +163,17 @@ enum CaseId {
 }
 
 impl Plan {
-    /// Reads a suite, and the files that it needs.
+    /// Reads a suite, and the files that it needs. A directory is one with examples: manifests in
+    /// `valid` and `invalid`, beside definitions if the options have none. A comment `# error: TEXT`
+    /// in an invalid manifest is a part of its error.
     ///
     /// # Errors
     ///
     /// If one of them cannot be read, or if a server would not accept a definition.
     pub fn load(path: &Path, options: &PlanOptions) -> Result<Self, PlanError> {
+        if path.is_dir() {
+            return Self::load_examples(path, options);
+        }
         let source = files::read(path, options.read).map_err(|error| PlanError::of_file(&error))?;
         let suite = Suite::read(source.bytes())
             .map_err(|error| PlanError { place: error.place(), ..PlanError::new(path, error) })?;
@@ -174,7 +182,7 @@ impl Plan {
             versions.push(options.kubernetes);
         }
         let groups = definitions(path, &suite, options)?;
-        let document = Document { place: place(source), suite };
+        let document = Document { place: place(source), suite, examples: Vec::new() };
         let document = Arc::new(document);
         let mut loader = Loader { path, read: options.read, document, runs: Vec::new() };
         for kubernetes in &versions {
@@ -184,6 +192,26 @@ impl Plan {
                 loader.objects(group, *kubernetes, shown)?;
             }
         }
+        Ok(Plan { runs: loader.runs })
+    }
+
+    fn load_examples(path: &Path, options: &PlanOptions) -> Result<Self, PlanError> {
+        let failed = |error: FileError| PlanError::of_file(&error);
+        let (mut suite, mut examples) = (Suite::default(), Vec::new());
+        for (case, place) in examples::cases(path, options.read).map_err(failed)? {
+            suite.cases.push(case);
+            examples.push(place);
+        }
+        let Some(place) = examples.first().cloned() else {
+            return Err(PlanError::new(path, "no manifests in `valid` or `invalid` here"));
+        };
+        let definitions = match &options.definitions {
+            Some(given) => given.clone(),
+            None => examples::definitions(path, options.read).map_err(failed)?,
+        };
+        let document = Arc::new(Document { suite, place, examples });
+        let mut loader = Loader { path, read: options.read, document, runs: Vec::new() };
+        loader.objects(&definitions, options.kubernetes, None)?;
         Ok(Plan { runs: loader.runs })
     }
 
@@ -392,6 +420,9 @@ impl Run {
     /// what it is run against.
     pub fn name(&self) -> String {
         let Some(case) = self.case() else { return String::new() };
+        if !self.document.examples.is_empty() {
+            return case.name().to_owned();
+        }
         let mut name = format!("{}: {}", case.list(), case.name());
         if let Case::Object { row: Some(row), .. } = case {
             let value = billhook_apimachinery::excerpt(row.value);
@@ -407,7 +438,16 @@ impl Run {
 
     /// Returns the file of the suite.
     pub fn file(&self) -> &str {
-        self.document.place.source.name()
+        self.place().source.name()
+    }
+
+    /// The document of the case.
+    fn place(&self) -> &Place {
+        let example = match self.id {
+            CaseId::Object(index) => self.document.examples.get(index),
+            _ => None,
+        };
+        example.unwrap_or(&self.document.place)
     }
 
     /// Runs the case.
@@ -464,18 +504,20 @@ impl Run {
     pub fn finding(&self, failure: &Failure) -> Finding {
         let fields: &[&str] = match (&self.target, self.id) {
             (_, CaseId::Row(..)) => &[],
+            _ if !self.document.examples.is_empty() => &[],
             (Target::Cluster { .. }, _) => own_fields(failure),
             (Target::Definition { .. }, _) => listed_field(failure),
         };
         let path = fields.iter().fold(self.path(), |path, field| path.name(field));
         let text = format!("{}: {failure}", self.case_name());
-        Finding::new(Severity::Error, RULE, text).at(&self.document.place, path)
+        Finding::new(Severity::Error, RULE, text).at(self.place(), path)
     }
 
     /// The path of the case in its suite.
     fn path(&self) -> FieldPath {
         let top = FieldPath::default();
         match self.id {
+            CaseId::Object(_) if !self.document.examples.is_empty() => top,
             CaseId::Create(index) => top.name("tests").name("onCreate").index(index),
             CaseId::Update(index) => top.name("tests").name("onUpdate").index(index),
             CaseId::Object(index) => top.name("cases").index(index),

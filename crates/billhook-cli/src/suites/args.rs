@@ -42,8 +42,13 @@ pub(crate) struct Test {
     /// Write the coverage of the lines of the CRDs as a tracefile of lcov, which editors show
     #[arg(long, value_name = "FILE")]
     pub(crate) coverage_lcov: Option<PathBuf>,
-    /// Suites: files, or directories that are searched for them
-    #[arg(value_name = "SUITE", required = true)]
+    /// Print a suite for the CRD of --crd: the smallest valid object, and a failing case for each
+    /// constraint for which one is found
+    #[arg(long, requires = "crd", conflicts_with_all = ["suites", "filter", "format", "durations", "coverage", "coverage_json", "coverage_lcov"])]
+    pub(crate) generate: bool,
+    /// Suites: files, or directories that are searched for them and for examples of CRDs in `valid`
+    /// and `invalid`
+    #[arg(value_name = "SUITE", required_unless_present = "generate")]
     pub(crate) suites: Vec<PathBuf>,
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use billhook::CustomResourceDefinition;
 use billhook_suite::{
-    Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites,
+    Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites, generate,
 };
 
 use crate::crd_files::Files;
@@ -28,6 +28,9 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     let start = Instant::now();
     let mut problems = Vec::new();
     let options = options(command, &mut problems);
+    if command.generate {
+        return generated(&problems, options.definitions.as_deref().unwrap_or_default());
+    }
     let suites = suites(&command.suites, &mut problems);
     let mut status = messages::problems(&problems);
     let mut printer = Printer::new(command.findings.given(), command.durations);
@@ -84,6 +87,28 @@ fn coverage(command: &Test, options: &PlanOptions, runs: &[&Run]) -> io::Result<
             let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
             messages::problem(&problem);
             status = problem.status;
+        }
+    }
+    Ok(status)
+}
+
+/// Prints a suite for a definition.
+fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> io::Result<Status> {
+    let mut status = messages::problems(problems);
+    let [definition] = definitions else {
+        let message = format!("`--generate` is for one CRD, found {}", definitions.len());
+        let names: Vec<&str> = definitions.iter().map(FoundDefinition::file).collect();
+        let place = if names.is_empty() { "--crd".to_owned() } else { names.join(", ") };
+        let problem = Problem::unusable(Place::file(&place), message);
+        messages::problem(&problem);
+        return Ok(problem.status);
+    };
+    match generate(definition, definition.file()) {
+        Ok(text) => messages::write(&text)?,
+        Err(error) => {
+            let problem = Problem::unusable(Place::file(definition.file()), error.to_string());
+            messages::problem(&problem);
+            status = status.max(problem.status);
         }
     }
     Ok(status)

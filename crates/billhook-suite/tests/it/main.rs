@@ -12,5 +12,6 @@
 mod assertions;
 mod coverage;
 mod failures;
+mod generate;
 mod layout;
 mod own;

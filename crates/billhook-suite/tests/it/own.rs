@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use billhook_apimachinery::record::{Record, Type, TypedRecord as _};
-use billhook_suite::{Plan, PlanOptions, Suite};
+use billhook_suite::{Plan, PlanOptions, Suite, find_suites};
 use serde_json::{Value, json};
 
 fn root() -> PathBuf {
@@ -169,4 +169,25 @@ fn below(whole: &Value, schema: &Value, type_: Type, path: &str) {
         Type::Any => {}
         other => panic!("{path}: {other:?}"),
     }
+}
+
+#[test]
+fn examples_are_accepted_or_refused() {
+    assert_eq!(failures("examples"), [""; 0]);
+    let directory = root().join("fixtures/suites/examples");
+    let found = find_suites(&directory, |path| std::fs::read(path)).unwrap();
+    assert_eq!(found, std::slice::from_ref(&directory));
+    let plan = Plan::load(&directory, &PlanOptions::default()).unwrap();
+    let names: Vec<String> = plan.runs().iter().map(billhook_suite::Run::name).collect();
+    assert_eq!(
+        names,
+        [
+            "valid/window.yaml (document 1)",
+            "valid/window.yaml (document 2)",
+            "invalid/window.yaml (document 1)",
+            "invalid/window.yaml (document 2)",
+        ]
+    );
+    let empty = Plan::load(&root().join("fixtures/crds"), &PlanOptions::default()).unwrap_err();
+    assert!(empty.to_string().ends_with("no manifests in `valid` or `invalid` here"), "{empty}");
 }

@@ -1,0 +1,12 @@
+# A static binary on an empty base: docker run --rm -v "$PWD:/work" billhook check crds
+FROM rust:1.89-alpine AS build
+RUN apk add --no-cache build-base
+WORKDIR /source
+COPY . .
+RUN cargo build --release --locked --package billhook-cli
+
+FROM scratch
+COPY --from=build /source/target/release/billhook /billhook
+WORKDIR /work
+USER 65532:65532
+ENTRYPOINT ["/billhook"]

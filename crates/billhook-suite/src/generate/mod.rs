@@ -1,0 +1,120 @@
+//! A suite made of a definition: the smallest valid object, and a case that fails for each
+//! constraint.
+
+mod changes;
+mod constraints;
+mod oracle;
+mod pattern;
+mod sample;
+mod write;
+
+use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
+use billhook_apimachinery::value::deep_clone;
+use serde_json::Value;
+
+use crate::files::FoundDefinition;
+use crate::install::set_metadata;
+use constraints::Constraints;
+use oracle::Oracle;
+use sample::sample;
+use write::Writer;
+
+/// A definition that no suite can be made of.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum GenerateError {
+    /// The definition cannot be served.
+    #[error(transparent)]
+    Definition(#[from] CrdError),
+    /// No version is served, or none has a schema.
+    #[error("the definition serves no version with a schema")]
+    NoVersion,
+    /// The search has found no object that a server accepts.
+    #[error("found no valid object; an example: {0}")]
+    NoValidObject(String),
+}
+
+/// Returns the text of a suite for the stored version of a definition or, if that is not served,
+/// the first served one. `file` is the file of the definition as seen from the suite.
+///
+/// The cases are found by search: a rule for which no counterexample is found has none.
+///
+/// # Errors
+///
+/// If no suite can be made of the definition.
+pub fn generate(definition: &FoundDefinition, file: &str) -> Result<String, GenerateError> {
+    let crd = CustomResourceDefinition::from_value(&definition.value)?;
+    let served = |version: &CrdVersion| version.is_served();
+    let stored = crd.versions().filter(served).find(|version| version.is_storage());
+    let version = stored.or_else(|| crd.versions().find(served));
+    let version = version.ok_or(GenerateError::NoVersion)?;
+    let schema = schema(&definition.value, version.name()).ok_or(GenerateError::NoVersion)?;
+    let oracle = Oracle::new(version.clone());
+    let mut object = sample(schema);
+    if let Some(members) = object.as_object_mut() {
+        members.insert("apiVersion".to_owned(), version.api_version().into());
+        members.insert("kind".to_owned(), crd.kind().into());
+    }
+    set_metadata(&mut object, "name", Some("example"));
+    let valid = oracle.valid_near(schema, &object).ok_or_else(|| {
+        let errors = oracle.errors(&object, None);
+        GenerateError::NoValidObject(errors.first().map(ToString::to_string).unwrap_or_default())
+    })?;
+    let mut writer = Writer::new(crd.name(), file, &valid);
+    let mut constraints = Constraints { oracle: &oracle, schema, valid: &valid, found: Vec::new() };
+    constraints.search();
+    for broken in &constraints.found {
+        writer.case(broken, &valid);
+    }
+    Ok(writer.finish())
+}
+
+fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {
+    let versions = definition.pointer("/spec/versions")?.as_array()?;
+    let is_it = |known: &&Value| known.get("name").and_then(Value::as_str) == Some(version);
+    versions.iter().find(is_it)?.pointer("/schema/openAPIV3Schema")
+}
+
+/// A step to a value in an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Name(String),
+    Index(usize),
+}
+
+/// The value at a place.
+fn find<'v>(object: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+    steps.iter().try_fold(object, |value, step| match step {
+        Step::Name(name) => value.get(name),
+        Step::Index(index) => value.get(index),
+    })
+}
+
+/// The object with another value at a place that is there; without a value, without the member.
+fn replaced(object: &Value, steps: &[Step], value: Option<Value>) -> Value {
+    let mut object = deep_clone(object);
+    let Some((last, above)) = steps.split_last() else { return value.unwrap_or(object) };
+    let mut place = Some(&mut object);
+    for step in above {
+        place = place.and_then(|value| match step {
+            Step::Name(name) => value.get_mut(name),
+            Step::Index(index) => value.get_mut(index),
+        });
+    }
+    match (last, place, value) {
+        (Step::Name(name), Some(Value::Object(members)), Some(value)) => {
+            members.insert(name.clone(), value);
+        }
+        (Step::Name(name), Some(Value::Object(members)), None) => {
+            members.remove(name);
+        }
+        (Step::Index(index), Some(Value::Array(items)), Some(value)) => {
+            match items.get_mut(*index) {
+                Some(item) => *item = value,
+                None => items.push(value),
+            }
+        }
+        _ => {}
+    }
+    object
+}

@@ -1,0 +1,189 @@
+//! The smallest value of a schema.
+
+use billhook_apimachinery::value::grow;
+use serde_json::{Map, Number, Value, json};
+
+use super::pattern;
+
+/// How many items or members a value is given to be large enough.
+const MAX_COUNT: u64 = 100;
+
+/// Returns the smallest value that a schema allows, rules aside.
+pub(super) fn sample(schema: &Value) -> Value {
+    grow(|| sampled(schema, 0))
+}
+
+/// A value that differs from others of its schema by a number.
+fn sampled(schema: &Value, number: u64) -> Value {
+    if let Some(values) = schema.get("enum").and_then(Value::as_array) {
+        let at = usize::try_from(number).unwrap_or_default();
+        return values.get(at).or(values.first()).cloned().unwrap_or_default();
+    }
+    match text(schema, "type") {
+        "object" => object(schema),
+        "array" => {
+            let items = schema.get("items").unwrap_or(&Value::Null);
+            let count = count(schema, "minItems");
+            (0..count).map(|number| grow(|| sampled(items, number))).collect()
+        }
+        "string" => string(schema, number),
+        "integer" => integer(schema, number).into(),
+        "number" => match integer(schema, number) {
+            whole if fits(schema, &whole.into()) => whole.into(),
+            _ => middle(schema),
+        },
+        "boolean" => (number % 2 == 1).into(),
+        _ if is_set(schema, "x-kubernetes-int-or-string") => int_or_string(schema, number),
+        _ if schema.get("properties").is_some() => object(schema),
+        _ => json!({}),
+    }
+}
+
+fn object(schema: &Value) -> Value {
+    let mut members = Map::new();
+    if is_set(schema, "x-kubernetes-embedded-resource") {
+        members.insert("apiVersion".to_owned(), "v1".into());
+        members.insert("kind".to_owned(), "Example".into());
+        members.insert("metadata".to_owned(), json!({"name": "example"}));
+    }
+    let properties = schema.get("properties");
+    for name in required(schema).chain(one_branch(schema).flat_map(required)) {
+        let property = properties.and_then(|properties| properties.get(name));
+        let property = property.or_else(|| schema.get("additionalProperties"));
+        let Some(property) = property else { continue };
+        if property.get("default").is_none() && !members.contains_key(name) {
+            members.insert(name.to_owned(), grow(|| sampled(property, 0)));
+        }
+    }
+    let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
+    let optional = properties.and_then(Value::as_object).into_iter().flatten();
+    let optional: Vec<_> = optional.filter(|(name, _)| !members.contains_key(*name)).collect();
+    for (name, property) in optional.into_iter().take(missing as usize) {
+        members.insert(name.clone(), grow(|| sampled(property, 0)));
+    }
+    if let Some(additional) = schema.get("additionalProperties").filter(|part| part.is_object()) {
+        let missing = count(schema, "minProperties").saturating_sub(members.len() as u64);
+        for number in 0..missing {
+            members.insert(format!("key{number}"), grow(|| sampled(additional, number)));
+        }
+    }
+    Value::Object(members)
+}
+
+/// The names that a schema requires.
+pub(super) fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    let names = schema.get("required").and_then(Value::as_array).into_iter().flatten();
+    names.filter_map(Value::as_str)
+}
+
+/// The first of the alternatives, and all that must hold beside.
+fn one_branch(schema: &Value) -> impl Iterator<Item = &Value> {
+    let list = |keyword: &str| schema.get(keyword).and_then(Value::as_array);
+    let all = list("allOf").into_iter().flatten();
+    let first = ["oneOf", "anyOf"].into_iter().filter_map(move |keyword| list(keyword)?.first());
+    all.chain(first)
+}
+
+fn int_or_string(schema: &Value, number: u64) -> Value {
+    match text(schema, "pattern") {
+        "" => number.saturating_add(1).into(),
+        pattern => match pattern::sample(pattern) {
+            Some(text) => text.parse::<u64>().map_or_else(|_| text.into(), Value::from),
+            None => number.into(),
+        },
+    }
+}
+
+fn string(schema: &Value, number: u64) -> Value {
+    let minimum = count_to(schema, "minLength", 10_000) as usize;
+    let written = match (text(schema, "pattern"), text(schema, "format")) {
+        ("", "") => match number {
+            0 => "a".repeat(minimum),
+            number => format!("{}{number}", "a".repeat(minimum)),
+        },
+        ("", format) => formatted(format, number),
+        (pattern, _) => pattern::sample_of(pattern, minimum, number).unwrap_or_default(),
+    };
+    written.into()
+}
+
+/// A text of a format.
+fn formatted(format: &str, number: u64) -> String {
+    match format {
+        "date-time" | "datetime" => "2026-01-01T00:00:00Z".to_owned(),
+        "date" => "2026-01-01".to_owned(),
+        "duration" => "1h".to_owned(),
+        "uri" => format!("https://example.com/{number}"),
+        "email" => "someone@example.com".to_owned(),
+        "hostname" => "example.com".to_owned(),
+        "ipv4" => "192.0.2.1".to_owned(),
+        "ipv6" => "2001:db8::1".to_owned(),
+        "cidr" => "192.0.2.0/24".to_owned(),
+        "mac" => "00:00:5e:00:53:01".to_owned(),
+        "uuid" | "uuid4" => "6ba7b810-9dad-41d1-80b4-00c04fd430c8".to_owned(),
+        "uuid3" => "6ba7b810-9dad-31d1-80b4-00c04fd430c8".to_owned(),
+        "uuid5" => "6ba7b810-9dad-51d1-80b4-00c04fd430c8".to_owned(),
+        "byte" => "YQ==".to_owned(),
+        "hexcolor" => "#ffffff".to_owned(),
+        "rgbcolor" => "rgb(1,1,1)".to_owned(),
+        "isbn" | "isbn13" => "978-3-16-148410-0".to_owned(),
+        "isbn10" => "3-16-148410-0".to_owned(),
+        "creditcard" => "4111111111111111".to_owned(),
+        "ssn" => "111-11-1111".to_owned(),
+        "bsonobjectid" => "507f1f77bcf86cd799439011".to_owned(),
+        _ => "a".to_owned(),
+    }
+}
+
+/// A whole number that a schema allows, if there is one nearby.
+fn integer(schema: &Value, number: u64) -> i64 {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let exclusive = |keyword: &str| i64::from(is_set(schema, keyword));
+    let step = bound("multipleOf").filter(|step| *step >= 1.0).map_or(1, |step| step as i64);
+    let minimum = bound("minimum").map(|it| it.ceil() as i64 + exclusive("exclusiveMinimum"));
+    let maximum = bound("maximum").map(|it| it.floor() as i64 - exclusive("exclusiveMaximum"));
+    let first = match (minimum, maximum) {
+        (Some(minimum), _) if minimum > 0 => minimum,
+        (_, Some(maximum)) if maximum < 0 => maximum,
+        _ => 0,
+    };
+    let up = first.rem_euclid(step);
+    let first = if up == 0 { first } else { first.saturating_add(step - up) };
+    first.saturating_add(step.saturating_mul(i64::try_from(number).unwrap_or_default()))
+}
+
+/// A number between the bounds.
+fn middle(schema: &Value) -> Value {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    let number = match (bound("minimum"), bound("maximum")) {
+        (Some(minimum), Some(maximum)) => (minimum + maximum) / 2.0,
+        (Some(minimum), None) => minimum + 0.5,
+        (None, Some(maximum)) => maximum - 0.5,
+        (None, None) => 0.5,
+    };
+    Number::from_f64(number).map_or(Value::Null, Value::Number)
+}
+
+/// Whether a number is within the bounds.
+fn fits(schema: &Value, value: &Value) -> bool {
+    let value = value.as_f64().unwrap_or_default();
+    let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_f64);
+    bound("minimum").is_none_or(|minimum| value >= minimum)
+        && bound("maximum").is_none_or(|maximum| value <= maximum)
+}
+
+pub(super) fn text<'v>(schema: &'v Value, keyword: &str) -> &'v str {
+    schema.get(keyword).and_then(Value::as_str).unwrap_or_default()
+}
+
+pub(super) fn is_set(schema: &Value, keyword: &str) -> bool {
+    schema.get(keyword).and_then(Value::as_bool) == Some(true)
+}
+
+fn count(schema: &Value, keyword: &str) -> u64 {
+    count_to(schema, keyword, MAX_COUNT)
+}
+
+fn count_to(schema: &Value, keyword: &str, most: u64) -> u64 {
+    schema.get(keyword).and_then(Value::as_u64).unwrap_or_default().min(most)
+}

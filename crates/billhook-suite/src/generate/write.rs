@@ -1,0 +1,112 @@
+//! The text of a generated suite.
+
+use billhook_apimachinery::print::yaml_string;
+use serde_json::{Value, json};
+
+use super::Step;
+use super::constraints::Broken;
+
+/// Writes a suite.
+pub(super) struct Writer {
+    text: String,
+}
+
+impl Writer {
+    pub(super) fn new(name: &str, file: &str, valid: &Value) -> Self {
+        let mut text = format!("name: {}\ncrds:\n- {}\n", scalar(name), scalar(file));
+        text.push_str("cases:\n- name: The smallest object\n  object: &valid\n");
+        let mut writer = Writer { text };
+        writer.block(valid, 4);
+        writer
+    }
+
+    /// Adds a case.
+    pub(super) fn case(&mut self, broken: &Broken, valid: &Value) {
+        let name: String = broken.name.split_whitespace().collect::<Vec<_>>().join(" ");
+        self.text.push_str(&format!("\n- name: {}\n", scalar(&name)));
+        if let Some(old) = &broken.old {
+            self.object("old", old, valid);
+        }
+        if broken.is_status {
+            self.text.push_str("  subresource: status\n");
+        }
+        match broken.changed.as_ref().and_then(|(steps, value)| Some((path(steps)?, value))) {
+            Some((field, value)) => {
+                self.text.push_str("  object: *valid\n  table:\n");
+                self.block(&json!({"field": field, "invalid": [value]}), 4);
+            }
+            None => self.object("object", &broken.object, valid),
+        }
+        let rule = broken.error.error_type().reason();
+        let field = broken.error.field().to_string();
+        let detail = broken.error.detail().trim();
+        let mut error = json!({"rule": rule, "field": field});
+        if let (true, Some(members)) =
+            (!detail.is_empty() && is_rule(broken), error.as_object_mut())
+        {
+            members.insert("text".to_owned(), detail.into());
+        }
+        self.text.push_str("  expect:\n    error:\n");
+        self.block(&error, 6);
+    }
+
+    fn object(&mut self, key: &str, object: &Value, valid: &Value) {
+        if object == valid {
+            self.text.push_str(&format!("  {key}: *valid\n"));
+            return;
+        }
+        self.text.push_str(&format!("  {key}:\n"));
+        self.block(object, 4);
+    }
+
+    fn block(&mut self, value: &Value, indentation: usize) {
+        let indentation = " ".repeat(indentation);
+        for line in billhook::to_yaml(value).lines() {
+            let indentation = if line.is_empty() { "" } else { &indentation };
+            self.text.push_str(&format!("{indentation}{line}\n"));
+        }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.text
+    }
+}
+
+/// A string as a scalar on one line.
+fn scalar(text: &str) -> String {
+    let plain = billhook::to_yaml(&text.into());
+    match plain.trim_end() {
+        line if line.contains('\n') => yaml_string(text),
+        line => line.to_owned(),
+    }
+}
+
+/// Whether the case is about a rule in CEL, whose text tells it from others.
+fn is_rule(broken: &Broken) -> bool {
+    broken.changed.is_none() && broken.error.detail().contains(broken.name.trim())
+}
+
+/// A place as tables have it; none for the whole object.
+fn path(steps: &[Step]) -> Option<String> {
+    let is_simple = |step: &Step| match step {
+        Step::Name(name) => !name.is_empty() && !name.contains(['.', '[', '/', ']']),
+        Step::Index(_) => true,
+    };
+    let starts_simple = matches!(steps.first()?, Step::Name(_));
+    if starts_simple && steps.iter().all(is_simple) {
+        let mut path = String::new();
+        for step in steps {
+            match step {
+                Step::Name(name) if path.is_empty() => path.push_str(name),
+                Step::Name(name) => path.push_str(&format!(".{name}")),
+                Step::Index(index) => path.push_str(&format!("[{index}]")),
+            }
+        }
+        return Some(path);
+    }
+    let step = |step: &Step| match step {
+        Step::Name(name) => format!("/{}", name.replace('~', "~0").replace('/', "~1")),
+        Step::Index(index) => format!("/{index}"),
+    };
+    Some(steps.iter().map(step).collect())
+}

@@ -1,0 +1,97 @@
+//! The files that carry billhook to where people work, as far as they can be checked here: scripts
+//! with shellcheck and a dry run, the rest as YAML.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn yaml(file: &str) -> Value {
+    let text = std::fs::read(root().join(file)).unwrap();
+    let mut documents = billhook::read_manifests(&text).unwrap();
+    assert_eq!(documents.len(), 1, "{file}");
+    assert!(documents[0].duplicates().is_empty(), "{file}");
+    documents.remove(0).value().clone()
+}
+
+/// The scripts, and those in steps of workflows.
+fn scripts() -> Vec<(String, String)> {
+    let read = |file: &str| (file.to_owned(), std::fs::read_to_string(root().join(file)).unwrap());
+    let files = ["packaging/install.sh", "packaging/action.sh", "packaging/archive.sh"];
+    let mut scripts: Vec<_> = files.map(read).into();
+    let action = yaml("action.yml");
+    let release = yaml(".github/workflows/release.yml");
+    let jobs = ["/jobs/binaries/steps", "/jobs/image/steps"].map(|steps| release.pointer(steps));
+    let lists = jobs.into_iter().chain([action.pointer("/runs/steps")]);
+    for step in lists.flat_map(|list| list.unwrap().as_array().unwrap()) {
+        if let Some(script) = step.get("run").and_then(Value::as_str) {
+            assert_eq!(step["shell"], "bash", "{step}");
+            // Expressions in a script are a way to smuggle commands into it.
+            assert!(!script.contains("${{"), "{script}");
+            scripts.push((step["name"].to_string(), format!("#!/usr/bin/env bash\n{script}")));
+        }
+    }
+    scripts
+}
+
+#[test]
+fn scripts_are_clean() {
+    if Command::new("shellcheck").arg("--version").output().is_err() {
+        eprintln!("shellcheck is not installed: scripts are not checked");
+        return;
+    }
+    let directory = std::env::temp_dir().join(format!("billhook-scripts-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    for (index, (name, script)) in scripts().into_iter().enumerate() {
+        let file = directory.join(format!("{index}.sh"));
+        std::fs::write(&file, script).unwrap();
+        let output = Command::new("shellcheck").arg(&file).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn hooks_and_action_run_the_command() {
+    for hook in yaml(".pre-commit-hooks.yaml").as_array().unwrap() {
+        let entry = hook["entry"].as_str().unwrap();
+        assert_eq!(hook["id"], entry.replace(' ', "-"));
+        assert!(entry.starts_with("billhook "), "{entry}");
+    }
+    let action = yaml("action.yml");
+    assert_eq!(action["runs"]["using"], "composite");
+    let inputs = action["inputs"].as_object().unwrap();
+    let text = std::fs::read_to_string(root().join("action.yml")).unwrap();
+    for used in text.split("inputs.").skip(1) {
+        let name: String = used.chars().take_while(|c| c.is_ascii_alphanumeric()).collect();
+        assert!(inputs.contains_key(&name), "{name}");
+    }
+}
+
+#[test]
+fn installation_names_what_the_release_uploads() {
+    let release = yaml(".github/workflows/release.yml");
+    let targets = release["jobs"]["binaries"]["strategy"]["matrix"]["include"].as_array().unwrap();
+    let script = std::fs::read_to_string(root().join("packaging/install.sh")).unwrap();
+    for target in targets {
+        let target = target["target"].as_str().unwrap();
+        assert!(script.contains(&format!("target={target} ;;")), "{target}");
+    }
+    let install = |args: &[&str]| {
+        Command::new("sh").arg(root().join("packaging/install.sh")).args(args).output().unwrap()
+    };
+    assert_eq!(install(&["--dry-run"]).status.code(), Some(2));
+    assert_eq!(install(&["--version"]).status.code(), Some(2));
+    let run = install(&["--repository", "a/b", "--version", "v1.2.3", "--dry-run"]);
+    let text = String::from_utf8(run.stdout).unwrap();
+    if run.status.success() {
+        assert!(
+            text.contains("https://github.com/a/b/releases/download/v1.2.3/billhook-"),
+            "{text}"
+        );
+    }
+}
