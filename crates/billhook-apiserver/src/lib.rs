@@ -10,6 +10,7 @@ mod catalog;
 mod definitions;
 mod discovery;
 mod future;
+mod kinds;
 mod openapi;
 mod request;
 mod response;

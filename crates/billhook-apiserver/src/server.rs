@@ -18,6 +18,7 @@ use crate::catalog::Catalog;
 use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
+use crate::kinds;
 use crate::openapi;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, timed_out};
@@ -84,6 +85,7 @@ impl Server {
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
             chain: shared.chain.clone(),
+            has_namespaces: shared.has_namespaces,
             settling: tokio::sync::Mutex::default(),
         };
         Server { shared: Arc::new(shared) }
@@ -168,6 +170,7 @@ pub struct ServerBuilder {
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
     webhooks: Webhooks,
+    has_namespaces: bool,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -186,6 +189,7 @@ impl Default for ServerBuilder {
             new_objects: None,
             clock: Clock::default(),
             webhooks: Webhooks::default(),
+            has_namespaces: true,
         }
     }
 }
@@ -264,20 +268,37 @@ impl ServerBuilder {
         self
     }
 
+    /// Lets objects be created in namespaces that do not exist (RE-141).
+    #[must_use]
+    pub fn any_namespace(mut self) -> Self {
+        self.has_namespaces = false;
+        self
+    }
+
     /// Builds the server.
     pub fn build(self) -> Server {
-        let ServerBuilder { definitions: documents, user, new_objects, clock, webhooks } = self;
+        let ServerBuilder {
+            definitions: documents,
+            user,
+            new_objects,
+            clock,
+            webhooks,
+            has_namespaces,
+        } = self;
         let chain = Chain::new(webhooks);
         let mut catalog = Catalog::default();
         let resource = definitions::resource();
         if let Ok(resource) = resource {
             catalog.add(resource);
         }
+        kinds::resources().for_each(|resource| catalog.add(resource));
         let catalog = RwLock::new(catalog);
         let storage = MemoryStorage::default();
         let settling = tokio::sync::Mutex::default();
-        let shared = Shared { storage, catalog, user, new_objects, clock, chain, settling };
+        let shared =
+            Shared { storage, catalog, user, new_objects, clock, chain, has_namespaces, settling };
         let shared = Arc::new(shared);
+        at_once(kinds::create_initial(&shared));
         for document in documents {
             at_once(definitions::create(&shared, &document));
         }

@@ -22,6 +22,8 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     /// The chain of every write path, with the way to webhooks.
     pub(crate) chain: Chain,
+    /// Whether namespaces must exist (RE-141).
+    pub(crate) has_namespaces: bool,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
 }

@@ -138,7 +138,9 @@ impl Attempt<'_> {
             return write.run(marked, log).await;
         }
         match resource.or(attributes.object) {
-            Some(new) if ends_deletion(old, &new) => write.remove(new, log).await,
+            Some(new) if ends_deletion(old, &new) && !incoming.is_kept(&new) => {
+                write.remove(new, log).await
+            }
             object => write.run(object, log).await,
         }
     }

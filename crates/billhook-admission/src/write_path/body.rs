@@ -196,12 +196,17 @@ impl<'i> Incoming<'i> {
     /// it waits already.
     pub(super) fn marked(&self, old: &Value, now: &str) -> Option<DeepValue> {
         let strategy = self.strategy.filter(|strategy| strategy.marks_deletions())?;
-        if old.pointer("/metadata/deletionTimestamp").is_some() {
-            return None;
-        }
         let mut marked = DeepValue::from(deep_clone(old));
+        if old.pointer("/metadata/deletionTimestamp").is_some() {
+            return Some(marked).filter(|_| self.is_kept(old));
+        }
         strategy.mark(&mut marked, now);
         Some(marked)
+    }
+
+    /// Whether an object stays although it is being deleted and has no finalizers.
+    pub(super) fn is_kept(&self, object: &Value) -> bool {
+        self.strategy.is_some_and(|strategy| strategy.is_kept(object))
     }
 
     /// Whether the object may be deleted.

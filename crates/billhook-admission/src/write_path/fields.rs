@@ -26,7 +26,7 @@ impl Incoming<'_> {
         old: Option<&Value>,
         now: Time,
     ) {
-        let empty = self.strategy.filter(|_| old.is_none()).map(Strategy::empty);
+        let empty = self.strategy.filter(|_| old.is_none()).and_then(Strategy::empty);
         let live = old.or(empty.as_ref());
         let track = |fields: &FieldManagement<'_>, object: &mut Value| match live {
             Some(live) if old.is_none() => fields.track_from(object, live),

@@ -158,7 +158,20 @@ impl Preparation<'_> {
         old: Option<&Value>,
         warnings: &mut Warnings,
     ) -> Result<(), Status> {
-        let findings = strategy.validate(object, old, self.incoming.request.subresource);
+        let subresource = self.incoming.request.subresource;
+        let mut findings = strategy.validate(object, old, subresource);
+        if strategy.has_schema() {
+            let (version, options) = (self.incoming.version, ValidateOptions::default());
+            let validation = match old {
+                None => version.validate_create(object, &options),
+                Some(old) if subresource.is_some() => {
+                    version.validate_status_update(object, old, &options)
+                }
+                Some(old) => version.validate_update(object, old, &options),
+            };
+            findings.warnings.splice(0..0, validation.warnings().iter().cloned());
+            findings.errors.splice(0..0, validation.errors().iter().cloned());
+        }
         findings.warnings.iter().for_each(|warning| warnings.add(warning));
         if findings.errors.is_empty() {
             return Ok(());

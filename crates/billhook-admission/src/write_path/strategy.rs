@@ -16,8 +16,9 @@ pub trait Strategy: Send + Sync {
     /// The server's text about a value of the wrong type.
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String>;
 
-    /// Returns the object that a creation begins with. Its fields belong to nobody.
-    fn empty(&self) -> Value;
+    /// Returns the object that a creation begins with, if it is not nothing. Its fields belong to
+    /// nobody.
+    fn empty(&self) -> Option<Value>;
 
     /// Prepares an object that is written: the fields that depend on others. Metadata and the
     /// status of the stored object are there already.
@@ -25,6 +26,9 @@ pub trait Strategy: Send + Sync {
 
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;
+
+    /// Whether objects are validated by the schema of the resource, too.
+    fn has_schema(&self) -> bool;
 
     /// Validates an object.
     fn validate(
@@ -39,6 +43,9 @@ pub trait Strategy: Send + Sync {
 
     /// Marks such an object.
     fn mark(&self, object: &mut Value, now: &str);
+
+    /// Whether an object that is being deleted stays although it has no finalizers.
+    fn is_kept(&self, object: &Value) -> bool;
 }
 
 /// The findings in an object.

@@ -25,10 +25,10 @@ impl Strategy for DefinitionStrategy {
         Ok(unknown)
     }
 
-    fn empty(&self) -> Value {
+    fn empty(&self) -> Option<Value> {
         let mut empty = Value::Object(Map::new());
         write(&DefinitionDocument::default(), &mut empty);
-        empty
+        Some(empty)
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>) {
@@ -48,6 +48,10 @@ impl Strategy for DefinitionStrategy {
 
     fn takes_metadata(&self, _: Subresource) -> bool {
         true
+    }
+
+    fn has_schema(&self) -> bool {
+        false
     }
 
     fn validate(
@@ -86,6 +90,10 @@ impl Strategy for DefinitionStrategy {
         {
             finalizers.push(CLEANUP.into());
         }
+    }
+
+    fn is_kept(&self, _: &Value) -> bool {
+        false
     }
 }
 

@@ -30,10 +30,12 @@ impl ResourcePath {
         }
         let path = unescape_text(path, UrlPart::Path).ok()?;
         let mut parts = path.trim_matches('/').split('/');
-        if parts.next() != Some("apis") {
-            return None;
-        }
-        let (group, version) = (parts.next()?.to_owned(), parts.next()?.to_owned());
+        let group = match parts.next()? {
+            "api" => "",
+            "apis" => parts.next()?,
+            _ => return None,
+        };
+        let (group, version) = (group.to_owned(), parts.next()?.to_owned());
         let mut rest: Vec<&str> = parts.collect();
         let is_watch = rest.first() == Some(&"watch") && rest.len() > 1;
         let is_proxy = rest.first() == Some(&"proxy") && rest.len() > 1;
@@ -41,6 +43,8 @@ impl ResourcePath {
             rest.remove(0);
         }
         let (namespace, rest) = match rest.as_slice() {
+            // A namespace itself has subresources.
+            ["namespaces", _, "status" | "finalize"] if group.is_empty() => (None, rest.as_slice()),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => {
                 (Some(*namespace).filter(|namespace| !namespace.is_empty()), rest)
             }

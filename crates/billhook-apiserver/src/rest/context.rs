@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use crate::catalog::{DEFINITIONS, Resource};
 use crate::definitions::{group_of, settle};
+use crate::kinds::{check_namespace, is_terminating, settle_namespace};
 use crate::request::{Request, ResourcePath};
 use crate::response::{Form, Response};
 use crate::state::Shared;
@@ -93,6 +94,9 @@ impl Context<'_> {
         if let Some(group) = self.unsettled(&outcome) {
             settle(self.server, group).await;
         }
+        if let Some(namespace) = self.unsettled_namespace(&outcome) {
+            settle_namespace(self.server, namespace).await;
+        }
         outcome
     }
 
@@ -105,6 +109,32 @@ impl Context<'_> {
         }
         let name = accepted.returned.as_ref()?.pointer("/metadata/name")?.as_str()?;
         Some(group_of(name))
+    }
+
+    /// The namespace that is being deleted and may be empty after a write.
+    fn unsettled_namespace<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
+        let accepted = outcome.result.as_ref().ok()?;
+        if self.is_namespaced() {
+            let namespace = self.path.namespace.as_deref()?;
+            let is_gone = accepted.stored.is_none();
+            return (is_gone && is_terminating(self.server, namespace)).then_some(namespace);
+        }
+        if self.resource.definition.kind() != "Namespace" || !self.resource.is_native {
+            return None;
+        }
+        let returned = accepted.returned.as_ref()?;
+        returned.pointer("/metadata/deletionTimestamp")?;
+        returned.pointer("/metadata/name")?.as_str()
+    }
+
+    /// Fails if nothing can be created in the namespace of the path (RE-141).
+    pub(crate) fn check_namespace(&self) -> Result<(), Status> {
+        let namespace = self.path.namespace.as_deref().filter(|_| self.is_namespaced());
+        let Some(namespace) = namespace.filter(|_| self.server.has_namespaces) else {
+            return Ok(());
+        };
+        let name = self.path.name.as_deref().unwrap_or_default();
+        check_namespace(self.server, &self.resource_name(), name, namespace)
     }
 
     /// Reads a stored object in the version of the request (RP-50).

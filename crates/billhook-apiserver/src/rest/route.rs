@@ -9,6 +9,7 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
+use crate::catalog::DEFINITIONS;
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate, negotiate_plain,
 };
@@ -40,7 +41,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let failure_form = form(negotiate_plain(accept).as_ref());
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
-        _ if resource.is_native => Columns::native(),
+        _ if resource.definition.name() == DEFINITIONS => Columns::native(),
         _ => Columns::of_version(&version),
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);

@@ -22,6 +22,7 @@ const APPLY_PATCH: &str = "application/apply-patch+yaml";
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     check_body_type(context.request)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
+    context.check_namespace()?;
     let request = ObjectRequest::create(context.version.name(), &context.request.body)
         .body_format(body_format(context.request));
     write(context, request, &options, StatusCode::CREATED).await
@@ -68,7 +69,10 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
             .force(options.force);
         let request = match &stored {
             Some(stored) => request.stored(stored_object(stored)),
-            None if is_main => request,
+            None if is_main => {
+                context.check_namespace()?;
+                request
+            }
             None => return Err(Status::not_found(&context.resource_name(), context.name()?)),
         };
         let outcome = context.admit(options.set(on_subresource(context, request))).await;

@@ -15,6 +15,7 @@ mod clients;
 mod conversion;
 mod definitions;
 mod discovery;
+mod kinds;
 mod openapi;
 mod rest;
 mod storage;

@@ -48,7 +48,7 @@ async fn objects_are_created_and_read() {
     assert_eq!(body["spec"], json!({"a": 1}));
     assert_eq!(body["metadata"]["namespace"], "default");
     assert_eq!(body["metadata"]["generation"], 1);
-    assert_eq!(body["metadata"]["resourceVersion"], "4");
+    assert_eq!(body["metadata"]["resourceVersion"], "8");
     assert_eq!(get(&server, &format!("{FOOS}/a")).await.json(), body);
 
     let again = post(&server, FOOS, &foo("a")).await;
@@ -160,7 +160,7 @@ async fn what_is_refused() {
             "/a?resourceVersion=9",
             Value::Null,
             504,
-            "Timeout: Too large resource version: 9, current: 4",
+            "Timeout: Too large resource version: 9, current: 8",
         ),
     ];
     for (method, path, body, code, message) in cases {
@@ -201,10 +201,10 @@ async fn objects_are_changed() {
     object["spec"]["a"] = 2.into();
     let updated = put(&server, &path, &object).await.json();
     assert_eq!(updated["metadata"]["generation"], 2);
-    assert_eq!(updated["metadata"]["resourceVersion"], "5");
+    assert_eq!(updated["metadata"]["resourceVersion"], "9");
     // A change of nothing is not written.
     let same = put(&server, &path, &updated).await.json();
-    assert_eq!(same["metadata"]["resourceVersion"], "5");
+    assert_eq!(same["metadata"]["resourceVersion"], "9");
 
     let merge = "application/merge-patch+json";
     let patched = patch(&server, &path, merge, &json!({"spec": {"color": "red"}})).await.json();
@@ -247,7 +247,7 @@ async fn lists_come_in_pages() {
         second["metadata"],
         json!({"continue": "", "resourceVersion": first["metadata"]["resourceVersion"]}),
     );
-    let exact = format!("{FOOS}?resourceVersion=4&resourceVersionMatch=Exact");
+    let exact = format!("{FOOS}?resourceVersion=8&resourceVersionMatch=Exact");
     assert_eq!(names(&get(&server, &exact).await.json()), ["a"]);
     let all = get(&server, "/apis/example.com/v1/foos").await.json();
     assert_eq!(names(&all), ["a", "b", "bb", "c"]);

@@ -80,7 +80,7 @@ async fn metadata_is_shown_alone() {
     assert_eq!(
         none.text,
         "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",\
-         \"metadata\":{\"resourceVersion\":\"4\"},\"items\":null}\n",
+         \"metadata\":{\"resourceVersion\":\"8\"},\"items\":null}\n",
     );
     let refused = get(&server, "", METADATA).await;
     assert_eq!(refused.code, 406);
@@ -119,7 +119,7 @@ async fn events_are_tables() {
     assert_eq!(
         second,
         json!({"type": "MODIFIED", "object": {"kind": "Table", "apiVersion": "meta.k8s.io/v1",
-            "metadata": {"resourceVersion": "5"}, "columnDefinitions": null,
+            "metadata": {"resourceVersion": "9"}, "columnDefinitions": null,
             "rows": [{"cells": ["a", "60m"], "object": null}]}}),
     );
 }

@@ -97,7 +97,7 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     let (loaded, objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_definition);
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
-    let mut builder = Server::builder().user(user);
+    let mut builder = Server::builder().any_namespace().user(user);
     for Document { place, value, .. } in definitions.into_iter().filter(is_definition).chain(loaded)
     {
         builder = builder

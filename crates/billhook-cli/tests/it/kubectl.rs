@@ -87,7 +87,7 @@ fn kubectl_works() {
         (
             "api-resources",
             0,
-            "foos                        fo           example.com/v1            true         Foo",
+            "foos                              fo           example.com/v1                    true         Foo",
         ),
         ("get foos", 0, "No resources found"),
         ("apply -f foo.yaml", 0, "foo.example.com/a created"),

@@ -48,7 +48,7 @@ impl Conversation {
 
     async fn run(&self) -> Result<Verdict, String> {
         let mut player = Player {
-            server: Server::builder().build(),
+            server: Server::builder().any_namespace().build(),
             id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),

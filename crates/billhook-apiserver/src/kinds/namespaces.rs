@@ -1,0 +1,109 @@
+//! Namespaces: the first ones, those that must exist, and the end of one with all that is in it.
+
+use std::sync::Arc;
+
+use billhook::Scope;
+use billhook_admission::ObjectRequest;
+use billhook_apimachinery::{GroupVersionResource, Status, StatusCause};
+use billhook_decode::read_json;
+use serde_json::{Value, json};
+
+use crate::state::Shared;
+use crate::storage::{Range, Storage as _};
+use crate::write_path::{admit, stored_object};
+
+/// The name of the definition of namespaces.
+const NAMESPACES: &str = "namespaces.";
+
+/// The namespaces that every server has.
+const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+
+/// Creates the namespaces that every server has.
+pub(crate) async fn create_initial(server: &Arc<Shared>) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    for name in INITIAL {
+        let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
+        let body = billhook::to_json(&object).into_bytes();
+        let request = ObjectRequest::create("v1", &body).field_manager("kube-apiserver");
+        admit(server, &resource, request).await;
+    }
+}
+
+/// Fails if nothing can be created in a namespace (RE-141).
+pub(crate) fn check_namespace(
+    server: &Shared,
+    resource: &GroupVersionResource,
+    name: &str,
+    namespace: &str,
+) -> Result<(), Status> {
+    let Some(namespaces) = server.catalog().native(NAMESPACES) else { return Ok(()) };
+    if server.storage.get(&namespaces.collection, namespace).is_none() {
+        let namespaces = GroupVersionResource::new("", "v1", "namespaces");
+        return Err(Status::not_found(&namespaces, namespace));
+    }
+    if !is_terminating(server, namespace) {
+        return Ok(());
+    }
+    let why = format!(
+        "unable to create new content in namespace {namespace} because it is being terminated"
+    );
+    let mut status = Status::forbidden(resource, name, &why);
+    let mut cause = StatusCause::default();
+    "NamespaceTerminating".clone_into(&mut cause.reason);
+    cause.message = format!("namespace {namespace} is being terminated");
+    "metadata.namespace".clone_into(&mut cause.field);
+    status.details.get_or_insert_default().causes.push(cause);
+    Err(status)
+}
+
+/// Whether a namespace is being deleted.
+pub(crate) fn is_terminating(server: &Shared, namespace: &str) -> bool {
+    let Some(namespaces) = server.catalog().native(NAMESPACES) else { return false };
+    let found = server.storage.get(&namespaces.collection, namespace);
+    let object = found.and_then(|found| read_json(&found.text).ok());
+    object.is_some_and(|object| object.value().pointer("/metadata/deletionTimestamp").is_some())
+}
+
+/// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.
+pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
+    let _turn = server.settling.lock().await;
+    if !is_terminating(server, namespace) {
+        return;
+    }
+    let mut is_empty = true;
+    let catalog = server.catalog();
+    let namespaced = |scope| scope == Scope::Namespaced;
+    for resource in catalog.resources().filter(|each| namespaced(each.definition.scope())) {
+        let Ok(version) = resource.definition.storage() else { continue };
+        let prefix = format!("{namespace}/");
+        let found = server.storage.list(&resource.collection, Range::of_prefix(&prefix), None);
+        for object in found.map(|listing| listing.objects).unwrap_or_default() {
+            let request = ObjectRequest::delete(version.name(), &[])
+                .stored(stored_object(&object))
+                .namespace(namespace);
+            let outcome = admit(server, resource, request).await;
+            is_empty &= outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
+        }
+    }
+    if is_empty {
+        finalize(server, namespace).await;
+    }
+}
+
+/// Takes away what keeps an empty namespace.
+async fn finalize(server: &Arc<Shared>, namespace: &str) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    let Some(stored) = server.storage.get(&resource.collection, namespace) else { return };
+    let Ok(mut object) = resource.admission.read("v1", &stored_object(&stored)).await else {
+        return;
+    };
+    if let Some(Value::Object(spec)) = object.get_mut("spec") {
+        spec.insert("finalizers".to_owned(), json!([]));
+    }
+    let body = billhook::to_json(&object).into_bytes();
+    let request = ObjectRequest::replace("v1", &body, &[])
+        .stored(stored_object(&stored))
+        .name(namespace)
+        .field_manager("kube-controller-manager");
+    admit(server, &resource, request).await;
+}

@@ -1,0 +1,125 @@
+//! The server's own kinds (RE-141).
+
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, definition, text};
+
+const MERGE: [(&str, &str); 1] = [("content-type", "application/merge-patch+json")];
+
+async fn post(server: &Server, path: &str, object: &Value) -> Answer {
+    call(server, Method::POST, path, &[], &object.to_string()).await
+}
+
+async fn get(server: &Server, path: &str) -> Answer {
+    call(server, Method::GET, path, &[], "").await
+}
+
+fn foo(name: &str) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": name}})
+}
+
+/// RE-141.
+#[tokio::test]
+async fn namespaces_must_exist() {
+    let builder = || Server::builder().definition(&definition()).unwrap();
+    let (foos, object) = ("/apis/example.com/v1/namespaces/team/foos", foo("a"));
+    let server = builder().build();
+    let refused = post(&server, foos, &object).await;
+    assert_eq!((refused.code, refused.message()), (404, "namespaces \"team\" not found".into()));
+    assert_eq!(text(&refused.json(), "/details/kind"), "namespaces");
+    assert_eq!(get(&server, foos).await.code, 200);
+
+    let team = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    let created = post(&server, "/api/v1/namespaces", &team).await;
+    assert_eq!(created.code, 201);
+    assert_eq!(text(&created.json(), "/status/phase"), "Active");
+    assert_eq!(post(&server, foos, &object).await.code, 201);
+    assert_eq!(post(&builder().any_namespace().build(), foos, &object).await.code, 201);
+}
+
+#[tokio::test]
+async fn a_namespace_goes_with_all_that_is_in_it() {
+    let server = Server::builder().definition(&definition()).unwrap().build();
+    let team = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}});
+    assert_eq!(post(&server, "/api/v1/namespaces", &team).await.code, 201);
+    let foos = "/apis/example.com/v1/namespaces/team/foos";
+    let mut held = foo("held");
+    held["metadata"]["finalizers"] = json!(["example.com/f"]);
+    assert_eq!(post(&server, foos, &held).await.code, 201);
+    let settings = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    let maps = "/api/v1/namespaces/team/configmaps";
+    assert_eq!(post(&server, maps, &settings).await.code, 201);
+
+    let path = "/api/v1/namespaces/team";
+    let deleted = call(&server, Method::DELETE, path, &[], "").await;
+    assert_eq!(text(&deleted.json(), "/status/phase"), "Terminating");
+    assert_eq!(get(&server, &format!("{maps}/a")).await.code, 404);
+    assert_eq!(get(&server, path).await.code, 200, "an object with a finalizer keeps it");
+    let refused = post(&server, maps, &settings).await;
+    assert_eq!(refused.code, 403);
+    let cause = "namespace team is being terminated";
+    assert_eq!(text(&refused.json(), "/details/causes/0/message"), cause);
+
+    let patch = r#"{"metadata": {"finalizers": null}}"#;
+    assert_eq!(
+        call(&server, Method::PATCH, &format!("{foos}/held"), &MERGE, patch).await.code,
+        200
+    );
+    assert_eq!(get(&server, path).await.code, 404);
+    assert_eq!(get(&server, "/api/v1/namespaces/default").await.code, 200);
+}
+
+#[tokio::test]
+async fn secrets_encode_their_texts() {
+    let server = Server::builder().build();
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret = json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "a"},
+        "stringData": {"key": "value"}});
+    let created = post(&server, secrets, &secret).await.json();
+    assert_eq!(created["data"], json!({"key": "dmFsdWU="}));
+    assert_eq!(created["type"], "Opaque");
+    assert_eq!(created.get("stringData"), None);
+    let path = format!("{secrets}/a");
+    let refused = call(&server, Method::PATCH, &path, &MERGE, r#"{"type": "x"}"#).await;
+    assert_eq!(
+        refused.message(),
+        "Secret \"a\" is invalid: type: Invalid value: \"x\": field is immutable",
+    );
+}
+
+#[tokio::test]
+async fn what_is_immutable_stays() {
+    let server = Server::builder().build();
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"},
+        "data": {"k": "v"}, "immutable": true});
+    assert_eq!(post(&server, maps, &map).await.code, 201);
+    let path = format!("{maps}/a");
+    let refused = call(&server, Method::PATCH, &path, &MERGE, r#"{"data": {"k": "w"}}"#).await;
+    assert_eq!(
+        refused.message(),
+        "ConfigMap \"a\" is invalid: data: Forbidden: field is immutable when `immutable` is set",
+    );
+    let bad = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "b"},
+        "data": {"a b": "v"}});
+    assert_eq!(post(&server, maps, &bad).await.code, 422);
+}
+
+#[tokio::test]
+async fn webhook_configurations_are_validated() {
+    let server = Server::builder().build();
+    let configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "a"},
+        "webhooks": [{"name": "pods.policy.example.com", "admissionReviewVersions": ["v1"],
+            "clientConfig": {"url": "https://example.com"}}]});
+    let refused = post(&server, configurations, &configuration).await;
+    assert_eq!(refused.code, 422);
+    assert!(
+        refused.message().contains("webhooks[0].sideEffects: Required value"),
+        "{}",
+        refused.message()
+    );
+}
