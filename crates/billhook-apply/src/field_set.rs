@@ -114,6 +114,28 @@ impl FieldSet {
         is_member
     }
 
+    /// Returns whether a path, or one above it, is a member.
+    pub fn covers(&self, path: &[PathElement]) -> bool {
+        let mut set = self;
+        path.iter()
+            .map_while(|element| {
+                let node = set.get(element)?;
+                set = &node.children;
+                Some(node)
+            })
+            .any(|node| node.is_member)
+    }
+
+    /// Returns whether a path, or one below it, is a member.
+    pub fn touches(&self, path: &[PathElement]) -> bool {
+        let mut set = self;
+        for element in path {
+            let Some(node) = set.get(element) else { return false };
+            set = &node.children;
+        }
+        !path.is_empty() || !self.is_empty()
+    }
+
     fn get(&self, element: &PathElement) -> Option<&Node> {
         self.find(|own| own.cmp(element))
     }

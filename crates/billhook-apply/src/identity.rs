@@ -92,14 +92,17 @@ impl Identity<'_> {
         }
     }
 
+    /// Returns how a step compares with the step to the element.
+    pub(crate) fn order_of(self, element: &PathElement) -> Ordering {
+        match self {
+            Identity::Keys(keys, members) => element.cmp_key(key_fields(keys, members)),
+            Identity::Value(value) => element.cmp_value(value),
+        }
+    }
+
     /// Finds the step to the element in a set.
     pub(crate) fn find_in(self, set: &FieldSet) -> Option<&Node> {
-        match self {
-            Identity::Keys(keys, members) => {
-                set.find(|element| element.cmp_key(key_fields(keys, members)))
-            }
-            Identity::Value(value) => set.find(|element| element.cmp_value(value)),
-        }
+        set.find(|element| self.order_of(element))
     }
 }
 

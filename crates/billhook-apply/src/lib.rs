@@ -28,6 +28,7 @@ mod type_check;
 mod type_error;
 mod typed_value;
 mod value_set;
+mod values;
 
 pub use compare::Comparison;
 pub use field_set::{FieldSet, OwnedPath};

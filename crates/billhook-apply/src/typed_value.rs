@@ -1,11 +1,12 @@
 //! Values that fit their merge type, and what can be done with them.
 
+use billhook_apimachinery::FieldPath;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::atomics::atomics;
 use crate::compare::{Comparison, compare};
-use crate::field_set::FieldSet;
+use crate::field_set::{FieldSet, OwnedPath};
 use crate::foreign::ForeignValues;
 use crate::merge::merge;
 use crate::remove::remove;
@@ -13,6 +14,7 @@ use crate::schema::MergeSchema;
 use crate::type_check::{Duplicates, check};
 use crate::type_error::TypeErrors;
 use crate::value_set::{closure, is_of_apply, set_of};
+use crate::values::{owned_path, values_at};
 
 /// An object that fits a [`MergeSchema`].
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +91,18 @@ impl<'a> TypedValue<'a> {
     /// Returns the set of all fields of the object: what a manager owns who applies it (SA-26).
     pub fn field_set(self) -> FieldSet {
         set_of(self.schema.root(), self.value)
+    }
+
+    /// Returns the topmost members of a set that the object has, with what is there. Where elements of
+    /// a list repeat it is the first.
+    pub fn values_at(self, set: &FieldSet) -> Vec<(OwnedPath, &'a Value)> {
+        values_at(self.schema.root(), self.value, set)
+    }
+
+    /// Returns the path of a place in the object as sets have it: elements of lists by their keys or
+    /// values, those of atomic lists by their position.
+    pub fn owned_path(self, path: &FieldPath) -> OwnedPath {
+        owned_path(self.schema.root(), self.value, path)
     }
 
     /// Compares the object with a newer one of the same schema (SA-27).

@@ -6,9 +6,11 @@ use std::path::PathBuf;
 
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
+use crate::diff::args::Diff;
 use crate::explain::Explain;
 use crate::fixing::Fixing;
 use crate::matching::args::Match;
+use crate::normal::Normal;
 use crate::options::{
     FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
 };
@@ -56,6 +58,15 @@ pub(crate) enum Subcommands {
     /// Show who owns which fields of an object
     #[command(after_help = crate::owners::EXIT_STATUS)]
     Owners(Owners),
+    /// Show how live objects differ from manifests, and why
+    #[command(after_help = crate::diff::args::EXIT_STATUS)]
+    Diff(Diff),
+    /// Print objects in the form that makes manifests and live objects comparable
+    #[command(after_help = crate::normal::EXIT_STATUS)]
+    Normalize(Normal),
+    /// Print the smallest manifests that a server expands to the same objects
+    #[command(after_help = crate::normal::EXIT_STATUS)]
+    Neat(Normal),
     /// Check CRDs and webhook configurations as a server does when they are created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
@@ -334,6 +345,9 @@ impl Subcommands {
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
+            Subcommands::Diff(diff) => ("diff", read_stdin_once(diff.paths())),
+            Subcommands::Normalize(command) => ("normalize", command.check()),
+            Subcommands::Neat(command) => ("neat", command.check()),
             Subcommands::Completions(_) | Subcommands::Man(_) => return Ok(()),
             Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {

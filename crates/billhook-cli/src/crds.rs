@@ -135,6 +135,11 @@ impl Crds {
         self.found.iter().filter_map(|entry| entry.compiled(&self.options).as_ref().ok())
     }
 
+    /// Whether there is a definition of a kind.
+    pub(crate) fn has(&self, group: &str, kind: &str) -> bool {
+        self.found.iter().any(|entry| entry.group == group && entry.kind == kind)
+    }
+
     /// The definition of a kind; the problem, if there is one, is at `place`, where the object is.
     /// The first of several definitions counts, but a current one before those of old formats.
     pub(crate) fn find(

@@ -119,6 +119,18 @@ fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
     sources
 }
 
+/// The files in a directory, whatever their names.
+pub(crate) fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
+    let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);
+    let mut files = Vec::new();
+    for entry in fs::read_dir(directory).map_err(problem)? {
+        files.push(entry.map_err(problem)?.path());
+    }
+    files.retain(|file| file.is_file());
+    files.sort();
+    Ok(files)
+}
+
 /// Links to directories are not followed: they may lead back.
 fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
     let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);

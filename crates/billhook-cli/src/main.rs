@@ -9,6 +9,7 @@ mod check;
 mod crd_files;
 mod crds;
 mod decode;
+mod diff;
 mod explain;
 mod findings;
 mod fixing;
@@ -16,6 +17,7 @@ mod identity;
 mod input;
 mod json;
 mod matching;
+mod normal;
 mod options;
 mod owners;
 mod parallel;
@@ -54,6 +56,9 @@ fn main() -> ExitCode {
         args::Subcommands::Admit(command) => admit::run(command),
         args::Subcommands::Apply(command) => apply::run(command),
         args::Subcommands::Owners(command) => owners::run(command),
+        args::Subcommands::Diff(command) => diff::run(command),
+        args::Subcommands::Normalize(command) => normal::run(command, normal::Form::Normal),
+        args::Subcommands::Neat(command) => normal::run(command, normal::Form::Neat),
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
         args::Subcommands::Explain(command) => explain::run(command),

@@ -77,12 +77,14 @@ mod coerce_object;
 mod crd;
 mod decode;
 mod decode_options;
+mod difference;
 mod error;
 mod field_management;
 #[cfg(feature = "k8s-openapi")]
 mod interop;
 mod json_patch;
 mod manifest;
+mod neat;
 mod one_pass;
 pub mod scale;
 mod stream;
@@ -116,6 +118,7 @@ pub use crd::{
 };
 pub use decode::{Decoded, DecodedText, field_warnings, read_body};
 pub use decode_options::{BodyFormat, DecodeOptions, FieldValidation, MAX_LINE};
+pub use difference::{Cause, Difference, DifferenceError, differences_without_schema};
 pub use error::{DecodeError, DecodeErrorKind};
 pub use field_management::{ApplyError, ConvertFn, FieldManagement, keep_times_of_unchanged};
 pub use json_patch::{JsonPatch, PatchError};

@@ -12,9 +12,11 @@
 
 mod allocations;
 mod definitions;
+mod differences;
 mod hostile;
 mod kep;
 mod laws;
+mod neat;
 mod rules;
 mod stream;
 mod validate;

@@ -1,0 +1,93 @@
+//! The options of `billhook diff`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::options::Report;
+use crate::server::Server;
+
+pub(crate) const EXIT_STATUS: &str = "\
+Both sides are decoded, defaulted and pruned as a server does it; elements of lists are found by
+their keys. Lines with `-` and `+` are real differences, all others have a cause in parentheses.
+
+A field that only the live object has is a real difference if a manager owns it who applies the
+manifests, or nobody; if only others own it, it is theirs.
+
+With --kubectl, for `kubectl diff`, which takes letters, digits, `-` and `=` only:
+  KUBECTL_EXTERNAL_DIFF=\"billhook diff --kubectl --crd=crds\" kubectl diff -f FILE
+
+Exit status:
+  0  there are no real differences
+  1  there are real differences, or an object is not live
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
+#[derive(Debug, Args)]
+pub(crate) struct Diff {
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
+    #[arg(long, value_name = "FILE")]
+    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) server: Server,
+    /// Name of a manager who applies the manifests; may be repeated [default: all that start with
+    /// `kubectl`]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) manager: Vec<String>,
+    /// Print what makes a tool ignore the differences that are not real, instead of the differences
+    #[arg(long, value_enum, value_name = "TOOL")]
+    pub(crate) ignore_for: Option<Tool>,
+    /// Compare the two directories that kubectl passes: first the live objects, then what they
+    /// would become. Kinds without a CRD are compared as they are
+    #[arg(long)]
+    pub(crate) kubectl: bool,
+    /// Print only real differences
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// Namespace of objects without one
+    #[arg(short, long, value_name = "NAMESPACE", default_value = "default")]
+    pub(crate) namespace: String,
+    /// Format of the report: text, or one JSON document
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "ignore_for")]
+    pub(crate) report: Report,
+    /// Manifests: a file, a directory or `-` for standard input
+    #[arg(value_name = "DESIRED")]
+    first: PathBuf,
+    /// Live objects (`kubectl get -o yaml --show-managed-fields`), found by kind, namespace and
+    /// name: a file, a directory or `-` for standard input
+    #[arg(value_name = "LIVE")]
+    second: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tool {
+    /// `ignoreDifferences` of an Application
+    Argocd,
+    /// `driftDetection` of a HelmRelease
+    Flux,
+    /// `computed_fields` of a kubernetes_manifest
+    Terraform,
+}
+
+impl Diff {
+    /// The paths of the manifests and of the live objects.
+    pub(crate) fn sides(&self) -> (&PathBuf, &PathBuf) {
+        match self.kubectl {
+            true => (&self.second, &self.first),
+            false => (&self.first, &self.second),
+        }
+    }
+
+    /// Whether a manager is one who applies the manifests.
+    pub(crate) fn is_own(&self, manager: &str) -> bool {
+        match self.manager.as_slice() {
+            [] => manager.starts_with("kubectl"),
+            own => own.iter().any(|own| own == manager),
+        }
+    }
+
+    /// All paths that standard input may stand for.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        self.crd.iter().chain([&self.first, &self.second])
+    }
+}

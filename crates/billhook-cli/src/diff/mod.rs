@@ -1,0 +1,121 @@
+//! `billhook diff`: the differences between manifests and live objects, each with its cause.
+
+pub(crate) mod args;
+mod ignore;
+mod report;
+
+use std::io;
+use std::path::PathBuf;
+
+use billhook::CrdVersion;
+use serde_json::Value;
+
+use crate::crds::{Crds, version_named};
+use crate::diff::args::Diff;
+use crate::diff::ignore::Ignored;
+use crate::diff::report::Compared;
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, files_in, manifests, objects, readable_documents};
+use crate::json;
+use crate::options::Report;
+use crate::problem::{Place, Problem, Status};
+use crate::report as output;
+use crate::stored::Stored;
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Diff) -> io::Result<Status> {
+    let (desired, live) = command.sides();
+    let inputs = std::slice::from_ref(desired);
+    let config = match command.server.config(inputs) {
+        Ok(config) => config,
+        Err(problem) => return Ok(output::problems(&[*problem])),
+    };
+    let options = command.server.crd_options(&config);
+    let (crds, mut problems) = Crds::read(&command.crd, &config, inputs, options);
+    let [desired, live] = [desired, live].map(|path| match command.kubectl {
+        true => files_in(path).unwrap_or_else(|problem| {
+            problems.push(*problem);
+            Vec::new()
+        }),
+        false => vec![path.clone()],
+    });
+    let live = Stored::new(readable_documents(&live, &mut problems), &command.namespace);
+    let mut status = output::problems(&problems);
+    if status > Status::Fine {
+        return Ok(status);
+    }
+    let run = Run { command, crds: &crds, live: &live };
+    let mut ignored = command.ignore_for.map(Ignored::new);
+    let is_json = command.report == Report::Json;
+    let mut items = is_json.then(|| json::Items::new("DiffReport"));
+    for compared in run.all(&desired) {
+        let compared = match compared {
+            Ok(compared) => compared,
+            Err(problem) => {
+                status = status.max(output::problems(&[*problem]));
+                continue;
+            }
+        };
+        status = status.max(compared.status());
+        match (&mut ignored, &mut items) {
+            (Some(ignored), _) => ignored.add(&compared),
+            (None, Some(items)) => items.add(compared.item())?,
+            (None, None) => output::write(&compared.text(command.quiet))?,
+        }
+    }
+    items.map_or(Ok(()), json::Items::finish)?;
+    ignored.map_or(Ok(()), |ignored| output::write(&ignored.text()))?;
+    Ok(status)
+}
+
+struct Run<'r> {
+    command: &'r Diff,
+    crds: &'r Crds,
+    live: &'r Stored,
+}
+
+impl Run<'_> {
+    fn all(&self, desired: &[PathBuf]) -> impl Iterator<Item = Result<Compared, Box<Problem>>> {
+        let found: Box<dyn Iterator<Item = Result<Document, Box<Problem>>>> =
+            match self.command.kubectl {
+                // There may be nothing that changes.
+                true => Box::new(manifests(desired)),
+                false => Box::new(objects(desired)),
+            };
+        found.map(|found| found.and_then(|document| self.compare(document)))
+    }
+
+    fn compare(&self, document: Document) -> Result<Compared, Box<Problem>> {
+        let Document { place, value, .. } = document;
+        let identity = Identity::of(&value);
+        let version = self.version(&value, &identity, &place)?;
+        let is_own = |manager: &str| self.command.is_own(manager);
+        let differences = self.live.find(&identity).map(|live| {
+            let found = match &version {
+                Some(version) => version.differences(&value, &live.value, &is_own),
+                None => billhook::differences_without_schema(&value, &live.value, &is_own),
+            };
+            found.map_err(|error| {
+                Problem::refused(place.clone(), format!("cannot be compared: {error}"))
+                    .help(format!("the live object is in `{}`", live.place))
+            })
+        });
+        Ok(Compared { differences: differences.transpose()?, place, identity })
+    }
+
+    /// The version of the definition; none if kubectl passes an object of a kind without one.
+    fn version(
+        &self,
+        value: &Value,
+        identity: &Identity,
+        place: &Place,
+    ) -> Result<Option<CrdVersion>, Box<Problem>> {
+        let (api_version, kind) = type_meta(value, identity, place)?;
+        let (group, name) = api_version.split_once('/').unwrap_or(("", api_version));
+        if self.command.kubectl && !self.crds.has(group, kind) {
+            return Ok(None);
+        }
+        let crd = self.crds.find(group, kind, place)?;
+        version_named(&crd, name, place).map(Some)
+    }
+}

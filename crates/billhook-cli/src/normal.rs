@@ -1,0 +1,98 @@
+//! `billhook normalize` and `billhook neat`: objects in the form that is best to compare, or to
+//! keep.
+
+use std::io;
+use std::path::PathBuf;
+
+use billhook::{DecodeError, DecodeOptions, FieldValidation};
+use billhook_apimachinery::value::DeepValue;
+use clap::Args;
+
+use crate::crds::{Crds, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects};
+use crate::options::{Format, read_stdin_once};
+use crate::problem::{Problem, Status};
+use crate::report::{self, Objects};
+use crate::server::Server;
+
+pub(crate) const EXIT_STATUS: &str = "\
+Both leave out what only servers write: the status, if it is a subresource, and `generation`,
+`resourceVersion`, `uid`, `managedFields` and other metadata, with the annotation of client-side
+apply.
+
+Exit status:
+  0  no object is refused
+  1  an object is refused
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+
+#[derive(Debug, Args)]
+pub(crate) struct Normal {
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
+    #[arg(long, value_name = "FILE")]
+    crd: Vec<PathBuf>,
+    #[command(flatten)]
+    server: Server,
+    /// Output format of objects
+    #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
+    output: Format,
+    /// Objects: files, directories or `-` for standard input
+    #[arg(value_name = "OBJECT", required = true)]
+    objects: Vec<PathBuf>,
+}
+
+impl Normal {
+    /// Checks combinations of options that clap cannot rule out.
+    pub(crate) fn check(&self) -> Result<(), &'static str> {
+        read_stdin_once(self.crd.iter().chain(&self.objects))
+    }
+}
+
+/// The forms of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// Decoded, with all defaults.
+    Normal,
+    /// The smallest manifest that decodes to the same object.
+    Neat,
+}
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Normal, form: Form) -> io::Result<Status> {
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let options = command.server.crd_options(&config);
+    let (crds, problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let mut status = report::problems(&problems);
+    if status > Status::Fine {
+        return Ok(status);
+    }
+    let mut printer = Objects::new(command.output);
+    for found in objects(&command.objects) {
+        match found.and_then(|document| formed(document, &crds, form)) {
+            Ok(object) => printer.print(&object)?,
+            Err(problem) => status = status.max(report::problems(&[*problem])),
+        }
+    }
+    Ok(status)
+}
+
+fn formed(document: Document, crds: &Crds, form: Form) -> Result<DeepValue, Box<Problem>> {
+    let Document { place, mut value, .. } = document;
+    let identity = Identity::of(&value);
+    let (api_version, kind) = type_meta(&value, &identity, &place)?;
+    let (group, name) = api_version.split_once('/').unwrap_or(("", api_version));
+    let crd = crds.find(group, kind, &place)?;
+    let version = version_named(&crd, name, &place)?;
+    let refused = |error: DecodeError| Problem::refused(place.clone(), error.status_message());
+    version.remove_server_state(&mut value);
+    if form == Form::Neat {
+        return version.neat(&value).map_err(refused);
+    }
+    let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+    version.decode_value(&mut value, &options).map_err(refused)?;
+    Ok(value)
+}

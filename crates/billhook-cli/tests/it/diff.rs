@@ -1,0 +1,35 @@
+//! `billhook diff`, `billhook normalize` and `billhook neat`.
+
+use crate::support::{cases, run, snapshot};
+
+cases! {
+    help_diff: "diff --help";
+    help_normalize: "normalize --help";
+    help_neat: "neat --help";
+    diff_of_own: "diff --crd fixtures/crds fixtures/apply/backup.yaml fixtures/apply/backup-live.yaml";
+    diff_of_gitops: "diff --crd fixtures/crds --manager gitops fixtures/apply/backup.yaml fixtures/apply/backup-live.yaml";
+    diff_quiet: "diff --quiet --crd fixtures/crds --manager gitops fixtures/apply/backup.yaml fixtures/apply/backup-live.yaml";
+    diff_report: "diff --report json --crd fixtures/crds --manager gitops fixtures/apply/backup.yaml -"
+        < [&format!("{HEAD}spec: {{schedule: 0 4 * * *, suspend: false, target: {{url: s3://backups/orders}}}}")];
+    diff_of_defaults: "diff --crd fixtures/crds - fixtures/apply/backup-live.yaml"
+        < [&format!("{HEAD}  labels: {{team: shop}}\nspec: {{schedule: 0 3 * * *, suspend: true, maxSize: 10Gi, typo: 1, target: {{url: s3://backups/orders, secretName: null}}}}")];
+    diff_not_live: "diff --crd fixtures/crds - fixtures/apply/backup-live.yaml"
+        < [&HEAD.replace("orders-nightly", "other")];
+    diff_unfit: "diff --crd fixtures/crds - fixtures/apply/backup-live.yaml"
+        < [&format!("{HEAD}spec: {{schedule: [1]}}")];
+    diff_kubectl: "diff --kubectl --crd=fixtures/crds fixtures/apply/kubectl/live fixtures/apply/kubectl/merged";
+    diff_without_crd: "diff --crd fixtures/crds fixtures/apply/kubectl/live/v1.ConfigMap.shop.x fixtures/apply/kubectl/live/v1.ConfigMap.shop.x";
+    ignore_for_argocd: "diff --ignore-for argocd --manager gitops --crd fixtures/crds - fixtures/apply/backup-live.yaml"
+        < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, labels: {{a/b: null}}, target: {{url: x, typo: 1}}}}")];
+    ignore_for_flux: "diff --ignore-for flux --manager gitops --crd fixtures/crds fixtures/apply/backup.yaml fixtures/apply/backup-live.yaml";
+    ignore_for_terraform: "diff --ignore-for terraform --manager gitops --crd fixtures/crds - fixtures/apply/backup-live.yaml"
+        < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, labels: {{a/b: null}}, target: {{url: x, typo: 1}}}}")];
+    normalize_live: "normalize --crd fixtures/crds fixtures/apply/backup-live.yaml";
+    normalize_refused: "normalize --crd fixtures/crds -" < ["apiVersion: data.example.com/v1\nkind: Backup\nmetadata: {name: 1}\n"];
+    neat_live: "neat --crd fixtures/crds fixtures/apply/backup-live.yaml";
+    neat_json: "neat -o json --crd fixtures/crds -"
+        < [&format!("{HEAD}spec: {{schedule: 0 3 * * *, suspend: false, retention: {{keepLast: 7, maxAge: 720h}}, typo: 1}}")];
+}
+
+const HEAD: &str = "apiVersion: data.example.com/v1\nkind: Backup\nmetadata:\n  \
+                    name: orders-nightly\n  namespace: shop\n";

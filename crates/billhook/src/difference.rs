@@ -1,0 +1,381 @@
+//! The differences between a manifest and the live object, each with its cause.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
+use billhook_apimachinery::{Change, ChangeKind, FieldPath};
+use billhook_apply::{
+    Duplicates, FieldSet, ManagedFields, ManagedFieldsError, MergeSchema, OwnedPath, PathElement,
+    PathElementKind, TypeErrors, TypedValue,
+};
+use serde_json::Value;
+
+use crate::crd::CrdVersion;
+use crate::decode_options::{DecodeOptions, FieldValidation};
+use crate::error::DecodeError;
+use crate::neat::{LAST_APPLIED, take_last_applied};
+
+/// A field in which a manifest and the live object differ.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The field, with elements of lists by their keys.
+    pub path: OwnedPath,
+    /// The value in the manifest.
+    pub desired: Option<DeepValue>,
+    /// The value in the live object.
+    pub live: Option<DeepValue>,
+    /// The cause.
+    pub cause: Cause,
+}
+
+/// The cause of a [`Difference`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Cause {
+    /// The live object is not as the manifest wants it.
+    Real,
+    /// A server makes this change of the manifest or, on a read, of the live object.
+    Server {
+        /// The kind of change.
+        kind: ChangeKind,
+        /// The reason.
+        reason: billhook_apimachinery::Reason,
+        /// The part of the schema that decides; empty if none does.
+        schema_path: FieldPath,
+    },
+    /// Other managers set the field; the manifest leaves it to them.
+    Managers(BTreeSet<String>),
+    /// Metadata that only servers set, or clients for themselves.
+    Metadata,
+    /// The status is a subresource: a write of the object does not change it.
+    Status,
+}
+
+impl Cause {
+    /// Returns whether the live object is not as the manifest wants it.
+    pub fn is_real(&self) -> bool {
+        *self == Cause::Real
+    }
+}
+
+impl fmt::Display for Cause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Cause::Real => f.write_str("real"),
+            Cause::Server { kind: ChangeKind::Defaulted, schema_path, .. } => {
+                write!(f, "default from the schema at {schema_path}")
+            }
+            Cause::Server { kind, reason, schema_path } => {
+                write!(f, "{}: {}", kind.label(), reason.text())?;
+                match schema_path.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, ", {schema_path}"),
+                }
+            }
+            Cause::Managers(names) => {
+                let names: Vec<&str> = names.iter().map(String::as_str).collect();
+                write!(f, "set by {}", names.join(", "))
+            }
+            Cause::Metadata => f.write_str("server metadata"),
+            Cause::Status => f.write_str("status"),
+        }
+    }
+}
+
+/// Two objects that cannot be compared.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DifferenceError {
+    /// A server refuses the manifest.
+    #[error("the manifest: {0}")]
+    Desired(DecodeError),
+    /// A server cannot read the live object.
+    #[error("the live object: {0}")]
+    Live(DecodeError),
+    /// The manifest does not fit the schema.
+    #[error("the manifest: {0}")]
+    DesiredTypes(TypeErrors),
+    /// The live object does not fit the schema.
+    #[error("the live object: {0}")]
+    LiveTypes(TypeErrors),
+    /// The managed fields of the live object cannot be read.
+    #[error("the live object: {0}")]
+    ManagedFields(#[from] ManagedFieldsError),
+}
+
+impl CrdVersion {
+    /// Compares a manifest of this version with the live object, of any version, and finds the
+    /// cause of each difference. `is_own` says of the name of a manager whether it is one that
+    /// applies the manifest: what it owns in the live object, and the manifest does not have, is
+    /// to be removed; what only others own is theirs.
+    ///
+    /// The differences come in the order of their paths.
+    ///
+    /// # Errors
+    ///
+    /// If a server refuses one of the objects, or one does not fit the schema.
+    pub fn differences(
+        &self,
+        desired: &Value,
+        live: &Value,
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Difference>, DifferenceError> {
+        let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+        let options = options.report(true);
+        let mut decoded = DeepValue::from(deep_clone(desired));
+        let (_, of_desired) =
+            self.decode_value(&mut decoded, &options).map_err(DifferenceError::Desired)?;
+        let mut read = DeepValue::from(deep_clone(live));
+        // A read sets it where it is missing (RP-51), which is not a difference.
+        let has_generation = live.pointer("/metadata/generation").is_some();
+        if !has_generation {
+            set_generation(&mut read, Some(1));
+        }
+        let of_live =
+            self.decode_storage_value(&mut read, &options).map_err(DifferenceError::Live)?;
+        if !has_generation {
+            set_generation(&mut read, None);
+        }
+        let kind = Kind { schema: self.merge_schema(), has_status: self.has_status_subresource() };
+        kind.differences((&decoded, &of_desired), (&mut read, &of_live), is_own)
+    }
+}
+
+/// Compares a manifest with a live object of a kind of which nothing is known, as
+/// [`CrdVersion::differences`] does otherwise: nothing is decoded, and lists are compared as wholes.
+///
+/// # Errors
+///
+/// If the managed fields of the live object cannot be read.
+pub fn differences_without_schema(
+    desired: &Value,
+    live: &Value,
+    is_own: &dyn Fn(&str) -> bool,
+) -> Result<Vec<Difference>, DifferenceError> {
+    let kind = Kind { schema: &MergeSchema::deduced(), has_status: true };
+    let mut live = DeepValue::from(deep_clone(live));
+    kind.differences((desired, &[]), (&mut live, &[]), is_own)
+}
+
+/// The things that must be known of a kind to compare its objects.
+#[derive(Clone, Copy)]
+struct Kind<'k> {
+    schema: &'k MergeSchema,
+    /// Whether the status is a subresource.
+    has_status: bool,
+}
+
+impl Kind<'_> {
+    /// Compares two decoded objects, given with the changes of decoding.
+    fn differences(
+        self,
+        (desired, of_desired): (&Value, &[Change]),
+        (live, of_live): (&mut Value, &[Change]),
+        is_own: &dyn Fn(&str) -> bool,
+    ) -> Result<Vec<Difference>, DifferenceError> {
+        let last_applied = take_last_applied(live);
+        let managed = ManagedFields::of(live)?;
+        let check = |object| self.schema.check(object, Duplicates::Allowed);
+        let desired = check(desired).map_err(DifferenceError::DesiredTypes)?;
+        let live = check(live).map_err(DifferenceError::LiveTypes)?;
+        let changes = Changes::of((desired, of_desired), (live, of_live));
+        let (kind, owners) = (self, Owners::of(&managed, is_own));
+        let mut found = Finder { kind, desired, live, changes, owners }.find();
+        found.extend(last_applied.map(of_last_applied));
+        found.sort_by(|left, right| left.path.cmp(&right.path));
+        Ok(found)
+    }
+}
+
+/// A change that decoding makes of one of the objects.
+#[derive(Clone, Copy)]
+struct Sided<'c> {
+    change: &'c Change,
+    is_of_live: bool,
+}
+
+/// The changes that decoding makes of one object only.
+struct Changes<'c> {
+    by_path: BTreeMap<OwnedPath, Sided<'c>>,
+    /// The fields that the manifest has only by default.
+    defaults: FieldSet,
+}
+
+impl<'c> Changes<'c> {
+    fn of(
+        (desired, of_desired): (TypedValue<'_>, &'c [Change]),
+        (live, of_live): (TypedValue<'_>, &'c [Change]),
+    ) -> Self {
+        let mut changes: BTreeMap<OwnedPath, Sided<'c>> = BTreeMap::new();
+        for change in of_desired {
+            let path = desired.owned_path(change.path());
+            changes.insert(path, Sided { change, is_of_live: false });
+        }
+        for change in of_live {
+            let path = live.owned_path(change.path());
+            let is_of_both = changes.get(&path).is_some_and(|other| is_same(other.change, change));
+            match is_of_both {
+                true => drop(changes.remove(&path)),
+                false => drop(changes.entry(path).or_insert(Sided { change, is_of_live: true })),
+            }
+        }
+        let is_default =
+            |sided: &Sided<'_>| !sided.is_of_live && sided.change.kind() == ChangeKind::Defaulted;
+        let defaults = changes.iter().filter(|(_, sided)| is_default(sided));
+        let defaults = defaults.map(|(path, _)| path.clone()).collect();
+        Changes { by_path: changes, defaults }
+    }
+}
+
+fn is_same(left: &Change, right: &Change) -> bool {
+    let same = |left: Option<&Value>, right: Option<&Value>| match (left, right) {
+        (Some(left), Some(right)) => deep_eq(left, right),
+        (left, right) => left.is_none() && right.is_none(),
+    };
+    left.kind() == right.kind()
+        && same(left.before(), right.before())
+        && same(left.after(), right.after())
+}
+
+/// Who owns the fields of the live object.
+struct Owners<'m> {
+    /// The managers who apply the manifest.
+    own: FieldSet,
+    /// The others, in the order of their entries.
+    others: Vec<(&'m str, &'m FieldSet)>,
+}
+
+impl<'m> Owners<'m> {
+    fn of(managed: &'m ManagedFields, is_own: &dyn Fn(&str) -> bool) -> Self {
+        let mut owners = Owners { own: FieldSet::default(), others: Vec::new() };
+        for entry in managed.entries() {
+            match is_own(&entry.manager) {
+                true => owners.own = owners.own.union(&entry.fields),
+                false => owners.others.push((&entry.manager, &entry.fields)),
+            }
+        }
+        owners
+    }
+
+    /// The managers who own a part of a field and all that is below it, if nobody who applies the
+    /// manifest does.
+    fn others_of(&self, path: &OwnedPath) -> Option<BTreeSet<String>> {
+        if self.own.touches(path.elements()) {
+            return None;
+        }
+        let owning = self.others.iter().filter(|(_, fields)| fields.touches(path.elements()));
+        let names: BTreeSet<String> = owning.map(|(name, _)| (*name).to_owned()).collect();
+        (!names.is_empty()).then_some(names)
+    }
+}
+
+struct Finder<'f> {
+    kind: Kind<'f>,
+    desired: TypedValue<'f>,
+    live: TypedValue<'f>,
+    changes: Changes<'f>,
+    owners: Owners<'f>,
+}
+
+type Sides<'v> = (Option<&'v Value>, Option<&'v Value>);
+
+impl Finder<'_> {
+    fn find(&self) -> Vec<Difference> {
+        let mut found = self.between_objects();
+        found.extend(self.by_decoding(&found));
+        found
+    }
+
+    /// The differences between the decoded objects.
+    fn between_objects(&self) -> Vec<Difference> {
+        let comparison = self.live.compare(self.desired);
+        let mut fields: BTreeMap<OwnedPath, Sides<'_>> = BTreeMap::new();
+        for set in [&comparison.added, &comparison.modified] {
+            for (path, value) in self.desired.values_at(set) {
+                fields.entry(path).or_default().0 = Some(value);
+            }
+        }
+        for set in [&comparison.removed, &comparison.modified] {
+            for (path, value) in self.live.values_at(set) {
+                fields.entry(path).or_default().1 = Some(value);
+            }
+        }
+        let differences = fields.into_iter().map(|(path, (desired, live))| Difference {
+            cause: self.cause(&path, desired.is_some()),
+            path,
+            desired: desired.map(|value| deep_clone(value).into()),
+            live: live.map(|value| deep_clone(value).into()),
+        });
+        differences.collect()
+    }
+
+    fn cause(&self, path: &OwnedPath, is_desired: bool) -> Cause {
+        let mut names = path.elements().iter().map_while(|element| match element.kind() {
+            PathElementKind::Field(name) => Some(name),
+            _ => None,
+        });
+        match (names.next(), names.next(), names.next()) {
+            (Some("status"), ..) if self.kind.has_status => Cause::Status,
+            (Some("metadata"), Some(name), _) if is_of_server(name) => Cause::Metadata,
+            // The namespace is that of the request.
+            (Some("metadata"), Some("namespace"), None) if !is_desired => Cause::Metadata,
+            // What the manifest says itself is what is wanted.
+            _ if is_desired && !self.changes.defaults.covers(path.elements()) => Cause::Real,
+            _ => self.owners.others_of(path).map_or(Cause::Real, Cause::Managers),
+        }
+    }
+
+    /// The differences that decoding takes away.
+    fn by_decoding(&self, found: &[Difference]) -> Vec<Difference> {
+        let found: FieldSet = found.iter().map(|difference| difference.path.clone()).collect();
+        let changes =
+            self.changes.by_path.iter().filter(|(path, _)| !found.covers(path.elements()));
+        let differences = changes.map(|(path, Sided { change, is_of_live })| {
+            let value = |value: Option<&Value>| value.map(|value| deep_clone(value).into());
+            let (before, after) = (value(change.before()), value(change.after()));
+            let (desired, live) = match is_of_live {
+                true => (after, before),
+                false => (before, after),
+            };
+            let cause = Cause::Server {
+                kind: change.kind(),
+                reason: change.reason().clone(),
+                schema_path: change.schema_path().clone(),
+            };
+            Difference { path: path.clone(), desired, live, cause }
+        });
+        differences.collect()
+    }
+}
+
+/// Whether a field of metadata is set by servers only.
+fn is_of_server(name: &str) -> bool {
+    const SERVER: [&str; 8] = [
+        "creationTimestamp",
+        "deletionGracePeriodSeconds",
+        "deletionTimestamp",
+        "generation",
+        "managedFields",
+        "resourceVersion",
+        "selfLink",
+        "uid",
+    ];
+    SERVER.contains(&name)
+}
+
+fn set_generation(object: &mut Value, generation: Option<i64>) {
+    let Some(Value::Object(metadata)) = object.get_mut("metadata") else { return };
+    match generation {
+        Some(generation) => metadata.insert("generation".to_owned(), generation.into()),
+        None => metadata.remove("generation"),
+    };
+}
+
+/// The difference that is the annotation of client-side apply.
+fn of_last_applied(annotation: Value) -> Difference {
+    let path = ["metadata", "annotations", LAST_APPLIED].map(PathElement::field);
+    let live = Some(annotation.into());
+    Difference { path: path.to_vec().into(), desired: None, live, cause: Cause::Metadata }
+}

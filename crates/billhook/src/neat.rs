@@ -1,0 +1,120 @@
+//! The smallest manifest of an object.
+
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, footprint, grow};
+use billhook_defaulting::{DefaultBudget, apply_defaults_within};
+use billhook_schema::{Edge, NodeRef};
+use serde_json::{Map, Value};
+
+use crate::crd::CrdVersion;
+use crate::decode_options::{DecodeOptions, FieldValidation};
+use crate::error::DecodeError;
+use crate::validate::remove_server_fields;
+
+/// The annotation in which client-side apply keeps its last configuration.
+pub(crate) const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
+
+impl CrdVersion {
+    /// Returns the smallest manifest that decodes to the same object: without the fields that a
+    /// server removes, and without those that it sets by default.
+    ///
+    /// # Errors
+    ///
+    /// If the server refuses the object.
+    ///
+    /// ```
+    /// # use billhook::CustomResourceDefinition;
+    /// # use serde_json::json;
+    /// # let crd = CustomResourceDefinition::from_value(&json!({
+    /// #   "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    /// #   "spec": {"group": "example.com", "scope": "Namespaced",
+    /// #     "names": {"plural": "foos", "kind": "Foo"},
+    /// #     "versions": [{"name": "v1", "served": true, "storage": true, "schema":
+    /// #       {"openAPIV3Schema": {"type": "object", "properties": {"spec": {"type": "object",
+    /// #         "properties": {"size": {"type": "integer", "default": 1},
+    /// #           "color": {"type": "string"}}}}}}}]}}))?;
+    /// let v1 = crd.version("v1").unwrap();
+    /// let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+    ///     "spec": {"size": 1, "color": "red", "typo": true}});
+    /// assert_eq!(v1.neat(&object)?["spec"], json!({"color": "red"}));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn neat(&self, object: &Value) -> Result<DeepValue, DecodeError> {
+        let mut neat = DeepValue::from(deep_clone(object));
+        let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+        self.decode_value(&mut neat, &options)?;
+        shrink(self.schema().root(), &mut neat);
+        Ok(neat)
+    }
+
+    /// Removes from an object all that servers write and manifests do not have: the status, if it
+    /// is a subresource, and the metadata that only a server sets, with `generation`,
+    /// `resourceVersion`, `managedFields` and the last configuration of client-side apply.
+    pub fn remove_server_state(&self, object: &mut Value) {
+        remove_server_fields(object);
+        let Value::Object(members) = object else { return };
+        if self.has_status_subresource() {
+            drop(members.remove("status").map(DeepValue::from));
+        }
+        if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
+            for name in ["generation", "resourceVersion", "managedFields"] {
+                drop(metadata.remove(name).map(DeepValue::from));
+            }
+        }
+        drop(take_last_applied(object));
+    }
+}
+
+/// Removes the annotation of client-side apply.
+pub(crate) fn take_last_applied(object: &mut Value) -> Option<Value> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    let annotations = metadata.get_mut("annotations")?.as_object_mut()?;
+    let last = annotations.remove(LAST_APPLIED)?;
+    if annotations.is_empty() {
+        metadata.remove("annotations");
+    }
+    Some(last)
+}
+
+fn shrink_members(node: NodeRef<'_>, members: &mut Map<String, Value>) {
+    // These make the object a resource, whatever defaults the schema has for them.
+    let is_resource_field =
+        |name: &str| node.property(name).is_some_and(|known| known.resource_field().is_some());
+    members.retain(|name, member| match node.member(name) {
+        _ if is_resource_field(name) => true,
+        Some(edge) if is_restored(edge, member) => {
+            drop(DeepValue::from(member.take()));
+            false
+        }
+        Some(edge) => {
+            shrink(edge.node(), member);
+            true
+        }
+        None => true,
+    });
+}
+
+fn shrink(node: NodeRef<'_>, value: &mut Value) {
+    if !node.can_default() {
+        return;
+    }
+    match value {
+        Value::Object(members) => grow(|| shrink_members(node, members)),
+        Value::Array(items) => grow(|| {
+            items.iter_mut().for_each(|item| shrink(node.items().node(), item));
+        }),
+        _ => {}
+    }
+}
+
+/// Whether the default of a place, completed by the defaults below it, is the value there.
+fn is_restored(edge: Edge<'_>, value: &Value) -> bool {
+    let Some(default) = edge.default() else { return false };
+    if !default.is_object() && !default.is_array() {
+        return deep_eq(default, value);
+    }
+    let mut restored = DeepValue::from(deep_clone(default));
+    // A default that needs more memory than the value is another one.
+    let mut budget = DefaultBudget::of(footprint(value).saturating_mul(4).saturating_add(4096));
+    apply_defaults_within(&mut budget, edge.node(), &mut restored, &mut ()).is_ok()
+        && deep_eq(&restored, value)
+}

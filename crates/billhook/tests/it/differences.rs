@@ -1,0 +1,184 @@
+//! The differences between manifests and live objects, and their causes.
+
+use billhook::{Cause, CrdVersion, DecodeOptions, Dialect};
+use billhook_testing::{resource, root_schema};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::definitions::version_with;
+
+fn version() -> CrdVersion {
+    version_with(
+        &json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
+            "replicas": {"type": "integer"},
+            "mode": {"type": "string", "default": "fast"},
+            "note": {"type": "string"},
+            "tags": {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}},
+            "ports": {"type": "array", "x-kubernetes-list-type": "map",
+                "x-kubernetes-list-map-keys": ["name"],
+                "items": {"type": "object", "required": ["name"], "properties": {
+                    "name": {"type": "string"},
+                    "port": {"type": "integer"},
+                    "protocol": {"type": "string", "default": "TCP"}}}}}}}}),
+        Dialect::Kubernetes,
+        false,
+    )
+}
+
+fn object(spec: Value) -> Value {
+    json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}, "spec": spec})
+}
+
+fn owned(mut object: Value, entries: &[(&str, Value)]) -> Value {
+    let entries = entries.iter().map(|(manager, fields)| {
+        json!({"manager": manager, "operation": "Update", "apiVersion": "example.com/v1",
+            "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": fields}})
+    });
+    object["metadata"]["managedFields"] = entries.collect();
+    object
+}
+
+/// The differences, one a line.
+fn differences(desired: &Value, live: &Value) -> Vec<String> {
+    let found = version().differences(desired, live, &|manager| manager == "me").unwrap();
+    let found = found.iter().map(|difference| {
+        let text = |value: &Option<billhook::DeepValue>| {
+            value.as_deref().map_or_else(|| "-".to_owned(), Value::to_string)
+        };
+        let (desired, live) = (text(&difference.desired), text(&difference.live));
+        let cause = match &difference.cause {
+            Cause::Server { kind, .. } => kind.label().to_owned(),
+            other => other.to_string(),
+        };
+        format!("{} {live} -> {desired} {cause}", difference.path)
+    });
+    found.filter(|line| !line.starts_with(".metadata.managedFields")).collect()
+}
+
+#[test]
+fn what_the_manifest_says_is_wanted() {
+    assert_eq!(
+        differences(&object(json!({"replicas": 2, "note": "x"})), &object(json!({"replicas": 1}))),
+        [".spec.note - -> \"x\" real", ".spec.replicas 1 -> 2 real"]
+    );
+    let live = owned(object(json!({"replicas": 1})), &[("other", json!({"f:replicas": {}}))]);
+    assert_eq!(differences(&object(json!({"replicas": 2})), &live), [".spec.replicas 1 -> 2 real"]);
+}
+
+#[test]
+fn what_a_server_does_is_not_real() {
+    let live = object(json!({"replicas": 1, "mode": "fast"}));
+    assert_eq!(
+        differences(&object(json!({"replicas": 1, "typo": 3, "note": null})), &live),
+        [
+            ".spec.mode \"fast\" -> - defaulted",
+            ".spec.note - -> null null removed",
+            ".spec.typo - -> 3 pruned",
+        ]
+    );
+    // Neither side has it: nothing differs.
+    assert_eq!(
+        differences(&object(json!({"replicas": 1})), &object(json!({"replicas": 1.0}))),
+        [""; 0]
+    );
+}
+
+#[test]
+fn elements_are_found_by_their_keys() {
+    let desired = json!({"tags": ["b", "a"], "ports": [{"name": "a", "port": 1}, {"name": "b"}]});
+    let live = json!({"tags": ["a", "b", "c"], "ports": [
+        {"name": "b", "protocol": "TCP"}, {"name": "a", "port": 2, "protocol": "TCP"},
+        {"name": "c"}]});
+    assert_eq!(
+        differences(&object(desired), &object(live)),
+        [
+            ".spec.ports[name=\"a\"].port 2 -> 1 real",
+            ".spec.ports[name=\"a\"].protocol \"TCP\" -> - defaulted",
+            ".spec.ports[name=\"b\"].protocol \"TCP\" -> - defaulted",
+            ".spec.ports[name=\"c\"] {\"name\":\"c\",\"protocol\":\"TCP\"} -> - real",
+            ".spec.tags[=\"c\"] \"c\" -> - real",
+        ]
+    );
+}
+
+#[test]
+fn what_only_others_own_is_theirs() {
+    let live = object(json!({"replicas": 3, "note": "x", "mode": "slow", "tags": ["a"]}));
+    let live = owned(
+        live,
+        &[
+            ("me", json!({"f:note": {}})),
+            ("scaler", json!({"f:replicas": {}, "f:mode": {}})),
+            ("tuner", json!({"f:mode": {}})),
+        ],
+    );
+    assert_eq!(
+        differences(&object(json!({})), &live),
+        [
+            ".spec.mode \"slow\" -> \"fast\" set by scaler, tuner",
+            ".spec.note \"x\" -> - real",
+            ".spec.replicas 3 -> - set by scaler",
+            ".spec.tags [\"a\"] -> - real",
+        ]
+    );
+}
+
+/// Fields that servers and clients write for themselves are not real differences.
+#[test]
+fn server_state() {
+    let mut live = object(json!({}));
+    live["metadata"]["uid"] = json!("u");
+    live["metadata"]["generation"] = json!(3);
+    live["metadata"]["namespace"] = json!("n");
+    live["metadata"]["annotations"] =
+        json!({"kubectl.kubernetes.io/last-applied-configuration": "{}"});
+    assert_eq!(
+        differences(&object(json!({})), &live),
+        [
+            ".metadata.annotations.kubectl.kubernetes.io/last-applied-configuration \"{}\" -> - server metadata",
+            ".metadata.generation 3 -> - server metadata",
+            ".metadata.namespace \"n\" -> - server metadata",
+            ".metadata.uid \"u\" -> - server metadata",
+        ]
+    );
+    live["metadata"]["annotations"]["a"] = json!("b");
+    let found = differences(&object(json!({})), &live);
+    assert_eq!(found[0], ".metadata.annotations {\"a\":\"b\"} -> - real");
+    version().remove_server_state(&mut live);
+    assert_eq!(live["metadata"], json!({"name": "x", "namespace": "n", "annotations": {"a": "b"}}));
+}
+
+#[test]
+fn objects_that_do_not_fit() {
+    let error = |desired: &Value, live: &Value| {
+        version().differences(desired, live, &|_| false).unwrap_err().to_string()
+    };
+    let (good, bad) = (object(json!({})), object(json!({"replicas": "x"})));
+    let text = "expected numeric (int or float), got string";
+    assert_eq!(error(&bad, &good), format!("the manifest: .spec.replicas: {text}"));
+    assert_eq!(error(&good, &bad), format!("the live object: .spec.replicas: {text}"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 300,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
+
+    /// A server stores what it made of a manifest: there is no real difference, and there is none
+    /// at all between what it made and what is stored.
+    #[test]
+    fn nothing_differs_from_what_a_server_makes(schema in root_schema(), input in resource()) {
+        let version = version_with(&schema, Dialect::Kubernetes, false);
+        let body = billhook::to_json(&input);
+        let Ok(decoded) = version.decode(body.as_bytes(), &DecodeOptions::default()) else {
+            return Ok(());
+        };
+        let found = version.differences(&input, decoded.object(), &|_| true);
+        let Ok(found) = found else { return Ok(()) };
+        prop_assert!(found.iter().all(|difference| !difference.cause.is_real()), "{:?}", found);
+        let found = version.differences(decoded.object(), decoded.object(), &|_| true).unwrap();
+        prop_assert_eq!(found, []);
+    }
+}
