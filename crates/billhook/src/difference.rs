@@ -327,17 +327,29 @@ impl Finder<'_> {
         }
     }
 
-    /// The differences that decoding takes away.
+    /// The differences that decoding takes away, without those below one another.
     fn by_decoding(&self, found: &[Difference]) -> Vec<Difference> {
         let found: FieldSet = found.iter().map(|difference| difference.path.clone()).collect();
-        let changes =
-            self.changes.by_path.iter().filter(|(path, _)| !found.covers(path.elements()));
-        let differences = changes.map(|(path, Sided { change, is_of_live })| {
-            let value = |value: Option<&Value>| value.map(|value| deep_clone(value).into());
-            let (before, after) = (value(change.before()), value(change.after()));
+        let changes = self.changes.by_path.iter();
+        let changes = changes.filter(|(path, _)| !found.covers(path.elements()));
+        let mut above: &[PathElement] = &[];
+        let topmost = changes.filter(|(path, _)| {
+            let is_below = !above.is_empty() && path.elements().starts_with(above);
+            above = if is_below { above } else { path.elements() };
+            !is_below
+        });
+        let topmost: Vec<_> = topmost.collect();
+        let set: FieldSet = topmost.iter().map(|(path, _)| (*path).clone()).collect();
+        let decoded = |object: TypedValue<'_>| -> BTreeMap<OwnedPath, DeepValue> {
+            let values = object.values_at(&set).into_iter();
+            values.map(|(path, value)| (path, deep_clone(value).into())).collect()
+        };
+        let (mut desired, mut live) = (decoded(self.desired), decoded(self.live));
+        let differences = topmost.into_iter().map(|(path, Sided { change, is_of_live })| {
+            let before = change.before().map(|value| deep_clone(value).into());
             let (desired, live) = match is_of_live {
-                true => (after, before),
-                false => (before, after),
+                true => (desired.remove(path), before),
+                false => (before, live.remove(path)),
             };
             let cause = Cause::Server {
                 kind: change.kind(),

@@ -51,7 +51,7 @@ pub(super) const ROWS: [Row; 14] = [
 ];
 
 /// The contestants whose cost by member may depend on the width of the schema, and what a wide one
-/// may cost in units of a narrow one. Where there is no limit, most of it is the width of the
+/// may cost in units of a narrow one. Without a limit, most of it is the width of the
 /// `BTreeMap`.
 pub(super) const OF_WIDTH: [(Contestant, Option<f64>); 5] = [
     (Contestant::Text, Some(1.5)),

@@ -45,6 +45,22 @@ impl Incoming<'_> {
         *object = tracked;
     }
 
+    /// Tracks the replicas of a resource that a write to its scale subresource changes.
+    pub(super) fn track_scale(&self, resource: &mut Value, old: &Value) {
+        let manager = manager_name(&self.request.field_manager, "");
+        let fields = FieldManagement::new(self.version, &manager, Time::default());
+        fields.subresource(Subresource::Scale.name()).track_scale(resource, old);
+    }
+
+    /// Drops the managed fields of an object that is too large for storage, but for an apply
+    /// (SA-57). Returns whether there were any.
+    pub(super) fn forget_owners(&self, object: &mut Value) -> bool {
+        let metadata = object.get_mut("metadata").and_then(Value::as_object_mut);
+        let is_apply = self.request.form == UpdateForm::ServerSideApply;
+        let entries = metadata.filter(|_| !is_apply).and_then(|it| it.remove("managedFields"));
+        entries.map(DeepValue::from).is_some()
+    }
+
     /// Applies the body of a request. Returns the resulting object.
     pub(super) async fn apply(
         &self,

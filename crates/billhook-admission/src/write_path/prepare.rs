@@ -76,6 +76,7 @@ impl Preparation<'_> {
         if let Some(scale) = self.incoming.scale() {
             let mut resource = DeepValue::from(deep_clone(old));
             scale::apply(scale, object, &mut resource)?;
+            self.incoming.track_scale(&mut resource, old);
             self.prepare_update(&mut resource, old, warnings)?;
             *object = scale::of_resource(scale, &resource)?;
             return Ok(Some(resource));

@@ -38,6 +38,11 @@ pub(super) enum Written {
     },
 }
 
+/// Whether storage does not take an object because of its size.
+fn is_too_large(committed: &Result<String, StoreError>) -> bool {
+    matches!(committed, Err(StoreError::Failed(status)) if status.code == 413)
+}
+
 /// The write of an object.
 pub(super) struct Write<'w> {
     pub(super) incoming: Incoming<'w>,
@@ -65,10 +70,21 @@ impl Write<'_> {
             return Err(Status::failure(500, "", message));
         }
         let mut accepted = self.encode(object.as_deref_mut()).await?;
+        let mut committed = match object.as_deref().or(self.before.old.as_deref()) {
+            Some(subject) => self.commit(subject, &accepted).await,
+            None => return Ok(Written::Accepted(accepted)),
+        };
+        if is_too_large(&committed)
+            && let Some(object) = object.as_deref_mut()
+            && self.incoming.forget_owners(object)
+        {
+            accepted = self.encode(Some(object)).await?;
+            committed = self.commit(object, &accepted).await;
+        }
         let Some(subject) = object.as_deref().or(self.before.old.as_deref()) else {
             return Ok(Written::Accepted(accepted));
         };
-        let revision = match self.commit(subject, &accepted).await {
+        let revision = match committed {
             Ok(revision) => revision,
             Err(StoreError::Failed(status)) => return Err(status),
             Err(StoreError::Mismatch(found)) => {

@@ -8,6 +8,7 @@ mod conflict;
 mod last_applied;
 mod managed_fields;
 mod prune;
+mod scale;
 mod update;
 mod versions;
 
@@ -22,6 +23,7 @@ use crate::schema::MergeSchema;
 pub use apply::{Applied, ApplyError, LiveObject};
 pub use conflict::{Conflict, Conflicts};
 pub use managed_fields::{ManagedFields, ManagedFieldsError, ManagerEntry, Operation};
+pub use scale::ReplicasPath;
 pub use update::UpdateError;
 pub use versions::{ConversionError, Versions};
 

@@ -37,6 +37,11 @@ impl ScalePaths {
         Ok(lookup(object, &self.label_selector, "string", Value::as_str)?.unwrap_or_default())
     }
 
+    /// Returns the members on the way to the replicas that are wanted.
+    pub(crate) fn to_replicas(&self) -> Vec<&str> {
+        names(&self.spec_replicas)
+    }
+
     /// Sets the replicas that are wanted.
     pub(crate) fn set_wanted(&self, object: &mut Value, replicas: i64) -> Result<(), String> {
         let names = names(&self.spec_replicas);

@@ -166,8 +166,8 @@ proptest! {
         ..ProptestConfig::default()
     })]
 
-    /// A server stores what it made of a manifest: there is no real difference, and there is none
-    /// at all between what it made and what is stored.
+    /// A server stores what it made of a manifest: the two do not really differ, and nothing
+    /// differs between what it made and what is stored.
     #[test]
     fn nothing_differs_from_what_a_server_makes(schema in root_schema(), input in resource()) {
         let version = version_with(&schema, Dialect::Kubernetes, false);

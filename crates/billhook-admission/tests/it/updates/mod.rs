@@ -5,6 +5,7 @@
 mod conversions;
 mod deletions;
 mod hostile;
+mod owners;
 mod patches;
 mod revisions;
 mod store;
