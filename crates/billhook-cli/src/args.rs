@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
+use crate::convert::args::Convert;
 use crate::diff::args::Diff;
 use crate::explain::Explain;
 use crate::fixing::Fixing;
@@ -52,6 +53,9 @@ pub(crate) enum Subcommands {
     /// Send objects through the whole write path of a server, webhooks included
     #[command(after_help = crate::admit::args::EXIT_STATUS)]
     Admit(Box<Admit>),
+    /// Convert objects to another version, by the strategy of their CRD or its webhook
+    #[command(after_help = crate::convert::args::EXIT_STATUS)]
+    Convert(Convert),
     /// Apply configurations as `kubectl apply --server-side` does, without a server
     #[command(after_help = crate::apply::args::EXIT_STATUS)]
     Apply(Box<Apply>),
@@ -343,6 +347,7 @@ impl Subcommands {
             Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
             Subcommands::Admit(admit) => ("admit", read_stdin_once(admit.paths())),
+            Subcommands::Convert(convert) => ("convert", read_stdin_once(convert.paths())),
             Subcommands::Apply(apply) => ("apply", read_stdin_once(apply.paths())),
             Subcommands::Owners(_) => ("owners", Ok(())),
             Subcommands::Diff(diff) => ("diff", read_stdin_once(diff.paths())),

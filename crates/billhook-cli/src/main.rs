@@ -6,6 +6,7 @@ mod allow;
 mod apply;
 mod args;
 mod check;
+mod convert;
 mod crd_files;
 mod crds;
 mod decode;
@@ -24,6 +25,7 @@ mod parallel;
 mod policy;
 mod problem;
 mod report;
+mod resolving;
 mod serve;
 mod server;
 mod shell;
@@ -54,6 +56,7 @@ fn main() -> ExitCode {
         args::Subcommands::Check(command) => check::run(command),
         args::Subcommands::Match(command) => matching::run(command),
         args::Subcommands::Admit(command) => admit::run(command),
+        args::Subcommands::Convert(command) => convert::run(command),
         args::Subcommands::Apply(command) => apply::run(command),
         args::Subcommands::Owners(command) => owners::run(command),
         args::Subcommands::Diff(command) => diff::run(command),

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::options::{Format, Report, Validation};
+use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
@@ -120,29 +121,6 @@ pub(crate) enum Subresource {
     Status,
     /// Update only the replicas, with objects of kind `Scale`, each for the stored object of its name
     Scale,
-}
-
-/// The address of a Service.
-#[derive(Clone, Debug)]
-pub(crate) struct Resolve {
-    pub(crate) service: String,
-    pub(crate) namespace: String,
-    pub(crate) address: String,
-}
-
-fn resolve(text: &str) -> Result<Resolve, String> {
-    let form = "expected SERVICE.NAMESPACE=HOST:PORT";
-    let (name, address) = text.split_once('=').ok_or(form)?;
-    let (service, namespace) = name.split_once('.').ok_or(form)?;
-    let (host, port) = address.rsplit_once(':').ok_or(form)?;
-    if [service, namespace, host].contains(&"") || port.parse::<u16>().is_err() {
-        return Err(form.to_owned());
-    }
-    Ok(Resolve {
-        service: service.to_owned(),
-        namespace: namespace.to_owned(),
-        address: address.to_owned(),
-    })
 }
 
 impl Admit {

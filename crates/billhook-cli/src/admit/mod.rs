@@ -15,7 +15,7 @@ use billhook::{CrdVersion, KubernetesVersion, UserInfo};
 use billhook_admission::{
     Accepted, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
 };
-use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller, StaticResolver};
+use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
 
 use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
@@ -28,6 +28,7 @@ use crate::input::{Document, objects};
 use crate::options::{Report, field_validation};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
+use crate::resolving::resolver;
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
@@ -202,11 +203,7 @@ impl Run<'_> {
     }
 
     fn caller(&self) -> Result<HttpsCaller, Box<Problem>> {
-        let resolver =
-            self.command.resolve.iter().fold(StaticResolver::default(), |resolver, to| {
-                resolver.with(&to.namespace, &to.service, &to.address)
-            });
-        let caller = HttpsCaller::default().resolver(resolver);
+        let caller = HttpsCaller::default().resolver(resolver(&self.command.resolve));
         let Some(path) = &self.command.admission_config else { return Ok(caller) };
         let place = Place::file(&path.to_string_lossy());
         let configuration = AdmissionConfiguration::from_file(path).map_err(|error| {

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
+use billhook_webhook_client::HttpsCaller;
 use tokio::net::TcpListener;
 
 use crate::input::{Document, read_file, readable_documents};
@@ -97,7 +98,8 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     let (loaded, objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_definition);
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
-    let mut builder = Server::builder().any_namespace().user(user);
+    let builder = Server::builder().any_namespace().user(user);
+    let mut builder = builder.webhooks(HttpsCaller::default());
     for Document { place, value, .. } in definitions.into_iter().filter(is_definition).chain(loaded)
     {
         builder = builder

@@ -19,6 +19,7 @@ mod check;
 mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
+mod convert;
 mod diff;
 mod explain;
 mod finding_crds;

@@ -1,0 +1,137 @@
+//! `billhook convert`: objects in another version, by their definition or its webhook.
+
+pub(crate) mod args;
+
+use std::io;
+use std::sync::Arc;
+
+use billhook::ClientConfig;
+use billhook_admission::{
+    Admission, BoxFuture, CallerError, Chain, ConversionCall, StoredObject, WebhookAnswer,
+    WebhookCall, WebhookCaller,
+};
+use billhook_apimachinery::value::DeepValue;
+use billhook_webhook_client::HttpsCaller;
+
+use crate::convert::args::Convert;
+use crate::crds::{Crds, Used, version_named};
+use crate::identity::{Identity, type_meta};
+use crate::input::{Document, objects, read_file};
+use crate::problem::{Place, Problem, Status};
+use crate::report::{self, Objects};
+use crate::resolving::resolver;
+
+/// Runs the command. The error is one of writing the output.
+pub(crate) fn run(command: &Convert) -> io::Result<Status> {
+    let config = match command.server.config(&command.objects) {
+        Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let options = command.server.crd_options(&config);
+    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let caller = Caller::new(command).map_err(|problem| problems.push(*problem)).ok();
+    let mut status = report::problems(&problems);
+    let Some(caller) = caller.filter(|_| status == Status::Fine) else { return Ok(status) };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let printer = Objects::new(command.output);
+    let caller = Arc::new(caller);
+    let mut run = Run { command, crds: &crds, used: Used::default(), caller, printer };
+    for found in objects(&command.objects) {
+        let converted = found.and_then(|document| run.convert(&document, &runtime));
+        status = status.max(match converted {
+            Ok(object) => {
+                run.printer.print(&object)?;
+                Status::Fine
+            }
+            Err(problem) => report::problems(&[*problem]),
+        });
+    }
+    Ok(status)
+}
+
+/// The state that the objects of a run share.
+struct Run<'r> {
+    command: &'r Convert,
+    crds: &'r Crds,
+    used: Used,
+    caller: Arc<Caller>,
+    printer: Objects,
+}
+
+impl Run<'_> {
+    fn convert(
+        &mut self,
+        document: &Document,
+        runtime: &tokio::runtime::Runtime,
+    ) -> Result<DeepValue, Box<Problem>> {
+        let place = document.place.clone();
+        let identity = Identity::of(&document.value);
+        let (api_version, kind) = type_meta(&document.value, &identity, &place)?;
+        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let crd = self.crds.find(group, kind, &place)?;
+        version_named(&crd, own, &place)?;
+        let version = version_named(&crd, &self.command.to, &place)?;
+        let notes = self.used.notes(&crd, &version, false);
+        notes.iter().for_each(|note| report::warning(note));
+        let chain = Chain::new(Arc::clone(&self.caller));
+        let admission = Admission::new(crd.definition.clone(), chain);
+        let stored = StoredObject::new(billhook::to_json(&document.value));
+        let read = runtime.block_on(admission.read(version.name(), &stored));
+        read.map_err(|status| Problem::refused(place, status.message))
+    }
+}
+
+/// Reaches conversion webhooks, where they are or where the options say.
+struct Caller {
+    https: HttpsCaller,
+    url: Option<String>,
+    ca_bundle: Option<Vec<u8>>,
+}
+
+impl Caller {
+    fn new(command: &Convert) -> Result<Self, Box<Problem>> {
+        let read = |path: &std::path::PathBuf| {
+            let place = Place::file(&path.to_string_lossy());
+            read_file(path).map_err(|error| Problem::io(place, &error))
+        };
+        Ok(Caller {
+            https: HttpsCaller::default().resolver(resolver(&command.resolve)),
+            url: command.url.clone(),
+            ca_bundle: command.ca_bundle.as_ref().map(read).transpose()?,
+        })
+    }
+
+    /// The address of a webhook, as far as the options change it.
+    fn moved(&self, config: &ClientConfig) -> ClientConfig {
+        let mut config = config.clone();
+        if let Some(url) = &self.url {
+            config.url = Some(url.clone());
+            config.service = None;
+        }
+        if let Some(ca_bundle) = &self.ca_bundle {
+            config.ca_bundle.clone_from(ca_bundle);
+        }
+        config
+    }
+}
+
+impl WebhookCaller for Caller {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        self.https.call(call)
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        Box::pin(async move {
+            let config = self.moved(call.client_config);
+            let mut call = call;
+            call.client_config = &config;
+            self.https.convert(call).await
+        })
+    }
+}
