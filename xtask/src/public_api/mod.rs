@@ -14,6 +14,8 @@ const CRATES: &[&str] = &[
     "billhook",
     "billhook-admission",
     "billhook-apimachinery",
+    "billhook-apiserver",
+    "billhook-apply",
     "billhook-definition",
     "billhook-findings",
     "billhook-policy",
