@@ -28,7 +28,7 @@ cases! {
     admit_patch_and_old: "admit --crd fixtures/crds --patch a.yaml --old b.yaml fixtures/objects/backup-clean.json";
     admit_patch_and_delete: "admit --crd fixtures/crds --patch a.yaml --operation delete fixtures/objects/backup-clean.json";
     admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
-    admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup-clean.json";
+    admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup.yaml";
     admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
     admit_replace_outdated: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -"
         < [&OBJECT.replace("namespace: shop", "namespace: shop, resourceVersion: '7'")];
@@ -172,7 +172,7 @@ macro_rules! with_webhooks {
 
 with_webhooks! {
     admit_create: "" "fixtures/objects/backup.yaml";
-    admit_create_json: "" "--quiet -o json fixtures/objects/backup-clean.json";
+    admit_create_json: "" "--quiet -o json fixtures/objects/backup.yaml";
     admit_dry_run: "" "--dry-run fixtures/objects/backup-clean.json";
     admit_update: "" "--old fixtures/objects/backup-clean.json -" < changed();
     admit_update_of_status: "" "--subresource status --old fixtures/objects/backup-clean.json -" < changed();
@@ -187,7 +187,7 @@ with_webhooks! {
     admit_uid: ":uid" "--quiet fixtures/objects/backup-clean.json";
     admit_redirect: ":redirect" "--quiet fixtures/objects/backup-clean.json";
     admit_closed: ":close" "fixtures/objects/backup-clean.json";
-    admit_idempotence: "" "--check-idempotence --quiet -o json fixtures/objects/backup-clean.json";
+    admit_idempotence: "" "--check-idempotence --quiet -o json fixtures/objects/backup.yaml";
     admit_several: "" "--quiet -" < format!("{OBJECT}---{}---{OBJECT}", denied());
 }
 
