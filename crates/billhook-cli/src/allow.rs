@@ -1,4 +1,4 @@
-//! The permissions of users, for match conditions that ask an authorizer: `--allow`.
+//! The permissions of users, for expressions that ask an authorizer: `--allow`.
 
 use std::sync::Arc;
 
@@ -30,12 +30,19 @@ pub(crate) fn allow(text: &str) -> Result<Allow, String> {
     Ok(Allow { verb: verb.to_owned(), resource })
 }
 
-/// Evaluates match conditions. What is not allowed is denied; if nothing is said, there is no
-/// authorizer.
-pub(crate) fn conditions(allowed: &[Allow]) -> CelConditions {
+/// Returns who decides: what is not allowed is denied; if nothing is said, nobody does.
+pub(crate) fn authorizer(allowed: &[Allow]) -> Option<Arc<dyn UserAuthorizer>> {
     match allowed {
-        [] => CelConditions::new(),
-        allowed => CelConditions::new().authorizer(Arc::new(Allowed(allowed.to_vec()))),
+        [] => None,
+        allowed => Some(Arc::new(Allowed(allowed.to_vec()))),
+    }
+}
+
+/// Evaluates match conditions.
+pub(crate) fn conditions(allowed: &[Allow]) -> CelConditions {
+    match authorizer(allowed) {
+        None => CelConditions::new(),
+        Some(authorizer) => CelConditions::new().authorizer(authorizer),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The `billhook` command: shows what a Kubernetes API server makes of custom resources. It reads
 //! files, asks the `billhook` library and prints what it says; it decides nothing itself.
 
+mod admission_policies;
 mod admit;
 mod allow;
 mod apply;

@@ -14,19 +14,24 @@ An object to delete need not be among those of --old; an object to create must n
 
 Exit status:
   0  the request is admitted
-  1  a webhook or the validation refuses it, or --check-idempotence found something
+  1  a webhook, a policy or the validation refuses it, or --check-idempotence found something
   2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("stored").args(["old", "patch"]))]
 pub(crate) struct Admit {
     /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
+    /// repeated. Those among the objects and the policies count too, and those that
+    /// billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Webhook configurations, and Namespaces: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
+    /// Admission policies and their bindings, parameters, and Namespaces: a file, a directory or `-`;
+    /// may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policies: Vec<PathBuf>,
     /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
@@ -62,8 +67,8 @@ pub(crate) struct Admit {
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
-    /// Permission granted to the user, for `authorizer` in match conditions; all others are denied.
-    /// May be repeated [default: such conditions fail]
+    /// Permission granted to the user, for `authorizer` in match conditions and policies; all others are
+    /// denied. May be repeated [default: such expressions fail]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Request timeout in seconds
@@ -132,7 +137,7 @@ impl Admit {
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let files = self.crd.iter().chain(&self.webhooks).chain(&self.old).chain(&self.patch);
-        files.chain(&self.objects)
+        let files = self.crd.iter().chain(&self.webhooks).chain(&self.policies);
+        files.chain(&self.old).chain(&self.patch).chain(&self.objects)
     }
 }

@@ -1,4 +1,5 @@
-//! The cluster, as the files describe it: webhook configurations, namespaces and stored objects.
+//! The cluster, as the files describe it: webhook configurations, policies, namespaces and stored
+//! objects.
 
 use std::borrow::Cow;
 use std::path::PathBuf;
@@ -8,7 +9,9 @@ use billhook::KubernetesVersion;
 use billhook::webhook::{Namespaces as _, WebhookConfiguration};
 use billhook_admission::ObjectRequest;
 
+use crate::admission_policies::Policies;
 use crate::admit::args::Admit;
+use crate::crds::Crds;
 use crate::input::{documents, readable_documents};
 use crate::matching::configurations;
 use crate::matching::namespaces::Namespaces;
@@ -54,6 +57,7 @@ impl Patch {
 /// The known parts of the cluster.
 pub(crate) struct Cluster {
     pub(crate) configurations: Vec<WebhookConfiguration>,
+    pub(crate) policies: Policies,
     pub(crate) namespaces: Arc<Namespaces>,
     /// The patch that is applied to the objects, if there is one.
     pub(crate) patch: Option<Patch>,
@@ -65,6 +69,7 @@ impl Cluster {
     /// Reads the files; what cannot be read is added to the problems.
     pub(crate) fn read(
         command: &Admit,
+        crds: &Crds,
         kubernetes: KubernetesVersion,
         problems: &mut Vec<Problem>,
     ) -> Self {
@@ -74,6 +79,8 @@ impl Cluster {
             paths => configurations(paths, kubernetes, &mut namespaces, problems),
         };
         namespaces.read(&command.namespace_labels, problems);
+        let (paths, namespace) = (&command.policies, &command.namespace);
+        let policies = Policies::read(paths, crds, &mut namespaces, namespace, problems);
         let old = readable_documents(&command.old, problems);
         let old = Stored::new(old, &command.namespace);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
@@ -83,7 +90,7 @@ impl Cluster {
                 None
             }
         };
-        Cluster { configurations, namespaces: Arc::new(namespaces), patch, old }
+        Cluster { configurations, policies, namespaces: Arc::new(namespaces), patch, old }
     }
 
     /// The namespaces: those that were given, and any other one with nothing but its name.

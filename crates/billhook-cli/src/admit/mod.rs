@@ -1,4 +1,5 @@
-//! `billhook admit`: objects go through the whole write path of a server, webhooks included.
+//! `billhook admit`: objects go through the whole write path of a server, webhooks and
+//! policies included.
 
 pub(crate) mod args;
 mod cluster;
@@ -38,13 +39,14 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     };
     let kubernetes = command.server.kubernetes(&config);
     let options = command.server.crd_options(&config);
-    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let inputs = [command.objects.as_slice(), &command.policies].concat();
+    let (crds, mut problems) = Crds::read(&command.crd, &config, &inputs, options);
     let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
     if command.subresource.is_some() && !is_update {
         let message = "a subresource is only updated, neither created nor deleted";
         problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
-    let cluster = Cluster::read(command, kubernetes, &mut problems);
+    let cluster = Cluster::read(command, &crds, kubernetes, &mut problems);
     let worst = report::problems(&problems);
     if worst > Status::Fine {
         return Ok(worst);
@@ -53,7 +55,8 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let json = (command.report == Report::Json).then(JsonReport::new);
     let used = Used::default();
     let printer = Objects::new(command.output);
-    let mut run = Run { command, kubernetes, crds: &crds, cluster: &cluster, used, printer, json };
+    let (crds, cluster) = (&crds, &cluster);
+    let mut run = Run { command, kubernetes, crds, cluster, chain: None, used, printer, json };
     let mut status = Status::Fine;
     for found in objects(&command.objects) {
         status = status.max(match found {
@@ -72,6 +75,7 @@ struct Run<'r> {
     kubernetes: KubernetesVersion,
     crds: &'r Crds,
     cluster: &'r Cluster,
+    chain: Option<Chain>,
     used: Used,
     printer: Objects,
     /// The report for programs.
@@ -142,16 +146,30 @@ impl Run<'_> {
         let version = version_named(&crd, command.version.as_deref().unwrap_or(own), &place)?;
         let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
-        let chain = Chain::new(self.caller()?)
-            .kubernetes(self.kubernetes)
-            .webhooks(&self.cluster.configurations)
-            .namespaces(self.cluster.namespaces())
-            .conditions(allow::conditions(&command.allow).kubernetes(self.kubernetes))
-            .observer(waiting)
-            .results_in_hook_order(true);
+        let chain = self.chain()?.observer(waiting);
         let stored = old.map(json);
         let request = self.request(&version, document, stored, identity)?;
         Ok((Admission::new(crd.definition.clone(), chain), request))
+    }
+
+    /// The chain, which is made once.
+    fn chain(&mut self) -> Result<Chain, Box<Problem>> {
+        if let Some(chain) = &self.chain {
+            return Ok(chain.clone());
+        }
+        let policies = &self.cluster.policies;
+        let chain = Chain::new(self.caller()?)
+            .kubernetes(self.kubernetes)
+            .webhooks(&self.cluster.configurations)
+            .policies(policies.set.clone())
+            .policy_cluster(policies.cluster.clone())
+            .namespaces(self.cluster.namespaces())
+            .results_in_hook_order(true);
+        let chain = match allow::authorizer(&self.command.allow) {
+            Some(authorizer) => chain.authorizer(authorizer),
+            None => chain,
+        };
+        Ok(self.chain.insert(chain).clone())
     }
 
     /// The request for an object.

@@ -19,7 +19,9 @@ use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, Status, nothing};
-use crate::report::{error_text, problem as print_problem, problems as print_problems, warning};
+use crate::report::{
+    problem as print_problem, problems as print_problems, refused_by_server, warning,
+};
 use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
@@ -136,14 +138,7 @@ fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String])
     for text in unknown.iter().chain(&check.warnings) {
         warning(&format!("{place}: {text}"));
     }
-    if let Some(error) = check.errors.first() {
-        let rest = match check.errors.len() {
-            1 => String::new(),
-            more => format!(" (and {} more errors)", more - 1),
-        };
-        let error = error_text(error);
-        warning(&format!("{place}: a server refuses this configuration: {error}{rest}"));
-    }
+    refused_by_server(place, "configuration", &check.errors);
 }
 
 fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {

@@ -37,6 +37,9 @@ cases! {
         < [&SCALE.replace("4", "many")];
     admit_scale_of_nothing: "admit --subresource scale --old fixtures/objects/backup-clean.json --crd fixtures/crds -" < [SCALE];
     admit_scale_elsewhere: "admit --crd fixtures/crds -" < [SCALE];
+    admit_policies_unusable: "admit --crd fixtures/crds --policies - fixtures/objects/backup-clean.json"
+        < ["apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nspec: 3"];
+    admit_policies_missing: "admit --crd fixtures/crds --policies fixtures/objects fixtures/objects/backup-clean.json";
     admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
 }
@@ -65,6 +68,38 @@ fn the_manager_of_fields() {
     assert!(entry.is_some_and(|entry| entry.contains("f:patched: {}")), "{shown}");
     let shown = run(&arguments.replace("me ", "\u{7f} "), "{}");
     assert!(shown.contains("exit status: 1") && shown.contains("fieldManager"), "{shown}");
+}
+
+/// Runs a request of the quota example; times are left out.
+fn under_quota(arguments: &str, object: &str) -> String {
+    let fixture =
+        "--crd fixtures/policies/databases.yaml --policies fixtures/policies/quota/policy.yaml";
+    let shown = run(&format!("admit {fixture} {arguments} -"), object);
+    shown.lines().map(stable).collect::<Vec<_>>().join("\n")
+}
+
+/// Parameters are found by namespace, and each validation of a policy is told (PO-31).
+#[test]
+fn policies() {
+    let database = "apiVersion: example.com/v1\nkind: Database\nmetadata: {name: a}\n\
+        spec: {replicas: 4, storage: 1Gi}\n";
+    let (few, more) = (database.replace("4", "3"), database);
+    snapshot!("admit_policy_allows", &under_quota("-n shop", &few));
+    snapshot!("admit_policy_denies", &under_quota("-n shop", more));
+    snapshot!("admit_policy_denies_json", &under_quota("-n shop --report json", more));
+    snapshot!("admit_policy_without_parameters", &under_quota("-n lab", &few));
+}
+
+/// Variables of a mutating policy, warnings, namespaces and users, all in one (PO-46, PO-63).
+#[test]
+fn mutating_policies() {
+    let arguments = "admit --field-validation ignore --crd fixtures/crds --policies - fixtures/objects/backup.yaml";
+    let shown = |options: &str| {
+        let shown = run(&format!("{arguments} {options}"), POLICIES);
+        shown.lines().map(stable).collect::<Vec<_>>().join("\n")
+    };
+    snapshot!("admit_mutating_policy", &shown("--allow approve:backups.data.example.com"));
+    snapshot!("admit_mutating_policy_not_allowed", &shown("--quiet --allow get"));
 }
 
 /// The example's webhooks, and the files that name them.
@@ -244,3 +279,47 @@ fn changed() -> String {
 fn denied() -> String {
     OBJECT.replace("namespace: shop", "namespace: shop, labels: {example.com/denied: tuesday}")
 }
+
+const POLICIES: &str = r#"
+apiVersion: v1
+kind: Namespace
+metadata: {name: billing, labels: {team: orders}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicy
+metadata: {name: owners}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {team: orders}}
+    resourceRules:
+    - {operations: [CREATE], apiGroups: [data.example.com], apiVersions: [v1], resources: [backups]}
+  variables:
+  - {name: team, expression: 'namespaceObject.metadata.labels["team"]'}
+  reinvocationPolicy: Never
+  mutations:
+  - patchType: ApplyConfiguration
+    applyConfiguration:
+      expression: 'Object{metadata: Object.metadata{labels: {"owner": variables.team}}}'
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: MutatingAdmissionPolicyBinding
+metadata: {name: owners}
+spec: {policyName: owners}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: approval}
+spec:
+  matchConstraints:
+    resourceRules:
+    - {operations: [CREATE], apiGroups: [data.example.com], apiVersions: [v1], resources: [backups]}
+  validations:
+  - expression: object.metadata.labels["owner"] == "orders"
+  - expression: authorizer.requestResource.check("approve").allowed()
+    message: the user may not approve backups
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: approval}
+spec: {policyName: approval, validationActions: [Deny]}
+"#;

@@ -1,0 +1,134 @@
+//! Admission policies from files, with the parameters and namespaces that they see.
+
+use std::path::PathBuf;
+
+use billhook::webhook::{ApiResource, Namespaces as _};
+use billhook::{CustomResourceDefinition, Scope};
+use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicyDocument, PolicySet};
+use serde_json::{Value, json};
+
+use crate::crds::Crds;
+use crate::identity::Identity;
+use crate::input::{Document, readable_documents};
+use crate::matching::namespaces::Namespaces;
+use crate::problem::{Place, Problem, nothing};
+use crate::report::{refused_by_server, warning};
+
+/// Policies, and the cluster as they see it.
+#[derive(Debug, Default)]
+pub(crate) struct Policies {
+    pub(crate) set: PolicySet,
+    pub(crate) cluster: ClusterObjects,
+}
+
+/// The documents of the files.
+#[derive(Default)]
+struct Found {
+    policies: Vec<PolicyDocument>,
+    namespaces: Vec<Document>,
+    others: Vec<Document>,
+}
+
+impl Policies {
+    /// Reads policies, bindings, parameters and namespaces; what a server would refuse is used all
+    /// the same, with a warning. Objects without a namespace are in the one given.
+    pub(crate) fn read(
+        paths: &[PathBuf],
+        crds: &Crds,
+        namespaces: &mut Namespaces,
+        namespace: &str,
+        problems: &mut Vec<Problem>,
+    ) -> Self {
+        let before = problems.len();
+        let mut found = Found::default();
+        for document in readable_documents(paths, problems) {
+            if let Err(problem) = found.add(document, namespaces) {
+                problems.push(*problem);
+            }
+        }
+        if found.policies.is_empty() && problems.len() == before && !paths.is_empty() {
+            problems.push(*nothing(paths, "no admission policy here"));
+        }
+        let mut cluster = ClusterObjects::new();
+        for definition in crds.definitions() {
+            for version in definition.versions().filter(billhook::CrdVersion::is_served) {
+                let ApiResource { kind, scope, .. } = ApiResource::of_version(&version);
+                cluster.register(&kind.api_version(), &kind.kind, scope);
+            }
+        }
+        for document in found.others {
+            if let Err(problem) = insert_parameter(&mut cluster, document, crds, namespace) {
+                problems.push(*problem);
+            }
+        }
+        Policies { set: PolicySet::new(found.policies), cluster }
+            .with_namespaces(found.namespaces, namespaces)
+    }
+
+    /// Adds the namespaces with the labels that selectors see.
+    fn with_namespaces(mut self, documents: Vec<Document>, namespaces: &Namespaces) -> Self {
+        for mut document in documents {
+            let identity = Identity::of(&document.value);
+            let labels = namespaces.labels(identity.name.as_deref().unwrap_or_default());
+            let metadata = document.value.get_mut("metadata").and_then(Value::as_object_mut);
+            if let (Ok(Some(labels)), Some(metadata)) = (labels, metadata) {
+                metadata.insert("labels".to_owned(), json!(*labels));
+            }
+            self.cluster.insert(document.value);
+        }
+        self
+    }
+}
+
+impl Found {
+    fn add(&mut self, document: Document, namespaces: &mut Namespaces) -> Result<(), Box<Problem>> {
+        if PolicyDocument::kind_of(&document.value).is_some() {
+            let read = PolicyDocument::from_value_reporting(&document.value);
+            let (policy, unknown) =
+                read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+            warn(&document.place, &policy, &unknown);
+            self.policies.push(policy);
+        } else if namespaces.add_object(&document)? {
+            self.namespaces.push(document);
+        } else if !CustomResourceDefinition::is_definition(&document.value) {
+            self.others.push(document);
+        }
+        Ok(())
+    }
+}
+
+fn warn(place: &Place, policy: &PolicyDocument, unknown: &[String]) {
+    for text in unknown.iter().chain(&policy.warnings()) {
+        warning(&format!("{place}: {text}"));
+    }
+    refused_by_server(place, policy.kind().name(), &policy.validate());
+}
+
+/// Adds an object that may be a parameter, as a server would have stored it.
+fn insert_parameter(
+    cluster: &mut ClusterObjects,
+    document: Document,
+    crds: &Crds,
+    namespace: &str,
+) -> Result<(), Box<Problem>> {
+    let Document { place, mut value, .. } = document;
+    let identity = Identity::of(&value);
+    let api_version = identity.api_version.as_deref().unwrap_or_default();
+    let kind = identity.kind.as_deref().unwrap_or_default();
+    let is_namespaced =
+        cluster.scope(&ParamKind::new(api_version, kind)) == Some(Scope::Namespaced);
+    if identity.namespace.is_none() && is_namespaced {
+        let metadata = value.get_mut("metadata").and_then(Value::as_object_mut);
+        metadata.map(|metadata| metadata.insert("namespace".to_owned(), json!(namespace)));
+    }
+    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    if crds.has(group, kind) {
+        let crd = crds.find(group, kind, &place)?;
+        if let Some(version) = crd.definition.version(version) {
+            let read = version.prune_and_default(&mut value, &mut ());
+            read.map_err(|error| Problem::unusable(place, error.to_string()))?;
+        }
+    }
+    cluster.insert(value);
+    Ok(())
+}
