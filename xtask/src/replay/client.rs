@@ -10,6 +10,9 @@ use super::request::{Request, user};
 use super::scenario::text;
 use billhook_decode::read_json;
 
+/// The plural of definitions.
+pub(super) const DEFINITIONS: &str = "customresourcedefinitions";
+
 /// A client, and its server.
 pub(super) struct Client {
     server: Server,
@@ -29,23 +32,21 @@ impl Client {
         Client { server: Server::builder().user(user()).webhooks(caller()).build() }
     }
 
-    /// Creates an object before the request, with its status. Definitions need no plural.
+    /// Creates an object before the request, with its status unless it is a definition.
     pub(super) async fn create(&self, object: &Value, plural: &str) -> Result<(), String> {
         let api_version = text(object, "/apiVersion");
         let namespace = text(object, "/metadata/namespace");
-        let collection = match (plural, namespace) {
-            ("", _) => format!("/apis/{api_version}/customresourcedefinitions"),
-            (plural, "") => format!("/apis/{api_version}/{plural}"),
-            (plural, namespace) => {
-                format!("/apis/{api_version}/namespaces/{namespace}/{plural}")
-            }
+        let root = if api_version.contains('/') { "apis" } else { "api" };
+        let collection = match namespace {
+            "" => format!("/{root}/{api_version}/{plural}"),
+            namespace => format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"),
         };
         let body = |method, path: &str| {
             http::Request::builder().method(method).uri(path).body(object.to_string())
         };
         let created = self.call(body("POST", &collection)).await?;
         let mut statuses = vec![created.status];
-        if object.get("status").is_some() && !plural.is_empty() {
+        if object.get("status").is_some() && plural != DEFINITIONS {
             let path = format!("{collection}/{}/status", text(object, "/metadata/name"));
             let mut changed = object.clone();
             changed["metadata"]["resourceVersion"] =

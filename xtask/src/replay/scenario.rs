@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::client::{Answered, Client};
+use super::client::{Answered, Client, DEFINITIONS};
 use super::cluster::{Cluster, Configurations};
 use super::compare;
 use super::request::Request;
@@ -132,8 +132,11 @@ impl Scenario {
     /// Plays it on the API server.
     async fn on_server(&self, webhooks: &Webhooks, parts: &Parts) -> Result<Option<Value>, String> {
         let client = Client::new();
+        for namespace in &parts.namespaces {
+            client.create(namespace, "namespaces").await?;
+        }
         for definition in &parts.crds {
-            client.create(definition, "").await?;
+            client.create(definition, DEFINITIONS).await?;
         }
         for object in &parts.objects {
             let found = parts
