@@ -45,6 +45,9 @@ pub(crate) struct Serve {
     /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:masters")]
     pub(crate) group: Vec<String>,
+    /// Let requests use namespaces that do not exist
+    #[arg(long)]
+    pub(crate) any_namespace: bool,
     /// How many connections are served at the same time; each watch takes one
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_connections: usize,

@@ -12,6 +12,7 @@ use std::path::Path;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_webhook_client::HttpsCaller;
+use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::input::{Document, read_file, readable_documents};
@@ -85,6 +86,12 @@ fn read_token(file: &Path) -> Result<String, Box<Problem>> {
     if is_usable { Ok(token) } else { Err(Problem::unusable(place, message)) }
 }
 
+/// Whether a document is a namespace, which must be there before the objects in it.
+fn is_namespace(document: &Document) -> bool {
+    let text = |name| document.value.get(name).and_then(Value::as_str);
+    (text("apiVersion"), text("kind")) == (Some("v1"), Some("Namespace"))
+}
+
 /// The server with its definitions and objects, and the number of the objects.
 async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     let mut problems = Vec::new();
@@ -95,11 +102,14 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     }
     let is_definition =
         |document: &Document| billhook::CustomResourceDefinition::is_definition(&document.value);
-    let (loaded, objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_definition);
+    let (loaded, mut objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_definition);
+    objects.sort_by_key(|document| !is_namespace(document));
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
-    let builder = Server::builder().any_namespace().user(user);
-    let mut builder = builder.webhooks(HttpsCaller::default());
+    let mut builder = Server::builder().user(user).webhooks(HttpsCaller::default());
+    if command.any_namespace {
+        builder = builder.any_namespace();
+    }
     for Document { place, value, .. } in definitions.into_iter().filter(is_definition).chain(loaded)
     {
         builder = builder

@@ -124,6 +124,25 @@ fn a_signal_ends_it_though_a_watch_is_open() {
 }
 
 #[test]
+fn namespaces_exist_before_their_objects() {
+    let (definition, object) = DEFINITION.split_once("---").unwrap();
+    let definition = file("namespaces", "definition.yaml", definition);
+    let object = object.replace("name: a", "name: a, namespace: shop");
+    let alone = file("namespaces", "alone.yaml", &object);
+    let namespace = "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n";
+    let both = file("namespaces", "both.yaml", &format!("{object}---\n{namespace}"));
+    let [definition, alone, both] = [&definition, &alone, &both].map(|file| file.to_str().unwrap());
+    let output = billhook(&["--crd", definition, "--load", alone]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(text.contains("namespaces \"shop\" not found"), "{text}");
+    let path = "/apis/example.com/v1/namespaces/shop/foos/a";
+    for more in [&["--load", both][..], &["--any-namespace", "--load", alone]] {
+        let server = Running::start(&[&["--http", "--crd", definition], more].concat());
+        assert_eq!(server.get(path, "").0, 200, "{more:?}");
+    }
+}
+
+#[test]
 fn what_is_refused() {
     let crd = file("refused", "all.yaml", DEFINITION);
     let (definition, object) = DEFINITION.split_once("---").unwrap();
