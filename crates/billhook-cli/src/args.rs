@@ -71,7 +71,8 @@ pub(crate) enum Subcommands {
     /// Print the smallest manifests that a server expands to the same objects
     #[command(after_help = crate::normal::EXIT_STATUS)]
     Neat(Normal),
-    /// Check CRDs and webhook configurations as a server does when they are created or updated
+    /// Check CRDs, webhook configurations and admission policies as a server does when they are
+    /// created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
     /// Show which webhooks a request goes to, and why it does not go to the others
@@ -133,7 +134,8 @@ pub(crate) struct Check {
     pub(crate) findings: FindingsFormat,
     #[command(flatten)]
     pub(crate) fixing: Fixing,
-    /// CRDs and webhook configurations: files, directories or `-` for standard input
+    /// CRDs, webhook configurations, admission policies and their bindings: files, directories or `-`
+    /// for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     pub(crate) documents: Vec<PathBuf>,
 }

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use billhook::webhook::Lint;
 use billhook::{FieldError, FieldPath, Segment, Span};
 use billhook_findings::{
     Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
 
+use crate::advice::Advice;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{error_text, subject, write};
@@ -89,16 +89,14 @@ impl About<'_> {
         self.finding(Severity::Warning, WARNING, text).at(&place, FieldPath::default())
     }
 
-    /// Advice about a webhook configuration.
-    pub(crate) fn lint(&self, lint: &Lint) -> Finding {
-        let severity = match lint.severity() {
-            billhook::webhook::Severity::Warning => Severity::Warning,
-            _ => Severity::Note,
-        };
-        let finding =
-            self.finding(severity, lint.code().rule(), &lint.to_string()).help(lint.help());
+    /// Advice about a document.
+    pub(crate) fn advice(&self, advice: &Advice) -> Finding {
+        let mut finding = self.finding(advice.severity, advice.rule, &advice.text());
+        if let Some(help) = advice.help {
+            finding = finding.help(help);
+        }
         match self.place.of_finding() {
-            Some(place) => finding.at(&place, lint.field().clone()),
+            Some(place) => finding.at(&place, advice.field.clone()),
             None => finding,
         }
     }

@@ -3,6 +3,7 @@
 
 mod admission_policies;
 mod admit;
+mod advice;
 mod allow;
 mod apply;
 mod args;

@@ -7,23 +7,25 @@ mod report;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::webhook::{
-    ConfigurationError, ConfigurationKind, Lint, ValidationOptions, WebhookConfiguration,
-    lint_together,
+    ConfigurationError, ConfigurationKind, ValidationOptions, WebhookConfiguration, lint_together,
 };
 use billhook::{
-    CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions, DefinitionValidation,
-    FieldError, FieldValidation, KubernetesVersion,
+    CrdOptions, CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions,
+    DefinitionValidation, FieldError, FieldValidation, KubernetesVersion,
 };
 use billhook_apimachinery::print::quote;
 use billhook_findings::Finding;
+use billhook_policy::{PolicyDocument, PolicyError, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
 use serde_json::Value;
 
+use crate::advice::Advice;
 use crate::args::Check;
-use crate::crds::list;
+use crate::crds::{Crds, list};
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
 use crate::policy::{Config, Policy};
@@ -36,15 +38,15 @@ struct Outcome {
     place: Place,
     identity: Identity,
     result: Result<Findings, Box<Problem>>,
-    /// The webhook configuration that was checked.
-    configuration: Option<WebhookConfiguration>,
+    /// The document that was checked, unless it is a definition.
+    checked: Option<Subject>,
 }
 
 impl work::Outcome for Outcome {
     fn failed(problem: Box<Problem>) -> Self {
         let place = problem.place.clone();
         let identity = Identity::default();
-        Outcome { place, identity, result: Err(problem), configuration: None }
+        Outcome { place, identity, result: Err(problem), checked: None }
     }
 
     fn problem(&self) -> Option<&Problem> {
@@ -64,7 +66,7 @@ struct Findings {
     /// The message of the server's answer.
     message: Option<String>,
     /// Advice: a server accepts this, although it is likely to be wrong.
-    lints: Vec<Lint>,
+    lints: Vec<Advice>,
 }
 
 impl Outcome {
@@ -82,12 +84,13 @@ impl Outcome {
 enum Subject {
     Definition(Box<Definition>),
     Webhooks(Box<WebhookConfiguration>),
+    Policy(Box<PolicyDocument>),
 }
 
 impl Subject {
     /// Whether documents of this kind can be checked.
     fn is_known(value: &Value) -> bool {
-        CustomResourceDefinition::is_definition(value) || has_webhooks(value)
+        CustomResourceDefinition::is_definition(value) || has_webhooks(value) || is_policy(value)
     }
 
     /// Reads a document for a version of the server; also gives the fields that its kind does not
@@ -104,6 +107,14 @@ impl Subject {
             })?;
             let configuration = configuration.kubernetes(kubernetes);
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
+        }
+        if is_policy(&document.value) {
+            let read = PolicyDocument::from_value_reporting(&document.value);
+            let (policy, unknown) = read.map_err(|error| match error {
+                PolicyError::Kind { .. } => unknown_version(document),
+                error => unreadable(document, &error.to_string()),
+            })?;
+            return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
         let options = DefinitionOptions::default().kubernetes(kubernetes);
         let read = match &document.body {
@@ -124,6 +135,7 @@ impl Subject {
         match self {
             Subject::Definition(manifest) => manifest.validate_create().into(),
             Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
+            Subject::Policy(new) => policy_findings(new, None),
         }
     }
 
@@ -136,18 +148,42 @@ impl Subject {
             (Subject::Webhooks(new), Subject::Webhooks(old)) => {
                 findings(new, &ValidationOptions::default().stored(old))
             }
+            (Subject::Policy(new), Subject::Policy(old)) => policy_findings(new, Some(old)),
             // Found by their kinds, both are of the same one.
-            (Subject::Definition(_), _) | (Subject::Webhooks(_), _) => self.create(),
+            (Subject::Definition(_) | Subject::Webhooks(_) | Subject::Policy(_), _) => {
+                self.create()
+            }
         }
     }
 }
 
 /// Whether a document says that it is a webhook configuration, of whatever version.
 fn has_webhooks(value: &Value) -> bool {
-    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
     let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
-    text("apiVersion").starts_with("admissionregistration.k8s.io/")
-        && kinds.iter().any(|kind| kind.name() == text("kind"))
+    admission_kind(value).is_some_and(|name| kinds.iter().any(|kind| kind.name() == name))
+}
+
+/// Whether a document says that it is a policy or a binding, of whatever version.
+fn is_policy(value: &Value) -> bool {
+    admission_kind(value).is_some_and(|name| PolicyKind::ALL.iter().any(|kind| kind.name() == name))
+}
+
+/// The kind of a document of the API group of admission.
+fn admission_kind(value: &Value) -> Option<&str> {
+    let api_version = value.get("apiVersion")?.as_str()?;
+    let is_admission = api_version.starts_with("admissionregistration.k8s.io/");
+    value.get("kind")?.as_str().filter(|_| is_admission)
+}
+
+fn policy_findings(policy: &PolicyDocument, stored: Option<&PolicyDocument>) -> Findings {
+    let errors = policy.validate_update(stored);
+    let is_refused = !errors.is_empty();
+    Findings {
+        message: is_refused.then(|| policy.refusal(&errors).message),
+        errors,
+        warnings: policy.warnings(),
+        lints: policy.lints().iter().map(Advice::from).collect(),
+    }
 }
 
 fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_>) -> Findings {
@@ -157,7 +193,7 @@ fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_
         message: is_refused.then(|| configuration.refusal(&check.errors).message),
         errors: check.errors,
         warnings: check.warnings,
-        lints: check.lints,
+        lints: check.lints.iter().map(Advice::from).collect(),
     }
 }
 
@@ -187,6 +223,9 @@ fn unknown_version(document: &Document) -> Box<Problem> {
     let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
     let help = match has_webhooks(&document.value) {
         true => "the versions that are known are `v1` and `v1beta1`",
+        false if is_policy(&document.value) => {
+            "the versions that are known are `v1`, `v1beta1` and `v1alpha1`"
+        }
         false => "the only version that servers have is `apiextensions.k8s.io/v1`",
     };
     Problem::unusable(document.place.clone(), message).help(help)
@@ -207,7 +246,9 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let (old, problems) = stored(&arguments.old);
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
-    let run = Run { old: &old, is_update, validation: arguments.field_validation() };
+    let (validation, inputs) = (arguments.field_validation(), &arguments.documents);
+    let definitions = OnceLock::new();
+    let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions };
     status = status.max(match versions.single() {
         Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
         None => matrix::run(arguments, versions.all(), &run, policy)?,
@@ -227,17 +268,26 @@ fn for_one_version(
     policy: Policy<'_>,
 ) -> io::Result<Status> {
     let mut printer = report::Printer::new(arguments);
-    let mut configurations = Vec::new();
+    let (mut configurations, mut policies) = (Vec::new(), Vec::new());
     let work = OneVersion { run, kubernetes };
     let pass = Pass { fixing: arguments.fixing, policy };
     let (status, others) = work::run(&work, &arguments.documents, pass, |mut event| {
         if let Event::Done(done) = &mut event {
-            configurations.extend(done.outcome.configuration.take());
+            match done.outcome.checked.take() {
+                Some(Subject::Webhooks(configuration)) => configurations.push(*configuration),
+                Some(Subject::Policy(policy)) => policies.push(*policy),
+                Some(Subject::Definition(_)) | None => {}
+            }
         }
         printer.add(event)
     })?;
     if !arguments.fixing.diff {
-        printer.add_together(&lint_together(&configurations))?;
+        let lints = lint_together(&configurations);
+        let advice: Vec<_> = lints.iter().map(Advice::from).collect();
+        printer.add_together("webhook configurations", &advice)?;
+        let lints = lint_policies_together(&policies);
+        let advice: Vec<_> = lints.iter().map(Advice::from).collect();
+        printer.add_together("policies and bindings", &advice)?;
     }
     printer.finish()?;
     Ok(status.max(nothing_taken(arguments, &others)))
@@ -278,8 +328,10 @@ impl Work for OneVersion<'_> {
 fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
     let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
     let place = Place::file(&names.join(", "));
-    let problem =
-        Problem::unusable(place, "no CustomResourceDefinition or webhook configuration here");
+    let problem = Problem::unusable(
+        place,
+        "no CustomResourceDefinition, webhook configuration or policy here",
+    );
     if others.is_empty() {
         return problem;
     }
@@ -321,21 +373,37 @@ struct Run<'r> {
     /// Whether anything that is stored has been replaced.
     is_update: AtomicBool,
     validation: FieldValidation,
+    inputs: &'r [PathBuf],
+    config: &'r Config,
+    /// The definitions among the inputs, and those of the settings, for type checks.
+    definitions: OnceLock<Vec<CustomResourceDefinition>>,
 }
 
 impl Run<'_> {
     fn outcome(&self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
         let (place, identity) = (document.place.clone(), Identity::of(&document.value));
-        let mut configuration = None;
-        let result = self.findings(document, kubernetes, &mut configuration);
-        Outcome { place, identity, result, configuration }
+        let mut checked = None;
+        let result = self.findings(document, kubernetes, &mut checked);
+        Outcome { place, identity, result, checked }
+    }
+
+    /// The type check of an accepted policy (PO-90).
+    fn type_check(&self, document: &PolicyDocument) -> Vec<Advice> {
+        let PolicyDocument::Validating(policy) = document else { return Vec::new() };
+        let definitions = self.definitions.get_or_init(|| {
+            // What cannot be read is told where it is checked.
+            let (crds, _) = Crds::read(&[], self.config, self.inputs, CrdOptions::default());
+            crds.definitions().cloned().collect()
+        });
+        let found = policy.type_check(definitions.as_slice()).expression_warnings;
+        found.iter().map(|warning| Advice::of_expression(document, warning)).collect()
     }
 
     fn findings(
         &self,
         document: &Document,
         kubernetes: KubernetesVersion,
-        checked: &mut Option<WebhookConfiguration>,
+        checked: &mut Option<Subject>,
     ) -> Result<Findings, Box<Problem>> {
         let (subject, unknown) = Subject::read(document, kubernetes)?;
         let duplicates = document.duplicates.iter();
@@ -357,9 +425,12 @@ impl Run<'_> {
             }
             None => subject.create(),
         };
-        if let Subject::Webhooks(configuration) = subject {
-            *checked = Some(*configuration);
+        if let Subject::Policy(policy) = &subject
+            && findings.errors.is_empty()
+        {
+            findings.lints.extend(self.type_check(policy));
         }
+        *checked = Some(subject).filter(|subject| !matches!(subject, Subject::Definition(_)));
         // A server gives the same warning once.
         let warnings: IndexSet<String> = notes.into_iter().chain(findings.warnings).collect();
         findings.warnings = warnings.into_iter().collect();

@@ -2,12 +2,12 @@
 
 use std::io;
 
-use billhook::webhook::{Lint, Severity};
-use billhook_findings::{Finding, ObjectName};
+use billhook_findings::{Finding, ObjectName, Severity};
 use indexmap::IndexSet;
 use serde_json::Value;
 
 use super::{Findings, Outcome};
+use crate::advice::Advice;
 use crate::args::Check;
 use crate::findings::{self, About, Collector};
 use crate::identity::Identity;
@@ -76,15 +76,15 @@ impl Printer {
         }
     }
 
-    /// Adds what several configurations together give rise to.
-    pub(super) fn add_together(&mut self, lints: &[Lint]) -> io::Result<()> {
+    /// Adds what several documents together give rise to.
+    pub(super) fn add_together(&mut self, what: &str, lints: &[Advice]) -> io::Result<()> {
         if lints.is_empty() {
             return Ok(());
         }
         match self {
             Printer::Status => Ok(()),
             Printer::Text => {
-                let text = format!("{HEADER}all webhook configurations together:{HEADER:#}\n");
+                let text = format!("{HEADER}all {what} together:{HEADER:#}\n");
                 write(&(text + &findings::text(&together(lints))))
             }
             Printer::Json(items) => {
@@ -132,36 +132,36 @@ pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
     let errors = checked.errors.iter().filter(|error| seen.insert(error.to_string()));
     let mut found: Vec<Finding> = errors.map(|error| about.definition_error(error)).collect();
     found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
-    found.extend(checked.lints.iter().map(|lint| about.lint(lint)));
+    found.extend(checked.lints.iter().map(|lint| about.advice(lint)));
     found
 }
 
-/// Advice about several configurations, each named by kind and name.
-fn together(lints: &[Lint]) -> Vec<Finding> {
+/// Advice about several documents, each named by kind and name.
+fn together(lints: &[Advice]) -> Vec<Finding> {
     let (place, identity) = (Place::file(""), Identity::default());
     let about = About { place: &place, identity: &identity, schema: None };
     let found = lints.iter().map(|lint| {
-        let (kind, name) = (lint.kind().to_string(), lint.configuration());
-        let mut found = about.lint(lint);
+        let (kind, name) = (lint.kind.to_owned(), lint.name.clone());
+        let mut found = about.advice(lint);
         found.text = format!("{kind} {name}: {}", found.text);
-        found.object = ObjectName { kind, name: name.to_owned(), ..ObjectName::default() };
+        found.object = ObjectName { kind, name, ..ObjectName::default() };
         found
     });
     found.collect()
 }
 
-fn lint(lint: &Lint) -> Value {
+fn lint(lint: &Advice) -> Value {
     let mut fields = Fields::default();
-    fields.text("code", Some(lint.code().code().to_owned()));
-    fields.text("rule", Some(lint.code().rule().to_owned()));
-    let severity = if lint.severity() == Severity::Warning { "warning" } else { "note" };
+    fields.text("code", Some(lint.code.clone()));
+    fields.text("rule", Some(lint.rule.to_owned()));
+    let severity = if lint.severity == Severity::Warning { "warning" } else { "note" };
     fields.text("severity", Some(severity.to_owned()));
-    fields.text("configuration", Some(lint.configuration().to_owned()));
-    fields.text("configurationKind", Some(lint.kind().name().to_owned()));
-    fields.text("field", Some(lint.field().to_string()));
-    fields.text("pointer", Some(lint.field().to_json_pointer()));
-    fields.text("message", Some(lint.message().to_owned()));
-    fields.text("help", Some(lint.help().to_owned()));
+    fields.text("configuration", Some(lint.name.clone()));
+    fields.text("configurationKind", Some(lint.kind.to_owned()));
+    fields.text("field", Some(lint.field.to_string()));
+    fields.text("pointer", Some(lint.field.to_json_pointer()));
+    fields.text("message", Some(lint.message.clone()));
+    fields.text("help", lint.help.map(str::to_owned));
     fields.into_value()
 }
 

@@ -10,6 +10,7 @@ use billhook_findings::{Finding, Severity, Source};
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
+use crate::advice::POLICY_ADVICE;
 use crate::explain::Book;
 use crate::input::read_file;
 use crate::options::is_stdin;
@@ -68,7 +69,7 @@ impl TryFrom<String> for RuleId {
 
 /// Whether findings may have a rule: one of the book, a reason of a server, or our own.
 pub(super) fn is_rule(id: &str) -> bool {
-    let own = ["refused", "server-warning", super::UNUSED];
+    let own = ["refused", "server-warning", POLICY_ADVICE, super::UNUSED];
     id.starts_with("FieldValue")
         || own.contains(&id)
         || Book::read().rules().any(|rule| rule.id == id)

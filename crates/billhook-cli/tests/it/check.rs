@@ -19,8 +19,47 @@ cases! {
     check_nothing: "check fixtures/objects";
     check_not_text: "check -" < ["a: [1"];
     check_stdin_twice: "check --old - -";
+    check_policies: "check fixtures/policies";
+    check_policy: "check -" < [POLICY];
+    check_policy_json: "check --report json -" < [POLICY];
+    check_policy_refused: "check -" < [POLICY.replace("object.spec.sise", "objekt.spec.size").replace("failurePolicy", "failPolicy")];
+    check_policy_answer: "check --format status -" < [POLICY.replace("object.spec.sise", "objekt.spec.size")];
+    check_policy_update: "check --old fixtures/policies/quota -" < [POLICY.replace("name: size}", "name: database-quota}")];
+    check_policy_old_version: "check -" < [POLICY.replace("k8s.io/v1\n", "k8s.io/v0\n")];
+    check_policy_unusable: "check -" < [POLICY.replace("validations:", "variables: 3\n  validations:")];
+    check_policy_versions: "check --kubernetes 1.35..1.36 -" < [POLICY];
     help_check: "check --help";
 }
+
+const POLICY: &str = "\
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {plural: widgets, kind: Widget}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {
+      spec: {type: object, properties: {size: {type: integer}}}}}}}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: size}
+spec:
+  failurePolicy: Ignore
+  matchConstraints:
+    resourceRules:
+    - {operations: [CREATE], apiGroups: [example.com], apiVersions: [v1], resources: [widgets]}
+  validations:
+  - expression: object.spec.sise < 5
+  - expression: 1 < 2
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: shape}
+spec: {policyName: shape, validationActions: [Deny]}
+";
 
 const SMALL: &str = "\
 apiVersion: v1
