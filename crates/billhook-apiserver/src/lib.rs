@@ -7,6 +7,7 @@
 
 mod about;
 mod catalog;
+mod configured;
 mod definitions;
 mod discovery;
 mod future;

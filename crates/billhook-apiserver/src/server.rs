@@ -6,7 +6,9 @@ use std::sync::{Arc, RwLock};
 use std::task::{Context, Poll, Waker};
 
 use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
-use billhook_admission::{Chain, Converter, ServerFields, WebhookCaller};
+use billhook_admission::{
+    AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
+};
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -85,6 +87,7 @@ impl Server {
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
             chain: shared.chain.clone(),
+            configured: RwLock::new(shared.configured()),
             has_namespaces: shared.has_namespaces,
             settling: tokio::sync::Mutex::default(),
         };
@@ -240,6 +243,34 @@ impl ServerBuilder {
         self
     }
 
+    /// Reviews requests in this process where a webhook configuration names a service. The
+    /// configuration is an object of the server like any other, and counts from its creation on.
+    ///
+    /// ```
+    /// use billhook_admission::billhook::webhook::Operation;
+    /// use billhook_admission::{AdmissionRequest, AdmissionResponse};
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().admission_service(
+    ///     "shop",
+    ///     "checker",
+    ///     |request: &AdmissionRequest| match request.operation {
+    ///         Operation::Delete => AdmissionResponse::deny(request, "nothing is deleted here"),
+    ///         _ => AdmissionResponse::allow(request),
+    ///     },
+    /// );
+    /// ```
+    #[must_use]
+    pub fn admission_service(
+        mut self,
+        namespace: &str,
+        name: &str,
+        handler: impl Fn(&AdmissionRequest) -> AdmissionResponse + Send + Sync + 'static,
+    ) -> Self {
+        self.webhooks.add_handler(namespace, name, handler);
+        self
+    }
+
     /// Converts objects in this process where a definition names a service for its conversion
     /// webhook.
     ///
@@ -295,8 +326,17 @@ impl ServerBuilder {
         let catalog = RwLock::new(catalog);
         let storage = MemoryStorage::default();
         let settling = tokio::sync::Mutex::default();
-        let shared =
-            Shared { storage, catalog, user, new_objects, clock, chain, has_namespaces, settling };
+        let shared = Shared {
+            storage,
+            catalog,
+            user,
+            new_objects,
+            clock,
+            configured: RwLock::new(chain.clone()),
+            chain,
+            has_namespaces,
+            settling,
+        };
         let shared = Arc::new(shared);
         at_once(kinds::create_initial(&shared));
         for document in documents {

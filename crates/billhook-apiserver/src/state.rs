@@ -8,6 +8,7 @@ use billhook_admission::{Chain, ServerFields, timestamp};
 use billhook_apimachinery::UserInfo;
 
 use crate::catalog::Catalog;
+use crate::configured::webhook_configurations;
 use crate::storage::{Collection, MemoryStorage, Storage as _};
 
 /// Everything that requests share.
@@ -20,8 +21,10 @@ pub(crate) struct Shared {
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.
     pub(crate) clock: Clock,
-    /// The chain of every write path, with the way to webhooks.
+    /// The chain of the server's own writes: without webhooks, but with the way to them.
     pub(crate) chain: Chain,
+    /// The chain of clients' writes: with the webhooks that are configured now.
+    pub(crate) configured: RwLock<Chain>,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
     /// Held by the one that does the server's own work.
@@ -57,6 +60,18 @@ impl Shared {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         // What is stored by now counts, in whatever order writes come here.
         catalog.define(name, self.storage.get(collection, name).as_ref(), &self.chain);
+    }
+
+    pub(crate) fn configured(&self) -> Chain {
+        self.configured.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Takes over the webhook configurations, of which one was written.
+    pub(crate) fn configure(&self) {
+        let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
+        // What is stored by now counts, in whatever order writes come here.
+        let configurations = webhook_configurations(&self.storage);
+        *configured = self.chain.clone().webhooks(&configurations);
     }
 
     /// The time that the server writes into objects.

@@ -5,24 +5,33 @@ use std::sync::Arc;
 
 use billhook::ClientConfig;
 use billhook_admission::{
-    BoxFuture, CallFailure, CallerError, ConversionCall, ConversionResponse, ConversionReview,
-    Converter, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    AdmissionRequest, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError,
+    ConversionCall, ConversionResponse, ConversionReview, Converter, Unreachable, WebhookAnswer,
+    WebhookCall, WebhookCaller,
 };
 use serde_json::Value;
 
 /// Namespace and name of a service.
 type ServiceName = (String, String);
 
+/// Answers reviews of admission.
+type Handler = dyn Fn(&AdmissionRequest) -> AdmissionResponse + Send + Sync;
+
 /// Reaches webhooks.
 #[derive(Clone)]
 pub(crate) struct Webhooks {
+    handlers: BTreeMap<ServiceName, Arc<Handler>>,
     converters: BTreeMap<ServiceName, Arc<dyn Converter>>,
     others: Arc<dyn WebhookCaller>,
 }
 
 impl Default for Webhooks {
     fn default() -> Self {
-        Webhooks { converters: BTreeMap::new(), others: Arc::new(Unreachable) }
+        Webhooks {
+            handlers: BTreeMap::new(),
+            converters: BTreeMap::new(),
+            others: Arc::new(Unreachable),
+        }
     }
 }
 
@@ -30,6 +39,16 @@ impl Webhooks {
     /// Reaches everything that is not in this process by a caller.
     pub(crate) fn set_caller(&mut self, caller: impl WebhookCaller + 'static) {
         self.others = Arc::new(caller);
+    }
+
+    /// Has requests reviewed in this process where a configuration names a service.
+    pub(crate) fn add_handler(
+        &mut self,
+        namespace: &str,
+        name: &str,
+        handler: impl Fn(&AdmissionRequest) -> AdmissionResponse + Send + Sync + 'static,
+    ) {
+        self.handlers.insert((namespace.to_owned(), name.to_owned()), Arc::new(handler));
     }
 
     /// Has objects converted in this process where a definition names a service.
@@ -41,12 +60,16 @@ impl Webhooks {
     ) {
         self.converters.insert((namespace.to_owned(), name.to_owned()), Arc::new(converter));
     }
+}
 
-    fn converter(&self, config: &ClientConfig) -> Option<&dyn Converter> {
-        let service = config.service.as_ref()?;
-        let key = (service.namespace.clone(), service.name.clone());
-        self.converters.get(&key).map(|converter| &**converter)
-    }
+/// The service of this process that a webhook is, if it is one.
+fn service<'s, T: ?Sized>(
+    services: &'s BTreeMap<ServiceName, Arc<T>>,
+    config: &ClientConfig,
+) -> Option<&'s T> {
+    let service = config.service.as_ref()?;
+    let key = (service.namespace.clone(), service.name.clone());
+    services.get(&key).map(|service| &**service)
 }
 
 impl WebhookCaller for Webhooks {
@@ -54,18 +77,30 @@ impl WebhookCaller for Webhooks {
         &'a self,
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        self.others.call(call)
+        match service(&self.handlers, call.client_config) {
+            Some(handler) => Box::pin(async move { review(handler, &call.review) }),
+            None => self.others.call(call),
+        }
     }
 
     fn convert<'a>(
         &'a self,
         call: ConversionCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        match self.converter(call.client_config) {
+        match service(&self.converters, call.client_config) {
             Some(converter) => Box::pin(answer(converter, call.review)),
             None => self.others.convert(call),
         }
     }
+}
+
+/// The answer of a handler to a review.
+fn review(handler: &Handler, review: &AdmissionReview) -> Result<WebhookAnswer, CallerError> {
+    let (Some(request), Some(version)) = (&review.request, review.version()) else {
+        return Err(CallFailure::new("the review has no request").into());
+    };
+    let review = AdmissionReview::of_response(version, handler(request));
+    Ok(WebhookAnswer::of_review(&review))
 }
 
 /// The answer of a converter to a review.

@@ -264,6 +264,13 @@ impl Chain {
         self
     }
 
+    /// The chain with what another one knows of objects.
+    pub(crate) fn objects_of(mut self, other: &Chain) -> Self {
+        self.model = Arc::clone(&other.model);
+        self.equivalents = Arc::clone(&other.equivalents);
+        self
+    }
+
     /// The way to webhooks.
     pub(crate) fn caller(&self) -> Arc<dyn WebhookCaller> {
         Arc::clone(&self.caller)

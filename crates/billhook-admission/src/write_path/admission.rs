@@ -99,6 +99,14 @@ impl Admission {
         }
     }
 
+    /// The write path through another chain, which learns of the same versions and defaults. A clone
+    /// with another chain costs little, where configurations come and go (DI-08).
+    #[must_use]
+    pub fn chain(mut self, chain: Chain) -> Self {
+        self.chain = chain.objects_of(&self.chain);
+        self
+    }
+
     /// The write path with objects that are converted by something else than their definition says.
     /// Without it, the caller of the chain calls the conversion webhook of a definition that has
     /// one.

@@ -15,7 +15,7 @@ use super::strategy::{CLEANUP, write};
 use crate::catalog::{DEFINITIONS, Defined};
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit, stored_object};
+use crate::write_path::{admit_own, stored_object};
 
 /// The manager of the fields that a server writes itself.
 const MANAGER: &str = "apiext";
@@ -25,7 +25,7 @@ pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
     let body = billhook::to_json(document).into_bytes();
     if let Some(resource) = server.catalog().native(DEFINITIONS) {
         let request = ObjectRequest::create("v1", &body).field_manager(MANAGER);
-        admit(server, &resource, request).await;
+        admit_own(server, &resource, request).await;
     }
     let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
     settle(server, group_of(name)).await;
@@ -134,7 +134,7 @@ async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> bool {
             .stored(stored_object(&object))
             .delete_options(DeleteOptions::default());
         let namespace = object.key.split_once('/').map_or("", |(namespace, _)| namespace);
-        let outcome = admit(server, resource, request.namespace(namespace)).await;
+        let outcome = admit_own(server, resource, request.namespace(namespace)).await;
         let is_gone = outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
         is_empty = is_empty && is_gone;
     }
@@ -163,5 +163,5 @@ async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocu
         .status_update()
         .name(name)
         .field_manager(MANAGER);
-    admit(server, &resource, request).await.result.is_ok()
+    admit_own(server, &resource, request).await.result.is_ok()
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit, stored_object};
+use crate::write_path::{admit_own, stored_object};
 
 /// The name of the definition of namespaces.
 const NAMESPACES: &str = "namespaces.";
@@ -25,7 +25,7 @@ pub(crate) async fn create_initial(server: &Arc<Shared>) {
         let object = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}});
         let body = billhook::to_json(&object).into_bytes();
         let request = ObjectRequest::create("v1", &body).field_manager("kube-apiserver");
-        admit(server, &resource, request).await;
+        admit_own(server, &resource, request).await;
     }
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
             let request = ObjectRequest::delete(version.name(), &[])
                 .stored(stored_object(&object))
                 .namespace(namespace);
-            let outcome = admit(server, resource, request).await;
+            let outcome = admit_own(server, resource, request).await;
             is_empty &= outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
         }
     }
@@ -105,5 +105,5 @@ async fn finalize(server: &Arc<Shared>, namespace: &str) {
         .stored(stored_object(&stored))
         .name(namespace)
         .field_manager("kube-controller-manager");
-    admit(server, &resource, request).await;
+    admit_own(server, &resource, request).await;
 }

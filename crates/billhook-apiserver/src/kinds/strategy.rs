@@ -5,8 +5,11 @@ use std::collections::BTreeSet;
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
+use billhook_apimachinery::record::to_value;
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
+
+use crate::configured::NAME_LABEL;
 
 /// The rules of a kind.
 #[derive(Debug)]
@@ -45,11 +48,7 @@ impl Strategy for KindStrategy {
         match self.kind {
             Kind::Secret => merge_string_data(object),
             Kind::Namespace => complete_namespace(object),
-            Kind::WebhookConfiguration => {
-                let read =
-                    WebhookConfiguration::check_document(object, &ValidationOptions::default());
-                return read.map(|(_, unknown)| unknown).map_err(|error| error.to_string());
-            }
+            Kind::WebhookConfiguration => return complete_webhooks(object),
             Kind::ConfigMap | Kind::Plain => {}
         }
         Ok(Vec::new())
@@ -135,9 +134,20 @@ fn complete_namespace(object: &mut Value) {
     if let Some(Value::Object(metadata)) = members.get_mut("metadata") {
         let labels = metadata.entry("labels").or_insert_with(|| json!({}));
         if let Value::Object(labels) = labels {
-            labels.insert("kubernetes.io/metadata.name".to_owned(), name.into());
+            labels.insert(NAME_LABEL.to_owned(), name.into());
         }
     }
+}
+
+/// Webhooks are stored with their defaults (WCF-11).
+fn complete_webhooks(object: &mut Value) -> Result<Vec<String>, String> {
+    let read = WebhookConfiguration::from_value_reporting(object);
+    let (configuration, unknown) = read.map_err(|error| error.to_string())?;
+    let completed = configuration.webhooks.iter().map(|webhook| to_value(webhook).into_inner());
+    if let Some(webhooks) = object.get_mut("webhooks") {
+        *webhooks = completed.collect();
+    }
+    Ok(unknown)
 }
 
 /// Moves the texts of a secret to its data, where they are encoded.

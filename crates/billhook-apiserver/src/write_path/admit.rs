@@ -2,18 +2,40 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{AdmissionOutcome, ObjectRequest, StoreWrite};
+use billhook::webhook::NamespaceLabels;
+use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 
 use super::binding::Binding;
 use crate::catalog::Resource;
+use crate::configured::{NAME_LABEL, namespace_labels};
 use crate::state::Shared;
 
-/// Takes a request through the write path to storage.
+/// Takes a client's request through the webhooks and the write path to storage.
 pub(crate) async fn admit(
     server: &Arc<Shared>,
     resource: &Resource,
     request: ObjectRequest,
 ) -> AdmissionOutcome {
+    let of_namespaces = Arc::clone(server);
+    let labels = move |name: &str| {
+        let found = namespace_labels(&of_namespaces.storage, name);
+        let assumed = || NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
+        Ok(found.or_else(|| (!of_namespaces.has_namespaces).then(assumed)))
+    };
+    let chain = server.configured().namespaces(labels);
+    admission(server, resource).chain(chain).admit(&request).await
+}
+
+/// Takes a request of the server itself through the write path to storage.
+pub(crate) async fn admit_own(
+    server: &Arc<Shared>,
+    resource: &Resource,
+    request: ObjectRequest,
+) -> AdmissionOutcome {
+    admission(server, resource).admit(&request).await
+}
+
+fn admission(server: &Arc<Shared>, resource: &Resource) -> Admission {
     let mut admission = resource.admission.clone();
     if let Some(new_objects) = server.new_objects.clone() {
         admission = admission.server_fields(move || new_objects());
@@ -21,6 +43,5 @@ pub(crate) async fn admit(
     let clock = server.clock.clone();
     admission = admission.clock(move || clock.now());
     let binding = Binding::new(server, resource);
-    let store = Arc::new(move |write: StoreWrite<'_>| binding.write(&write));
-    admission.store(store).admit(&request).await
+    admission.store(Arc::new(move |write: StoreWrite<'_>| binding.write(&write)))
 }

@@ -6,6 +6,7 @@ use billhook_admission::{StoreError, StoreWrite, StoredObject};
 use billhook_apimachinery::Status;
 
 use crate::catalog::{DEFINITIONS, Resource};
+use crate::configured::is_of_webhooks;
 use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
 
@@ -31,13 +32,16 @@ pub(super) struct Binding {
     collection: Collection,
     /// Whether what is written decides about what is served.
     is_of_definitions: bool,
+    /// Whether what is written decides about which webhooks are called.
+    is_of_webhooks: bool,
 }
 
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let is_of_definitions = resource.definition.name() == DEFINITIONS;
         let collection = resource.collection.clone();
-        Binding { server: Arc::clone(server), collection, is_of_definitions }
+        let is_of_webhooks = is_of_webhooks(&collection);
+        Binding { server: Arc::clone(server), collection, is_of_definitions, is_of_webhooks }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -78,6 +82,9 @@ impl Binding {
             .map_err(|mismatch| StoreError::Mismatch(mismatch.found.as_ref().map(stored_object)))?;
         if self.is_of_definitions {
             self.server.define(&self.collection, key);
+        }
+        if self.is_of_webhooks {
+            self.server.configure();
         }
         Ok(revision.to_string())
     }

@@ -3,5 +3,5 @@
 mod admit;
 mod binding;
 
-pub(crate) use self::admit::admit;
+pub(crate) use self::admit::{admit, admit_own};
 pub(crate) use self::binding::{object_key, stored_object};

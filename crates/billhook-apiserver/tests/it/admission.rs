@@ -1,0 +1,188 @@
+//! Webhooks that are configured through the API (DI-08, WM-03, WM-14, AR-71, WCF-11).
+
+use billhook_admission::{AdmissionRequest, AdmissionResponse};
+use billhook_apiserver::Server;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Answer, call, definition, text};
+
+const FOOS: &str = "/apis/example.com/v1/namespaces/default/foos";
+
+/// A server with a service that refuses what is red, and one that makes it blue.
+fn server() -> Server {
+    let checker = |request: &AdmissionRequest| match color(request) {
+        Some("red") => AdmissionResponse::deny(request, "no red"),
+        _ => AdmissionResponse::allow(request).warning("seen"),
+    };
+    let painter = |request: &AdmissionRequest| match color(request) {
+        None => AdmissionResponse::allow(request),
+        Some(_) => AdmissionResponse::allow(request)
+            .patch(&json!([{"op": "replace", "path": "/spec/color", "value": "blue"}])),
+    };
+    let builder = Server::builder().definition(&definition()).unwrap();
+    let builder = builder.admission_service("shop", "checker", checker);
+    builder.admission_service("shop", "painter", painter).build()
+}
+
+fn color(request: &AdmissionRequest) -> Option<&str> {
+    request.object.as_ref()?.pointer("/spec/color")?.as_str()
+}
+
+/// A configuration of one webhook, of a service, for all objects of all resources.
+fn configuration(kind: &str, service: &str, more: &Value) -> Value {
+    let mut webhook = json!({"name": format!("{service}.example.com"), "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+        "clientConfig": {"service": {"namespace": "shop", "name": service}},
+        "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+            "resources": ["*/*"]}]});
+    webhook.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": format!("{kind}WebhookConfiguration"), "metadata": {"name": service},
+        "webhooks": [webhook]})
+}
+
+fn path(kind: &str) -> String {
+    let kind = kind.to_lowercase();
+    format!("/apis/admissionregistration.k8s.io/v1/{kind}webhookconfigurations")
+}
+
+async fn post(server: &Server, path: &str, object: &Value) -> Answer {
+    call(server, Method::POST, path, &[], &object.to_string()).await
+}
+
+async fn configure(server: &Server, kind: &str, service: &str, more: &Value) -> Answer {
+    post(server, &path(kind), &configuration(kind, service, more)).await
+}
+
+async fn create(server: &Server, foos: &str, name: &str, color: &str) -> Answer {
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": name},
+        "spec": {"color": color}});
+    post(server, foos, &object).await
+}
+
+#[tokio::test]
+async fn validating_webhooks_refuse_until_they_are_deleted() {
+    let server = server();
+    assert_eq!(create(&server, FOOS, "a", "red").await.code, 201);
+    assert_eq!(configure(&server, "Validating", "checker", &json!({})).await.code, 201);
+    let refused = create(&server, FOOS, "b", "red").await;
+    assert_eq!(refused.code, 400);
+    let message = "admission webhook \"checker.example.com\" denied the request: no red";
+    assert_eq!(refused.message(), message);
+    let patch = json!({"spec": {"a": 1}}).to_string();
+    let headers = [("content-type", "application/merge-patch+json")];
+    let refused = call(&server, Method::PATCH, &format!("{FOOS}/a"), &headers, &patch).await;
+    assert_eq!(refused.code, 400);
+    let created = create(&server, FOOS, "b", "green").await;
+    assert_eq!((created.code, created.warnings), (201, vec!["299 - \"seen\"".to_owned()]));
+
+    let gone = format!("{}/checker", path("Validating"));
+    assert_eq!(call(&server, Method::DELETE, &gone, &[], "").await.code, 200);
+    let created = create(&server, FOOS, "c", "red").await;
+    assert_eq!((created.code, created.warnings), (201, Vec::new()));
+}
+
+#[tokio::test]
+async fn mutating_webhooks_change_what_is_stored() {
+    let server = server();
+    assert_eq!(configure(&server, "Mutating", "painter", &json!({})).await.code, 201);
+    // Mutating webhooks come first.
+    assert_eq!(configure(&server, "Validating", "checker", &json!({})).await.code, 201);
+    let created = create(&server, FOOS, "a", "red").await;
+    assert_eq!((created.code, text(&created.json(), "/spec/color")), (201, "blue".to_owned()));
+    let stored = call(&server, Method::GET, &format!("{FOOS}/a"), &[], "").await;
+    assert_eq!(text(&stored.json(), "/spec/color"), "blue");
+}
+
+/// A webhook says that dry runs are without side effects, or cannot be configured.
+#[tokio::test]
+async fn dry_runs_are_reviewed() {
+    let server = server();
+    let dry = format!("{FOOS}?dryRun=All");
+    let effects = json!({"sideEffects": "Some"});
+    let refused = configure(&server, "Validating", "checker", &effects).await;
+    assert_eq!(refused.code, 422);
+    assert!(refused.message().contains("webhooks[0].sideEffects: Unsupported value: \"Some\""));
+    let not_kept = format!("{}?dryRun=All", path("Validating"));
+    let unused = configuration("Validating", "checker", &json!({}));
+    assert_eq!(post(&server, &not_kept, &unused).await.code, 201);
+    assert_eq!(create(&server, &dry, "a", "red").await.code, 201);
+    let effects = json!({"sideEffects": "NoneOnDryRun"});
+    assert_eq!(configure(&server, "Validating", "checker", &effects).await.code, 201);
+    assert_eq!(create(&server, &dry, "a", "green").await.code, 201);
+    assert_eq!(create(&server, &dry, "a", "red").await.code, 400);
+    let stored = call(&server, Method::GET, &format!("{FOOS}/a"), &[], "").await;
+    assert_eq!(stored.code, 404);
+}
+
+/// WM-03: what the webhook would refuse can be taken back.
+#[tokio::test]
+async fn configurations_go_to_no_webhook() {
+    let server = server();
+    let at_nowhere = json!({"clientConfig": {"url": "https://nowhere.example.com"}});
+    for kind in ["Validating", "Mutating"] {
+        assert_eq!(configure(&server, kind, "nowhere", &at_nowhere).await.code, 201);
+    }
+    let refused = create(&server, FOOS, "a", "green").await;
+    assert_eq!(refused.code, 500);
+    assert_eq!(
+        refused.message(),
+        "Internal error occurred: failed calling webhook \"nowhere.example.com\": could not get \
+         REST client: no webhook can be reached"
+    );
+    for kind in ["Validating", "Mutating"] {
+        let gone = format!("{}/nowhere", path(kind));
+        assert_eq!(call(&server, Method::DELETE, &gone, &[], "").await.code, 200);
+    }
+    assert_eq!(create(&server, FOOS, "a", "green").await.code, 201);
+}
+
+/// WM-14.
+#[tokio::test]
+async fn webhooks_select_namespaces_by_their_labels() {
+    let server = server();
+    let selector = json!({"namespaceSelector": {"matchLabels": {"env": "prod"}}});
+    assert_eq!(configure(&server, "Validating", "checker", &selector).await.code, 201);
+    for (name, env) in [("one", "test"), ("two", "prod")] {
+        let namespace = json!({"apiVersion": "v1", "kind": "Namespace",
+            "metadata": {"name": name, "labels": {"env": env}}});
+        assert_eq!(post(&server, "/api/v1/namespaces", &namespace).await.code, 201);
+    }
+    let foos = |namespace: &str| format!("/apis/example.com/v1/namespaces/{namespace}/foos");
+    assert_eq!(create(&server, &foos("one"), "a", "red").await.code, 201);
+    assert_eq!(create(&server, &foos("two"), "a", "red").await.code, 400);
+    let labels = json!({"metadata": {"labels": {"env": "prod"}}}).to_string();
+    let headers = [("content-type", "application/merge-patch+json")];
+    let path = "/api/v1/namespaces/one";
+    assert_eq!(call(&server, Method::PATCH, path, &headers, &labels).await.code, 200);
+    assert_eq!(create(&server, &foos("one"), "b", "red").await.code, 400);
+}
+
+#[tokio::test]
+async fn forks_have_webhooks_of_their_own() {
+    let server = server();
+    assert_eq!(configure(&server, "Validating", "checker", &json!({})).await.code, 201);
+    let fork = server.fork();
+    let gone = format!("{}/checker", path("Validating"));
+    assert_eq!(call(&fork, Method::DELETE, &gone, &[], "").await.code, 200);
+    assert_eq!(create(&fork, FOOS, "a", "red").await.code, 201);
+    assert_eq!(create(&server, FOOS, "a", "red").await.code, 400);
+}
+
+/// WCF-11.
+#[tokio::test]
+async fn configurations_are_stored_with_their_defaults() {
+    let server = server();
+    let created = configure(&server, "Mutating", "painter", &json!({})).await.json();
+    assert_eq!(
+        created["webhooks"],
+        json!([{"name": "painter.example.com", "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+            "clientConfig": {"service": {"namespace": "shop", "name": "painter", "port": 443}},
+            "rules": [{"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+                "resources": ["*/*"], "scope": "*"}],
+            "failurePolicy": "Fail", "matchPolicy": "Equivalent", "namespaceSelector": {},
+            "objectSelector": {}, "timeoutSeconds": 10, "reinvocationPolicy": "Never"}])
+    );
+}
