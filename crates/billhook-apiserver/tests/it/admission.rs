@@ -186,3 +186,16 @@ async fn configurations_are_stored_with_their_defaults() {
             "objectSelector": {}, "timeoutSeconds": 10, "reinvocationPolicy": "Never"}])
     );
 }
+
+#[tokio::test]
+async fn webhooks_see_the_kinds_of_the_server_too() {
+    let labeler = |request: &AdmissionRequest| {
+        AdmissionResponse::allow(request)
+            .patch(&json!([{"op": "add", "path": "/data", "value": {"by": request.kind.kind}}]))
+    };
+    let server = Server::builder().admission_service("shop", "labeler", labeler).build();
+    assert_eq!(configure(&server, "Mutating", "labeler", &json!({})).await.code, 201);
+    let object = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}});
+    let created = post(&server, "/api/v1/namespaces/default/configmaps", &object).await;
+    assert_eq!((created.code, text(&created.json(), "/data/by")), (201, "ConfigMap".to_owned()));
+}
