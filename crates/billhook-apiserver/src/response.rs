@@ -115,7 +115,7 @@ impl Form {
     pub(crate) fn json(self, code: StatusCode, json: &str) -> Response {
         let text = match (self.media_type, self.is_pretty) {
             (MediaType::Yaml, _) => match read_json(json.as_bytes()) {
-                Ok(document) => billhook::to_yaml(document.value()),
+                Ok(document) => billhook_yaml::write_document(document.value()),
                 Err(error) => return self.status(&Status::internal_error(&error.to_string())),
             },
             (MediaType::Json, false) => format!("{json}\n"),

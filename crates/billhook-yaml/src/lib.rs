@@ -56,10 +56,12 @@ mod scanner;
 mod source;
 mod text;
 mod token;
+mod write;
 
 pub use document::{Document, read_document, read_documents, read_documents_with_spans};
 pub use duplicate::{Duplicate, strict_error_text, warnings};
 pub use error::YamlError;
+pub use write::write_document;
 
 /// The maximum nesting depth of lists and objects.
 pub const MAX_DEPTH: usize = 10_000;

@@ -206,6 +206,26 @@ fn general(scientific: &str) -> String {
     format!("{sign}{whole}.{fraction}")
 }
 
+/// Whether a text without quotes is a string to every reader of YAML 1.1; `1:30` is a number to some.
+pub(crate) fn is_plain_string(text: &str) -> bool {
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let is_base60 = unsigned.starts_with(|c: char| c.is_ascii_digit())
+        && unsigned.contains(':')
+        && unsigned.bytes().all(|byte| byte.is_ascii_digit() || b":._".contains(&byte));
+    infer(text).is_none() && !is_timestamp(text) && !is_base60
+}
+
+/// Prints a number; floats that are not whole have an exponent from 1e6 on.
+pub(crate) fn float_text(number: &Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() => match float_value(float) {
+            Ok(Value::Number(whole)) if !whole.is_f64() => whole.to_string(),
+            _ => general(&format!("{float:e}")),
+        },
+        _ => number.to_string(),
+    }
+}
+
 /// The type of a scalar without quotes; `None` is a string.
 fn infer(text: &str) -> Option<Resolved<'static>> {
     match text.as_bytes().first() {

@@ -14,3 +14,4 @@ mod hostile;
 mod peer;
 mod reading;
 mod spans;
+mod writing;
