@@ -10,7 +10,7 @@ use serde_json::Value;
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
 /// All steps, the quick ones first.
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 10] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -31,11 +31,6 @@ const STEPS: [Step; 11] = [
     }),
     ("features", features),
     ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
-    ("all-features", |root| {
-        let arguments = "test -p billhook -p billhook-admission -p billhook-webhook-client \
-             -p billhook-definition -p billhook-apimachinery --all-features --locked --quiet";
-        cargo(root, arguments)
-    }),
     ("numbers", |root| {
         let facade = "test -p billhook --locked --quiet --test it";
         cargo(root, &format!("{facade} --features serde_json/preserve_order"))?;
