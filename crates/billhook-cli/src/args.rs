@@ -1,7 +1,6 @@
 //! The command line: subcommands, their options and the texts of `--help`. The types here mirror
 //! what the user may write; the library's own types are made from them.
 
-use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use crate::admit::args::Admit;
@@ -13,7 +12,7 @@ use crate::fixing::Fixing;
 use crate::matching::args::Match;
 use crate::normal::Normal;
 use crate::options::{
-    FindingsFormat, Format, Report, Validation, field_validation, read_stdin_once,
+    FindingsFormat, Format, Jobs, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
 use crate::policy::{Config, Known};
@@ -134,6 +133,11 @@ pub(crate) struct Check {
     pub(crate) findings: FindingsFormat,
     #[command(flatten)]
     pub(crate) fixing: Fixing,
+    /// Print only documents that are not accepted
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
     /// CRDs, webhook configurations, admission policies and their bindings: files, directories or `-`
     /// for standard input
     #[arg(value_name = "DOCUMENT", required = true)]
@@ -172,9 +176,6 @@ pub(crate) struct Decode {
     /// are printed. All objects of a file are of the kind and version of its first one
     #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check", "fix", "diff"])]
     pub(crate) ndjson: bool,
-    /// Threads that decode, at most 256 [default: 1]
-    #[arg(long, value_name = "N", requires = "ndjson")]
-    pub(crate) jobs: Option<NonZeroUsize>,
     #[command(flatten)]
     fixing: Fixing,
     #[command(flatten)]
@@ -232,6 +233,8 @@ pub(crate) struct Validate {
     /// Print only objects that are not valid
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT", required = true)]
     pub(crate) objects: Vec<PathBuf>,
@@ -274,6 +277,8 @@ pub(crate) struct Common {
     /// Print no changes, only warnings and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) jobs: Jobs,
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT", required = true)]
     pub(crate) objects: Vec<PathBuf>,

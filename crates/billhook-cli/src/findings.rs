@@ -193,6 +193,11 @@ impl Collector {
         }
     }
 
+    /// Whether people are to read the findings.
+    pub(crate) fn is_for_people(&self) -> bool {
+        matches!(self.format, Format::Human)
+    }
+
     /// Prints what has not been printed.
     pub(crate) fn finish(self) -> io::Result<()> {
         match self.format {

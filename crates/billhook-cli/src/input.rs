@@ -35,7 +35,7 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Something to read documents from.
 #[derive(Debug)]
-enum Input {
+pub(crate) enum Input {
     Stdin,
     File(PathBuf),
 }
@@ -95,7 +95,7 @@ pub(crate) fn sources(
 }
 
 /// The files that the paths stand for; directories are searched.
-fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
+pub(crate) fn inputs(paths: &[PathBuf]) -> Vec<Result<Input, Box<Problem>>> {
     let mut sources = Vec::new();
     for path in paths {
         if is_stdin(path) {
@@ -172,7 +172,7 @@ impl Input {
     }
 
     /// Reads the source; standard input is kept for whoever asks again.
-    fn source(&self) -> Result<Arc<Source>, Box<Problem>> {
+    pub(crate) fn source(&self) -> Result<Arc<Source>, Box<Problem>> {
         static STDIN: OnceLock<Result<Arc<Source>, Box<Problem>>> = OnceLock::new();
         match self {
             Input::Stdin => STDIN.get_or_init(|| self.read_source()).clone(),

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
+use crate::report::clear_progress;
 
 /// The items of a document on standard output, which are printed as they come.
 #[derive(Debug)]
@@ -73,6 +74,7 @@ impl Items {
     }
 
     fn start_item(&mut self) -> io::Result<()> {
+        clear_progress();
         if std::mem::replace(&mut self.has_items, true) {
             self.out.write_all(b",")?;
         } else {

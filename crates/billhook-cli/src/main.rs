@@ -26,6 +26,7 @@ mod owners;
 mod parallel;
 mod policy;
 mod problem;
+mod progress;
 mod report;
 mod resolving;
 mod serve;
@@ -34,6 +35,7 @@ mod shell;
 mod size;
 mod stored;
 mod suites;
+mod summary;
 mod validate;
 mod work;
 

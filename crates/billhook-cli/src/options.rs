@@ -1,10 +1,13 @@
 //! Options that several subcommands share.
 
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use billhook::FieldValidation;
 use billhook_findings::Format as FindingFormat;
 use clap::ValueEnum;
+
+use crate::parallel::all_cores;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Validation {
@@ -95,6 +98,26 @@ impl FindingsFormat {
         let is_github = std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true");
         let default = (is_github && report == Report::Text).then_some(FindingFormat::Github);
         self.given().or(default)
+    }
+}
+
+/// The threads of a run.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(crate) struct Jobs {
+    /// Threads that work, at most 256 [default: one for each core, but 1 with --ndjson]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl Jobs {
+    /// The number that was asked for.
+    pub(crate) fn given(self) -> Option<NonZeroUsize> {
+        self.jobs
+    }
+
+    /// The number that was asked for, or that of the cores.
+    pub(crate) fn threads(self) -> usize {
+        self.jobs.map_or_else(all_cores, NonZeroUsize::get)
     }
 }
 

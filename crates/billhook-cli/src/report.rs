@@ -3,6 +3,7 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
 use billhook::FieldError;
@@ -40,6 +41,7 @@ impl Objects {
         if !text.ends_with('\n') {
             text.push('\n');
         }
+        clear_progress();
         let mut out = io::stdout().lock();
         if self.started && self.format == Format::Yaml {
             out.write_all(b"---\n")?;
@@ -75,9 +77,20 @@ pub(crate) fn warning(message: &str) {
     to_stderr(&labelled(WARNING, "warning", message));
 }
 
-/// Overwrites the line of a terminal that standard error is at.
+/// Whether the line of the terminal that standard error is at shows progress.
+static SHOWS_PROGRESS: AtomicBool = AtomicBool::new(false);
+
+/// Shows progress on the line of a terminal that standard error is at, until anything is printed.
 pub(crate) fn progress(text: &str) {
-    to_stderr(&format!("\r\x1b[K{}", visible(text)));
+    let _ = io::stderr().lock().write_all(format!("\r\x1b[K{}", visible(text)).as_bytes());
+    SHOWS_PROGRESS.store(true, Ordering::Relaxed);
+}
+
+/// Clears the line that shows progress. Whatever prints on a terminal does so first.
+pub(crate) fn clear_progress() {
+    if SHOWS_PROGRESS.swap(false, Ordering::Relaxed) {
+        let _ = io::stderr().lock().write_all(b"\r\x1b[K");
+    }
 }
 
 pub(crate) fn labelled(style: Style, label: &str, message: &str) -> String {
@@ -147,6 +160,10 @@ pub(crate) fn answer(message: Option<&str>, unusable: Option<&Problem>) -> io::R
 
 /// Prints text on standard output.
 pub(crate) fn write(text: &str) -> io::Result<()> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    clear_progress();
     let mut out = anstream::stdout().lock();
     out.write_all(text.as_bytes())?;
     out.flush()
@@ -157,5 +174,6 @@ pub(crate) fn to_stderr(text: &str) {
     if text.is_empty() {
         return;
     }
+    clear_progress();
     let _ = anstream::stderr().lock().write_all(text.as_bytes());
 }

@@ -10,17 +10,20 @@ use billhook_findings::{Finding, Severity, Source, fix};
 use serde_json::Value;
 
 use crate::fixing::{Change, Fixing};
-use crate::input::{self, Document};
-use crate::policy::Policy;
+use crate::input::{self, Document, Input};
+use crate::parallel;
+use crate::policy::{Config, Policy};
 use crate::problem::{Problem, Status};
+use crate::progress::Progress;
 use crate::report;
+use crate::summary::Summary;
 
 /// How often a file is read again after edits: those inside a field come after that of its name.
 const MAX_ROUNDS: usize = 100;
 
 /// The work of a command on each document.
-pub(crate) trait Work {
-    type Outcome: Outcome;
+pub(crate) trait Work: Sync {
+    type Outcome: Outcome + Send;
 
     /// Whether a document is one for the command.
     fn takes(&self, value: &Value) -> bool;
@@ -87,6 +90,19 @@ pub(crate) struct Others {
 pub(crate) struct Pass<'p> {
     pub(crate) fixing: Fixing,
     pub(crate) policy: Policy<'p>,
+    /// How many threads work.
+    pub(crate) threads: usize,
+    /// Whether no progress is shown.
+    pub(crate) quiet: bool,
+}
+
+/// The end of a run.
+#[derive(Debug)]
+pub(crate) struct End {
+    /// The worst status.
+    pub(crate) status: Status,
+    pub(crate) others: Others,
+    pub(crate) summary: Summary,
 }
 
 /// Something to be told.
@@ -97,98 +113,100 @@ pub(crate) enum Event<O> {
     Findings(Vec<Finding>),
 }
 
-/// Goes through the documents below the paths and hands on their outcomes. Returns the worst
-/// status.
+/// Goes through the documents below the paths and hands on their outcomes, in order.
 pub(crate) fn run<W: Work>(
     work: &W,
     paths: &[PathBuf],
     pass: Pass<'_>,
     emit: impl FnMut(Event<W::Outcome>) -> io::Result<()>,
-) -> io::Result<(Status, Others)> {
+) -> io::Result<End> {
     let others = Others { is_all: true, kinds: Vec::new() };
-    let Pass { fixing, policy } = pass;
-    let told = BTreeSet::new();
-    let mut run = Run { work, fixing, policy, status: Status::Fine, others, told, emit };
-    for found in input::sources(paths) {
-        match found {
-            Ok(source) => run.file(source)?,
-            Err(problem) => run.done(Done::failed(problem))?,
-        }
-    }
+    let end = End { status: Status::Fine, others, summary: Summary::default() };
+    let Pass { fixing, policy, threads, quiet } = pass;
+    let inputs = input::inputs(paths);
+    let mut progress = Progress::new(inputs.len(), quiet);
+    let reader = Reader { work, fixing, config: policy.config() };
+    let mut run = Run { fixing, policy, end, told: BTreeSet::new(), emit };
+    // The edits in a file are those that are left when its turn comes.
+    let threads = if fixing.is_wanted() { 1 } else { threads };
+    let read = |input: &Result<Input, Box<Problem>>| reader.read(input);
+    parallel::in_order(&inputs, threads, read, Read::weight, |read| {
+        progress.step();
+        run.file(read)
+    })?;
+    drop(progress);
     run.finish()
 }
 
-/// A run under way.
-struct Run<'r, W, E> {
+/// Reads files and works on their documents.
+struct Reader<'r, W> {
     work: &'r W,
     fixing: Fixing,
-    policy: Policy<'r>,
-    status: Status,
-    others: Others,
-    /// The things that are told only once.
-    told: BTreeSet<String>,
-    emit: E,
+    config: &'r Config,
 }
 
-impl<W: Work, E: FnMut(Event<W::Outcome>) -> io::Result<()>> Run<'_, W, E> {
-    fn file(&mut self, source: Arc<Source>) -> io::Result<()> {
-        if !self.fixing.is_wanted() {
-            return self.documents(&source);
-        }
-        let (source, change) = self.fixed(source);
-        if let Some(change) = change {
-            self.status = self.status.max(self.fixing.finish(&change)?);
-        }
-        self.documents(&source)
+/// A file that was read.
+struct Read<O> {
+    source: Result<Arc<Source>, Box<Problem>>,
+    /// The safe edits, if there are any.
+    change: Option<Change>,
+    done: Vec<Done<O>>,
+    /// Findings about comments that ignore nothing.
+    unused: Vec<Finding>,
+    /// The kinds of the documents that were not taken.
+    kinds: Vec<String>,
+}
+
+impl<O> Read<O> {
+    fn new(source: Result<Arc<Source>, Box<Problem>>) -> Self {
+        let (change, kinds) = (None, Vec::new());
+        Read { source, change, done: Vec::new(), unused: Vec::new(), kinds }
     }
 
-    fn documents(&mut self, source: &Arc<Source>) -> io::Result<()> {
+    /// Returns about how much memory it takes.
+    fn weight(&self) -> usize {
+        self.source.as_ref().map_or(0, |source| source.bytes().len())
+    }
+}
+
+impl<W: Work> Reader<'_, W> {
+    fn read(&self, input: &Result<Input, Box<Problem>>) -> Read<W::Outcome> {
+        let source = input.as_ref().map_err(Clone::clone).and_then(Input::source);
+        let source = match source {
+            Ok(source) => source,
+            Err(problem) => return Read::new(Err(problem)),
+        };
+        let (source, change) = match self.fixing.is_wanted() {
+            true => self.fixed(source),
+            false => (source, None),
+        };
+        Read { change, ..self.documents(&source) }
+    }
+
+    fn documents(&self, source: &Arc<Source>) -> Read<W::Outcome> {
         let documents = match input::documents_of(source) {
             Ok(documents) => documents,
-            Err(problem) => return self.done(Done::failed(problem)),
+            Err(problem) => return Read::new(Err(problem)),
         };
-        self.policy.read(source.name());
-        let mut file = Policy::file(self.policy.config(), source);
+        let mut read = Read::new(Ok(source.clone()));
+        let mut file = Policy::file(self.config, source);
         let mut takes_all = self.work.finds_all();
         for document in documents {
             if self.work.takes(&document.value) {
                 let mut done = Done::new(self.work.outcome(document));
                 done.findings = file.apply(done.findings);
-                self.done(done)?;
+                read.done.push(done);
                 continue;
             }
             takes_all = false;
-            if let Some(kind) = document.value.get("kind").and_then(Value::as_str)
-                && !self.others.kinds.iter().any(|known| known == kind)
-            {
-                self.others.kinds.push(kind.to_owned());
-            }
+            let kind = document.value.get("kind").and_then(Value::as_str);
+            read.kinds.extend(kind.map(str::to_owned));
         }
         // Other commands may find what is ignored in other documents.
-        if takes_all { self.findings(file.unused()) } else { Ok(()) }
-    }
-
-    fn done(&mut self, mut done: Done<W::Outcome>) -> io::Result<()> {
-        self.others.is_all = false;
-        if let Some(thing) = done.outcome.problem().and_then(|problem| problem.once.clone()) {
-            done.is_told = !self.told.insert(thing);
+        if takes_all {
+            read.unused = file.unused();
         }
-        self.policy.leave_new(&mut done.findings);
-        self.status = self.status.max(done.status());
-        match done.outcome.problem() {
-            Some(problem) if self.fixing.diff && !done.is_told => report::problem(problem),
-            _ if self.fixing.diff => {}
-            _ => return (self.emit)(Event::Done(done)),
-        }
-        Ok(())
-    }
-
-    fn findings(&mut self, mut findings: Vec<Finding>) -> io::Result<()> {
-        self.policy.leave_new(&mut findings);
-        if self.fixing.diff || findings.is_empty() {
-            return Ok(());
-        }
-        (self.emit)(Event::Findings(findings))
+        read
     }
 
     /// Makes the safe edits of a file, until there are no more.
@@ -198,7 +216,7 @@ impl<W: Work, E: FnMut(Event<W::Outcome>) -> io::Result<()>> Run<'_, W, E> {
             let documents = input::documents_of(&now).unwrap_or_default().into_iter();
             let documents = documents.filter(|document| self.work.takes(&document.value));
             let findings = documents.flat_map(|document| self.work.outcome(document).findings());
-            let mut file = Policy::file(self.policy.config(), &now);
+            let mut file = Policy::file(self.config, &now);
             let Some(fixed) = fix(&now, &file.apply(findings.collect())) else { break };
             edits += fixed.edits.len();
             now = Arc::new(Source::new(source.name(), fixed.text));
@@ -206,17 +224,92 @@ impl<W: Work, E: FnMut(Event<W::Outcome>) -> io::Result<()>> Run<'_, W, E> {
         let change = (edits > 0).then(|| Change { before: source, after: now.clone(), edits });
         (now, change)
     }
+}
 
-    fn finish(self) -> io::Result<(Status, Others)> {
-        let Run { policy, fixing, status, others, mut emit, .. } = self;
-        match policy.finish() {
-            Ok(findings) if findings.is_empty() || fixing.diff => {}
-            Ok(findings) => emit(Event::Findings(findings))?,
-            Err(problem) => {
-                report::problem(&problem);
-                return Ok((status.max(problem.status), others));
+/// A run under way.
+struct Run<'r, E> {
+    fixing: Fixing,
+    policy: Policy<'r>,
+    end: End,
+    /// The things that are told only once.
+    told: BTreeSet<String>,
+    emit: E,
+}
+
+impl<E> Run<'_, E> {
+    fn file<O: Outcome>(&mut self, file: Read<O>) -> io::Result<()>
+    where
+        E: FnMut(Event<O>) -> io::Result<()>,
+    {
+        self.end.summary.files += 1;
+        if let Some(change) = file.change {
+            self.end.status = self.end.status.max(self.fixing.finish(&change)?);
+        }
+        match file.source {
+            Ok(source) => self.policy.read(source.name()),
+            Err(problem) => return self.done(Done::failed(problem)),
+        }
+        for kind in file.kinds {
+            if !self.end.others.kinds.contains(&kind) {
+                self.end.others.kinds.push(kind);
             }
         }
-        Ok((status, others))
+        for done in file.done {
+            self.end.summary.objects += 1;
+            self.done(done)?;
+        }
+        self.findings(file.unused)
+    }
+
+    fn done<O: Outcome>(&mut self, mut done: Done<O>) -> io::Result<()>
+    where
+        E: FnMut(Event<O>) -> io::Result<()>,
+    {
+        self.end.others.is_all = false;
+        if let Some(thing) = done.outcome.problem().and_then(|problem| problem.once.clone()) {
+            done.is_told = !self.told.insert(thing);
+        }
+        self.policy.leave_new(&mut done.findings);
+        self.end.status = self.end.status.max(done.status());
+        if !done.is_told {
+            self.end.summary.add(&done.findings);
+        }
+        match done.outcome.problem() {
+            Some(problem) if self.fixing.diff && !done.is_told => report::problem(problem),
+            _ if self.fixing.diff => {}
+            _ => return (self.emit)(Event::Done(done)),
+        }
+        Ok(())
+    }
+
+    fn findings<O>(&mut self, mut findings: Vec<Finding>) -> io::Result<()>
+    where
+        E: FnMut(Event<O>) -> io::Result<()>,
+    {
+        self.policy.leave_new(&mut findings);
+        if self.fixing.diff || findings.is_empty() {
+            return Ok(());
+        }
+        self.end.summary.add(&findings);
+        (self.emit)(Event::Findings(findings))
+    }
+
+    fn finish<O>(self) -> io::Result<End>
+    where
+        E: FnMut(Event<O>) -> io::Result<()>,
+    {
+        let Run { policy, fixing, mut end, mut emit, .. } = self;
+        match policy.finish() {
+            Ok(findings) if findings.is_empty() || fixing.diff => {}
+            Ok(findings) => {
+                end.summary.add(&findings);
+                emit(Event::Findings(findings))?;
+            }
+            Err(problem) => {
+                report::problem(&problem);
+                end.status = end.status.max(problem.status);
+            }
+        }
+        Ok(end)
     }
 }

@@ -43,10 +43,11 @@ pub(super) fn run(
         },
         Event::Findings(_) => Ok(()),
     };
-    let pass = Pass { fixing: Fixing::default(), policy };
-    let (status, others) = work::run(&work, &arguments.documents, pass, print)?;
+    let (threads, quiet) = (arguments.jobs.threads(), arguments.quiet);
+    let pass = Pass { fixing: Fixing::default(), policy, threads, quiet };
+    let end = work::run(&work, &arguments.documents, pass, print)?;
     printer.finish()?;
-    Ok(status.max(nothing_taken(arguments, &others)))
+    Ok(end.status.max(nothing_taken(arguments, &end.others)))
 }
 
 /// Checks for several versions of the server.

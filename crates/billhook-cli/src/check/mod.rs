@@ -270,8 +270,9 @@ fn for_one_version(
     let mut printer = report::Printer::new(arguments);
     let (mut configurations, mut policies) = (Vec::new(), Vec::new());
     let work = OneVersion { run, kubernetes };
-    let pass = Pass { fixing: arguments.fixing, policy };
-    let (status, others) = work::run(&work, &arguments.documents, pass, |mut event| {
+    let (threads, quiet) = (arguments.jobs.threads(), arguments.quiet);
+    let pass = Pass { fixing: arguments.fixing, policy, threads, quiet };
+    let mut end = work::run(&work, &arguments.documents, pass, |mut event| {
         if let Event::Done(done) = &mut event {
             match done.outcome.checked.take() {
                 Some(Subject::Webhooks(configuration)) => configurations.push(*configuration),
@@ -284,13 +285,13 @@ fn for_one_version(
     if !arguments.fixing.diff {
         let lints = lint_together(&configurations);
         let advice: Vec<_> = lints.iter().map(Advice::from).collect();
-        printer.add_together("webhook configurations", &advice)?;
+        printer.add_together("webhook configurations", &advice, &mut end.summary)?;
         let lints = lint_policies_together(&policies);
         let advice: Vec<_> = lints.iter().map(Advice::from).collect();
-        printer.add_together("policies and bindings", &advice)?;
+        printer.add_together("policies and bindings", &advice, &mut end.summary)?;
     }
-    printer.finish()?;
-    Ok(status.max(nothing_taken(arguments, &others)))
+    printer.finish(&end.summary)?;
+    Ok(end.status.max(nothing_taken(arguments, &end.others)))
 }
 
 /// Says so if no document could be checked.

@@ -15,11 +15,18 @@ use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::{Place, Status};
 use crate::report::{self, ERROR, HEADER, WARNING, write};
+use crate::summary::Summary;
 use crate::validate::report::{VALID, error};
 use crate::work::{Done, Event};
 
+/// Prints verdicts.
+pub(super) struct Printer {
+    quiet: bool,
+    form: Form,
+}
+
 /// Where verdicts go.
-pub(super) enum Printer {
+enum Form {
     Text,
     Json(Items),
     Findings(Collector),
@@ -28,12 +35,13 @@ pub(super) enum Printer {
 
 impl Printer {
     pub(super) fn new(command: &Check) -> Self {
-        match (command.findings.given_or_ci(command.report), command.report) {
-            _ if command.findings.is_status() => Printer::Status,
-            (Some(format), _) => Printer::Findings(Collector::new(format)),
-            (None, Report::Text) => Printer::Text,
-            (None, Report::Json) => Printer::Json(Items::new("CheckReport")),
-        }
+        let form = match (command.findings.given_or_ci(command.report), command.report) {
+            _ if command.findings.is_status() => Form::Status,
+            (Some(format), _) => Form::Findings(Collector::new(format)),
+            (None, Report::Text) => Form::Text,
+            (None, Report::Json) => Form::Json(Items::new("CheckReport")),
+        };
+        Printer { quiet: command.quiet, form }
     }
 
     pub(super) fn add(&mut self, event: Event<Outcome>) -> io::Result<()> {
@@ -45,65 +53,80 @@ impl Printer {
         let Done { outcome, findings, .. } = done;
         // A document that cannot be checked has no verdict.
         let no_verdict = outcome.result.as_ref().err().filter(|p| p.status != Status::Refused);
-        if let (Some(problem), false) = (no_verdict, matches!(self, Printer::Findings(_))) {
+        if let (Some(problem), false) = (no_verdict, matches!(self.form, Form::Findings(_))) {
             report::problem(problem);
         }
-        match self {
-            Printer::Text if no_verdict.is_some() => Ok(()),
-            Printer::Text => write(&text(&outcome, &findings, status)),
-            Printer::Json(items) => items.add(item(outcome)),
-            Printer::Status => {
+        let is_accepted = outcome.status() == Status::Fine;
+        match &mut self.form {
+            Form::Text if no_verdict.is_some() => Ok(()),
+            Form::Text | Form::Json(_) if self.quiet && is_accepted => Ok(()),
+            Form::Text => write(&text(&outcome, &findings, status)),
+            Form::Json(items) => items.add(item(outcome)),
+            Form::Status => {
                 let message = match &outcome.result {
                     Ok(checked) => checked.message.as_deref(),
                     Err(problem) => problem.refusal(),
                 };
                 report::answer(message, None)
             }
-            Printer::Findings(collector) => {
+            Form::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, false)
             }
         }
     }
 
     fn add_findings(&mut self, findings: Vec<Finding>) -> io::Result<()> {
-        match self {
-            Printer::Findings(collector) => collector.add_findings(findings),
-            Printer::Json(_) | Printer::Status => {
+        match &mut self.form {
+            Form::Findings(collector) => collector.add_findings(findings),
+            Form::Json(_) | Form::Status => {
                 report::to_stderr(&findings::text(&findings));
                 Ok(())
             }
-            Printer::Text => write(&findings::text(&findings)),
+            Form::Text => write(&findings::text(&findings)),
         }
     }
 
     /// Adds what several documents together give rise to.
-    pub(super) fn add_together(&mut self, what: &str, lints: &[Advice]) -> io::Result<()> {
+    pub(super) fn add_together(
+        &mut self,
+        what: &str,
+        lints: &[Advice],
+        summary: &mut Summary,
+    ) -> io::Result<()> {
         if lints.is_empty() {
             return Ok(());
         }
-        match self {
-            Printer::Status => Ok(()),
-            Printer::Text => {
+        summary.add(&together(lints));
+        match &mut self.form {
+            Form::Status => Ok(()),
+            Form::Text => {
                 let text = format!("{HEADER}all {what} together:{HEADER:#}\n");
                 write(&(text + &findings::text(&together(lints))))
             }
-            Printer::Json(items) => {
+            Form::Json(items) => {
                 let mut item = Fields::default();
                 item.value("lints", lints.iter().map(lint).collect());
                 items.add(item)
             }
-            Printer::Findings(collector) => {
+            Form::Findings(collector) => {
                 collector.add(&Place::file(""), &Identity::default(), together(lints), false)
             }
         }
     }
 
-    pub(super) fn finish(self) -> io::Result<()> {
-        match self {
-            Printer::Text | Printer::Status => Ok(()),
-            Printer::Json(items) => items.finish(),
-            Printer::Findings(collector) => collector.finish(),
+    /// Prints what has not been printed, and the summary for people.
+    pub(super) fn finish(self, summary: &Summary) -> io::Result<()> {
+        match self.form {
+            Form::Text => {}
+            Form::Findings(collector) if collector.is_for_people() => collector.finish()?,
+            Form::Findings(collector) => return collector.finish(),
+            Form::Json(items) => return items.finish(),
+            Form::Status => return Ok(()),
         }
+        if !self.quiet {
+            summary.print("document");
+        }
+        Ok(())
     }
 }
 

@@ -85,17 +85,25 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
             }
         }
     };
-    let pass = Pass { fixing: command.fixing(), policy };
-    let (mut worst, others) = work::run(&run, &common.objects, pass, &mut print)?;
-    if others.is_all {
+    let (threads, quiet) = (common.jobs.threads(), common.quiet);
+    let pass = Pass { fixing: command.fixing(), policy, threads, quiet };
+    let mut end = work::run(&run, &common.objects, pass, &mut print)?;
+    if end.others.is_all {
         let done = Done::failed(no_objects(&common.objects));
-        worst = worst.max(done.status());
+        end.status = end.status.max(done.status());
         print(Event::Done(done))?;
     }
-    match printer {
-        Printer::Text(_) | Printer::Status => {}
-        Printer::Json(json) => json.finish()?,
-        Printer::Findings(collector) => collector.finish()?,
+    let is_for_people = match printer {
+        Printer::Text(_) => true,
+        Printer::Status => false,
+        Printer::Json(json) => json.finish().map(|()| false)?,
+        Printer::Findings(collector) => {
+            let is_for_people = collector.is_for_people();
+            collector.finish().map(|()| is_for_people)?
+        }
+    };
+    if is_for_people && !quiet {
+        end.summary.print("object");
     }
-    Ok(status.max(worst))
+    Ok(status.max(end.status))
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(command: &Command, decode: &Decode, crds: &Crds) -> io::Result
         options: DecodeOptions::default()
             .field_validation(decode.field_validation())
             .max_line(max_input().0),
-        jobs: decode.jobs.unwrap_or(NonZeroUsize::MIN),
+        jobs: common.jobs.given().unwrap_or(NonZeroUsize::MIN),
         status: Status::Fine,
     };
     for path in &common.objects {
@@ -106,15 +106,13 @@ impl Work<'_> {
             before += 1;
         };
         let (jobs, options) = (self.jobs, self.options.clone());
-        let shows = out.shows;
         let mut refused = |line: u64, error: DecodeError| {
-            clear(shows);
             let place = place(label, before + line);
             self.problem(&Problem::refused(place, error.status_message()));
         };
         let reader = line.as_slice().chain(reader);
         let result = version.decode_lines_parallel(reader, out, &options, jobs, &mut refused);
-        clear(shows);
+        report::clear_progress();
         match result {
             Ok(_) => Ok(()),
             Err(StreamError::Write(error)) => Err(error),
@@ -174,12 +172,6 @@ impl<W: Write> Counted<W> {
         self.last = now;
         let rate = self.count as f64 / now.duration_since(self.start).as_secs_f64();
         report::progress(&format!("{} objects, {rate:.0} a second", self.count));
-    }
-}
-
-fn clear(shows: bool) {
-    if shows {
-        report::progress("");
     }
 }
 

@@ -42,15 +42,16 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
         Ok(policy) => policy,
         Err(problem) => return Ok(crate::report::problems(&[*problem])),
     };
-    let pass = Pass { fixing: command.fixing, policy };
-    let (worst, others) = work::run(&run, &command.objects, pass, |event| printer.add(event))?;
-    if others.is_all {
+    let (threads, quiet) = (command.jobs.threads(), command.quiet);
+    let pass = Pass { fixing: command.fixing, policy, threads, quiet };
+    let end = work::run(&run, &command.objects, pass, |event| printer.add(event))?;
+    if end.others.is_all {
         let done = Done::failed(no_objects(&command.objects));
         status = status.max(done.status());
         printer.add(Event::Done(done))?;
     }
-    printer.finish()?;
-    Ok(status.max(worst))
+    printer.finish(&end.summary)?;
+    Ok(status.max(end.status))
 }
 
 /// The state that the objects of a run share.

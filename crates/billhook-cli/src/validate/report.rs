@@ -18,6 +18,7 @@ use crate::json::{self, Fields, Items};
 use crate::options::Report;
 use crate::problem::Status;
 use crate::report::{self, ERROR, WARNING, visible, write};
+use crate::summary::Summary;
 use crate::work::{Done, Event};
 
 pub(crate) const VALID: Style = AnsiColor::Green.on_default().bold();
@@ -86,13 +87,19 @@ impl Printer {
         }
     }
 
-    /// Prints what has not been printed.
-    pub(crate) fn finish(self) -> io::Result<()> {
+    /// Prints what has not been printed, and the summary for people.
+    pub(crate) fn finish(self, summary: &Summary) -> io::Result<()> {
         match self.form {
-            Form::Findings(collector) => collector.finish(),
-            Form::Json(items) => items.finish(),
-            Form::Text | Form::Status => Ok(()),
+            Form::Text => {}
+            Form::Findings(collector) if collector.is_for_people() => collector.finish()?,
+            Form::Findings(collector) => return collector.finish(),
+            Form::Json(items) => return items.finish(),
+            Form::Status => return Ok(()),
         }
+        if !self.quiet {
+            summary.print("object");
+        }
+        Ok(())
     }
 }
 

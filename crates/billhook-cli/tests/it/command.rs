@@ -54,7 +54,6 @@ cases! {
     ndjson_files: "decode --ndjson --crd fixtures/crds fixtures/objects/backup-clean.json fixtures fixtures/objects/stack-clean.json nope";
     ndjson_report: "decode --ndjson --report json --crd fixtures/crds -";
     ndjson_output: "decode --ndjson -o json --crd fixtures/crds -";
-    jobs_alone: "decode --jobs 2 --crd fixtures/crds -";
     missing_file: "decode --crd fixtures/crds fixtures/objects/nope.yaml";
     missing_crd_file: "decode --crd fixtures/nope fixtures/objects/backup.yaml";
     missing_version: "decode --crd fixtures/crds --version v3 fixtures/objects/stack-clean.json";

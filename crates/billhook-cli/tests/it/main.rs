@@ -26,6 +26,7 @@ mod finding_crds;
 mod fixing;
 mod hostile;
 mod kubectl;
+mod many;
 mod policy;
 mod readme;
 mod serve;
