@@ -12,10 +12,15 @@ use billhook_decode::read_json;
 use serde_json::Value;
 use tokio::sync::watch;
 
+use crate::configured::Configures;
 use crate::storage::{Collection, Object, Revision};
 
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+/// The name of the definition of validating policies.
+pub(crate) const VALIDATING_POLICIES: &str =
+    "validatingadmissionpolicies.admissionregistration.k8s.io";
 
 /// Where custom resources are stored, as some errors say (RE-72).
 const REGISTRY: &str = "/registry/apiextensions.kubernetes.io";
@@ -29,6 +34,8 @@ pub(crate) struct Resource {
     pub(crate) admission: Admission,
     /// Whether it is a resource of the server itself, which has other texts of some errors.
     pub(crate) is_native: bool,
+    /// The part of the server that its objects configure, if it is such a resource of the server itself.
+    pub(crate) configures: Option<Configures>,
     /// The revision since which it is served as it is: older changes are not told (LC-42).
     pub(crate) since: Revision,
     /// Says when the definition has become another one, or is gone.
@@ -41,13 +48,22 @@ impl Resource {
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
         let retired = Arc::new(watch::channel(false).0);
-        Ok(Resource { definition, collection, admission, is_native: false, since: 0, retired })
+        Ok(Resource {
+            definition,
+            collection,
+            admission,
+            is_native: false,
+            configures: None,
+            since: 0,
+            retired,
+        })
     }
 
     /// The resource as one of the server itself, with rules of its own.
     pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>) -> Self {
         self.admission = self.admission.strategy(strategy).registry("/registry");
         self.is_native = true;
+        self.configures = Configures::of(self.definition.group(), &self.definition.names().plural);
         self
     }
 
@@ -135,6 +151,13 @@ impl Catalog {
         let defined = self.definitions.values().filter(|defined| defined.is_established());
         let defined = defined.filter_map(|defined| defined.resource.as_ref());
         self.native.values().chain(defined).map(|resource| &**resource)
+    }
+
+    /// Finds the resource that has the objects of a kind.
+    pub(crate) fn of_kind(&self, group: &str, kind: &str) -> Option<&Resource> {
+        self.resources().find(|resource| {
+            resource.definition.group() == group && resource.definition.kind() == kind
+        })
     }
 
     /// Returns a resource of the server itself, by the name of its definition.

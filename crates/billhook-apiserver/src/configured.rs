@@ -1,8 +1,10 @@
-//! The configuration of webhooks by stored objects, and the namespaces that they select.
+//! The configuration of admission by stored objects: webhooks and policies, and the namespaces that
+//! they select.
 
 use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
+use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::storage::{Collection, Object, Range, Storage};
@@ -10,23 +12,52 @@ use crate::storage::{Collection, Object, Range, Storage};
 /// The label that a namespace has of itself.
 pub(crate) const NAME_LABEL: &str = "kubernetes.io/metadata.name";
 
-fn collections_of_webhooks() -> [Collection; 2] {
-    ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"]
-        .map(|plural| Collection::new("admissionregistration.k8s.io", plural))
+/// The API group of webhook configurations and policies.
+const GROUP: &str = "admissionregistration.k8s.io";
+
+/// The resources of webhook configurations.
+const WEBHOOKS: [&str; 2] = ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"];
+
+/// The part of a server that the objects of a resource decide about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Configures {
+    Webhooks,
+    Policies,
 }
 
-/// Whether the objects of a collection configure webhooks.
-pub(crate) fn is_of_webhooks(collection: &Collection) -> bool {
-    collections_of_webhooks().contains(collection)
+impl Configures {
+    /// Returns what the objects of a resource of the server configure, if anything.
+    pub(crate) fn of(group: &str, resource: &str) -> Option<Self> {
+        let is_of_policies = PolicyKind::ALL.iter().any(|kind| kind.resource() == resource);
+        match group {
+            GROUP if WEBHOOKS.contains(&resource) => Some(Configures::Webhooks),
+            GROUP if is_of_policies => Some(Configures::Policies),
+            _ => None,
+        }
+    }
 }
 
 /// All webhook configurations that are stored.
 pub(crate) fn webhook_configurations(storage: &impl Storage) -> Vec<WebhookConfiguration> {
-    let list = |collection| storage.list(&collection, Range::default(), None).ok();
-    let listed = collections_of_webhooks().into_iter().filter_map(list);
-    let objects = listed.flat_map(|listing| listing.objects);
-    let documents = objects.filter_map(|object| read(&object));
+    let documents = documents(storage, WEBHOOKS);
     documents.filter_map(|document| WebhookConfiguration::from_value(&document).ok()).collect()
+}
+
+/// All policies and bindings that are stored.
+pub(crate) fn policies(storage: &impl Storage) -> impl Iterator<Item = PolicyDocument> {
+    let documents = documents(storage, PolicyKind::ALL.map(PolicyKind::resource));
+    documents.filter_map(|document| PolicyDocument::from_value(&document).ok())
+}
+
+/// The stored objects of some resources.
+fn documents<const N: usize>(
+    storage: &impl Storage,
+    resources: [&'static str; N],
+) -> impl Iterator<Item = DeepValue> {
+    let list =
+        |resource| storage.list(&Collection::new(GROUP, resource), Range::default(), None).ok();
+    let listed = resources.into_iter().filter_map(list);
+    listed.flat_map(|listing| listing.objects).filter_map(|object| read(&object))
 }
 
 /// The labels of a namespace, if it exists.

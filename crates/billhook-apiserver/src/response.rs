@@ -188,6 +188,14 @@ pub(crate) fn timed_out() -> Response {
     response
 }
 
+/// The answer to a method that the server's own kinds do not offer (LC-02).
+pub(crate) fn not_allowed() -> Status {
+    let message = "the server does not allow this method on the requested resource";
+    let mut status = Status::failure(405, "MethodNotAllowed", message);
+    status.details = Some(Box::default());
+    status
+}
+
 /// The answer for a path that nothing is served at (RE-06).
 pub(crate) fn plain_not_found() -> Response {
     let mut response = http::Response::new(Body::whole("404 page not found\n"));

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, RwLock};
 use std::task::{Context, Poll, Waker};
 
+use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
@@ -25,8 +26,10 @@ use crate::openapi;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, timed_out};
 use crate::rest;
-use crate::state::{Clock, Shared};
+use crate::reviews;
+use crate::state::{Clock, Configured, Shared};
 use crate::storage::MemoryStorage;
+use crate::users::Authorizer;
 use crate::webhooks::Webhooks;
 
 /// How many bytes a body has at most (RE-140).
@@ -84,6 +87,7 @@ impl Server {
             storage: shared.storage.fork(),
             catalog: RwLock::new(shared.catalog().fork()),
             user: shared.user.clone(),
+            authorizer: shared.authorizer.clone(),
             new_objects: shared.new_objects.clone(),
             clock: shared.clock.clone(),
             chain: shared.chain.clone(),
@@ -129,13 +133,14 @@ impl Server {
         }
     }
 
-    /// Answers a request for a document about the server; `None` if the path is another one.
+    /// Answers a request about the server or the user; `None` if the path is that of objects.
     fn documents(&self, request: &Request) -> Option<Response> {
         let parts = request.parts()?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         about::serve(request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))
+            .or_else(|| reviews::serve(&self.shared, request, &parts))
     }
 }
 
@@ -170,6 +175,7 @@ where
 pub struct ServerBuilder {
     definitions: Vec<Value>,
     user: UserInfo,
+    authorizer: Authorizer,
     new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     clock: Clock,
     webhooks: Webhooks,
@@ -189,6 +195,7 @@ impl Default for ServerBuilder {
         ServerBuilder {
             definitions: Vec::new(),
             user: UserInfo::named("system:admin").group("system:masters"),
+            authorizer: Authorizer::default(),
             new_objects: None,
             clock: Clock::default(),
             webhooks: Webhooks::default(),
@@ -210,10 +217,35 @@ impl ServerBuilder {
         Ok(self)
     }
 
-    /// Names the user who makes all requests (RE-142).
+    /// Names the user who makes the requests; one with the headers `Impersonate-User`,
+    /// `Impersonate-Group`, `Impersonate-Uid` and `Impersonate-Extra-…` is made by another one
+    /// (RE-142).
     #[must_use]
     pub fn user(mut self, user: UserInfo) -> Self {
         self.user = user;
+        self
+    }
+
+    /// Decides what users may do, where somebody asks: by access reviews and by `authorizer` in
+    /// expressions. By default everything is allowed. Requests are made whatever it says.
+    ///
+    /// ```
+    /// use billhook::webhook::AuthorizationDecision;
+    /// use billhook_apiserver::Server;
+    ///
+    /// let builder = Server::builder().authorizer(|user, request| {
+    ///     AuthorizationDecision::new(request.verb == "get" || user.username == "alice")
+    /// });
+    /// ```
+    #[must_use]
+    pub fn authorizer(
+        mut self,
+        decide: impl Fn(&UserInfo, &AuthorizationRequest) -> AuthorizationDecision
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        self.authorizer = Authorizer::new(decide);
         self
     }
 
@@ -311,12 +343,13 @@ impl ServerBuilder {
         let ServerBuilder {
             definitions: documents,
             user,
+            authorizer,
             new_objects,
             clock,
             webhooks,
             has_namespaces,
         } = self;
-        let chain = Chain::new(webhooks);
+        let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
         let mut catalog = Catalog::default();
         let resource = definitions::resource();
         if let Ok(resource) = resource {
@@ -330,9 +363,10 @@ impl ServerBuilder {
             storage,
             catalog,
             user,
+            authorizer,
             new_objects,
             clock,
-            configured: RwLock::new(chain.clone()),
+            configured: RwLock::new(Configured::new(chain.clone())),
             chain,
             has_namespaces,
             settling,

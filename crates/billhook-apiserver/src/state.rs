@@ -6,29 +6,46 @@ use std::sync::{Arc, PoisonError, RwLock};
 use billhook::Time;
 use billhook_admission::{Chain, ServerFields, timestamp};
 use billhook_apimachinery::UserInfo;
+use billhook_policy::PolicySet;
 
-use crate::catalog::Catalog;
-use crate::configured::webhook_configurations;
+use crate::catalog::{Catalog, Resource};
+use crate::configured::{Configures, policies, webhook_configurations};
 use crate::storage::{Collection, MemoryStorage, Storage as _};
+use crate::users::Authorizer;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
     pub(crate) storage: MemoryStorage,
     pub(crate) catalog: RwLock<Catalog>,
-    /// The user whom webhooks see (RE-142).
+    /// The user who makes the requests that impersonate nobody (RE-142).
     pub(crate) user: UserInfo,
+    pub(crate) authorizer: Authorizer,
     /// The source of UIDs, times and name suffixes, if it is not that of every write path.
     pub(crate) new_objects: Option<Arc<dyn Fn() -> ServerFields + Send + Sync>>,
     /// The clock of managed fields and of ages.
     pub(crate) clock: Clock,
     /// The chain of the server's own writes: without webhooks, but with the way to them.
     pub(crate) chain: Chain,
-    /// The chain of clients' writes: with the webhooks that are configured now.
-    pub(crate) configured: RwLock<Chain>,
+    /// The chain of clients' writes.
+    pub(crate) configured: RwLock<Configured>,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
+}
+
+/// The chain with the webhooks and policies that are stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Configured {
+    chain: Chain,
+    /// Whether policies were written that it does not have yet.
+    is_outdated: bool,
+}
+
+impl Configured {
+    pub(crate) fn new(chain: Chain) -> Self {
+        Configured { chain, is_outdated: false }
+    }
 }
 
 /// Tells the time of day; the system does if nobody else.
@@ -62,16 +79,37 @@ impl Shared {
         catalog.define(name, self.storage.get(collection, name).as_ref(), &self.chain);
     }
 
-    pub(crate) fn configured(&self) -> Chain {
+    pub(crate) fn configured(&self) -> Configured {
         self.configured.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes over the webhook configurations, of which one was written.
-    pub(crate) fn configure(&self) {
+    /// Returns the chain of clients' writes to a resource.
+    pub(crate) fn chain_of(&self, resource: &Resource) -> Chain {
+        let configured = self.configured();
+        // No policy is asked about policies (PO-21), so that a thousand of them are written without
+        // a thousand compilations each.
+        if !configured.is_outdated || resource.configures == Some(Configures::Policies) {
+            return configured.chain;
+        }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
-        // What is stored by now counts, in whatever order writes come here.
-        let configurations = webhook_configurations(&self.storage);
-        *configured = self.chain.clone().webhooks(&configurations);
+        if configured.is_outdated {
+            let policies = PolicySet::new(policies(&self.storage));
+            *configured = Configured::new(configured.chain.clone().policies(policies));
+        }
+        configured.chain.clone()
+    }
+
+    /// Takes over the webhook configurations or the policies, of which one was written.
+    pub(crate) fn configure(&self, part: Configures) {
+        let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
+        match part {
+            Configures::Policies => configured.is_outdated = true,
+            Configures::Webhooks => {
+                // What is stored by now counts, in whatever order writes come here.
+                let configurations = webhook_configurations(&self.storage);
+                configured.chain = configured.chain.clone().webhooks(&configurations);
+            }
+        }
     }
 
     /// The time that the server writes into objects.

@@ -2,18 +2,22 @@
 //! schema cannot tell in code.
 
 mod namespaces;
+mod policies;
 mod strategy;
 
 use std::sync::Arc;
 
-use billhook_admission::{Chain, Unreachable};
+use billhook_admission::{Chain, Strategy, Unreachable};
+use billhook_policy::PolicyKind;
 
+use self::policies::PolicyStrategy;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
 pub(crate) use self::namespaces::{
     check_namespace, create_initial, is_terminating, settle_namespace,
 };
+pub(crate) use self::policies::check_types;
 
 /// The definitions of the resources.
 const KINDS: &str = include_str!("kinds.yaml");
@@ -23,8 +27,13 @@ pub(crate) fn resources() -> impl Iterator<Item = Resource> {
     let manifests = billhook::read_manifests(KINDS.as_bytes()).unwrap_or_default();
     manifests.into_iter().filter_map(|manifest| {
         let resource = Resource::new(manifest.value(), Chain::new(Unreachable)).ok()?;
-        let strategy = KindStrategy::new(resource.definition.kind());
-        Some(resource.native(Arc::new(strategy)))
+        let strategy: Arc<dyn Strategy> = match resource.definition.kind() {
+            kind if PolicyKind::ALL.iter().any(|each| each.name() == kind) => {
+                Arc::new(PolicyStrategy)
+            }
+            kind => Arc::new(KindStrategy::new(kind)),
+        };
+        Some(resource.native(strategy))
     })
 }
 

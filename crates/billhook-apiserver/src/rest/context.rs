@@ -5,13 +5,13 @@ use std::sync::Arc;
 use billhook::{CrdVersion, Scope};
 use billhook_admission::{AdmissionOutcome, ObjectRequest};
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{GroupVersionResource, Status};
+use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::catalog::{DEFINITIONS, Resource};
+use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle};
-use crate::kinds::{check_namespace, is_terminating, settle_namespace};
+use crate::kinds::{check_namespace, check_types, is_terminating, settle_namespace};
 use crate::request::{Request, ResourcePath};
 use crate::response::{Form, Response};
 use crate::state::Shared;
@@ -24,6 +24,8 @@ use crate::write_path::stored_object;
 pub(crate) struct Context<'r> {
     pub(crate) server: &'r Arc<Shared>,
     pub(crate) request: &'r Request,
+    /// Who asks.
+    pub(crate) user: UserInfo,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
     pub(crate) version: CrdVersion,
@@ -89,8 +91,11 @@ impl Context<'_> {
 
     /// Takes a request through the write path to storage.
     pub(crate) async fn admit(&self, request: ObjectRequest) -> AdmissionOutcome {
-        let request = request.namespace(self.namespace()).user(self.server.user.clone());
+        let request = request.namespace(self.namespace()).user(self.user.clone());
         let outcome = admit(self.server, &self.resource, request).await;
+        if let Some(policy) = self.unchecked_policy(&outcome) {
+            check_types(self.server, policy).await;
+        }
         if let Some(group) = self.unsettled(&outcome) {
             settle(self.server, group).await;
         }
@@ -98,6 +103,15 @@ impl Context<'_> {
             settle_namespace(self.server, namespace).await;
         }
         outcome
+    }
+
+    /// The validating policy that was written and is to be checked.
+    fn unchecked_policy<'a>(&'a self, outcome: &'a AdmissionOutcome) -> Option<&'a str> {
+        if self.resource.definition.name() != VALIDATING_POLICIES {
+            return None;
+        }
+        let accepted = outcome.result.as_ref().ok()?;
+        accepted.returned.as_ref()?.pointer("/metadata/name")?.as_str()
     }
 
     /// The group whose definitions a write may have left with something to do.

@@ -13,9 +13,10 @@ use crate::catalog::DEFINITIONS;
 use crate::request::{
     Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate, negotiate_plain,
 };
-use crate::response::{Form, Response, plain_not_found};
+use crate::response::{Form, Response, not_allowed, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
+use crate::users::user_of;
 use crate::view::View;
 
 /// Answers a request for objects.
@@ -47,8 +48,12 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
     let view = View::new(transform, request.query.text("includeObject"), columns, &server.clock);
     let form = form(accepted.as_ref());
+    let user = match user_of(&request.headers, &server.user) {
+        Ok(user) => user,
+        Err(status) => return failure_form.status(&status),
+    };
     let context =
-        Context { server, request, path: &path, resource, version, form, failure_form, view };
+        Context { server, request, user, path: &path, resource, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
     let mut response = match verbs(&context, verb, accepted.as_ref()).await {
         Ok(response) => response,
@@ -61,14 +66,6 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         response.headers_mut().append(http::header::WARNING, header);
     }
     response
-}
-
-/// The answer to a method that the server's own kinds do not offer (LC-02).
-fn not_allowed() -> Status {
-    let message = "the server does not allow this method on the requested resource";
-    let mut status = Status::failure(405, "MethodNotAllowed", message);
-    status.details = Some(Box::default());
-    status
 }
 
 fn is_write(verb: Verb) -> bool {

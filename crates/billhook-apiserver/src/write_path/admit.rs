@@ -6,11 +6,12 @@ use billhook::webhook::NamespaceLabels;
 use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 
 use super::binding::Binding;
+use super::cluster::StoredObjects;
 use crate::catalog::Resource;
 use crate::configured::{NAME_LABEL, namespace_labels};
 use crate::state::Shared;
 
-/// Takes a client's request through the webhooks and the write path to storage.
+/// Takes a client's request through policies, webhooks and the write path to storage.
 pub(crate) async fn admit(
     server: &Arc<Shared>,
     resource: &Resource,
@@ -22,7 +23,8 @@ pub(crate) async fn admit(
         let assumed = || NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
         Ok(found.or_else(|| (!of_namespaces.has_namespaces).then(assumed)))
     };
-    let chain = server.configured().namespaces(labels);
+    let cluster = StoredObjects(Arc::clone(server));
+    let chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
     admission(server, resource).chain(chain).admit(&request).await
 }
 

@@ -6,7 +6,7 @@ use billhook_admission::{StoreError, StoreWrite, StoredObject};
 use billhook_apimachinery::Status;
 
 use crate::catalog::{DEFINITIONS, Resource};
-use crate::configured::is_of_webhooks;
+use crate::configured::Configures;
 use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
 
@@ -32,16 +32,16 @@ pub(super) struct Binding {
     collection: Collection,
     /// Whether what is written decides about what is served.
     is_of_definitions: bool,
-    /// Whether what is written decides about which webhooks are called.
-    is_of_webhooks: bool,
+    /// The part of the server that takes over what is written.
+    configures: Option<Configures>,
 }
 
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let is_of_definitions = resource.definition.name() == DEFINITIONS;
         let collection = resource.collection.clone();
-        let is_of_webhooks = is_of_webhooks(&collection);
-        Binding { server: Arc::clone(server), collection, is_of_definitions, is_of_webhooks }
+        let configures = resource.configures;
+        Binding { server: Arc::clone(server), collection, is_of_definitions, configures }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -83,8 +83,8 @@ impl Binding {
         if self.is_of_definitions {
             self.server.define(&self.collection, key);
         }
-        if self.is_of_webhooks {
-            self.server.configure();
+        if let Some(part) = self.configures {
+            self.server.configure(part);
         }
         Ok(revision.to_string())
     }

@@ -2,6 +2,7 @@
 
 mod admit;
 mod binding;
+mod cluster;
 
 pub(crate) use self::admit::{admit, admit_own};
 pub(crate) use self::binding::{object_key, stored_object};

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use billhook_apiserver::Server;
 use futures_util::{StreamExt as _, TryStreamExt as _, pin_mut};
+use k8s_openapi::api::admissionregistration::v1::{
+    ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+};
 use kube::api::{
     Api, DeleteParams, ListParams, Patch, PatchParams, PostParams, WatchEvent, WatchParams,
 };
@@ -95,4 +98,32 @@ async fn a_watcher_lists_and_follows() {
         };
         assert_eq!(found, name);
     }
+}
+
+#[tokio::test]
+async fn a_typed_client_writes_policies() {
+    let client = client();
+    let policy: ValidatingAdmissionPolicy = serde_json::from_value(json!({
+        "metadata": {"name": "small"},
+        "spec": {
+            "matchConstraints": {"resourceRules": [{"operations": ["CREATE"],
+                "apiGroups": ["example.com"], "apiVersions": ["v1"], "resources": ["foos"]}]},
+            "validations": [{"expression": "object.spec.size < 5", "reason": "Forbidden"}]},
+    }))
+    .unwrap();
+    let binding: ValidatingAdmissionPolicyBinding = serde_json::from_value(json!({
+        "metadata": {"name": "small"},
+        "spec": {"policyName": "small", "validationActions": ["Deny"]},
+    }))
+    .unwrap();
+    let parameters = PostParams::default();
+    Api::all(client.clone()).create(&parameters, &policy).await.unwrap();
+    Api::all(client.clone()).create(&parameters, &binding).await.unwrap();
+    let policies: Api<ValidatingAdmissionPolicy> = Api::all(client.clone());
+    assert_eq!(policies.get("small").await.unwrap().status.unwrap().observed_generation, Some(1));
+    let foos: Api<Foo> = Api::default_namespaced(client);
+    foos.create(&parameters, &Foo::new("a", FooSpec { size: 4 })).await.unwrap();
+    let denied = foos.create(&parameters, &Foo::new("b", FooSpec { size: 5 })).await.unwrap_err();
+    let kube::Error::Api(status) = denied else { panic!("{denied}") };
+    assert_eq!((status.code, status.reason.as_str()), (403, "Forbidden"));
 }

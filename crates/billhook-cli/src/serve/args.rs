@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::allow::{Allow, allow};
+
 pub(crate) const EXIT_STATUS: &str = "\
 The server keeps everything in memory. It ends with SIGTERM or Ctrl-C. When it is ready it prints one
 line with its address:
@@ -39,12 +41,16 @@ pub(crate) struct Serve {
     /// there is --token-file
     #[arg(long, value_name = "FILE")]
     pub(crate) write_kubeconfig: Option<PathBuf>,
-    /// Name of the user who makes all requests
+    /// Name of the user who makes the requests, unless they impersonate another one
     #[arg(long, value_name = "NAME", default_value = "system:admin")]
     pub(crate) user: String,
     /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:masters")]
     pub(crate) group: Vec<String>,
+    /// Permission of all users, for access reviews and expressions that ask; by default everything is
+    /// allowed. Requests are never refused for a lack of it; may be repeated
+    #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
+    pub(crate) allow: Vec<Allow>,
     /// Let requests use namespaces that do not exist
     #[arg(long)]
     pub(crate) any_namespace: bool,

@@ -15,6 +15,7 @@ use billhook_webhook_client::HttpsCaller;
 use serde_json::Value;
 use tokio::net::TcpListener;
 
+use crate::allow::authorizer;
 use crate::input::{Document, read_file, readable_documents};
 use crate::problem::{Place, Problem, Status};
 use crate::report;
@@ -109,6 +110,9 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     let mut builder = Server::builder().user(user).webhooks(HttpsCaller::default());
     if command.any_namespace {
         builder = builder.any_namespace();
+    }
+    if let Some(allowed) = authorizer(&command.allow) {
+        builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
     }
     for Document { place, value, .. } in definitions.into_iter().filter(is_definition).chain(loaded)
     {

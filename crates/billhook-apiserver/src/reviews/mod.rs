@@ -1,0 +1,193 @@
+//! Reviews: what a user may do (`authorization.k8s.io`), and who asks (`authentication.k8s.io`).
+//! They are answered, and not stored.
+
+mod documents;
+mod protobuf;
+
+use billhook::webhook::{
+    AuthorizationRequest, AuthorizationTarget, ResourceTarget, UserAuthorizer,
+};
+use billhook::{BodyFormat, read_body};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record::{TypedRecord, declared_json, to_value};
+use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, FieldPath, Status, UserInfo};
+use http::{Method, StatusCode};
+use serde_json::Value;
+
+use self::documents::{
+    AccessReview, AccessStatus, NonResourceRule, ResourceRule, Review, RulesReview, RulesStatus,
+    Selector, SelfReview, SelfStatus,
+};
+use crate::request::{NOT_ACCEPTABLE, Request, negotiate_plain};
+use crate::response::{Form, Response, not_allowed};
+use crate::state::Shared;
+use crate::users::user_of;
+
+const AUTHORIZATION: &str = "authorization.k8s.io";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+/// Answers a review; `None` if the path is not that of one.
+pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
+    let (group, kind) = match parts {
+        ["apis", AUTHORIZATION, "v1", "selfsubjectaccessreviews"] => {
+            (AUTHORIZATION, "SelfSubjectAccessReview")
+        }
+        ["apis", AUTHORIZATION, "v1", "subjectaccessreviews"] => {
+            (AUTHORIZATION, "SubjectAccessReview")
+        }
+        ["apis", AUTHORIZATION, "v1", "namespaces", _, "localsubjectaccessreviews"] => {
+            (AUTHORIZATION, "LocalSubjectAccessReview")
+        }
+        ["apis", AUTHORIZATION, "v1", "selfsubjectrulesreviews"] => {
+            (AUTHORIZATION, "SelfSubjectRulesReview")
+        }
+        ["apis", AUTHENTICATION, "v1", "selfsubjectreviews"] => {
+            (AUTHENTICATION, "SelfSubjectReview")
+        }
+        _ => return None,
+    };
+    let Some(accepted) = negotiate_plain(request.header("accept")) else {
+        let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
+        return Some(Form::fallback().status(&status));
+    };
+    let form = Form::of(request, &accepted);
+    let answer = match request.method {
+        Method::POST => review(server, request, group, kind),
+        _ => Err(not_allowed()),
+    };
+    Some(match answer {
+        Ok(json) => form.json(StatusCode::CREATED, &json),
+        Err(status) => form.status(&status),
+    })
+}
+
+fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result<String, Status> {
+    let user = user_of(&request.headers, &server.user)?;
+    let body = body(request, kind)?;
+    let api_version = format!("{group}/v1");
+    Ok(match kind {
+        "SelfSubjectReview" => {
+            let mut metadata = ObjectMeta::default();
+            metadata.creation_timestamp = server.now();
+            let status = SelfStatus { user_info: user };
+            print(&SelfReview { kind: kind.to_owned(), api_version, metadata, status })
+        }
+        "SelfSubjectRulesReview" => {
+            let review: RulesReview = read(&body)?;
+            let status = rules(server);
+            print(&RulesReview { kind: kind.to_owned(), api_version, status, ..review })
+        }
+        _ => {
+            let review: AccessReview = read(&body)?;
+            let is_own = kind == "SelfSubjectAccessReview";
+            let errors = validate(&review, is_own);
+            if !errors.is_empty() {
+                return Err(Status::invalid(group, kind, "", &errors));
+            }
+            let user = if is_own { user } else { review.spec.user() };
+            let status = decide(server, &user, &review);
+            print(&AccessReview { kind: kind.to_owned(), api_version, status, ..review })
+        }
+    })
+}
+
+/// Reads the body, which clients of built-in kinds send as protobuf, too.
+fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
+    let format = match request.content_type().trim() {
+        "application/vnd.kubernetes.protobuf" => {
+            let read = protobuf::read(&request.body);
+            let text = "the body cannot be read as a review in protobuf";
+            return read.ok_or_else(|| Status::bad_request(text));
+        }
+        "application/yaml" => BodyFormat::Yaml,
+        "application/json" => BodyFormat::Json,
+        _ => {
+            let message = "the body of the request was in an unknown format - accepted media types \
+                           include: application/json, application/yaml, \
+                           application/vnd.kubernetes.protobuf";
+            return Err(Status::failure(415, "UnsupportedMediaType", message));
+        }
+    };
+    let read = read_body(&request.body, format, kind);
+    read.map_err(|error| Status::bad_request(error.to_string()))
+}
+
+fn read<T: TypedRecord>(body: &Value) -> Result<T, Status> {
+    let read = T::read(body).map(|(review, _)| review);
+    read.map_err(|error| Status::bad_request(error.to_string()))
+}
+
+fn print<T: Review>(review: &T) -> String {
+    declared_json(&to_value(review), T::record())
+}
+
+/// A review is about a resource or about a path, and about somebody.
+fn validate(review: &AccessReview, is_own: bool) -> Vec<FieldError> {
+    let spec = FieldPath::default().name("spec");
+    let mut errors = Vec::new();
+    match (&review.spec.resource_attributes, &review.spec.non_resource_attributes) {
+        (Some(_), Some(path)) => {
+            let why = "cannot be specified in combination with resourceAttributes";
+            let value = to_value(path).into_inner();
+            errors.push(FieldError::invalid(spec.name("nonResourceAttributes"), value, why));
+        }
+        (None, None) => {
+            let why =
+                "exactly one of nonResourceAttributes or resourceAttributes must be specified";
+            errors.push(FieldError::invalid(spec.name("resourceAttributes"), Value::Null, why));
+        }
+        _ => {}
+    }
+    if !is_own && review.spec.user.is_empty() && review.spec.groups.is_empty() {
+        let why = "at least one of user or group must be specified";
+        errors.push(FieldError::invalid(FieldPath::default().name("spec").name("user"), "", why));
+    }
+    errors
+}
+
+fn decide(server: &Shared, user: &UserInfo, review: &AccessReview) -> AccessStatus {
+    let mut request = AuthorizationRequest::default();
+    if let Some(path) = &review.spec.non_resource_attributes {
+        request.verb.clone_from(&path.verb);
+        request.target = AuthorizationTarget::Path(path.path.clone());
+    }
+    if let Some(asked) = &review.spec.resource_attributes {
+        let mut target = ResourceTarget::new(&asked.group, &asked.resource);
+        target.subresource.clone_from(&asked.subresource);
+        target.namespace.clone_from(&asked.namespace);
+        target.name.clone_from(&asked.name);
+        let raw = |selector: &Option<Selector>| {
+            selector.as_ref().map(|selector| selector.raw_selector.clone()).unwrap_or_default()
+        };
+        target.field_selector = raw(&asked.field_selector);
+        target.label_selector = raw(&asked.label_selector);
+        request.verb.clone_from(&asked.verb);
+        request.target = AuthorizationTarget::Resource(target);
+    }
+    let decision = server.authorizer.authorize(user, &request);
+    AccessStatus {
+        allowed: decision.allowed,
+        reason: decision.reason,
+        evaluation_error: decision.error.unwrap_or_default(),
+    }
+}
+
+/// All that the user of a request may do, if it is known without asking.
+fn rules(server: &Shared) -> RulesStatus {
+    let all = || vec!["*".to_owned()];
+    if server.authorizer.allows_everything() {
+        return RulesStatus {
+            resource_rules: vec![ResourceRule {
+                verbs: all(),
+                api_groups: all(),
+                resources: all(),
+            }],
+            non_resource_rules: vec![NonResourceRule { verbs: all(), non_resource_urls: all() }],
+            ..RulesStatus::default()
+        };
+    }
+    let evaluation_error = "the authorizer of this server answers questions and lists no rules";
+    let evaluation_error = evaluation_error.to_owned();
+    RulesStatus { incomplete: true, evaluation_error, ..RulesStatus::default() }
+}

@@ -1,0 +1,88 @@
+//! The server's objects, as admission policies see them: parameters and namespaces (PO-30, PO-31,
+//! PO-46).
+
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use billhook::Scope;
+use billhook_apimachinery::label_selector::Selector;
+use billhook_apimachinery::value::DeepValue;
+use billhook_policy::{ParamKind, PolicyCluster};
+use serde_json::{Value, json};
+
+use super::binding::{object_key, stored_object};
+use crate::catalog::Resource;
+use crate::configured::NAME_LABEL;
+use crate::state::Shared;
+use crate::storage::{Object, Range, Storage as _};
+
+/// The objects that a server stores.
+pub(super) struct StoredObjects(pub(super) Arc<Shared>);
+
+impl StoredObjects {
+    /// Does something with the resource and the version of a kind, if it is served.
+    fn of_kind<T>(&self, kind: &ParamKind, then: impl FnOnce(&Resource, &str) -> T) -> Option<T> {
+        let api_version = kind.api_version.as_str();
+        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let catalog = self.0.catalog();
+        let resource = catalog.of_kind(group, &kind.kind)?;
+        resource.definition.version(version).filter(|version| version.is_served())?;
+        Some(then(resource, version))
+    }
+}
+
+impl PolicyCluster for StoredObjects {
+    fn scope(&self, kind: &ParamKind) -> Option<Scope> {
+        self.of_kind(kind, |resource, _| resource.definition.scope())
+    }
+
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>> {
+        self.of_kind(kind, |resource, version| {
+            let found = self.0.storage.get(&resource.collection, &object_key(namespace, name))?;
+            read(resource, version, &found)
+        })?
+    }
+
+    fn objects(
+        &self,
+        kind: &ParamKind,
+        namespace: &str,
+        selector: &Selector,
+    ) -> Vec<Arc<DeepValue>> {
+        let found = self.of_kind(kind, |resource, version| {
+            let prefix = object_key(namespace, "");
+            let range = Range::of_prefix(&prefix);
+            let listed = self.0.storage.list(&resource.collection, range, None);
+            let objects = listed.map(|listing| listing.objects).unwrap_or_default();
+            let objects = objects.iter().filter_map(|object| read(resource, version, object));
+            objects.filter(|object| is_selected(selector, object)).collect()
+        });
+        found.unwrap_or_default()
+    }
+
+    fn namespace(&self, name: &str) -> Option<Arc<DeepValue>> {
+        let found = self.object(&ParamKind::new("v1", "Namespace"), "", name);
+        let assumed = || {
+            let labels = json!({ NAME_LABEL: name });
+            Arc::new(DeepValue::from(json!({"metadata": {"name": name, "labels": labels}})))
+        };
+        found.or_else(|| (!self.0.has_namespaces).then(assumed))
+    }
+}
+
+fn is_selected(selector: &Selector, object: &Value) -> bool {
+    match object.pointer("/metadata/labels") {
+        Some(Value::Object(labels)) => selector.matches(labels),
+        _ => selector.matches(&()),
+    }
+}
+
+/// Reads an object in a version; none if it cannot be read, or not without waiting for a webhook.
+fn read(resource: &Resource, version: &str, object: &Object) -> Option<Arc<DeepValue>> {
+    let stored = stored_object(object);
+    let reading = std::pin::pin!(resource.admission.read(version, &stored));
+    match reading.poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(read) => read.ok().map(Arc::new),
+        Poll::Pending => None,
+    }
+}
