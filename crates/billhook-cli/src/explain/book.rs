@@ -12,7 +12,8 @@ files! {
     "06-crd-validation" "07-request-pipeline" "08-cel-validations" "09-known-divergences"
     "10-webhook-configuration" "11-webhook-matching" "12-admission-review" "13-dispatch"
     "14-webhook-client" "15-observability" "16-validating-admission-policy-note"
-    "17-server-side-apply" "18-versions" "19-rest" "20-watch"
+    "17-server-side-apply" "18-versions" "19-rest" "20-watch" "21-conversion"
+    "22-discovery-and-tables" "23-policies" "24-definition-lifecycle"
 }
 
 /// One rule.
@@ -23,8 +24,8 @@ pub(crate) struct Rule<'t> {
     pub(crate) title: &'t str,
     /// The heading of the file.
     pub(crate) chapter: &'t str,
-    /// The heading within the file.
-    pub(crate) section: &'t str,
+    /// The heading within the file, if the rule is below one.
+    pub(crate) section: Option<&'t str>,
     /// The text after the title, in Markdown.
     pub(crate) body: &'t str,
 }
@@ -55,19 +56,18 @@ impl Book {
 
 /// Splits a file at its headings.
 fn chapter(text: &str) -> Vec<Rule<'_>> {
-    let mut sections = text.split("\n## ");
-    let head = sections.next().unwrap_or_default();
-    let chapter = head.trim_start_matches("# ").lines().next().unwrap_or_default();
-    let rules = sections.flat_map(|section| {
+    let chapter = text.trim_start_matches("# ").lines().next().unwrap_or_default();
+    let rules = text.split("\n## ").enumerate().flat_map(|(index, section)| {
         let mut rules = section.split("\n<a id=\"");
-        let heading = rules.next().and_then(|head| head.lines().next()).unwrap_or_default();
+        let heading = rules.next().and_then(|head| head.lines().next());
+        let heading = heading.filter(|_| index > 0);
         rules.filter_map(move |text| rule(text, chapter, heading))
     });
     rules.collect()
 }
 
 /// Reads a rule from the name of its anchor on.
-fn rule<'t>(text: &'t str, chapter: &'t str, section: &'t str) -> Option<Rule<'t>> {
+fn rule<'t>(text: &'t str, chapter: &'t str, section: Option<&'t str>) -> Option<Rule<'t>> {
     let (id, text) = text.split_once("\"></a>\n### ")?;
     let (heading, body) = text.split_once('\n')?;
     let title = heading.strip_prefix(id)?.trim_start();

@@ -16,7 +16,8 @@ const CONTEXT: Style = Style::new().dimmed();
 pub(crate) fn rule(rule: &Rule<'_>) -> String {
     let title = plain(rule.title);
     let mut out = format!("{HEADER}{} {title}{HEADER:#}\n", rule.id);
-    let context = format!("{} / {}", plain(rule.chapter), plain(rule.section));
+    let headings = [Some(rule.chapter), rule.section].into_iter().flatten();
+    let context = headings.map(plain).collect::<Vec<_>>().join(" / ");
     let _ = writeln!(out, "{CONTEXT}{context}{CONTEXT:#}");
     out.push_str(&body(rule.body));
     out.truncate(out.trim_end().len());
