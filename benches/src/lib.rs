@@ -4,6 +4,7 @@
 //! [`Variant`]s. A [`Contestant`] is one way to read or clean an input. All of it is the same in
 //! every run, and inputs are checked to be what they claim.
 
+pub mod apply;
 pub mod callgrind;
 mod contestant;
 mod corpus;

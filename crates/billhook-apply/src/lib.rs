@@ -36,8 +36,8 @@ pub use fields_v1::FieldsV1Error;
 pub use foreign::{Foreign, ForeignValues, Step};
 pub use manager::{
     Applied, ApplyError, Conflict, Conflicts, ConversionError, FieldManager, LiveObject,
-    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, ReplicasPath, UpdateError,
-    Versions, manager_name,
+    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, ReplicasPath, ScaleManager,
+    UpdateError, Versions, manager_name,
 };
 pub use path_element::{PathElement, PathElementKind};
 pub use schema::MergeSchema;

@@ -6,7 +6,7 @@ use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use billhook_apply::{
     ConversionError, Duplicates, FieldManager, FieldSet, LiveObject, ManagedFields,
-    ManagedFieldsError, MergeSchema, PathElement, ReplicasPath, TypeErrors, Versions,
+    ManagedFieldsError, MergeSchema, PathElement, TypeErrors, Versions,
 };
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
@@ -136,26 +136,6 @@ impl<'a> FieldManagement<'a> {
         }
     }
 
-    /// Tracks a write to the scale subresource: sets the managed fields of the resource that it
-    /// changes. `live` is the stored object as a read returns it (SA-95).
-    pub fn track_scale(&self, resource: &mut Value, live: &Value) {
-        let Some(scale) = self.version.scale() else { return };
-        let replicas = |object: &Value| scale.wanted(object).ok().flatten().unwrap_or(0);
-        let (before, after) = (replicas(live), replicas(resource));
-        let Ok(entries) = ManagedFields::of(live) else { return };
-        let api_version = self.version.api_version();
-        let path_in = |api_version: &str| match self.version_of(api_version) {
-            None => ReplicasPath::UnknownVersion,
-            Some(version) => version.scale().map_or(ReplicasPath::NoScale, |scale| {
-                let path = scale.to_replicas().into_iter().map(PathElement::field);
-                ReplicasPath::At(path.collect::<Vec<_>>().into())
-            }),
-        };
-        let manager = self.manager(&api_version);
-        // Replicas that are 0 are left out of a Scale (RE-124).
-        manager.scale(entries, &path_in, (before != after, after != 0)).write_to(resource);
-    }
-
     /// Returns the entries that tracking starts from (SA-51).
     fn entries_before(&self, object: &Value, live: Option<&Value>) -> ManagedFields {
         let of_live = || live.and_then(|live| ManagedFields::of(live).ok()).unwrap_or_default();
@@ -283,7 +263,7 @@ impl Versions for FieldManagement<'_> {
     }
 }
 
-fn copy_without_managed_fields(object: &Value) -> Value {
+pub(crate) fn copy_without_managed_fields(object: &Value) -> Value {
     let Value::Object(members) = object else { return deep_clone(object) };
     let copies = members.iter().map(|(name, value)| {
         let copy = match value {

@@ -87,6 +87,7 @@ mod manifest;
 mod neat;
 mod one_pass;
 pub mod scale;
+mod scale_management;
 mod stream;
 mod validate;
 pub mod webhook;
@@ -125,6 +126,7 @@ pub use json_patch::{JsonPatch, PatchError};
 pub use manifest::{
     Manifest, ManifestError, read_manifests, read_manifests_with_spans, to_json, to_json_pretty,
 };
+pub use scale_management::ScaleManagement;
 pub use stream::{Counts, ListError, StreamError, TooLongError};
 pub use validate::{RuleVerdict, ValidateOptions, Validation, remove_server_fields};
 pub use yaml::to_yaml;

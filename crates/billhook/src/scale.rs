@@ -130,6 +130,8 @@ pub fn decode(
         return Err(refused());
     }
     let (mut scale, unknown) = Scale::read(&object).map_err(|_| refused())?;
+    // Replicas that are 0 are left out (RE-124).
+    scale.spec.replicas = scale.spec.replicas.filter(|replicas| *replicas != 0);
     API_VERSION.clone_into(&mut scale.api_version);
     KIND.clone_into(&mut scale.kind);
     entries.extend(unknown);

@@ -146,20 +146,12 @@ impl<'i> Incoming<'i> {
         changes: &mut Vec<Difference>,
     ) -> Result<AdmissionAttributes, Status> {
         let attributes = match self.scale() {
-            Some(_) if self.request.form == UpdateForm::ServerSideApply => {
-                let message = "server-side apply of the scale subresource is not supported";
-                return Err(Status::failure(501, "NotImplemented", message));
-            }
             None => {
                 let object = self.object(Some(old), now, warnings, changes).await?;
                 self.resource.update(object, old.clone())
             }
             Some(scale) => {
-                let old = scale::of_resource(scale, old)?;
-                let object = self.body(Some(&old), warnings, changes)?;
-                if !self.request.name.is_empty() {
-                    self.check_name(&object, Some(&old))?;
-                }
+                let (object, old) = self.scales(scale, old, now, warnings, changes)?;
                 let mut attributes = self.resource.update(object, old);
                 attributes.kind = scale::kind();
                 attributes
@@ -171,6 +163,29 @@ impl<'i> Incoming<'i> {
             self.check_uid(object, old)?;
         }
         Ok(attributes)
+    }
+
+    /// The new and the old `Scale` of an object, with the owners of its replicas.
+    fn scales(
+        &self,
+        scale: &scale::ScalePaths,
+        old: &Value,
+        now: Time,
+        warnings: &mut Warnings,
+        changes: &mut Vec<Difference>,
+    ) -> Result<(DeepValue, DeepValue), Status> {
+        let mut old_scale = scale::of_resource(scale, old)?;
+        self.with_scale_management(now, |fields| fields.add_owners(&mut old_scale, old));
+        if self.request.form == UpdateForm::ServerSideApply {
+            let object = self.apply_to_scale(&old_scale, now, warnings)?;
+            return Ok((object, old_scale));
+        }
+        let mut object = self.body(Some(&old_scale), warnings, changes)?;
+        if !self.request.name.is_empty() {
+            self.check_name(&object, Some(&old_scale))?;
+        }
+        self.with_scale_management(now, |fields| fields.track(&mut object, &old_scale));
+        Ok((object, old_scale))
     }
 
     /// A replacement that names a UID is for the object with that UID only (RE-72).

@@ -4,7 +4,9 @@
 use std::cell::RefCell;
 
 use billhook::apply::{ConversionError, manager_name};
-use billhook::{FieldManagement, FieldValidation, Time, field_warnings};
+use billhook::{
+    ApplyError, FieldManagement, FieldValidation, ScaleManagement, Time, field_warnings,
+};
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
 use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status};
@@ -45,11 +47,14 @@ impl Incoming<'_> {
         *object = tracked;
     }
 
-    /// Tracks the replicas of a resource that a write to its scale subresource changes.
-    pub(super) fn track_scale(&self, resource: &mut Value, old: &Value) {
+    /// Does the work of field management for the scale subresource.
+    pub(super) fn with_scale_management<R>(
+        &self,
+        now: Time,
+        work: impl FnOnce(&ScaleManagement<'_>) -> R,
+    ) -> R {
         let manager = manager_name(&self.request.field_manager, "");
-        let fields = FieldManagement::new(self.version, &manager, Time::default());
-        fields.subresource(Subresource::Scale.name()).track_scale(resource, old);
+        work(&ScaleManagement::new(self.version, &manager, now))
     }
 
     /// Drops the managed fields of an object that is too large for storage, but for an apply
@@ -68,17 +73,46 @@ impl Incoming<'_> {
         now: Time,
         warnings: &mut Warnings,
     ) -> Result<DeepValue, Status> {
-        let request = self.request;
         let (configuration, repeated) = self.configuration()?;
         let old = old.map(|old| &**old);
-        let apply = |fields: &FieldManagement<'_>| fields.apply(&configuration, old, request.force);
+        let force = self.request.force;
+        let apply = |fields: &FieldManagement<'_>| fields.apply(&configuration, old, force);
         let applied = self.with_field_management(now, apply).await;
+        let mut object = self.applied(applied, old, repeated, warnings)?;
+        if let Some(strategy) = self.strategy {
+            strategy.read(&mut object).map_err(|error| Status::failure(500, "", error))?;
+        }
+        Ok(object)
+    }
+
+    /// Applies the body of a request to the `Scale` of an object. Returns it with its owners.
+    pub(super) fn apply_to_scale(
+        &self,
+        old: &Value,
+        now: Time,
+        warnings: &mut Warnings,
+    ) -> Result<DeepValue, Status> {
+        let (configuration, repeated) = self.configuration()?;
+        let force = self.request.force;
+        let apply = |fields: &ScaleManagement<'_>| fields.apply(&configuration, old, force);
+        let applied = self.with_scale_management(now, apply);
+        self.applied(applied, Some(old), repeated, warnings)
+    }
+
+    /// The object of an apply, or its failure (SA-61, steps 11 to 15).
+    fn applied(
+        &self,
+        applied: Result<DeepValue, ApplyError>,
+        old: Option<&Value>,
+        repeated: Option<String>,
+        warnings: &mut Warnings,
+    ) -> Result<DeepValue, Status> {
         let mut object = applied.map_err(|error| match error {
-            billhook::ApplyError::Merge(error) => error.to_status(),
+            ApplyError::Merge(error) => error.to_status(),
             other => Status::failure(500, "", other.to_string()),
         })?;
         if let Some(repeated) = repeated {
-            match request.field_validation {
+            match self.request.field_validation {
                 FieldValidation::Strict => {
                     let message = format!("error strict decoding YAML: {repeated}");
                     return Err(Status::bad_request(message));
@@ -90,9 +124,6 @@ impl Incoming<'_> {
             }
         }
         self.check_applied(&mut object, old)?;
-        if let Some(strategy) = self.strategy {
-            strategy.read(&mut object).map_err(|error| Status::failure(500, "", error))?;
-        }
         Ok(object)
     }
 

@@ -2,7 +2,7 @@
 //! RP-45, RP-63).
 
 use billhook::webhook::AdmissionAttributes;
-use billhook::{ValidateOptions, Validation, keep_times_of_unchanged, scale};
+use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
@@ -76,9 +76,13 @@ impl Preparation<'_> {
         if let Some(scale) = self.incoming.scale() {
             let mut resource = DeepValue::from(deep_clone(old));
             scale::apply(scale, object, &mut resource)?;
-            self.incoming.track_scale(&mut resource, old);
+            self.incoming.with_scale_management(Time::default(), |fields| {
+                fields.update_owners(&mut resource, object);
+            });
             self.prepare_update(&mut resource, old, warnings)?;
             *object = scale::of_resource(scale, &resource)?;
+            // From here on nobody sees the owners.
+            attributes.old_object = Some(scale::of_resource(scale, old)?);
             return Ok(Some(resource));
         }
         self.prepare_update(object, old, warnings)?;

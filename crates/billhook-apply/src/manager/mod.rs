@@ -23,7 +23,7 @@ use crate::schema::MergeSchema;
 pub use apply::{Applied, ApplyError, LiveObject};
 pub use conflict::{Conflict, Conflicts};
 pub use managed_fields::{ManagedFields, ManagedFieldsError, ManagerEntry, Operation};
-pub use scale::ReplicasPath;
+pub use scale::{ReplicasPath, ScaleManager};
 pub use update::UpdateError;
 pub use versions::{ConversionError, Versions};
 

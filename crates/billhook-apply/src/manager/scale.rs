@@ -1,8 +1,26 @@
-//! Ownership of replicas that are changed through the scale subresource (SA-95).
+//! Ownership of replicas that are written through the scale subresource (SA-95).
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::LazyLock;
+
+use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::value::DeepValue;
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
+use serde_json::{Value, json};
 
 use super::FieldManager;
-use super::managed_fields::{ManagedFields, Operation};
+use super::apply::{ApplyError, LiveObject};
+use super::managed_fields::{ManagedFields, ManagerEntry};
+use super::update::UpdateError;
+use super::versions::{ConversionError, Versions};
 use crate::field_set::{FieldSet, OwnedPath};
+use crate::path_element::PathElement;
+use crate::schema::MergeSchema;
+
+const API_VERSION: &str = "autoscaling/v1";
+const KIND: &str = "Scale";
+const SUBRESOURCE: &str = "scale";
 
 /// The place of the replicas in a version of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,44 +34,191 @@ pub enum ReplicasPath {
     At(OwnedPath),
 }
 
-impl FieldManager<'_> {
-    /// Returns the entries of an object after a write to its scale subresource. `path_in` tells
-    /// where the replicas are in a version, given as `group/version`; `is_changed` whether the
-    /// write changes them, and `is_set` whether there are any afterwards.
+/// The field management of one write to the scale subresource of an object. Fields are tracked on
+/// the `Scale`; the entries of the object follow.
+pub struct ScaleManager<'a> {
+    path_in: &'a dyn Fn(&str) -> ReplicasPath,
+    /// Group and version of the URL.
+    api_version: &'a str,
+    manager: &'a str,
+    now: Time,
+}
+
+impl fmt::Debug for ScaleManager<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ScaleManager")
+            .field("manager", &self.manager)
+            .field("api_version", &self.api_version)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<'a> ScaleManager<'a> {
+    /// Returns the field management of a manager for objects of a version, given as
+    /// `group/version`. `path_in` tells where the replicas are in each version.
+    pub fn new(
+        path_in: &'a dyn Fn(&str) -> ReplicasPath,
+        api_version: &'a str,
+        manager: &'a str,
+        now: Time,
+    ) -> Self {
+        ScaleManager { path_in, api_version, manager, now }
+    }
+
+    /// Returns the entries that a `Scale` has: those that own the replicas of its object.
+    pub fn entries_of_scale(&self, object: &ManagedFields) -> ManagedFields {
+        let mut managed = ManagedFields::default();
+        for entry in object.entries() {
+            if let ReplicasPath::At(path) = (self.path_in)(&entry.api_version)
+                && entry.fields.contains(path.elements())
+            {
+                managed.insert(in_scale(entry));
+            }
+        }
+        managed
+    }
+
+    /// Returns the entries of a `Scale` after a write other than an apply. Without owners of the
+    /// replicas, nothing is tracked.
     ///
-    /// An object without entries stays without.
-    #[must_use]
-    pub fn scale(
+    /// # Errors
+    ///
+    /// If a `Scale` does not fit its merge types.
+    pub fn update(
         &self,
         managed: ManagedFields,
-        path_in: &dyn Fn(&str) -> ReplicasPath,
-        (is_changed, is_set): (bool, bool),
-    ) -> ManagedFields {
+        old: &Value,
+        new: &Value,
+    ) -> Result<ManagedFields, UpdateError> {
         if managed.is_empty() {
-            return managed;
+            return Ok(managed);
         }
-        let mut new = self.entry(Operation::Update);
-        new.time = managed.0.get(&new.identity()).map(|last| last.time).unwrap_or_default();
-        let mut scaled = ManagedFields::default();
-        for mut entry in managed.0.into_values() {
-            match path_in(&entry.api_version) {
+        self.on_scale().update(managed, old, new)
+    }
+
+    /// Applies a configuration to a `Scale`. Returns its entries; the `Scale` stays as it is.
+    ///
+    /// # Errors
+    ///
+    /// As for any apply. A server cannot apply a change of a `Scale`, nor anything to one whose
+    /// replicas nobody owns.
+    pub fn apply(
+        &self,
+        live: &Value,
+        managed: ManagedFields,
+        config: &Value,
+        force: bool,
+    ) -> Result<ManagedFields, ApplyError> {
+        let is_first = managed.is_empty();
+        let on_scale = self.on_scale();
+        let applied = on_scale.apply(LiveObject::existing(live), managed, config, force);
+        if is_first && !matches!(applied, Err(ApplyError::ObjectType { .. })) {
+            let step =
+                "failed to create manager for existing fields: failed to convert live object";
+            return Err(inconvertible(step, &on_scale.subject(&Value::Null)));
+        }
+        let applied = applied?;
+        match applied.object {
+            None => Ok(applied.managed_fields),
+            Some(_) => {
+                Err(inconvertible("failed to convert new object", &on_scale.subject(config)))
+            }
+        }
+    }
+
+    /// Returns the entries of an object after a write that left these entries to its `Scale`.
+    pub fn entries_of_object(
+        &self,
+        object: &ManagedFields,
+        scale: &ManagedFields,
+    ) -> ManagedFields {
+        let mut managed = ManagedFields::default();
+        let mut kept = BTreeSet::new();
+        for entry in object.entries() {
+            let mut entry = entry.clone();
+            match (self.path_in)(&entry.api_version) {
                 ReplicasPath::UnknownVersion => continue,
-                ReplicasPath::At(path) if is_changed => {
-                    entry.fields = entry.fields.difference(&FieldSet::from_iter([path]));
+                ReplicasPath::At(path) if entry.fields.contains(path.elements()) => {
+                    let id = in_scale(&entry).identity();
+                    if scale.0.contains_key(&id) {
+                        kept.insert(id);
+                    } else {
+                        entry.fields = entry.fields.difference(&FieldSet::from_iter([path]));
+                    }
                 }
                 _ => {}
             }
-            if !entry.fields.is_empty() {
-                scaled.insert(entry);
+            managed.insert(entry);
+        }
+        if let ReplicasPath::At(path) = (self.path_in)(self.api_version) {
+            let new = scale.0.iter().filter(|(id, _)| !kept.contains(*id)).map(|(_, entry)| entry);
+            for entry in new.filter(|entry| entry.fields.contains(replicas().elements())) {
+                let api_version = self.api_version.to_owned();
+                let mut entry = ManagerEntry { api_version, ..entry.clone() };
+                let last = object.0.get(&entry.identity());
+                entry.time = last.map(|last| last.time).unwrap_or_default();
+                entry.fields = FieldSet::from_iter([path.clone()]);
+                managed.insert(entry);
             }
         }
-        if let ReplicasPath::At(path) = path_in(self.api_version)
-            && is_changed
-            && is_set
-        {
-            new.fields = FieldSet::from_iter([path]);
-            scaled.insert(new);
-        }
-        scaled
+        managed.remove_empty();
+        managed
+    }
+
+    fn on_scale(&self) -> FieldManager<'a> {
+        FieldManager::new(&Scales, (API_VERSION, KIND), self.manager, self.now)
+            .subresource(SUBRESOURCE)
+    }
+}
+
+/// The path of the replicas in a `Scale`.
+fn replicas() -> OwnedPath {
+    OwnedPath::from(["spec", "replicas"].map(PathElement::field).to_vec())
+}
+
+/// An entry that owns the replicas, as the `Scale` has it.
+fn in_scale(entry: &ManagerEntry) -> ManagerEntry {
+    let fields = FieldSet::from_iter([replicas()]);
+    ManagerEntry { api_version: API_VERSION.to_owned(), fields, ..entry.clone() }
+}
+
+fn inconvertible(step: &str, subject: &str) -> ApplyError {
+    ApplyError::Conversion {
+        step: format!("{step} ({subject}) to proper version: "),
+        error: no_version(API_VERSION),
+    }
+}
+
+fn no_version(api_version: &str) -> ConversionError {
+    ConversionError::new(format!(
+        "request to convert CR to an invalid group/version: {api_version}"
+    ))
+}
+
+/// The only version of `Scale`.
+struct Scales;
+
+static SCHEMA: LazyLock<MergeSchema> = LazyLock::new(|| {
+    let schema = JsonSchemaProps::from_value(&json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"replicas": {"type": "integer"}}},
+        "status": {"type": "object", "properties": {
+            "replicas": {"type": "integer"}, "selector": {"type": "string"}}},
+    }}));
+    let schema = schema.unwrap_or_default();
+    let compiled = CompiledSchema::of_part(&schema, CompileOptions::default());
+    MergeSchema::new(&compiled, &schema, false)
+});
+
+impl Versions for Scales {
+    fn merge_schema(&self, api_version: &str) -> Option<&MergeSchema> {
+        (api_version == API_VERSION).then(|| &*SCHEMA)
+    }
+
+    fn convert(&self, _: &Value, api_version: &str) -> Result<DeepValue, ConversionError> {
+        Err(no_version(api_version))
+    }
+
+    fn reset_fields(&self, _: &str, _: &str) -> FieldSet {
+        FieldSet::default()
     }
 }

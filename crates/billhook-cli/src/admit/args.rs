@@ -10,7 +10,7 @@ use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
 pub(crate) const EXIT_STATUS: &str = "\
-An object to delete need not be among those of --old; an object to create must not be.
+An object to delete or to apply need not be among those of --old; an object to create must not be.
 
 Exit status:
   0  the request is admitted
@@ -53,6 +53,13 @@ pub(crate) struct Admit {
     /// merge patch otherwise
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]
     pub(crate) patch: Option<PathBuf>,
+    /// Apply the objects to those of --old, as with `kubectl apply --server-side`; an object that is
+    /// not among them is created
+    #[arg(long, conflicts_with_all = ["operation", "patch"])]
+    pub(crate) apply: bool,
+    /// Take over the fields in conflict
+    #[arg(long, requires = "apply")]
+    pub(crate) force: bool,
     /// Version of the CRD to patch the objects in [default: the object's own]
     #[arg(long, value_name = "VERSION", requires = "patch")]
     pub(crate) version: Option<String>,
@@ -84,8 +91,9 @@ pub(crate) struct Admit {
     #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
     /// Name of the manager of the fields that are written; match conditions and webhooks see it too
-    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
-    pub(crate) field_manager: String,
+    /// [default with --apply: kubectl]
+    #[arg(long, value_name = "NAME")]
+    field_manager: Option<String>,
     /// Keep `metadata.managedFields` in the objects that are printed
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
@@ -130,9 +138,14 @@ pub(crate) enum Subresource {
 
 impl Admit {
     pub(crate) fn operation(&self) -> Operation {
-        let has_stored = self.patch.is_some() || !self.old.is_empty();
+        let has_stored = self.apply || self.patch.is_some() || !self.old.is_empty();
         let implied = if has_stored { Operation::Update } else { Operation::Create };
         self.operation.unwrap_or(implied)
+    }
+
+    pub(crate) fn field_manager(&self) -> &str {
+        let default = if self.apply { "kubectl" } else { "" };
+        self.field_manager.as_deref().unwrap_or(default)
     }
 
     /// All paths that standard input may stand for.

@@ -183,6 +183,12 @@ impl Run<'_> {
         let command = self.command;
         let place = document.place.clone();
         let mut request = match (command.operation(), stored) {
+            (Operation::Update, stored) if command.apply => {
+                let stored = StoredObject::new(stored.unwrap_or_default());
+                ObjectRequest::apply(version.name(), &body(document), &[], "")
+                    .stored(stored)
+                    .force(command.force)
+            }
             (Operation::Create, stored) => {
                 let stored = StoredObject::new(stored.unwrap_or_default());
                 ObjectRequest::create(version.name(), &body(document)).stored(stored)
@@ -207,7 +213,7 @@ impl Run<'_> {
             Subresource::Scale => billhook_admission::Subresource::Scale,
         });
         request.dry_run = command.dry_run;
-        request.field_manager.clone_from(&command.field_manager);
+        command.field_manager().clone_into(&mut request.field_manager);
         request.field_validation = field_validation(command.field_validation);
         request.user = command
             .group

@@ -8,6 +8,7 @@ use billhook::webhook::DecisionReason;
 use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
 
 use crate::admit::args::Admit;
+use crate::apply::CONFLICT_HELP;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem};
 use crate::report::{self, ERROR, WARNING, visible};
@@ -53,8 +54,16 @@ pub(crate) fn outcome(
         report::to_stderr(&changes);
     }
     if let Err(status) = &outcome.result {
-        report::problem(&Problem::refused(place.clone(), status.message.clone()));
+        let mut problem = Problem::refused(place.clone(), status.message.clone());
+        problem.help = is_conflict(status).then(|| CONFLICT_HELP.to_owned());
+        report::problem(&problem);
     }
+}
+
+/// Whether others own fields that an apply changes (SA-80).
+fn is_conflict(status: &billhook::Status) -> bool {
+    let mut causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.any(|cause| cause.reason == "FieldManagerConflict")
 }
 
 /// Code and reason of a status.

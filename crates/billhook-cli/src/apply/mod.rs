@@ -148,7 +148,7 @@ impl Run<'_> {
                 let mut owners = String::new();
                 applied.conflicts.iter().for_each(|conflict| explain(&mut owners, conflict));
                 if !applied.conflicts.is_empty() {
-                    problem.help = Some(HELP.to_owned());
+                    problem.help = Some(CONFLICT_HELP.to_owned());
                 }
                 report::problem(&problem);
                 report::to_stderr(&owners);
@@ -158,8 +158,9 @@ impl Run<'_> {
     }
 }
 
-const HELP: &str = "to take the fields over, apply with `--force`; to leave them to their owners, \
-                    remove them from the configuration; to share them, apply the live values";
+/// The ways out of a conflict.
+pub(crate) const CONFLICT_HELP: &str = "to take the fields over, apply with `--force`; to leave \
+    them to their owners, remove them from the configuration; to share them, apply the live values";
 
 /// Who owns the fields in conflict, since when, and how.
 fn explain(out: &mut String, conflict: &Conflict) {

@@ -27,6 +27,11 @@ cases! {
     admit_patches: "admit --crd fixtures/crds --patch - fixtures/objects/backup-clean.json" < ["{}\n---\n{}"];
     admit_patch_and_old: "admit --crd fixtures/crds --patch a.yaml --old b.yaml fixtures/objects/backup-clean.json";
     admit_patch_and_delete: "admit --crd fixtures/crds --patch a.yaml --operation delete fixtures/objects/backup-clean.json";
+    admit_apply_conflict: "admit --quiet --apply --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
+    admit_apply_forced: "admit --quiet --apply --force --field-manager gitops --old fixtures/apply/backup-live.yaml --crd fixtures/crds fixtures/apply/backup.yaml";
+    admit_apply_to_scale: "admit --quiet --apply --subresource scale --old fixtures/objects/stack-clean.json --crd fixtures/crds -" < [SCALE];
+    admit_apply_and_patch: "admit --apply --crd fixtures/crds --patch a.yaml fixtures/objects/backup-clean.json";
+    admit_force_alone: "admit --force --crd fixtures/crds fixtures/objects/backup-clean.json";
     admit_nothing: "admit --crd fixtures/crds -" < ["---\n"];
     admit_exists: "admit --quiet --operation create --old fixtures/objects --crd fixtures/crds fixtures/objects/backup.yaml";
     admit_replace_without_revision: "admit --quiet --operation replace --old fixtures/objects --crd fixtures/crds -" < [OBJECT];
@@ -68,6 +73,15 @@ fn the_manager_of_fields() {
     assert!(entry.is_some_and(|entry| entry.contains("f:patched: {}")), "{shown}");
     let shown = run(&arguments.replace("me ", "\u{7f} "), "{}");
     assert!(shown.contains("exit status: 1") && shown.contains("fieldManager"), "{shown}");
+}
+
+/// An apply creates what is not stored, and `kubectl` is its manager.
+#[test]
+fn an_apply_of_a_new_object() {
+    let arguments = "admit --quiet --apply --show-managed-fields --crd fixtures/crds -";
+    let shown = run(arguments, OBJECT);
+    assert!(shown.contains("    manager: kubectl\n    operation: Apply\n"), "{shown}");
+    assert!(shown.contains("exit status: 0") && shown.contains("  generation: 1\n"), "{shown}");
 }
 
 /// Runs a request of the quota example; times are left out.

@@ -7,7 +7,7 @@ use billhook::Status;
 use billhook_admission::{ObjectRequest, StoreError, StoreWrite};
 use serde_json::{Value, json};
 
-use crate::in_process::{InProcess, admission, allow, body, create, stored, update};
+use crate::in_process::{InProcess, admission, allow, body, create, patch_of_m, stored, update};
 use crate::updates::{bytes, changed, old};
 
 fn entry(manager: &str, api_version: &str, fields: &Value) -> Value {
@@ -65,6 +65,88 @@ fn a_change_of_replicas_takes_them_from_their_owners() {
     assert_eq!(scaled(&object, 2), all);
     assert_eq!(scaled(&object, 0), [format!("b example.com/v1  {rest}"), all[2].clone()]);
     assert_eq!(scaled(&old(), 4), [""; 0]);
+}
+
+/// A `Scale` whose replicas nobody owns is not tracked, whatever else is owned.
+#[test]
+fn replicas_without_owner_stay_without() {
+    let object = owned(&[entry("a", "example.com/v1", &json!({"f:spec": {"f:other": {}}}))]);
+    let expected = r#"a example.com/v1  {"f:spec":{"f:other":{}}}"#;
+    assert_eq!(scaled(&object, 4), [expected]);
+}
+
+/// A mutating webhook sees the owners, and what it changes has none.
+#[test]
+fn replicas_are_tracked_before_the_mutating_webhooks() {
+    let size = json!({"f:spec": {"f:size": {}}});
+    let object = owned(&[entry("a", "example.com/v1", &size)]);
+    let caller = patch_of_m(json!([{"op": "replace", "path": "/spec/replicas", "value": 6}]));
+    let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+        "metadata": {"name": "x", "namespace": "default"}, "spec": {"replicas": 2}});
+    let request = update("v1", &scale, &object).scale_update().field_manager("m");
+    let stored = stored(admission(&caller).admit_blocking(&request));
+    assert_eq!(stored["spec"]["size"], 6);
+    let entries = &stored["metadata"]["managedFields"];
+    assert_eq!((entries.as_array().unwrap().len(), &entries[0]["manager"]), (1, &json!("a")));
+    let asked = caller.asked("m");
+    let owner = &asked["object"]["metadata"]["managedFields"][0];
+    assert_eq!((&owner["manager"], &owner["apiVersion"]), (&json!("a"), &json!("autoscaling/v1")));
+    assert_eq!(owner["fieldsV1"], json!({"f:spec": {"f:replicas": {}}}));
+    assert_eq!(caller.asked("v")["object"]["metadata"].get("managedFields"), None);
+}
+
+fn applied_to_scale(configuration: &Value, object: &Value, force: bool) -> Result<Value, Status> {
+    let request = ObjectRequest::apply("v1", &bytes(configuration), &bytes(object), "m")
+        .scale_update()
+        .force(force);
+    let outcome = admission(&InProcess::new(allow)).admit_blocking(&request);
+    outcome.result.map(|accepted| serde_json::from_slice(&accepted.stored.unwrap()).unwrap())
+}
+
+/// RE-126, SA-95.
+#[test]
+fn an_apply_to_the_scale_changes_owners_at_most() {
+    let size = json!({"f:spec": {"f:size": {}}});
+    let object = owned(&[entry("a", "example.com/v1", &size)]);
+    let scale = |replicas: i64| {
+        json!({"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": "x"},
+            "spec": {"replicas": replicas}})
+    };
+    let refused = applied_to_scale(&scale(4), &object, false).unwrap_err();
+    let message = "Apply failed with 1 conflict: conflict with \"a\" using autoscaling/v1: \
+                   .spec.replicas";
+    assert_eq!((refused.code, refused.message.as_str()), (409, message));
+
+    let refused = applied_to_scale(&scale(4), &object, true).unwrap_err();
+    let message = "failed to convert new object (/x; autoscaling/v1, Kind=Scale) to proper \
+                   version: request to convert CR to an invalid group/version: autoscaling/v1";
+    assert_eq!((refused.code, refused.reason.as_str()), (500, ""));
+    assert_eq!(refused.message, message);
+
+    let stored = applied_to_scale(&scale(2), &object, false).unwrap();
+    let entries = stored["metadata"]["managedFields"].as_array().unwrap();
+    let [applied, other] = entries.as_slice() else { panic!("{entries:?}") };
+    let expected = json!({"manager": "m", "operation": "Apply", "apiVersion": "example.com/v1",
+        "fieldsType": "FieldsV1", "fieldsV1": size, "subresource": "scale"});
+    assert_eq!((applied, &other["manager"]), (&expected, &json!("a")));
+
+    let without_owner = applied_to_scale(&scale(2), &old(), false).unwrap_err();
+    let message = "failed to create manager for existing fields: failed to convert live object \
+                   (/; autoscaling/v1, Kind=Scale) to proper version: request to convert CR to an \
+                   invalid group/version: autoscaling/v1";
+    assert_eq!((without_owner.code, without_owner.message.as_str()), (500, message));
+
+    let foo = applied_to_scale(&old(), &object, true).unwrap_err();
+    assert_eq!(
+        (foo.code, foo.message.as_str()),
+        (400, "invalid object type: example.com/v1, Kind=Foo")
+    );
+    let mut unknown = scale(2);
+    unknown["spec"]["size"] = 2.into();
+    let unknown = applied_to_scale(&unknown, &object, true).unwrap_err();
+    let message = "failed to create typed patch object (/x; autoscaling/v1, Kind=Scale): \
+                   .spec.size: field not declared in schema";
+    assert_eq!((unknown.code, unknown.message.as_str()), (500, message));
 }
 
 /// An object that storage does not take is written once more without its managed fields, unless
