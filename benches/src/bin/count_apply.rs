@@ -17,7 +17,7 @@ fn main() {
     let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
     let decode = || drop(black_box(version.decode_text(&document.text, &options).unwrap()));
     let apply = |configuration| {
-        drop(black_box(first.apply(configuration, Some(&object.live), true).unwrap()));
+        drop(black_box(first.apply_change(configuration, Some(&object.live), true).unwrap()));
     };
     let runs: [(&str, &dyn Fn()); 5] = [
         ("decode text to text", &decode),

@@ -6,10 +6,12 @@ use billhook_decode::read_json;
 use serde_json::{Map, Value};
 
 use crate::field_set::{FieldSet, Node};
+use crate::identity::{Identity, key_fields};
 use crate::path_element::{PathElement, PathElementKind};
+use crate::shape::{Shape, Type};
 
 /// The key that marks membership.
-const MEMBER: &str = ".";
+pub(crate) const MEMBER: &str = ".";
 
 /// A part of a FieldsV1 document that cannot be read (SA-24).
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -118,17 +120,65 @@ fn key_text(element: &PathElement) -> String {
     match element.kind() {
         PathElementKind::Field(name) => ["f:", name].concat(),
         PathElementKind::Key(fields) => {
-            let mut text = "k:{".to_owned();
-            for (index, (name, value)) in fields.iter().enumerate() {
-                text.push_str(if index > 0 { "," } else { "" });
-                text.push_str(&plain_json(&Value::from(name.as_str())));
-                text.push(':');
-                text.push_str(&compact_json(value));
-            }
-            text.push('}');
+            let mut text = String::new();
+            write_key(fields.iter().map(|(name, value)| (name.as_str(), &**value)), &mut text);
             text
         }
         PathElementKind::Value(value) => format!("v:{}", compact_json(value)),
         PathElementKind::Index(index) => format!("i:{index}"),
+    }
+}
+
+fn write_key<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>, text: &mut String) {
+    text.push_str("k:{");
+    for (index, (name, value)) in fields.enumerate() {
+        text.push_str(if index > 0 { "," } else { "" });
+        text.push_str(&plain_json(&Value::from(name)));
+        text.push(':');
+        text.push_str(&compact_json(value));
+    }
+    text.push('}');
+}
+
+/// Writes the key of a list element.
+pub(crate) fn write_element_key(identity: Identity<'_>, text: &mut String) {
+    match identity {
+        Identity::Keys(keys, members) => write_key(key_fields(keys, members), text),
+        Identity::Value(value) => {
+            text.push_str("v:");
+            text.push_str(&compact_json(value));
+        }
+    }
+}
+
+/// Whether a key of an element is written as the element is.
+fn is_canonical(key: &str) -> bool {
+    read_key(key).is_ok_and(|element| element.is_some_and(|element| key_text(&element) == key))
+}
+
+/// Whether the JSON form of a set is the one in which the set is written, and the current types
+/// leave the set as it is (SA-37).
+pub(crate) fn is_current(type_: Option<Type<'_>>, fields: &Value) -> bool {
+    let Value::Object(fields) = fields else { return false };
+    let member_count = fields.len() - usize::from(fields.contains_key(MEMBER));
+    member_count > 0
+        && fields.iter().all(|(key, below)| {
+            let Value::Object(parts) = below else { return false };
+            let type_ = match key.strip_prefix("f:") {
+                _ if key == MEMBER => return parts.is_empty(),
+                Some(name) => type_.and_then(|type_| Some(type_.map()?.member(name)?.type_)),
+                None if is_canonical(key) => type_.and_then(|type_| Some(type_.list()?.items)),
+                None => return false,
+            };
+            parts.is_empty() || has_parts(type_) && grow(|| is_current(type_, below))
+        })
+}
+
+/// Whether fields of this type are owned one by one; those of an unknown one may be.
+fn has_parts(type_: Option<Type<'_>>) -> bool {
+    match type_.and_then(Type::first_shape) {
+        Some(Shape::Map(map)) => !map.is_atomic,
+        Some(Shape::List(list)) => !list.is_atomic(),
+        _ => true,
     }
 }

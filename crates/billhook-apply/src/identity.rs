@@ -56,7 +56,7 @@ pub(crate) enum Identity<'v> {
 }
 
 /// The key fields that an element has, sorted by name.
-fn key_fields<'v>(
+pub(crate) fn key_fields<'v>(
     keys: &'v Keys,
     members: &'v Map<String, Value>,
 ) -> impl Iterator<Item = (&'v str, &'v Value)> {

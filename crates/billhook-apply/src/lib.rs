@@ -27,6 +27,7 @@ mod shape;
 mod type_check;
 mod type_error;
 mod typed_value;
+mod unchanged;
 mod value_set;
 mod values;
 

@@ -31,6 +31,11 @@ pub(crate) fn check(
     TypeErrors::new(check.errors).map_or(Ok(()), Err)
 }
 
+/// Whether a value fits its type.
+pub(crate) fn fits(type_: Type<'_>, value: &Value, duplicates: Duplicates) -> bool {
+    check(type_, value, duplicates, None).is_ok()
+}
+
 struct Check<'c> {
     duplicates: Duplicates,
     foreign: Option<&'c ForeignValues>,
@@ -159,6 +164,11 @@ fn repeated(list: List<'_>, items: &[Value]) -> Vec<usize> {
         groups.flat_map(|group| group.iter().skip(1).map(|item| item.position)).collect();
     repeated.sort_unstable();
     repeated
+}
+
+/// Whether two elements have the same identity.
+pub(crate) fn has_repeated(list: List<'_>, items: &[Value]) -> bool {
+    list.in_order(items).array_windows().any(|[left, right]| left.is_like(right))
 }
 
 fn admits(scalar: Scalar, value: &Value) -> bool {

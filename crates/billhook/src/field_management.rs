@@ -167,10 +167,29 @@ impl<'a> FieldManagement<'a> {
         live: Option<&Value>,
         force: bool,
     ) -> Result<DeepValue, ApplyError> {
-        let managed = live.map(ManagedFields::of).transpose()?.unwrap_or_default();
-        let old = self.without_managed_fields(live);
+        let changed = self.apply_change(configuration, live, force)?;
+        Ok(changed.unwrap_or_else(|| live.map(deep_clone).unwrap_or_default().into()))
+    }
+
+    /// The same as [`apply`](Self::apply) for callers who keep the live object: returns none if it stays
+    /// exactly as it is, which is quickly seen where the manager applies the same as before.
+    ///
+    /// # Errors
+    ///
+    /// If a server refuses the configuration, for instance because of conflicts.
+    pub fn apply_change(
+        &self,
+        configuration: &Value,
+        live: Option<&Value>,
+        force: bool,
+    ) -> Result<Option<DeepValue>, ApplyError> {
         let api_version = self.version.api_version();
         let manager = self.manager(&api_version);
+        if live.is_some_and(|live| manager.leaves_unchanged(live, configuration)) {
+            return Ok(None);
+        }
+        let managed = live.map(ManagedFields::of).transpose()?.unwrap_or_default();
+        let old = self.without_managed_fields(live);
         let live = match live {
             Some(_) => LiveObject::existing(&old),
             None => LiveObject::missing(&old),
@@ -183,7 +202,7 @@ impl<'a> FieldManagement<'a> {
             self.version.apply_defaults(&mut object, &mut ())?;
         }
         applied.managed_fields.write_to(&mut object);
-        Ok(object)
+        Ok(Some(object))
     }
 
     fn manager<'m>(&'m self, api_version: &'m str) -> FieldManager<'m> {

@@ -169,7 +169,7 @@ impl FieldManager<'_> {
     }
 
     /// SA-61, step 3.
-    fn check_type(&self, config: &Value) -> Result<(), ApplyError> {
+    pub(super) fn check_type(&self, config: &Value) -> Result<(), ApplyError> {
         let text = |name: &str| config.get(name).and_then(Value::as_str).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
         if api_version == self.api_version && kind == self.kind {

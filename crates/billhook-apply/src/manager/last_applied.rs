@@ -59,8 +59,7 @@ impl FieldManager<'_> {
         if !self.is_kubectl() {
             return;
         }
-        let is_set = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
-        if !annotations(object).and_then(|all| all.get(LAST_APPLIED)).is_some_and(is_set) {
+        if !is_set(object) {
             return;
         }
         let mut configuration = DeepValue::from(deep_clone(configuration));
@@ -76,6 +75,12 @@ impl FieldManager<'_> {
             annotations.remove(LAST_APPLIED);
         }
     }
+}
+
+/// Whether an object has the annotation.
+pub(super) fn is_set(object: &Value) -> bool {
+    let text = annotations(object).and_then(|all| all.get(LAST_APPLIED)?.as_str());
+    text.is_some_and(|text| !text.is_empty())
 }
 
 fn compact(configuration: &Value) -> String {

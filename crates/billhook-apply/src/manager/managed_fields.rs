@@ -126,7 +126,8 @@ pub enum ManagedFieldsError {
     },
 }
 
-const FIELDS_V1: &str = "FieldsV1";
+/// The only type of fields.
+pub(super) const FIELDS_V1: &str = "FieldsV1";
 
 impl ManagedFields {
     /// Reads the entries in `metadata.managedFields` of an object. Of those with the same identity

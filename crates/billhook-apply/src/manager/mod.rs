@@ -9,6 +9,7 @@ mod last_applied;
 mod managed_fields;
 mod prune;
 mod scale;
+mod unchanged;
 mod update;
 mod versions;
 

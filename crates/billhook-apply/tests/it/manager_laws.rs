@@ -88,6 +88,27 @@ proptest! {
         prop_assert_eq!((world.live.clone(), world.entries()), before);
     }
 
+    /// What is recognized early is what the whole apply does.
+    #[test]
+    fn an_apply_that_is_seen_to_change_nothing_does(
+        steps in vec(step(), 1..6),
+        config in object(),
+        manager in proptest::sample::select(&["a", "b", "c"][..]),
+    ) {
+        let mut world = world(&steps);
+        let configs = steps.iter().map(|step| match step {
+            Step::Apply { config, .. } => config,
+            Step::Update { object, .. } => object,
+        });
+        for config in configs.chain([&config]) {
+            if world.is_left_unchanged(manager, config) {
+                let before = world.stored();
+                world.apply(manager, config, false).unwrap();
+                prop_assert_eq!(world.stored(), before);
+            }
+        }
+    }
+
     /// Who applies an empty container keeps it although it is null once all its content went
     /// (SA-73); so nobody does here.
     #[test]

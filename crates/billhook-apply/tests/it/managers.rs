@@ -249,3 +249,43 @@ fn names_of_managers() {
         assert_eq!(manager_name(field_manager, user_agent), name);
     }
 }
+
+/// The apply of the same again is recognized in one walk, by whom it was made and for nothing else
+/// (SA-76).
+#[test]
+fn the_same_apply_again_is_recognized() {
+    let mut world = World::new();
+    let config = spec(&json!({
+        "a": "x", "m": {"k": "x"}, "s": ["a", "b"], "t": [1, 2], "o": {"p": 1}, "u": {"k": {"d": 1}},
+        "l": [{"name": "a", "v": 1}, {"name": "c"}],
+    }));
+    world.update("cli", &spec(&json!({"l": [{"name": "b", "v": 1}], "u": {"other": {}}})));
+    world.apply("m", &config, true).unwrap();
+    world.apply("n", &spec(&json!({"l": [{"name": "c"}], "s": ["b"], "m": {}})), false).unwrap();
+    assert!(world.is_left_unchanged("m", &config));
+    assert!(!world.is_left_unchanged("n", &config), "another manager");
+    for (pointer, value) in [
+        ("/spec/a", json!("y")),
+        ("/spec/a", json!(1)),
+        ("/spec/m", json!({"k": "x", "j": "x"})),
+        ("/spec/m", json!({})),
+        ("/spec/s", json!(["a"])),
+        ("/spec/s", json!(["b", "a"])),
+        ("/spec/s", json!(["a", "b", "b"])),
+        ("/spec/t", json!([1])),
+        ("/spec/l", json!([{"name": "c"}, {"name": "a", "v": 1}])),
+        ("/spec/l", json!([{"name": "a", "v": 1}, {"name": "c", "v": 2}])),
+        ("/spec/l", json!([{"name": "a", "v": 1}, {"name": "b", "v": 1}])),
+        ("/spec/u", json!({"k": {"d": 1}, "other": {}})),
+        ("/spec", json!({"a": "x"})),
+    ] {
+        let mut other = config.clone();
+        *other.pointer_mut(pointer).unwrap() = value;
+        assert!(!world.is_left_unchanged("m", &other), "{other}");
+    }
+    let mut with_entries = config.clone();
+    with_entries["metadata"] = json!({"managedFields": []});
+    assert!(!world.is_left_unchanged("m", &with_entries));
+    with_entries["metadata"] = world.stored()["metadata"].clone();
+    assert!(!world.is_left_unchanged("m", &with_entries));
+}

@@ -89,6 +89,19 @@ impl World {
         Ok(())
     }
 
+    /// The stored object with its managed fields.
+    pub(crate) fn stored(&self) -> Value {
+        let mut object = self.live.clone().unwrap_or_else(Self::start);
+        self.managed.write_to(&mut object);
+        object
+    }
+
+    /// Whether an apply is recognized as one that changes nothing.
+    pub(crate) fn is_left_unchanged(&self, manager: &str, config: &Value) -> bool {
+        let manager = FieldManager::new(&self.definition, (V1, "Foo"), manager, Time::default());
+        manager.leaves_unchanged(&self.stored(), &typed(config, V1))
+    }
+
     pub(crate) fn update(&mut self, manager: &str, object: &Value) {
         let object = typed(object, V1);
         let now = self.now();
