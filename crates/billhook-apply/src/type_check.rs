@@ -168,7 +168,8 @@ fn repeated(list: List<'_>, items: &[Value]) -> Vec<usize> {
 
 /// Whether two elements have the same identity.
 pub(crate) fn has_repeated(list: List<'_>, items: &[Value]) -> bool {
-    list.in_order(items).array_windows().any(|[left, right]| left.is_like(right))
+    let items = list.in_order(items);
+    items.iter().zip(items.iter().skip(1)).any(|(left, right)| left.is_like(right))
 }
 
 fn admits(scalar: Scalar, value: &Value) -> bool {
