@@ -12,7 +12,7 @@ use crate::fields_v1::is_current;
 use crate::schema::MergeSchema;
 use crate::unchanged::is_unchanged;
 
-/// What entries are sorted by (SA-34).
+/// The key by which entries are sorted (SA-34).
 type Order<'e> = (Operation, Time, &'e str, &'e str);
 
 impl FieldManager<'_> {

@@ -88,7 +88,7 @@ proptest! {
         prop_assert_eq!((world.live.clone(), world.entries()), before);
     }
 
-    /// What is recognized early is what the whole apply does.
+    /// An apply that is recognized early changes nothing when it is made, either.
     #[test]
     fn an_apply_that_is_seen_to_change_nothing_does(
         steps in vec(step(), 1..6),

@@ -103,7 +103,7 @@ fn applied_to_scale(configuration: &Value, object: &Value, force: bool) -> Resul
     outcome.result.map(|accepted| serde_json::from_slice(&accepted.stored.unwrap()).unwrap())
 }
 
-/// RE-126, SA-95.
+/// SA-95.
 #[test]
 fn an_apply_to_the_scale_changes_owners_at_most() {
     let size = json!({"f:spec": {"f:size": {}}});
