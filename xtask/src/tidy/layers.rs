@@ -72,7 +72,13 @@ pub(super) fn check(files: &Files, metadata: &Value, problems: &mut Vec<String>)
 
 fn check_package(name: &str, package: &Value, problems: &mut Vec<String>) {
     let place = |wanted: &str| ORDER.iter().position(|name| *name == wanted);
-    let is_tool = ["billhook-testing", "billhook-benches", "billhook-examples"].contains(&name);
+    let is_tool = [
+        "billhook-testing",
+        "billhook-benches",
+        "billhook-examples",
+        "billhook-example-controller",
+    ]
+    .contains(&name);
     let Some(own) = place(name) else {
         if !is_tool {
             problems.push(format!(
