@@ -12,8 +12,13 @@ pub(crate) struct Expr {
     pub(crate) id: usize,
     /// The start in the source, or the position of its operator: in code points from zero.
     pub(crate) at: usize,
+    /// The text in the source, in code points from zero; none for what a macro adds.
+    pub(crate) span: Option<Span>,
     pub(crate) kind: Kind,
 }
+
+/// Start and end.
+pub(crate) type Span = (usize, usize);
 
 impl Expr {
     /// Calls a function with each direct part.
@@ -112,7 +117,7 @@ impl Expr {
                 result: copy(&folded.result),
             })),
         };
-        Expr { id: self.id, at: self.at, kind }
+        Expr { id: self.id, at: self.at, span: self.span, kind }
     }
 }
 

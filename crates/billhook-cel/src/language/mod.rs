@@ -15,6 +15,7 @@ pub(crate) mod parse;
 pub(crate) mod program;
 pub mod schema;
 pub(crate) mod source;
+pub(crate) mod trace;
 pub(crate) mod types;
 pub(crate) mod value;
 
@@ -22,5 +23,6 @@ pub use edition::Libraries;
 pub use evaluate::Evaluation;
 pub use program::{Environment, Program};
 pub use source::CompileError;
+pub use trace::{ExpressionTrace, TracedOutcome, TracedTurn};
 pub use types::{ObjectType, Type};
 pub use value::{EvaluationError, Joined, List, Map, MapEntries, Opaque, Text, Timestamp, Value};

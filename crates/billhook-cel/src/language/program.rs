@@ -9,10 +9,11 @@ use billhook_schema::props::ValidationRule;
 
 use crate::language::check::{Checked, check};
 use crate::language::edition::{Edition, Libraries};
-use crate::language::evaluate::{self, Evaluation, Plan};
+use crate::language::evaluate::{self, Evaluation, Plan, Recorder, Watches};
 use crate::language::meter::Meter;
 use crate::language::parse::parse;
 use crate::language::source::{CompileError, Source};
+use crate::language::trace::ExpressionTrace;
 use crate::language::types::Type;
 use crate::language::value::{EvaluationError, Value};
 
@@ -138,7 +139,53 @@ impl Program {
         resolve: &dyn Fn(&str) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
     ) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, Some(resolve), limit, &mut Meter::default())
+        evaluate::run(&self.plan, variables, Some(resolve), limit, &mut Meter::default(), None)
+    }
+
+    /// Evaluates the expression like [`Program::evaluate`] and tells the value of each part of it.
+    ///
+    /// ```
+    /// use billhook_cel::{Environment, Type, Value};
+    /// let environment = Environment::default().variable("size", Type::Int);
+    /// let program = environment.compile("size < 3 || size > 5 && size % 2 == 1")?;
+    /// assert_eq!(
+    ///     program.trace(&[("size", Value::Int(4))], 1_000_000).to_string(),
+    ///     "\
+    /// size < 3 || size > 5 && size % 2 == 1  false          bool  cost 4
+    /// ├─ size < 3                            false          bool  cost 2
+    /// │  └─ size                             4              int   cost 1
+    /// └─ size > 5 && size % 2 == 1           false          bool  cost 2
+    ///    ├─ size > 5                         false          bool  cost 2
+    ///    │  └─ size                          4              int   cost 1
+    ///    └─ size % 2 == 1                    not evaluated",
+    /// );
+    /// # Ok::<(), billhook_cel::CompileError>(())
+    /// ```
+    pub fn trace<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> ExpressionTrace {
+        let resolve = |name: &str| Err(EvaluationError::new(format!("no such key: {name}")));
+        self.trace_lazily(variables, &resolve, limit)
+    }
+
+    /// Evaluates the expression like [`Program::evaluate_lazily`] and tells the value of each part
+    /// of it. For that it is planned once more, with watches.
+    pub fn trace_lazily<'a>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        resolve: &dyn Fn(&str) -> Result<Value<'a>, EvaluationError>,
+        limit: u64,
+    ) -> ExpressionTrace {
+        let text = &self.checked.text;
+        let planned = evaluate::watched_plan(&self.checked, &Patterns::default());
+        let (plan, watches) = match planned {
+            Ok(planned) => planned,
+            Err(error) => return Recorder::new(&Watches::default(), text).finish(Err(&error)),
+        };
+        let mut recorder = Recorder::new(&watches, text);
+        let resolve = |name: &str| resolve(name);
+        let mut meter = Meter::default();
+        let run =
+            evaluate::run(&plan, variables, Some(&resolve), limit, &mut meter, Some(&mut recorder));
+        recorder.finish(run.result.as_ref())
     }
 
     /// The same, within what is left of bounds that evaluations share (CE-36).
@@ -148,7 +195,7 @@ impl Program {
         limit: u64,
         meter: &mut Meter,
     ) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, None, limit, meter)
+        evaluate::run(&self.plan, variables, None, limit, meter, None)
     }
 }
 

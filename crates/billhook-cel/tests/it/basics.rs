@@ -6,6 +6,8 @@ use billhook_cel::{Environment, EvaluationError, List, Map, Value};
 use billhook_schema::JsonSchemaProps;
 use serde_json::{Value as Json, json};
 
+use crate::traces::check_trace;
+
 const LIMIT: u64 = 1_000_000;
 
 /// A value as an expression for it.
@@ -46,7 +48,9 @@ fn evaluate(expression: &str, schema: &SchemaType, object: &Json) -> (String, u6
     let environment = Environment::default().variable("self", schema.to_type());
     let program = environment.compile(expression).unwrap_or_else(|error| panic!("{error}"));
     let value = Value::of(object, schema).unwrap();
-    let evaluation = program.evaluate(&[("self", value)], LIMIT);
+    let variables = [("self", value)];
+    let evaluation = program.evaluate(&variables, LIMIT);
+    check_trace(&program, &variables, LIMIT, &evaluation);
     let result = match &evaluation.result {
         Ok(value) => show(value),
         Err(error) => format!("error: {error}"),

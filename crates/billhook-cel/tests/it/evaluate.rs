@@ -2,6 +2,8 @@
 
 use billhook_cel::{Environment, List, Map, Value};
 
+use crate::traces::check_trace;
+
 /// The limit of cost for one evaluation (CE-35).
 const LIMIT: u64 = 1_000_000;
 
@@ -17,10 +19,14 @@ pub(crate) fn evaluate_in(
     expression: &str,
 ) -> String {
     match environment.compile(expression) {
-        Ok(program) => match program.evaluate(variables, LIMIT).result {
-            Ok(value) => show(&value),
-            Err(error) => format!("error: {error}"),
-        },
+        Ok(program) => {
+            let evaluation = program.evaluate(variables, LIMIT);
+            check_trace(&program, variables, LIMIT, &evaluation);
+            match evaluation.result {
+                Ok(value) => show(&value),
+                Err(error) => format!("error: {error}"),
+            }
+        }
         Err(error) => format!("does not compile: {error}"),
     }
 }

@@ -8,6 +8,8 @@ use billhook_cel::{Environment, EvaluationError, Type, Value};
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
+use crate::traces::check_trace;
+
 const LIMIT: u64 = 1_000_000;
 
 fn on_small_stack(work: impl FnOnce() + Send + 'static) {
@@ -158,6 +160,7 @@ proptest! {
         let program = environment.compile(OPERATIONS[operation]).unwrap();
         let variables = [("x", Value::any(&x)), ("y", Value::any(&y))];
         let evaluation = program.evaluate(&variables, LIMIT);
+        check_trace(&program, &variables, LIMIT, &evaluation);
         let again = program.evaluate(&variables, evaluation.cost);
         prop_assert_eq!(format!("{:?}", evaluation.result), format!("{:?}", again.result));
         if evaluation.cost > 0 {

@@ -23,5 +23,6 @@ mod messages;
 mod mutations;
 mod schema_types;
 mod text_and_lists;
+mod traces;
 mod validate_rules;
 mod versions;

@@ -9,6 +9,8 @@ use crate::language::types::Type;
 /// A checked expression. Calls of functions in a namespace (`math.greatest(…)`, `optional.of(…)`)
 /// have no target any more but the full name.
 pub(crate) struct Checked {
+    /// The text as it was written.
+    pub(crate) text: Box<str>,
     pub(crate) expr: Expr,
     /// The type of each node by its number.
     pub(crate) types: Vec<Type>,

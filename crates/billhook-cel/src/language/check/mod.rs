@@ -30,7 +30,8 @@ pub(crate) fn check(
     let mut checker = Checker::new(variables, edition);
     checker.check(&mut expr);
     let (types, references) = checker.finish(source)?;
-    let checked = Checked { expr, types, references, edition };
+    let text = source.text(0, source.len()).into();
+    let checked = Checked { text, expr, types, references, edition };
     let mut issues = Issues::default();
     literals::validate(&checked, functions, &mut issues);
     issues.into_result(source)?;

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::node::{MapEntry, Node};
-use crate::language::value::{EvaluationError, Map, Value, equal, hash};
+use crate::language::functions::maps;
+use crate::language::messages::FieldValue;
+use crate::language::value::{EvaluationError, Map, MapEntries, Text, Value, equal, hash};
 
 /// The entries of a map in the order they came: the last one of a key wins.
 #[derive(Default)]
@@ -72,4 +74,24 @@ pub(super) fn optional_element(
             value.type_name()
         ))),
     }
+}
+
+/// An object of a type of its own.
+pub(super) fn object<'a>(name: &Arc<str>, fields: Vec<FieldValue<'a>>) -> Value<'a> {
+    let entry = |(name, value)| (Value::String(Text::Shared(name)), value);
+    let entries: MapEntries<'a> = fields.into_iter().map(entry).collect();
+    Value::Map(Map::Values(Arc::new(entries.of_type(Arc::clone(name)))))
+}
+
+/// Puts an entry into a map that may not have one for the key.
+pub(super) fn insert_new<'a>(
+    entries: &mut MapEntries<'a>,
+    key: Value<'a>,
+    value: Value<'a>,
+) -> Result<(), EvaluationError> {
+    if entries.find(&key).is_some() {
+        return Err(maps::already_exists(&key));
+    }
+    entries.push(key, value);
+    Ok(())
 }

@@ -6,16 +6,16 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::call_cost::{cost, hide_optional, is_container};
-use super::entries::{Entries, optional_element};
-use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step};
+use super::entries::{Entries, insert_new, object, optional_element};
+use super::go_type::go_type;
+use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step, Turn};
 use super::overloads::choose;
+use super::recorder::Recorder;
 use super::select::find;
-use crate::language::functions::{Overload, arithmetic, maps, regex};
+use crate::language::functions::{Overload, arithmetic, regex};
 use crate::language::messages::FieldValue;
 use crate::language::meter::Meter;
-use crate::language::value::{
-    Deferred, EvaluationError, List, Map, MapEntries, Outcome, Text, Value,
-};
+use crate::language::value::{Deferred, EvaluationError, List, Map, Outcome, Value, excerpt};
 
 /// The cost of making a list.
 const LIST: u64 = 10;
@@ -40,13 +40,15 @@ struct Abort(EvaluationError);
 /// Evaluates what a [`Value::deferred`] stands for, by its name.
 pub(crate) type Resolve<'m, 'a> = dyn Fn(&str) -> Outcome<'a> + 'm;
 
-/// Runs a plan with variables by their names, up to a limit of cost.
+/// Runs a plan with variables by their names, up to a limit of cost. A plan with watches tells the
+/// recorder what they saw.
 pub(crate) fn run<'a>(
     plan: &'a Plan,
     variables: &[(&str, Value<'a>)],
     resolve: Option<&Resolve<'_, 'a>>,
     limit: u64,
     meter: &mut Meter,
+    recorder: Option<&mut Recorder<'_>>,
 ) -> Evaluation<'a> {
     let mut machine = Machine {
         plan,
@@ -64,6 +66,7 @@ pub(crate) fn run<'a>(
         limit,
         meter: *meter,
         patterns: None,
+        recorder,
     };
     let result = match machine.node(&plan.root) {
         Ok(outcome) => outcome,
@@ -82,7 +85,7 @@ enum Slot<'a> {
     Set(Outcome<'a>),
 }
 
-struct Machine<'a, 'm> {
+struct Machine<'a, 'm, 'w> {
     plan: &'a Plan,
     variables: Vec<Option<Value<'a>>>,
     resolve: Option<&'m Resolve<'m, 'a>>,
@@ -92,9 +95,10 @@ struct Machine<'a, 'm> {
     meter: Meter,
     /// Patterns that are no literals.
     patterns: Option<Patterns>,
+    recorder: Option<&'m mut Recorder<'w>>,
 }
 
-impl<'a> Machine<'a, '_> {
+impl<'a> Machine<'a, '_, '_> {
     fn charge(&mut self, cost: u64) -> Result<(), Abort> {
         self.cost = self.cost.saturating_add(cost);
         if self.cost > self.limit { Err(Abort(EvaluationError::CostLimit)) } else { Ok(()) }
@@ -176,12 +180,49 @@ impl<'a> Machine<'a, '_> {
                     Err(error) => Ok(Err(error)),
                 }
             }
+            Node::Watched(watch, node) => self.watched(*watch, |machine| machine.node(node)),
+            Node::Turn(turn) => self.recorded_turn(turn),
         }
     }
 
-    /// Evaluates `&&`, which false decides, or `
-    ///
-    /// `, which true does, whatever the other operands are. Returns the first error if nothing
+    /// Evaluates a part and records what came of it.
+    #[cold]
+    fn watched(
+        &mut self,
+        watch: usize,
+        evaluate: impl FnOnce(&mut Self) -> Result<Outcome<'a>, Abort>,
+    ) -> Result<Outcome<'a>, Abort> {
+        let before = self.cost;
+        let outcome = evaluate(self);
+        if let Some(recorder) = &mut self.recorder {
+            let result = match &outcome {
+                Ok(outcome) => outcome.as_ref(),
+                Err(Abort(error)) => Err(error),
+            };
+            recorder.record(watch, result, self.cost.saturating_sub(before));
+        }
+        outcome
+    }
+
+    #[cold]
+    fn recorded_turn(&mut self, turn: &'a Turn) -> Result<Outcome<'a>, Abort> {
+        let outcome = self.node(&turn.step);
+        if let Some(recorder) = &mut self.recorder {
+            let variable = |(name, slot): &(Arc<str>, usize)| {
+                let shown = match self.slots.get(*slot) {
+                    Some(Slot::Set(Ok(value))) => excerpt(value),
+                    Some(Slot::Set(Err(error))) => format!("error: {error}"),
+                    _ => return None,
+                };
+                Some((name.to_string(), shown))
+            };
+            let variables = turn.variables.iter().filter_map(variable).collect();
+            recorder.end_turn(turn.number, variables);
+        }
+        outcome
+    }
+
+    /// Evaluates `&&`, which false decides, or `||`, which true does, whatever the other operands are. Returns the first error if nothing
     /// decides.
     fn logic(&mut self, operands: &'a [Node; 2], decisive: bool) -> Result<Outcome<'a>, Abort> {
         let mut failure = None;
@@ -250,6 +291,9 @@ impl<'a> Machine<'a, '_> {
                 Err(error) => Err(error),
             },
             Base::Computed(node) => self.node(node)?,
+            Base::Watched(watch, chain) => {
+                self.watched(*watch, |machine| grow(|| machine.chain(chain)))?
+            }
         };
         match base {
             Ok(Value::Optional(Some(value))) => {
@@ -545,44 +589,4 @@ impl<'a> Machine<'a, '_> {
             _ => Ok(Err(EvaluationError::NoSuchOverload)),
         }
     }
-}
-
-/// An object of a type of its own.
-fn object<'a>(name: &Arc<str>, fields: Vec<FieldValue<'a>>) -> Value<'a> {
-    let entry = |(name, value)| (Value::String(Text::Shared(name)), value);
-    let entries: MapEntries<'a> = fields.into_iter().map(entry).collect();
-    Value::Map(Map::Values(Arc::new(entries.of_type(Arc::clone(name)))))
-}
-
-/// Returns the server's name for the type of a value that has no elements.
-pub(super) fn go_type(value: &Value<'_>) -> &'static str {
-    match value {
-        Value::Null => "types.Null",
-        Value::Bool(_) => "types.Bool",
-        Value::Int(_) => "types.Int",
-        Value::Uint(_) => "types.Uint",
-        Value::Double(_) => "types.Double",
-        Value::String(_) => "types.String",
-        Value::Bytes(_) => "types.Bytes",
-        Value::Duration(_) => "types.Duration",
-        Value::Timestamp(_) => "types.Timestamp",
-        Value::List(_) => "traits.Lister",
-        Value::Map(_) => "traits.Mapper",
-        Value::Optional(_) => "*types.Optional",
-        Value::Type(_) => "*types.Type",
-        Value::Opaque(value) => value.type_name(),
-    }
-}
-
-/// Puts an entry into a map that may not have one for the key.
-fn insert_new<'a>(
-    entries: &mut MapEntries<'a>,
-    key: Value<'a>,
-    value: Value<'a>,
-) -> Result<(), EvaluationError> {
-    if entries.find(&key).is_some() {
-        return Err(maps::already_exists(&key));
-    }
-    entries.push(key, value);
-    Ok(())
 }

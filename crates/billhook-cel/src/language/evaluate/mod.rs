@@ -4,13 +4,18 @@
 
 mod call_cost;
 mod entries;
+mod go_type;
 mod machine;
 mod node;
 mod overloads;
 mod plan;
+mod recorder;
 mod select;
+mod watch;
 
 pub use machine::Evaluation;
 pub(crate) use machine::run;
 pub(crate) use node::Plan;
-pub(crate) use plan::plan;
+pub(crate) use plan::{plan, watched_plan};
+pub(crate) use recorder::Recorder;
+pub(crate) use watch::Watches;

@@ -63,6 +63,18 @@ pub(super) enum Node {
     },
     /// The step of a fold that continues with one of two nodes.
     Choose(Box<(Node, Node, Chain)>),
+    /// A node whose outcome a trace tells, by the number of its watch.
+    Watched(usize, Box<Node>),
+    /// The step of a fold whose turns a trace tells.
+    Turn(Box<Turn>),
+}
+
+/// The step of a fold, the number of the loop and the slots of its variables.
+#[derive(Debug)]
+pub(super) struct Turn {
+    pub(super) number: usize,
+    pub(super) variables: Vec<(Arc<str>, usize)>,
+    pub(super) step: Node,
 }
 
 /// The result of a literal with fields.
@@ -99,6 +111,8 @@ pub(super) enum Base {
     Choice(Box<Node>, Box<Chain>, Box<Chain>),
     /// The result of any other node.
     Computed(Box<Node>),
+    /// A chain whose outcome a trace tells, where it stands for a value without being read.
+    Watched(usize, Box<Chain>),
 }
 
 /// One selection.

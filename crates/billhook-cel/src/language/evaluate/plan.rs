@@ -6,8 +6,10 @@ use billhook_apimachinery::value::grow;
 use billhook_regex::Patterns;
 
 use super::entries;
-use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step};
+use super::go_type::go_type;
+use super::node::{Base, Call, Chain, Fold, Key, Made, MapEntry, Matching, Node, Plan, Step, Turn};
 use super::overloads::fits;
+use super::watch::Watches;
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::check::{Checked, Reference};
 use crate::language::functions::{self, Overload};
@@ -23,11 +25,35 @@ use crate::language::value::{EvaluationError, List, Members, Text, Value};
 ///
 /// If the conversion of a constant fails.
 pub(crate) fn plan(checked: &Checked, patterns: &Patterns) -> Result<Plan, EvaluationError> {
+    planned(checked, patterns, None).map(|(plan, _)| plan)
+}
+
+/// Plans an expression so that a trace of its parts can be made.
+///
+/// # Errors
+///
+/// If the conversion of a constant fails.
+pub(crate) fn watched_plan(
+    checked: &Checked,
+    patterns: &Patterns,
+) -> Result<(Plan, Watches), EvaluationError> {
+    let mut watches = Watches::default();
+    watches.open();
+    let (plan, watches) = planned(checked, patterns, Some(watches))?;
+    Ok((plan, watches.unwrap_or_default()))
+}
+
+fn planned(
+    checked: &Checked,
+    patterns: &Patterns,
+    watches: Option<Watches>,
+) -> Result<(Plan, Option<Watches>), EvaluationError> {
     let mut planner =
-        Planner { checked, patterns, variables: Vec::new(), scope: Vec::new(), slots: 0 };
+        Planner { checked, patterns, variables: Vec::new(), scope: Vec::new(), slots: 0, watches };
     let root = planner.node(&checked.expr)?;
+    let Planner { variables, slots, watches, .. } = planner;
     let weighs_optionals = checked.edition.weighs_optionals();
-    Ok(Plan { root, variables: planner.variables, slots: planner.slots, weighs_optionals })
+    Ok((Plan { root, variables, slots, weighs_optionals }, watches))
 }
 
 struct Planner<'c> {
@@ -37,13 +63,48 @@ struct Planner<'c> {
     /// The variables of the comprehensions around, and their slots.
     scope: Vec<(Arc<str>, usize)>,
     slots: usize,
+    /// The parts to watch, if there is to be a trace.
+    watches: Option<Watches>,
 }
 
 type Planned = Result<Node, EvaluationError>;
 
 impl Planner<'_> {
     fn node(&mut self, expr: &Expr) -> Planned {
-        grow(|| self.node_here(expr))
+        let Some(span) = expr.span else { return grow(|| self.node_here(expr)) };
+        self.open();
+        let node = grow(|| self.node_here(expr))?;
+        let Some(watches) = &mut self.watches else { return Ok(node) };
+        if matches!(node, Node::Constant(_)) {
+            watches.forget();
+            return Ok(node);
+        }
+        Ok(match watches.close(span) {
+            Some(watch) => Node::Watched(watch, Box::new(node)),
+            None => node,
+        })
+    }
+
+    /// Begins something new, of which all that is planned from now on is a part.
+    fn open(&mut self) {
+        if let Some(watches) = &mut self.watches {
+            watches.open();
+        }
+    }
+
+    /// Returns the base of a selection, as a chain, which is not watched by itself.
+    fn base(&mut self, node: Node) -> Chain {
+        let Some(watches) = &mut self.watches else { return chain_of(node) };
+        match node {
+            Node::Watched(watch, node) => match *node {
+                Node::Chain(chain) if !chain.is_test => {
+                    watches.merge(watch);
+                    unwatched(chain, watches)
+                }
+                node => chain_of(Node::Watched(watch, Box::new(node))),
+            },
+            node => unwatched(chain_of(node), watches),
+        }
     }
 
     fn node_here(&mut self, expr: &Expr) -> Planned {
@@ -63,7 +124,8 @@ impl Planner<'_> {
             Kind::Literal(literal) => Ok(Node::Constant(constant(literal))),
             Kind::Ident(name) => Ok(self.variable(name)),
             Kind::Select { operand, field, test } => {
-                let mut chain = chain_of(self.node(operand)?);
+                let operand = self.node(operand)?;
+                let mut chain = self.base(operand);
                 let key = Value::String(Text::Shared(field.clone()));
                 push(&mut chain, &Step { key: Key::Constant(key), optional: false });
                 chain.is_test = *test;
@@ -145,8 +207,8 @@ impl Planner<'_> {
             ("_?_:_", Ok([condition, yes, no])) => Ok(Node::Chain(Chain {
                 base: Base::Choice(
                     Box::new(condition),
-                    Box::new(chain_of(yes)),
-                    Box::new(chain_of(no)),
+                    Box::new(read_in_place(yes)),
+                    Box::new(read_in_place(no)),
                 ),
                 steps: Vec::new(),
                 is_test: false,
@@ -185,7 +247,7 @@ impl Planner<'_> {
         Ok(self.any_call(expr, vec![value], false))
     }
 
-    fn binary(&self, expr: &Expr, function: &str, nodes: [Node; 2]) -> Planned {
+    fn binary(&mut self, expr: &Expr, function: &str, nodes: [Node; 2]) -> Planned {
         match function {
             "_&&_" => return Ok(Node::And(Box::new(nodes))),
             "_||_" => return Ok(Node::Or(Box::new(nodes))),
@@ -194,11 +256,10 @@ impl Planner<'_> {
         let [first, second] = nodes;
         Ok(match function {
             "_[_]" | "_[?_]" | "_?._" => {
-                let mut chain = chain_of(first);
+                let mut chain = self.base(first);
                 let key = match second {
                     Node::Constant(key) => Key::Constant(qualifier(key)?),
-                    Node::Chain(chain) => Key::Chain(Arc::new(chain)),
-                    node => Key::Computed(Arc::new(node)),
+                    node => key_of(node),
                 };
                 push(&mut chain, &Step { key, optional: function != "_[_]" });
                 Node::Chain(chain)
@@ -267,8 +328,10 @@ impl Planner<'_> {
         let result = self.node(&comprehension.result)?;
         let variable = self.declare(&comprehension.variable);
         let second = comprehension.second.as_ref().map(|name| self.declare(name));
+        self.open();
         let condition = self.node(&comprehension.condition)?;
         let step = last_read(self.node(&comprehension.step)?, accumulator);
+        let step = self.turn(step, comprehension, [Some(variable), second]);
         self.scope.truncate(outer);
         Ok(Node::Fold(Box::new(Fold {
             range,
@@ -280,6 +343,15 @@ impl Planner<'_> {
             variable,
             second,
         })))
+    }
+
+    /// Returns the step of a loop, so that a trace can tell of its turns.
+    fn turn(&mut self, step: Node, folded: &Comprehension, slots: [Option<usize>; 2]) -> Node {
+        let Some(number) = self.watches.as_mut().and_then(Watches::close_loop) else { return step };
+        let names = [Some(&folded.variable), folded.second.as_ref()];
+        let variables = names.into_iter().zip(slots);
+        let variables = variables.filter_map(|(name, slot)| Some((Arc::clone(name?), slot?)));
+        Node::Turn(Box::new(Turn { number, variables: variables.collect(), step }))
     }
 
     fn range(&mut self, comprehension: &Comprehension) -> Planned {
@@ -375,7 +447,7 @@ fn qualifier(key: Value<'static>) -> Result<Value<'static>, EvaluationError> {
     match key {
         Bool(_) | Double(_) | Int(_) | String(_) | Uint(_) => Ok(key),
         key => {
-            let text = format!("invalid qualifier type: {}", super::machine::go_type(&key));
+            let text = format!("invalid qualifier type: {}", go_type(&key));
             Err(EvaluationError::new(text))
         }
     }
@@ -387,6 +459,49 @@ fn chain_of(node: Node) -> Chain {
         Node::Chain(chain) if !chain.is_test => chain,
         node => Chain { base: Base::Computed(Box::new(node)), steps: Vec::new(), is_test: false },
     }
+}
+
+/// Returns a node as a chain that is read where it stands, without the cost of reading it.
+fn read_in_place(node: Node) -> Chain {
+    match node {
+        Node::Watched(watch, node) => match *node {
+            Node::Chain(chain) if !chain.is_test => {
+                let base = Base::Watched(watch, Box::new(chain));
+                Chain { base, steps: Vec::new(), is_test: false }
+            }
+            node => chain_of(Node::Watched(watch, Box::new(node))),
+        },
+        node => chain_of(node),
+    }
+}
+
+/// Returns a node as a key that is not a constant.
+fn key_of(node: Node) -> Key {
+    let is_chain = |node: &Node| matches!(node, Node::Chain(_));
+    match node {
+        Node::Watched(watch, node) if is_chain(&node) => {
+            Key::Chain(Arc::new(read_in_place(Node::Watched(watch, node))))
+        }
+        Node::Chain(chain) => Key::Chain(Arc::new(chain)),
+        node => Key::Computed(Arc::new(node)),
+    }
+}
+
+/// Takes away the watches of a chain whose outcome is not what it is alone.
+fn unwatched(chain: Chain, watches: &mut Watches) -> Chain {
+    let base = match chain.base {
+        Base::Watched(watch, chain) => {
+            watches.merge(watch);
+            return grow(|| unwatched(*chain, watches));
+        }
+        Base::Choice(condition, yes, no) => {
+            let mut unwatched = |chain: Chain| Box::new(grow(|| unwatched(chain, watches)));
+            let (yes, no) = (unwatched(*yes), unwatched(*no));
+            Base::Choice(condition, yes, no)
+        }
+        base => base,
+    };
+    Chain { base, ..chain }
 }
 
 /// A selection from a choice applies to both alternatives.

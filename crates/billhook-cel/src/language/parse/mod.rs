@@ -124,6 +124,13 @@ impl Parser<'_> {
         }
     }
 
+    /// Marks what was just parsed with its text, unless a part of that was all of it.
+    fn spanned(&self, start: usize, mut expr: Expr) -> Expr {
+        let last = self.next.checked_sub(1).and_then(|last| self.tokens.get(last));
+        expr.span = expr.span.or(last.map(|last| (start, last.end)));
+        expr
+    }
+
     fn text(&self, token: Token) -> String {
         self.source.text(token.at, token.end)
     }
@@ -198,6 +205,7 @@ impl Parser<'_> {
                 return Ok(nothing(self.peek().at));
             }
         }
+        let start = self.peek().at;
         let condition = self.or()?;
         let Some(at) = self.accept("?") else { return Ok(condition) };
         let mut depth = self.depth;
@@ -206,10 +214,12 @@ impl Parser<'_> {
         self.expect(":")?;
         let no = self.expr()?;
         self.deepen(depth.max(self.depth))?;
-        Ok(self.nodes.call(at, "_?_:_", vec![condition, yes, no]))
+        let choice = self.nodes.call(at, "_?_:_", vec![condition, yes, no]);
+        Ok(self.spanned(start, choice))
     }
 
     fn or(&mut self) -> Parsed {
+        let start = self.peek().at;
         let mut chain = Chain::new(self.and()?);
         let mut depth = self.depth;
         while let Some(at) = self.accept("||") {
@@ -217,10 +227,12 @@ impl Parser<'_> {
             depth = depth.max(self.depth);
         }
         self.depth = depth;
-        Ok(chain.balanced("_||_", &mut self.nodes))
+        let whole = chain.balanced("_||_", &mut self.nodes);
+        Ok(self.spanned(start, whole))
     }
 
     fn and(&mut self) -> Parsed {
+        let start = self.peek().at;
         let mut chain = Chain::new(self.relation()?);
         let mut depth = self.depth;
         while let Some(at) = self.accept("&&") {
@@ -228,7 +240,8 @@ impl Parser<'_> {
             depth = depth.max(self.depth);
         }
         self.depth = depth;
-        Ok(chain.balanced("_&&_", &mut self.nodes))
+        let whole = chain.balanced("_&&_", &mut self.nodes);
+        Ok(self.spanned(start, whole))
     }
 
     fn relation(&mut self) -> Parsed {
@@ -249,6 +262,7 @@ impl Parser<'_> {
         operand: fn(&mut Self) -> Parsed,
     ) -> Parsed {
         self.enter(rule)?;
+        let start = self.peek().at;
         let mut left = operand(self)?;
         while let Some((at, operator)) = operators
             .iter()
@@ -259,6 +273,7 @@ impl Parser<'_> {
             let right = self.binary(rule, operators, operator.precedence + 1, operand)?;
             self.deepen(depth.max(self.depth))?;
             left = self.nodes.call(at, operator.function, vec![left, right]);
+            left = self.spanned(start, left);
         }
         self.leave(rule);
         Ok(left)
@@ -280,7 +295,10 @@ impl Parser<'_> {
             let operand = self.member()?;
             return Ok(match repeated % 2 {
                 0 => operand,
-                _ => self.nodes.call(at, function, vec![operand]),
+                _ => {
+                    let negated = self.nodes.call(at, function, vec![operand]);
+                    self.spanned(at, negated)
+                }
             });
         }
         self.member()
@@ -301,8 +319,10 @@ impl Parser<'_> {
     }
 
     fn member(&mut self) -> Parsed {
+        let from = self.peek().at;
         let mut operand = self.primary()?;
         loop {
+            operand = self.spanned(from, operand);
             let start = self.peek();
             if self.accept(".").is_none() && self.accept("[").is_none() {
                 return Ok(operand);

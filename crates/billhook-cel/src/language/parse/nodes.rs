@@ -17,7 +17,7 @@ impl Nodes {
     /// A node; it is numbered when all of them are there.
     pub(super) fn node(&mut self, at: usize, kind: Kind) -> Expr {
         self.made += 1;
-        Expr { id: 0, at, kind }
+        Expr { id: 0, at, span: None, kind }
     }
 
     pub(super) fn call(&mut self, at: usize, function: &str, arguments: Vec<Expr>) -> Expr {
@@ -43,5 +43,5 @@ fn count(expr: &Expr) -> usize {
 
 /// Creates a placeholder for a part that is wrong and was reported.
 pub(super) fn nothing(at: usize) -> Expr {
-    Expr { id: 0, at, kind: Kind::Literal(Literal::Null) }
+    Expr { id: 0, at, span: None, kind: Kind::Literal(Literal::Null) }
 }

@@ -1,0 +1,111 @@
+//! How an expression came to its value.
+
+use billhook_apimachinery::value::dismantle;
+use billhook_cel::{Environment, Evaluation, ExpressionTrace, Program, TracedOutcome, Type, Value};
+use serde_json::{Value as Json, json};
+
+const LIMIT: u64 = 1_000_000;
+
+/// Checks that tracing an expression changes neither what it gives nor what it costs (CE-35).
+#[track_caller]
+pub(crate) fn check_trace(
+    program: &Program,
+    variables: &[(&str, Value<'_>)],
+    limit: u64,
+    evaluation: &Evaluation<'_>,
+) {
+    let trace = program.trace(variables, limit);
+    assert_eq!(trace.cost, evaluation.cost, "{trace}");
+    match (&trace.outcome, &evaluation.result) {
+        (TracedOutcome::Value { .. }, Ok(_)) => {}
+        (TracedOutcome::Error(text), Err(error)) => assert_eq!(*text, error.to_string(), "{trace}"),
+        (_, result) => panic!("{result:?}\n{trace}"),
+    }
+    check_spans(&trace, &trace.text);
+}
+
+/// A part is in the text where it says, and no part costs more than the whole.
+fn check_spans(trace: &ExpressionTrace, whole: &str) {
+    assert_eq!(whole.get(trace.span.clone()), Some(&*trace.text), "{whole}");
+    for part in trace.parts.iter().chain(trace.turns.iter().flat_map(|turn| &turn.parts)) {
+        assert!(part.cost <= trace.cost, "{whole}: {}", part.text);
+        check_spans(part, whole);
+    }
+}
+
+fn trace(expression: &str, object: &Json) -> String {
+    let environment = Environment::default().variable("object", Type::Dyn);
+    let program = environment.compile(expression).unwrap_or_else(|error| panic!("{error}"));
+    let variables = [("object", Value::any(object))];
+    check_trace(&program, &variables, LIMIT, &program.evaluate(&variables, LIMIT));
+    program.trace(&variables, LIMIT).to_string()
+}
+
+#[test]
+fn parts_have_values_types_and_costs() {
+    let object = json!({"spec": {"replicas": 3, "max": "5", "names": ["a", "b"], "i": 1}});
+    let traces = [
+        "object.spec.replicas <= int(object.spec.max) && has(object.spec.image)",
+        "object.spec.replicas > 5 && object.spec.image.startsWith('x')",
+        "(object.spec.replicas > 2 ? object.spec : object.other).names[object.spec.i] == 'b'",
+        "object.spec.replicas > 2 ? object.spec.max : object.other",
+        "object.spec.missing == 1 || true",
+        "!has(object.spec.image) || object.spec.?image.orValue('') in ['a', 'b']",
+        "{'a': object.spec.i, 'b': object.spec.names[0]}",
+        "1 + 2 == 3",
+        "'constant'",
+    ]
+    .map(|expression| trace(expression, &object));
+    insta::assert_snapshot!(traces.join("\n\n"));
+}
+
+#[test]
+fn macros_tell_their_turns() {
+    let containers: Vec<Json> =
+        (0..15).map(|i| json!({"name": format!("c{i}"), "image": format!("x/{i}")})).collect();
+    let object = json!({"containers": containers, "labels": {"a": "1", "b": "2"}});
+    let traces = [
+        "object.containers.all(c, c.image.startsWith('x/') && c.name != 'c12')",
+        "object.labels.exists(k, v, k == 'b' && v == '2')",
+        "object.containers.filter(c, c.name == 'c3').map(c, c.image)",
+        "object.labels.map(a, object.labels.map(b, a + b))",
+        "object.?labels.optMap(it, it.a + 'x')",
+        "[3, 1, 2].sortBy(x, -x)",
+        "[].all(x, x > 1)",
+    ]
+    .map(|expression| trace(expression, &object));
+    insta::assert_snapshot!(traces.join("\n\n"));
+}
+
+/// The work that a trace is and the room that it takes are bounded, whatever the values are.
+#[test]
+fn traces_are_bounded() {
+    let numbers: Vec<u32> = (0..40).collect();
+    let mut object = json!({"numbers": numbers, "text": "é".repeat(100_000)});
+    object["deep"] = deep();
+    let environment = Environment::default().variable("object", Type::Dyn);
+    let nested =
+        "object.numbers.all(a, object.numbers.all(b, object.numbers.all(c, a + b + c >= 0)))";
+    let program = environment.compile(nested).unwrap();
+    let variables = [("object", Value::any(&object))];
+    let trace = program.trace(&variables, LIMIT / 10);
+    assert!(parts(&trace) < 40_000, "{}", parts(&trace));
+    for expression in ["object", "object.text", "object.deep", "[object.text, object.deep]"] {
+        let trace = environment.compile(expression).unwrap().trace(&variables, LIMIT);
+        assert!(trace.to_string().len() < 2_000, "{expression}");
+    }
+    let program = environment.compile("object.numbers.all(a, a < 30)").unwrap();
+    let evaluation = program.evaluate(&variables, 50);
+    check_trace(&program, &variables, 50, &evaluation);
+    drop(evaluation);
+    dismantle(object);
+}
+
+fn deep() -> Json {
+    (0..5_000).fold(json!(1), |inner, _| Json::Array(vec![inner]))
+}
+
+fn parts(trace: &ExpressionTrace) -> usize {
+    let turns = trace.turns.iter().flat_map(|turn| &turn.parts);
+    1 + trace.parts.iter().chain(turns).map(parts).sum::<usize>()
+}
