@@ -8,6 +8,7 @@ use crate::apply::args::Apply;
 use crate::convert::args::Convert;
 use crate::diff::args::Diff;
 use crate::explain::Explain;
+use crate::expression::args::ExplainExpression;
 use crate::fixing::Fixing;
 use crate::matching::args::Match;
 use crate::normal::Normal;
@@ -86,6 +87,9 @@ pub(crate) enum Subcommands {
     /// Print rules by their ids, as changes and findings name them
     #[command(after_help = crate::explain::EXIT_STATUS)]
     Explain(Explain),
+    /// Evaluate an expression and show the value of each part of it
+    #[command(after_help = crate::expression::args::EXIT_STATUS)]
+    ExplainExpression(Box<ExplainExpression>),
     /// Print completions for a shell
     Completions(Completions),
     /// Write manual pages
@@ -364,6 +368,9 @@ impl Subcommands {
             Subcommands::Test(test) => ("test", test.check()),
             Subcommands::Serve(serve) => {
                 ("serve", read_stdin_once(serve.crd.iter().chain(&serve.load)))
+            }
+            Subcommands::ExplainExpression(command) => {
+                ("explain-expression", read_stdin_once(command.paths()))
             }
             Subcommands::Explain(explain) => {
                 return explain.check().map_err(|text| conflict("explain", &text));

@@ -14,6 +14,7 @@ mod crds;
 mod decode;
 mod diff;
 mod explain;
+mod expression;
 mod findings;
 mod fixing;
 mod identity;
@@ -36,6 +37,7 @@ mod size;
 mod stored;
 mod suites;
 mod summary;
+mod traces;
 mod validate;
 mod work;
 
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
         args::Subcommands::Test(command) => suites::run(command),
         args::Subcommands::Serve(command) => serve::run(command),
         args::Subcommands::Explain(command) => explain::run(command),
+        args::Subcommands::ExplainExpression(command) => expression::run(command),
         args::Subcommands::Completions(command) => {
             shell::completions(command, args::Cli::command())
         }

@@ -22,6 +22,7 @@ mod configuration;
 mod convert;
 mod diff;
 mod explain;
+mod expression;
 mod finding_crds;
 mod fixing;
 mod hostile;

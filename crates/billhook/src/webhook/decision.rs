@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::attributes::AdmissionAttributes;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
@@ -17,6 +18,17 @@ pub struct Match {
     pub subresource: String,
     /// The kind of the objects that the webhook gets.
     pub kind: GroupVersionKind,
+}
+
+impl Match {
+    /// The selection of a request as it is: its own resource and kind.
+    pub fn own(request: &AdmissionAttributes) -> Self {
+        Match {
+            resource: request.resource.clone(),
+            subresource: request.subresource.clone(),
+            kind: request.kind.clone(),
+        }
+    }
 }
 
 /// Whether a webhook is called for a request.

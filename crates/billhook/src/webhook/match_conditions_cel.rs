@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::KubernetesVersion;
-use billhook_cel::{Libraries, Program, Value};
+use billhook_cel::{ExpressionTrace, Libraries, Program, Value};
 
 use super::condition_program::{AUTHORIZER, REQUEST_RESOURCE, compile};
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
@@ -83,6 +83,41 @@ impl CelConditions {
         self.leaves_open && self.authorizer.is_none() && asks()
     }
 
+    /// Evaluates conditions like [`MatchConditions::evaluate`] and tells the value of each part of
+    /// them; none for a condition that does not compile.
+    ///
+    /// # Errors
+    ///
+    /// If a variable does not have its type (WM-82).
+    pub fn trace(
+        &self,
+        conditions: &[MatchCondition],
+        input: &ConditionInput<'_>,
+    ) -> Result<Vec<Option<ExpressionTrace>>, ConditionsError> {
+        let known = RequestVariables::of_conditions(input);
+        let variables = self.activation(&known, input)?;
+        let dialect = (Libraries::Full, input.params.is_some());
+        let trace = |condition: &MatchCondition| {
+            let program = self.program(&condition.expression, dialect);
+            program.as_ref().as_ref().ok().map(|program| program.trace(&variables, CALL_LIMIT))
+        };
+        Ok(conditions.iter().map(trace).collect())
+    }
+
+    /// The variables of conditions (WM-73).
+    fn activation<'a>(
+        &self,
+        known: &'a RequestVariables<'_>,
+        input: &ConditionInput<'_>,
+    ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
+        let mut variables = known.values()?;
+        variables.push(("namespaceObject", Value::Null));
+        if let Some(authorizer) = &self.authorizer {
+            variables.extend(authorizer_variables(authorizer, input.attributes));
+        }
+        Ok(variables)
+    }
+
     fn program(&self, expression: &str, (libraries, has_params): Dialect) -> Compiled {
         let mut programs = self.programs.lock().unwrap_or_else(PoisonError::into_inner);
         let programs = programs.entry((libraries, has_params)).or_default();
@@ -120,11 +155,7 @@ impl MatchConditions for CelConditions {
         input: &ConditionInput<'_>,
     ) -> Result<Vec<ConditionResult>, ConditionsError> {
         let known = RequestVariables::of_conditions(input);
-        let mut variables = known.values()?;
-        variables.push(("namespaceObject", Value::Null));
-        if let Some(authorizer) = &self.authorizer {
-            variables.extend(authorizer_variables(authorizer, input.attributes));
-        }
+        let variables = self.activation(&known, input)?;
         let has_params = input.params.is_some();
         let mut left = BUDGET;
         let mut results = Vec::with_capacity(conditions.len());

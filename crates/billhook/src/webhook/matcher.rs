@@ -10,12 +10,14 @@ use serde_json::{Map, Value};
 
 use super::attributes::{AdmissionAttributes, Operation};
 use super::configuration::{MatchResources, Webhook};
-use super::decision::{DecisionReason, Match};
+use super::decision::{Decision, DecisionReason, Match};
 use super::equivalence::EquivalentResources;
 use super::namespaces::{NamespaceLabels, Namespaces};
 use super::rule::CompiledRule;
 use super::status::namespace_not_found;
-use super::trace::{Recorder, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, TraceStep};
+use super::trace::{
+    Recorder, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
+};
 
 /// Selects requests: selectors and rules, ready to match. What cannot be parsed is remembered
 /// (WM-10, DI-07).
@@ -117,10 +119,15 @@ impl RequestMatcher {
         attributes: &AdmissionAttributes,
         namespaces: &dyn Namespaces,
         equivalents: &EquivalentResources,
-    ) -> (Selection, Vec<TraceStep>) {
+    ) -> Trace {
         let mut steps = Vec::new();
         let selection = self.select_recording(attributes, namespaces, equivalents, &mut steps);
-        (selection, steps)
+        let decision = match selection {
+            Selection::Selected(matched) => Decision::Called(matched),
+            Selection::NotSelected(reason) => Decision::Skipped(reason),
+            Selection::Failed(reason, status) => Decision::Rejected(reason, status),
+        };
+        Trace::new(steps, decision)
     }
 
     pub(super) fn select_recording(
@@ -304,11 +311,7 @@ impl RequestMatcher {
         recorder: &mut impl Recorder,
     ) -> Selected {
         let AdmissionAttributes { resource, subresource, .. } = attributes;
-        let own = || Match {
-            resource: resource.clone(),
-            subresource: subresource.clone(),
-            kind: attributes.kind.clone(),
-        };
+        let own = || Match::own(attributes);
         if let Some(excluded) = self.excluding_rule(attributes, registry) {
             recorder.add(|| TraceStep::ExcludingRule { index: excluded });
             return Selected::No(DecisionReason::ExcludedByRule);
