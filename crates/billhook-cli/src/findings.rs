@@ -16,8 +16,9 @@ use crate::report::{error_text, subject, write};
 const REFUSED: &str = "refused";
 const UNUSABLE: &str = "unusable";
 const WARNING: &str = "server-warning";
-/// The rules on unknown and repeated fields.
+/// The rules on unknown and repeated fields: those that are warned of, and those that are refused.
 const UNKNOWN_FIELD: &str = "RP-20";
+const STRICT: &str = "RP-21";
 
 /// An object, for whose findings places and names are known.
 pub(crate) struct About<'a> {
@@ -59,11 +60,40 @@ impl About<'_> {
         finding
     }
 
+    /// A problem with the object: each field for which it is refused, or all in one.
+    pub(crate) fn problem(&self, whole: &Problem) -> Vec<Finding> {
+        if whole.fields.is_empty() {
+            return vec![problem(whole).object(self.name())];
+        }
+        let strict = |text: &str| {
+            let mut finding = self.warning(text);
+            finding.severity = Severity::Error;
+            finding.rule = STRICT.to_owned();
+            finding.text = format!("strict decoding error: {text}");
+            finding
+        };
+        // Those of YAML are in one text, a line each (RP-21).
+        let lines = |text: &'_ String| {
+            let text = text.strip_prefix("yaml: unmarshal errors:\n").unwrap_or(text);
+            text.split("\n").map(|line| strict(line.trim_start())).collect::<Vec<_>>()
+        };
+        whole.fields.iter().flat_map(lines).collect()
+    }
+
     /// A warning of a server.
     pub(crate) fn warning(&self, text: &str) -> Finding {
-        let Some(place) = self.place.of_finding() else {
-            return self.finding(Severity::Warning, WARNING, text);
-        };
+        self.field(text).unwrap_or_else(|| {
+            let finding = self.finding(Severity::Warning, WARNING, text);
+            match self.place.of_finding() {
+                Some(place) => finding.at(&place, FieldPath::default()),
+                None => finding,
+            }
+        })
+    }
+
+    /// A warning of an unknown or repeated field.
+    fn field(&self, text: &str) -> Option<Finding> {
+        let place = self.place.of_finding()?;
         for kind in ["unknown", "duplicate"] {
             let Some(quoted) = text.strip_prefix(kind).and_then(|it| it.strip_prefix(" field "))
             else {
@@ -71,22 +101,20 @@ impl About<'_> {
             };
             let finding = self.finding(Severity::Warning, UNKNOWN_FIELD, text);
             let Some(path) = unquoted(quoted).and_then(|dotted| place.resolve(&dotted)) else {
-                return finding.at(&place, FieldPath::default());
+                return Some(finding.at(&place, FieldPath::default()));
             };
             let finding = finding.at_key(&place, path);
-            return match self.schema.filter(|_| kind == "unknown") {
+            return Some(match self.schema.filter(|_| kind == "unknown") {
                 Some(schema) => schema.explain_unknown(finding),
                 None => finding,
-            };
+            });
         }
-        if let Some(line) = line_of(text) {
-            let (start, end) = (place.source.offset(line, 1), place.source.offset(line + 1, 1));
-            let whole = place.source.text().get(start..end).unwrap_or_default();
-            let indentation = whole.len() - whole.trim_start().len();
-            let span = Span::new(start + indentation, start + whole.trim_end().len());
-            return self.finding(Severity::Warning, UNKNOWN_FIELD, text).at_span(&place, span);
-        }
-        self.finding(Severity::Warning, WARNING, text).at(&place, FieldPath::default())
+        let line = line_of(text)?;
+        let (start, end) = (place.source.offset(line, 1), place.source.offset(line + 1, 1));
+        let whole = place.source.text().get(start..end).unwrap_or_default();
+        let indentation = whole.len() - whole.trim_start().len();
+        let span = Span::new(start + indentation, start + whole.trim_end().len());
+        Some(self.finding(Severity::Warning, UNKNOWN_FIELD, text).at_span(&place, span))
     }
 
     /// Advice about a document.

@@ -66,12 +66,12 @@ enum Findings {
     Tap,
     /// Issues of Azure Pipelines
     Azure,
-    /// The message of the server's answer to each object that it refuses, whole
+    /// The server's answer to each object that it refuses: a Status object, as JSON
     Status,
 }
 
 impl FindingsFormat {
-    /// Whether messages of the server are to be printed in place of findings.
+    /// Whether answers of the server are to be printed in place of findings.
     pub(crate) fn is_status(self) -> bool {
         self.format == Some(Findings::Status)
     }

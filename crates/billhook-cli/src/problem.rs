@@ -6,6 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use billhook::Status as Answer;
 use billhook_findings::Source;
 
 /// How a run ended; the worst wins.
@@ -92,6 +93,10 @@ pub(crate) struct Problem {
     pub(crate) help: Option<String>,
     /// The thing that is told only once, however many objects have the problem.
     pub(crate) once: Option<String>,
+    /// The answer of a server that refuses.
+    pub(crate) answer: Option<Box<Answer>>,
+    /// The unknown and duplicate fields for which a server refuses.
+    pub(crate) fields: Vec<String>,
 }
 
 impl Problem {
@@ -103,13 +108,15 @@ impl Problem {
         Self::new(place, Status::Refused, message.into())
     }
 
-    fn new(place: Place, status: Status, message: String) -> Box<Self> {
-        Box::new(Problem { place, status, message, help: None, once: None })
+    /// A server answers with this.
+    pub(crate) fn answered(place: Place, answer: Answer) -> Box<Self> {
+        let problem = Self::refused(place, answer.message.as_str());
+        Box::new(Problem { answer: Some(Box::new(answer)), ..*problem })
     }
 
-    /// The message of a server that refuses.
-    pub(crate) fn refusal(&self) -> Option<&str> {
-        (self.status == Status::Refused).then_some(self.message.as_str())
+    fn new(place: Place, status: Status, message: String) -> Box<Self> {
+        let (help, once, answer, fields) = (None, None, None, Vec::new());
+        Box::new(Problem { place, status, message, help, once, answer, fields })
     }
 
     /// A file that cannot be read or written.
@@ -119,6 +126,12 @@ impl Problem {
         let mut chars = text.chars();
         let first = chars.next().map(|c| c.to_ascii_lowercase());
         Self::unusable(place, first.into_iter().chain(chars).collect::<String>())
+    }
+
+    /// The unknown and duplicate fields for which strict field validation refuses.
+    pub(crate) fn fields(mut self: Box<Self>, fields: &[String]) -> Box<Self> {
+        self.fields = fields.to_vec();
+        self
     }
 
     pub(crate) fn once(mut self: Box<Self>, thing: String) -> Box<Self> {

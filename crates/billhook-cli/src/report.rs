@@ -6,8 +6,8 @@ use std::io::{self, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anstyle::{AnsiColor, Style};
-use billhook::FieldError;
-use billhook_apimachinery::print::{is_printable, quote};
+use billhook::{FieldError, Status as Answer};
+use billhook_apimachinery::print::quote;
 pub(crate) use billhook_findings::visible;
 use serde_json::Value;
 
@@ -147,15 +147,23 @@ pub(crate) fn error_text(error: &FieldError) -> String {
     }
 }
 
-/// Prints the message of an answer that refuses an object, on a line; and what could not be sent.
-pub(crate) fn answer(message: Option<&str>, unusable: Option<&Problem>) -> io::Result<()> {
-    unusable.iter().for_each(|it| problem(it));
-    let Some(message) = message else { return Ok(()) };
-    let shown = |c: char| match is_printable(c) {
-        true => c.to_string(),
-        false => c.escape_default().to_string(),
-    };
-    write(&(message.chars().map(shown).collect::<String>() + "\n"))
+/// Prints the answer of a server that refuses an object, as it sends it.
+pub(crate) fn answer(answer: Option<&Answer>) -> io::Result<()> {
+    let text = answer.map(|answer| billhook::to_json_pretty(&answer.to_value()) + "\n");
+    text.map_or(Ok(()), |text| write(&text))
+}
+
+/// Prints the answer to an object, or what keeps it from being sent.
+pub(crate) fn answer_of(unanswered: Option<&Problem>) -> io::Result<()> {
+    if let Some(unusable) = unanswered.filter(|problem| problem.answer.is_none()) {
+        problem(unusable);
+    }
+    answer(unanswered.and_then(|problem| problem.answer.as_deref()))
+}
+
+/// Prints the warnings of a server as kubectl shows them.
+pub(crate) fn client_warnings(warnings: &[String]) {
+    warnings.iter().for_each(|text| to_stderr(&labelled(WARNING, "Warning", text)));
 }
 
 /// Prints text on standard output.

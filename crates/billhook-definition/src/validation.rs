@@ -1,7 +1,6 @@
 //! The outcome of checking a definition.
 
-use billhook_apimachinery::print::quote;
-use billhook_apimachinery::{FieldError, Verdict, aggregate};
+use billhook_apimachinery::{FieldError, Status, Verdict};
 
 /// The outcome of validating a definition that is created or updated.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -28,11 +27,15 @@ impl DefinitionValidation {
         &self.warnings
     }
 
-    /// Returns the message of the status that the client gets, with code 422 and reason Invalid;
-    /// none if nothing is wrong (VV-64).
+    /// Returns the status that the client gets, with code 422 and reason Invalid; none if nothing
+    /// is wrong (VV-64).
+    pub fn status(&self) -> Option<Status> {
+        let (group, kind) = ("apiextensions.k8s.io", "CustomResourceDefinition");
+        (!self.errors.is_empty()).then(|| Status::invalid(group, kind, &self.name, &self.errors))
+    }
+
+    /// Returns the message of [`DefinitionValidation::status`].
     pub fn status_message(&self) -> Option<String> {
-        let (name, is_invalid) = (quote(&self.name), !self.errors.is_empty());
-        let subject = "CustomResourceDefinition.apiextensions.k8s.io";
-        is_invalid.then(|| format!("{subject} {name} is invalid: {}", aggregate(&self.errors)))
+        self.status().map(|status| status.message)
     }
 }

@@ -131,6 +131,7 @@ impl CrdVersion {
     /// let refused = v1.decode(body, &strict).unwrap_err();
     /// assert_eq!(refused.status_message(), "Foo in version \"v1\" cannot be handled as a Foo: \
     ///     strict decoding error: unknown field \"extra\"");
+    /// assert_eq!(refused.field_findings(), decoded.warnings());
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn decode(&self, body: &[u8], options: &DecodeOptions) -> Result<Decoded, DecodeError> {

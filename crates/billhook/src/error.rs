@@ -1,8 +1,7 @@
 //! Errors about refused objects, in the server's words (RP-18).
 
 use billhook_apimachinery::print::quote;
-
-use billhook_apimachinery::TypeMeta;
+use billhook_apimachinery::{Status, TypeMeta};
 
 /// The kind of a [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -21,7 +20,7 @@ pub enum DecodeErrorKind {
 }
 
 /// An object that a server refuses to decode. `Display` is the bare error;
-/// [`DecodeError::status_message`] is the message that the client sees.
+/// [`DecodeError::status`] is what the client gets.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{error}")]
 pub struct DecodeError {
@@ -29,12 +28,17 @@ pub struct DecodeError {
     message: String,
     place: Option<(usize, usize)>,
     kind: DecodeErrorKind,
+    field_findings: Vec<String>,
 }
 
 /// The number of bytes of a body that a message shows.
 const SHOWN_BODY: usize = 30;
 
 impl DecodeError {
+    fn new(kind: DecodeErrorKind, error: String, message: String) -> Self {
+        DecodeError { error, message, place: None, kind, field_findings: Vec::new() }
+    }
+
     /// The kind of the object could be read.
     pub(crate) fn known(found: &TypeMeta, kind: &str, error: String) -> Self {
         Self::of_kind((&found.kind, &found.version), kind, error)
@@ -43,13 +47,17 @@ impl DecodeError {
     /// Field validation is strict and has findings in an object of a kind and version (RP-21).
     pub(crate) fn strict(found: (&str, &str), kind: &str, findings: &[String]) -> Self {
         let error = format!("strict decoding error: {}", findings.join(", "));
-        DecodeError { kind: DecodeErrorKind::Strict, ..Self::of_kind(found, kind, error) }
+        DecodeError {
+            field_findings: findings.to_vec(),
+            kind: DecodeErrorKind::Strict,
+            ..Self::of_kind(found, kind, error)
+        }
     }
 
     fn of_kind((found, version): (&str, &str), kind: &str, error: String) -> Self {
         let message =
             format!("{found} in version \"{version}\" cannot be handled as a {kind}: {error}");
-        DecodeError { error, message, place: None, kind: DecodeErrorKind::Invalid }
+        Self::new(DecodeErrorKind::Invalid, error, message)
     }
 
     /// The API version or the kind could not be read.
@@ -59,36 +67,33 @@ impl DecodeError {
         if let Some(body) = body {
             message.push_str(&format!(" ({})", excerpt(body)));
         }
-        DecodeError { error, message, place: None, kind: DecodeErrorKind::Unrecognized }
+        Self::new(DecodeErrorKind::Unrecognized, error, message)
     }
 
     /// A body that is not of a native type (RE-125).
     pub(crate) fn not_registered(error: &str) -> Self {
-        let (message, error) = (error.to_owned(), error.to_owned());
-        DecodeError { error, message, place: None, kind: DecodeErrorKind::Unrecognized }
+        Self::new(DecodeErrorKind::Unrecognized, error.to_owned(), error.to_owned())
     }
 
     pub(crate) fn wrong_version(message: String) -> Self {
-        let kind = DecodeErrorKind::WrongVersion;
-        DecodeError { error: message.clone(), message, place: None, kind }
+        Self::new(DecodeErrorKind::WrongVersion, message.clone(), message)
     }
 
     /// The server reports this when it validates.
     pub(crate) fn wrong_kind(found: &str, expected: &str) -> Self {
         let error = format!("kind: Invalid value: {}: must be {expected}", quote(found));
-        let kind = DecodeErrorKind::WrongKind;
-        DecodeError { message: error.clone(), error, place: None, kind }
+        Self::new(DecodeErrorKind::WrongKind, error.clone(), error)
     }
 
     /// The object came from storage or a conversion.
     pub(crate) fn storage(error: String) -> Self {
-        DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
+        Self::new(DecodeErrorKind::Invalid, error.clone(), error)
     }
 
     /// The object is fine but not of the type that was wanted.
     pub(crate) fn conversion(error: &serde_json::Error) -> Self {
         let error = error.to_string();
-        DecodeError { message: error.clone(), error, place: None, kind: DecodeErrorKind::Invalid }
+        Self::new(DecodeErrorKind::Invalid, error.clone(), error)
     }
 
     pub(crate) fn at(mut self, line: usize, column: usize) -> Self {
@@ -101,10 +106,21 @@ impl DecodeError {
         self.kind
     }
 
-    /// Returns the message of the status that the client gets, with code 400 and reason BadRequest
-    /// for a request.
+    /// Returns the status that the client gets for a request body, with code 400 and reason
+    /// BadRequest.
+    pub fn status(&self) -> Status {
+        Status::bad_request(self.message.as_str())
+    }
+
+    /// Returns the message of [`DecodeError::status`].
     pub fn status_message(&self) -> &str {
         &self.message
+    }
+
+    /// Returns the unknown and duplicate fields for which strict field validation refuses the object,
+    /// in the words of warnings (RP-22); none for other errors.
+    pub fn field_findings(&self) -> &[String] {
+        &self.field_findings
     }
 
     /// Line and column in the body, from 1, if the text itself is malformed.

@@ -15,7 +15,7 @@ use billhook::webhook::{
 };
 use billhook::{
     CrdOptions, CustomResourceDefinition, Definition, DefinitionError, DefinitionOptions,
-    DefinitionValidation, FieldError, FieldValidation, KubernetesVersion,
+    DefinitionValidation, FieldError, FieldValidation, KubernetesVersion, Status as Answer,
 };
 use billhook_apimachinery::print::quote;
 use billhook_findings::Finding;
@@ -63,8 +63,8 @@ impl work::Outcome for Outcome {
 struct Findings {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    /// The message of the server's answer.
-    message: Option<String>,
+    /// The server's answer to a document that it refuses.
+    answer: Option<Answer>,
     /// Advice: a server accepts this, although it is likely to be wrong.
     lints: Vec<Advice>,
 }
@@ -179,7 +179,7 @@ fn policy_findings(policy: &PolicyDocument, stored: Option<&PolicyDocument>) -> 
     let errors = policy.validate_update(stored);
     let is_refused = !errors.is_empty();
     Findings {
-        message: is_refused.then(|| policy.refusal(&errors).message),
+        answer: is_refused.then(|| policy.refusal(&errors)),
         errors,
         warnings: policy.warnings(),
         lints: policy.lints().iter().map(Advice::from).collect(),
@@ -190,7 +190,7 @@ fn findings(configuration: &WebhookConfiguration, options: &ValidationOptions<'_
     let check = configuration.check(options);
     let is_refused = !check.errors.is_empty();
     Findings {
-        message: is_refused.then(|| configuration.refusal(&check.errors).message),
+        answer: is_refused.then(|| configuration.refusal(&check.errors)),
         errors: check.errors,
         warnings: check.warnings,
         lints: check.lints.iter().map(Advice::from).collect(),
@@ -202,7 +202,7 @@ impl From<DefinitionValidation> for Findings {
         Findings {
             errors: validation.errors().to_vec(),
             warnings: validation.warnings().to_vec(),
-            message: validation.status_message(),
+            answer: validation.status(),
             lints: Vec::new(),
         }
     }
@@ -214,7 +214,7 @@ fn unreadable(document: &Document, error: &str) -> Box<Problem> {
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     let version = api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
     let message = format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
-    Problem::refused(document.place.clone(), message)
+    Problem::answered(document.place.clone(), Answer::bad_request(message))
 }
 
 /// A document of a version that no server has had.
@@ -415,7 +415,7 @@ impl Run<'_> {
             FieldValidation::Ignore => notes.clear(),
             FieldValidation::Strict if !notes.is_empty() => {
                 let error = format!("strict decoding error: {}", notes.join(", "));
-                return Err(unreadable(document, &error));
+                return Err(unreadable(document, &error).fields(&notes));
             }
             _ => {}
         }

@@ -63,11 +63,14 @@ impl Printer {
             Form::Text => write(&text(&outcome, &findings, status)),
             Form::Json(items) => items.add(item(outcome)),
             Form::Status => {
-                let message = match &outcome.result {
-                    Ok(checked) => checked.message.as_deref(),
-                    Err(problem) => problem.refusal(),
+                let answer = match &outcome.result {
+                    Ok(checked) => {
+                        report::client_warnings(&checked.warnings);
+                        checked.answer.as_ref()
+                    }
+                    Err(problem) => problem.answer.as_deref(),
                 };
-                report::answer(message, None)
+                report::answer(answer)
             }
             Form::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, false)
@@ -149,7 +152,7 @@ pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
     let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
     let checked = match &outcome.result {
         Ok(checked) => checked,
-        Err(problem) => return vec![findings::problem(problem)],
+        Err(problem) => return about.problem(problem),
     };
     let mut seen = IndexSet::new();
     let errors = checked.errors.iter().filter(|error| seen.insert(error.to_string()));
@@ -202,7 +205,7 @@ fn item(outcome: Outcome) -> Fields {
     item.text("verdict", verdict.map(str::to_owned));
     item.value("errors", findings.errors.iter().map(error).collect());
     item.value("warnings", Value::from(findings.warnings));
-    item.text("message", findings.message);
+    item.text("message", findings.answer.map(|answer| answer.message));
     if !findings.lints.is_empty() {
         item.value("lints", findings.lints.iter().map(lint).collect());
     }

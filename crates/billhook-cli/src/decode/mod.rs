@@ -72,13 +72,15 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         }
         match &mut printer {
             Printer::Text(_) if is_told => Ok(()),
-            Printer::Text(text) => text.add(&outcome),
+            Printer::Text(text) => text.add(&outcome, &findings),
             Printer::Json(json) => json.add(outcome, is_told),
             Printer::Status => {
-                let problem = outcome.result.as_ref().err();
-                let refusal = problem.and_then(|problem| problem.refusal());
-                let unusable = problem.filter(|_| refusal.is_none() && !is_told);
-                report::answer(refusal, unusable.map(|problem| &**problem))
+                let (warnings, problem) = match &outcome.result {
+                    Ok(done) => (done.warnings.as_slice(), None),
+                    Err(problem) => ([].as_slice(), Some(&**problem)),
+                };
+                report::client_warnings(warnings);
+                report::answer_of(problem.filter(|_| !is_told))
             }
             Printer::Findings(collector) => {
                 collector.add(&outcome.place, &outcome.identity, findings, is_told)

@@ -5,7 +5,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Finding;
 
 use crate::crds::{Crd, Used};
-use crate::findings::{self, About};
+use crate::findings::About;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem};
 use crate::work;
@@ -88,15 +88,14 @@ impl work::Outcome for Outcome<'_> {
 
     /// Returns the problem or the warnings.
     fn findings(&self) -> Vec<Finding> {
-        let done = match &self.result {
-            Ok(done) => done,
-            Err(problem) => return vec![findings::problem(problem)],
-        };
-        if done.warnings.is_empty() {
+        if self.result.as_ref().is_ok_and(|done| done.warnings.is_empty()) {
             return Vec::new();
         }
         let schema = self.used.as_ref().and_then(|used| used.crd.schema(&used.version));
         let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
-        done.warnings.iter().map(|warning| about.warning(warning)).collect()
+        match &self.result {
+            Ok(done) => done.warnings.iter().map(|warning| about.warning(warning)).collect(),
+            Err(problem) => about.problem(problem),
+        }
     }
 }

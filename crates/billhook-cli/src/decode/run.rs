@@ -2,7 +2,7 @@
 
 use billhook::{
     CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
-    FieldValidation,
+    FieldValidation, Status,
 };
 use billhook_apimachinery::print::quote;
 use serde_json::Value;
@@ -116,7 +116,10 @@ fn from_storage(version: &CrdVersion, document: Document) -> Result<Done, Box<Pr
     let mut object = document.value;
     match version.decode_storage_value(&mut object, &options) {
         Ok(changes) => Ok(Done { object, changes, warnings: Vec::new() }),
-        Err(error) => Err(Problem::refused(document.place, error.status_message())),
+        Err(error) => {
+            let answer = Status::internal_error(error.status_message());
+            Err(Problem::answered(document.place, answer))
+        }
     }
 }
 
@@ -167,13 +170,15 @@ fn value_from_request(
             version.name(),
             warnings.join(", ")
         );
-        return Err(Problem::refused(document.place, message));
+        let problem = Problem::answered(document.place, Status::bad_request(message));
+        return Err(problem.fields(&warnings));
     }
     Ok(Done { object: document.value, changes, warnings })
 }
 
 fn refused(document: &Document, error: &DecodeError) -> Box<Problem> {
-    let problem = Problem::refused(document.place.clone(), error.status_message());
+    let problem = Problem::answered(document.place.clone(), error.status());
+    let problem = problem.fields(error.field_findings());
     if error.kind() != DecodeErrorKind::WrongVersion {
         return problem;
     }

@@ -6,10 +6,12 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use billhook::{Change, ChangeKind};
 use billhook_apimachinery::excerpt;
+use billhook_findings::Finding;
 
 use super::outcome::Outcome;
 use crate::args::Common;
 use crate::crds::Used;
+use crate::findings;
 use crate::report::{Objects, WARNING, labelled, problem, title, to_stderr, visible, warning};
 
 const REASON: Style = Style::new().dimmed();
@@ -31,11 +33,15 @@ impl TextReport {
         TextReport { objects: !common.check, changes: !common.quiet, printer }
     }
 
-    pub(crate) fn add(&mut self, outcome: &Outcome<'_>) -> io::Result<()> {
+    pub(crate) fn add(&mut self, outcome: &Outcome<'_>, findings: &[Finding]) -> io::Result<()> {
         let done = match &outcome.result {
             Ok(done) => done,
-            Err(error) => {
+            Err(error) if error.fields.is_empty() => {
                 problem(error);
+                return Ok(());
+            }
+            Err(_) => {
+                to_stderr(&findings::text(findings));
                 return Ok(());
             }
         };

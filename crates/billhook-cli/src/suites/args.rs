@@ -56,7 +56,7 @@ impl Test {
     /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
         if self.findings.is_status() {
-            return Err("`--format status` is for `check`, `decode` and `validate`");
+            return Err("`--format status` is for single objects, not for cases");
         }
         read_stdin_once(self.crd.iter())
     }

@@ -5,7 +5,7 @@ use billhook_findings::Finding;
 use indexmap::IndexSet;
 
 use crate::crds::Crd;
-use crate::findings::{self, About};
+use crate::findings::About;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem};
 use crate::work;
@@ -40,16 +40,17 @@ impl work::Outcome for Outcome<'_> {
 
     /// Returns the errors and warnings, each once.
     fn findings(&self) -> Vec<Finding> {
-        let checked = match &self.result {
-            Ok(checked) => checked,
-            Err(problem) => return vec![findings::problem(problem)],
-        };
-        let errors = checked.validation.errors();
-        if errors.is_empty() && checked.warnings.is_empty() {
+        let is_fine = |it: &Checked| it.validation.errors().is_empty() && it.warnings.is_empty();
+        if self.result.as_ref().is_ok_and(is_fine) {
             return Vec::new();
         }
         let schema = self.used.as_ref().and_then(|(crd, version)| crd.schema(version));
         let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
+        let checked = match &self.result {
+            Ok(checked) => checked,
+            Err(problem) => return about.problem(problem),
+        };
+        let errors = checked.validation.errors();
         let mut seen = IndexSet::new();
         let errors = errors.iter().filter(|error| seen.insert(error.to_string()));
         let mut found: Vec<Finding> = errors.map(|error| about.error(error)).collect();

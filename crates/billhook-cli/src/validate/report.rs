@@ -113,11 +113,11 @@ fn word(verdict: Verdict) -> (&'static str, Style) {
 
 fn print_answer(outcome: &Outcome<'_>, is_told: bool) -> io::Result<()> {
     match &outcome.result {
-        Ok(checked) => report::answer(checked.validation.status_message().as_deref(), None),
-        Err(problem) => {
-            let refusal = problem.refusal();
-            report::answer(refusal, Some(&**problem).filter(|_| refusal.is_none() && !is_told))
+        Ok(checked) => {
+            report::client_warnings(&checked.warnings);
+            report::answer(checked.validation.status().as_ref())
         }
+        Err(problem) => report::answer_of(Some(&**problem).filter(|_| !is_told)),
     }
 }
 

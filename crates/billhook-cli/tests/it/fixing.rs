@@ -54,6 +54,17 @@ fn fix_in_place() {
     assert_eq!(scratch.text("a.yaml"), fixed);
 }
 
+/// Strict field validation refuses what is only warned of otherwise, and offers the same edits.
+#[test]
+fn fix_in_strict_mode() {
+    let scratch = Scratch::new("strict", &[("warn.yaml", TYPOS), ("strict.yaml", TYPOS)]);
+    scratch.run("decode --fix --crd fixtures/crds DIR/warn.yaml");
+    let args = "decode --fix --field-validation strict --crd fixtures/crds DIR/strict.yaml";
+    assert!(scratch.run(args).contains("exit status: 0"));
+    assert_ne!(scratch.text("strict.yaml"), TYPOS);
+    assert_eq!(scratch.text("strict.yaml"), scratch.text("warn.yaml"));
+}
+
 /// A file that may not be replaced stays as it is.
 #[cfg(unix)]
 #[test]
