@@ -11,8 +11,8 @@ use crate::crds::Crds;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
 use crate::matching::namespaces::Namespaces;
-use crate::problem::{Place, Problem, nothing};
-use crate::report::{refused_by_server, warning};
+use crate::problem::{Problem, nothing};
+use crate::setup::Setup;
 
 /// Policies, and the cluster as they see it.
 #[derive(Debug, Default)]
@@ -37,17 +37,17 @@ impl Policies {
         crds: &Crds,
         namespaces: &mut Namespaces,
         namespace: &str,
-        problems: &mut Vec<Problem>,
+        setup: &mut Setup,
     ) -> Self {
-        let before = problems.len();
+        let before = setup.problems.len();
         let mut found = Found::default();
-        for document in readable_documents(paths, problems) {
-            if let Err(problem) = found.add(document, namespaces) {
-                problems.push(*problem);
+        for document in readable_documents(paths, &mut setup.problems) {
+            if let Err(problem) = found.add(document, namespaces, setup) {
+                setup.problems.push(*problem);
             }
         }
-        if found.policies.is_empty() && problems.len() == before && !paths.is_empty() {
-            problems.push(*nothing(paths, "no admission policy here"));
+        if found.policies.is_empty() && setup.problems.len() == before && !paths.is_empty() {
+            setup.problems.push(*nothing(paths, "no admission policy here"));
         }
         let mut cluster = ClusterObjects::new();
         for definition in crds.definitions() {
@@ -58,7 +58,7 @@ impl Policies {
         }
         for document in found.others {
             if let Err(problem) = insert_parameter(&mut cluster, document, crds, namespace) {
-                problems.push(*problem);
+                setup.problems.push(*problem);
             }
         }
         Policies { set: PolicySet::new(found.policies), cluster }
@@ -81,12 +81,17 @@ impl Policies {
 }
 
 impl Found {
-    fn add(&mut self, document: Document, namespaces: &mut Namespaces) -> Result<(), Box<Problem>> {
+    fn add(
+        &mut self,
+        document: Document,
+        namespaces: &mut Namespaces,
+        setup: &mut Setup,
+    ) -> Result<(), Box<Problem>> {
         if PolicyDocument::kind_of(&document.value).is_some() {
             let read = PolicyDocument::from_value_reporting(&document.value);
             let (policy, unknown) =
                 read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
-            warn(&document.place, &policy, &unknown);
+            setup.add_policy(&document, &policy, &unknown);
             self.policies.push(policy);
         } else if namespaces.add_object(&document)? {
             self.namespaces.push(document);
@@ -95,13 +100,6 @@ impl Found {
         }
         Ok(())
     }
-}
-
-fn warn(place: &Place, policy: &PolicyDocument, unknown: &[String]) {
-    for text in unknown.iter().chain(&policy.warnings()) {
-        warning(&format!("{place}: {text}"));
-    }
-    refused_by_server(place, policy.kind().name(), &policy.validate());
 }
 
 /// Adds an object that may be a parameter, as a server would have stored it.

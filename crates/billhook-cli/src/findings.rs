@@ -13,9 +13,15 @@ use crate::problem::{Place, Problem, Status};
 use crate::report::{error_text, subject, write};
 
 /// The rules of texts that a server gives no reason for.
-const REFUSED: &str = "refused";
+pub(crate) const REFUSED: &str = "refused";
 const UNUSABLE: &str = "unusable";
 const WARNING: &str = "server-warning";
+/// The rule on namespaces that are not given.
+pub(crate) const ASSUMED: &str = "assumed-namespace";
+/// The rule on definitions that are used although something is wrong with them.
+const DEFINITION: &str = "definition";
+/// The rules that are not of the book.
+pub(crate) const OWN_RULES: [&str; 4] = [REFUSED, WARNING, ASSUMED, DEFINITION];
 /// The rules on unknown and repeated fields: those that are warned of, and those that are refused.
 const UNKNOWN_FIELD: &str = "RP-20";
 const STRICT: &str = "RP-21";
@@ -82,13 +88,7 @@ impl About<'_> {
 
     /// A warning of a server.
     pub(crate) fn warning(&self, text: &str) -> Finding {
-        self.field(text).unwrap_or_else(|| {
-            let finding = self.finding(Severity::Warning, WARNING, text);
-            match self.place.of_finding() {
-                Some(place) => finding.at(&place, FieldPath::default()),
-                None => finding,
-            }
-        })
+        self.field(text).unwrap_or_else(|| self.whole(Severity::Warning, WARNING, text))
     }
 
     /// A warning of an unknown or repeated field.
@@ -125,6 +125,15 @@ impl About<'_> {
         }
         match self.place.of_finding() {
             Some(place) => finding.at(&place, advice.field.clone()),
+            None => finding,
+        }
+    }
+
+    /// A finding about the object as a whole.
+    pub(crate) fn whole(&self, severity: Severity, rule: &str, text: &str) -> Finding {
+        let finding = self.finding(severity, rule, text);
+        match self.place.of_finding() {
+            Some(place) => finding.at(&place, FieldPath::default()),
             None => finding,
         }
     }
@@ -166,6 +175,11 @@ pub(crate) fn problem(problem: &Problem) -> Finding {
         }
         None => finding.at(&place, FieldPath::default()),
     }
+}
+
+/// A note about a definition as a finding.
+pub(crate) fn note(text: &str) -> Finding {
+    Finding::new(Severity::Warning, DEFINITION, text)
 }
 
 /// Collects what was found until the end of the run.

@@ -41,7 +41,7 @@ pub(crate) enum Input {
 }
 
 /// One object, or whatever else a document holds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Document {
     pub(crate) place: Place,
     pub(crate) value: DeepValue,

@@ -32,6 +32,7 @@ mod report;
 mod resolving;
 mod serve;
 mod server;
+mod setup;
 mod shell;
 mod size;
 mod stored;

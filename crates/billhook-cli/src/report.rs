@@ -125,17 +125,6 @@ pub(crate) fn subject(place: &Place, identity: &Identity) -> String {
     text
 }
 
-/// Warns of a document that a server would refuse, if there are errors.
-pub(crate) fn refused_by_server(place: &Place, what: &str, errors: &[FieldError]) {
-    let Some(error) = errors.first() else { return };
-    let rest = match errors.len() {
-        1 => String::new(),
-        more => format!(" (and {} more errors)", more - 1),
-    };
-    let error = error_text(error);
-    warning(&format!("{place}: a server refuses this {what}: {error}{rest}"));
-}
-
 /// Returns an error as people see it. The server shows the user information of a URL.
 pub(crate) fn error_text(error: &FieldError) -> String {
     let text = error.to_string();

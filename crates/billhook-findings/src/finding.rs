@@ -56,6 +56,16 @@ pub struct Label {
     pub text: String,
 }
 
+impl Label {
+    /// Creates a label for a field of a document; `None` if there is no such field.
+    pub fn new(place: &Place, path: FieldPath, text: impl Into<String>) -> Option<Self> {
+        let found = place.find(&path).filter(|found| found.is_exact)?;
+        let source = place.source.clone();
+        let span = found.mark(source.text());
+        Some(Label { source, span, path, text: text.into() })
+    }
+}
+
 /// A change of the text that would mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -91,7 +101,8 @@ pub struct Finding {
     pub object: ObjectName,
     /// A few words for the part of the text.
     pub label: Option<String>,
-    /// The part of the definition that causes it.
+    /// The part of another document that causes it: of the definition, a webhook configuration or a
+    /// policy.
     pub schema: Option<Label>,
     /// Advice.
     pub help: Option<String>,
@@ -147,6 +158,13 @@ impl Finding {
     #[must_use]
     pub fn object(mut self, object: ObjectName) -> Self {
         self.object = object;
+        self
+    }
+
+    /// Returns the finding with the part of another document that causes it.
+    #[must_use]
+    pub fn because(mut self, cause: Option<Label>) -> Self {
+        self.schema = cause;
         self
     }
 

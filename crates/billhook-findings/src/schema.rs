@@ -84,10 +84,7 @@ impl SchemaSource {
     }
 
     fn label(&self, Cause { path, label }: Cause) -> Option<Label> {
-        let found = self.place.find(&path).filter(|found| found.is_exact)?;
-        let source = self.place.source.clone();
-        let span = found.mark(source.text());
-        Some(Label { source, span, path, text: label })
+        Label::new(&self.place, path, label)
     }
 
     /// The parts of the schema on the way to a field, and whether the way ends there.

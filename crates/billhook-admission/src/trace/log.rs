@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use billhook_apimachinery::Status;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{FieldError, Status};
 
 use super::difference::Difference;
 use super::step::{Action, Step};
@@ -21,6 +21,8 @@ pub struct RequestOutcome<T> {
     pub annotations: AuditAnnotations,
     /// The steps in the order they were taken, if a trace was asked for.
     pub steps: Vec<Step>,
+    /// The errors of the object that is refused as invalid: the causes of the status, as data.
+    pub field_errors: Vec<FieldError>,
     /// All errors of the validating webhooks, of which the client gets the first (DI-66).
     pub validating_errors: Vec<Status>,
     /// The mutating webhooks that are not idempotent, if that was to be checked.
@@ -47,6 +49,7 @@ pub(crate) struct RequestLog {
     pub(crate) warnings: Warnings,
     pub(crate) annotations: AuditAnnotations,
     pub(crate) steps: Vec<Step>,
+    pub(crate) field_errors: Vec<FieldError>,
     pub(crate) validating_errors: Vec<Status>,
     pub(crate) findings: Vec<IdempotenceFinding>,
     /// Whether steps are wanted.
@@ -83,7 +86,14 @@ impl RequestLog {
 
     /// Ends the log with the result of the request.
     pub(crate) fn conclude<T>(self, result: Result<T, Status>) -> RequestOutcome<T> {
-        let RequestLog { warnings, annotations, steps, validating_errors, findings, .. } = self;
-        RequestOutcome { result, warnings, annotations, steps, validating_errors, findings }
+        RequestOutcome {
+            result,
+            warnings: self.warnings,
+            annotations: self.annotations,
+            steps: self.steps,
+            field_errors: self.field_errors,
+            validating_errors: self.validating_errors,
+            findings: self.findings,
+        }
     }
 }

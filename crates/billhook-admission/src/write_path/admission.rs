@@ -52,6 +52,7 @@ pub type AdmissionOutcome = RequestOutcome<Accepted>;
 /// let body = br#"{"apiVersion": "example.com/v1", "kind": "Foo",
 ///     "metadata": {"name": "x"}, "spec": {"size": 4}}"#;
 /// let outcome = admission.admit_blocking(&ObjectRequest::create("v1", body));
+/// assert_eq!(outcome.field_errors.first().unwrap().field().to_string(), "spec.size");
 /// assert_eq!(
 ///     outcome.result.unwrap_err().to_string(),
 ///     "Foo.example.com \"x\" is invalid: spec.size: Invalid value: 4: spec.size in body should \

@@ -115,12 +115,15 @@ impl Attempt<'_> {
         run: &mut Run<'_>,
     ) -> Result<Written, Status> {
         let Attempt { incoming, stored, store, server_fields, .. } = *self;
-        let preparation = Preparation { incoming, before, server_fields };
+        let errors = Vec::new();
+        let mut preparation = Preparation { incoming, before, server_fields, errors };
         let mut resource = None;
-        run.prepare(&mut attributes, |attributes, warnings| {
+        let prepared = run.prepare(&mut attributes, |attributes, warnings| {
             resource = preparation.prepare(attributes, warnings)?;
             Ok(())
-        })?;
+        });
+        run.context.log.field_errors = preparation.errors;
+        prepared?;
         run.validate(&mut attributes).await?;
         if run.context.deadline.is_over() {
             return Err(Status::timeout());

@@ -37,13 +37,15 @@ pub(super) struct Preparation<'p> {
     pub(super) incoming: Incoming<'p>,
     pub(super) before: &'p Before,
     pub(super) server_fields: &'p (dyn Fn() -> ServerFields + Send + Sync),
+    /// The errors for which the object is refused.
+    pub(super) errors: Vec<FieldError>,
 }
 
 impl Preparation<'_> {
     /// Prepares and validates the object of a request. Returns the resource if the object of the
     /// request is not the resource itself.
     pub(super) fn prepare(
-        &self,
+        &mut self,
         attributes: &mut AdmissionAttributes,
         warnings: &mut Warnings,
     ) -> Result<Option<DeepValue>, Status> {
@@ -69,7 +71,7 @@ impl Preparation<'_> {
             }
             let version = self.incoming.version;
             let validation = version.validate_create(object, &ValidateOptions::default());
-            conclude(&validation, warnings)?;
+            self.conclude(&validation, warnings)?;
             return Ok(None);
         };
         self.check_revision(object, old, before.revision.as_deref())?;
@@ -103,7 +105,7 @@ impl Preparation<'_> {
     }
 
     fn prepare_update(
-        &self,
+        &mut self,
         object: &mut Value,
         old: &Value,
         warnings: &mut Warnings,
@@ -125,7 +127,13 @@ impl Preparation<'_> {
             keep_times_of_unchanged(object, old);
             version.validate_update(object, old, &options)
         };
-        conclude(&validation, warnings)
+        self.conclude(&validation, warnings)
+    }
+
+    fn conclude(&mut self, validation: &Validation, warnings: &mut Warnings) -> Result<(), Status> {
+        validation.warnings().iter().for_each(|warning| warnings.add(warning));
+        self.errors = validation.errors().to_vec();
+        validation.status().map_or(Ok(()), Err)
     }
 
     /// Prepares the update of a resource with rules of its own.
@@ -157,7 +165,7 @@ impl Preparation<'_> {
     }
 
     fn validate_by(
-        &self,
+        &mut self,
         strategy: &dyn Strategy,
         object: &Value,
         old: Option<&Value>,
@@ -183,7 +191,8 @@ impl Preparation<'_> {
         }
         let kind = &self.incoming.resource.kind;
         let name = metadata_text(object, "name");
-        Err(Status::invalid(&kind.group, &kind.kind, name, &findings.errors))
+        self.errors = findings.errors;
+        Err(Status::invalid(&kind.group, &kind.kind, name, &self.errors))
     }
 
     /// An update must be for the revision that is stored (RP-42). A `Scale` need not name one.
@@ -213,11 +222,6 @@ impl Preparation<'_> {
             _ => Ok(()),
         }
     }
-}
-
-fn conclude(validation: &Validation, warnings: &mut Warnings) -> Result<(), Status> {
-    validation.warnings().iter().for_each(|warning| warnings.add(warning));
-    validation.status().map_or(Ok(()), Err)
 }
 
 /// Restores the fields that an update cannot change, and those that it may leave out. One that the

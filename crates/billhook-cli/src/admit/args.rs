@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::options::{Format, Report, Validation};
+use crate::options::{FindingsFormat, Format, Report, Validation};
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
@@ -105,8 +105,10 @@ pub(crate) struct Admit {
     pub(crate) output: Format,
     /// Format of the report: text on standard error, or one JSON document on standard output that
     /// holds the objects too
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) findings: FindingsFormat,
     /// Print no steps, only warnings and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,

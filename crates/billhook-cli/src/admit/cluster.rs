@@ -16,6 +16,7 @@ use crate::input::{documents, readable_documents};
 use crate::matching::configurations;
 use crate::matching::namespaces::Namespaces;
 use crate::problem::{Place, Problem};
+use crate::setup::Setup;
 use crate::stored::Stored;
 
 /// A patch for all objects.
@@ -66,27 +67,27 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// Reads the files; what cannot be read is added to the problems.
+    /// Reads the files; what cannot be read is a problem.
     pub(crate) fn read(
         command: &Admit,
         crds: &Crds,
         kubernetes: KubernetesVersion,
-        problems: &mut Vec<Problem>,
+        setup: &mut Setup,
     ) -> Self {
         let mut namespaces = Namespaces::default();
         let configurations = match command.webhooks.as_slice() {
             [] => Vec::new(),
-            paths => configurations(paths, kubernetes, &mut namespaces, problems),
+            paths => configurations(paths, kubernetes, &mut namespaces, setup),
         };
-        namespaces.read(&command.namespace_labels, problems);
+        namespaces.read(&command.namespace_labels, &mut setup.problems);
         let (paths, namespace) = (&command.policies, &command.namespace);
-        let policies = Policies::read(paths, crds, &mut namespaces, namespace, problems);
-        let old = readable_documents(&command.old, problems);
+        let policies = Policies::read(paths, crds, &mut namespaces, namespace, setup);
+        let old = readable_documents(&command.old, &mut setup.problems);
         let old = Stored::new(old, &command.namespace);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {
             Ok(patch) => patch,
             Err(problem) => {
-                problems.push(*problem);
+                setup.problems.push(*problem);
                 None
             }
         };

@@ -3,7 +3,9 @@
 
 pub(crate) mod args;
 mod cluster;
+mod found;
 mod json;
+mod printer;
 mod progress;
 mod text;
 
@@ -12,24 +14,26 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use billhook::apply::ManagedFields;
-use billhook::{CrdVersion, KubernetesVersion, UserInfo};
-use billhook_admission::{
-    Accepted, Admission, AdmissionOutcome, Chain, ObjectRequest, RequestOptions, StoredObject,
-};
+use billhook::{CrdVersion, DecodeOptions, FieldValidation, KubernetesVersion, UserInfo};
+use billhook_admission::{Accepted, Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
 use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
 
 use crate::admit::args::{Admit, Operation, Subresource};
 use crate::admit::cluster::Cluster;
-use crate::admit::json::JsonReport;
+use crate::admit::found::Telling;
+use crate::admit::printer::Printer;
 use crate::admit::progress::Waiting;
 use crate::allow;
-use crate::crds::{Crds, Used, version_named};
+use crate::crds::{Crd, Crds, Used, version_named};
+use crate::decode::from_request;
+use crate::findings::{self, About};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects};
-use crate::options::{Report, field_validation};
+use crate::options::field_validation;
 use crate::problem::{Place, Problem, Status};
-use crate::report::{self, Objects};
+use crate::report;
 use crate::resolving::resolver;
+use crate::setup::{Origins, Setup};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
@@ -40,32 +44,34 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let kubernetes = command.server.kubernetes(&config);
     let options = command.server.crd_options(&config);
     let inputs = [command.objects.as_slice(), &command.policies].concat();
-    let (crds, mut problems) = Crds::read(&command.crd, &config, &inputs, options);
+    let (crds, problems) = Crds::read(&command.crd, &config, &inputs, options);
+    let mut setup = Setup { problems, ..Setup::default() };
     let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
     if command.subresource.is_some() && !is_update {
         let message = "a subresource is only updated, neither created nor deleted";
-        problems.push(*Problem::unusable(Place::file("--subresource"), message));
+        setup.problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
-    let cluster = Cluster::read(command, &crds, kubernetes, &mut problems);
-    let worst = report::problems(&problems);
+    let cluster = Cluster::read(command, &crds, kubernetes, &mut setup);
+    let mut printer = Printer::new(command);
+    let worst = setup.tell(printer.collector())?;
     if worst > Status::Fine {
+        printer.finish()?;
         return Ok(worst);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let json = (command.report == Report::Json).then(JsonReport::new);
-    let used = Used::default();
-    let printer = Objects::new(command.output);
-    let (crds, cluster) = (&crds, &cluster);
-    let mut run = Run { command, kubernetes, crds, cluster, chain: None, used, printer, json };
+    let (crds, cluster, origins) = (&crds, &cluster, &setup.origins);
+    let (chain, used) = (None, Used::default());
+    let mut run = Run { command, kubernetes, crds, cluster, origins, chain, used, printer };
     let mut status = Status::Fine;
     for found in objects(&command.objects) {
         status = status.max(match found {
             Ok(document) => run.object(document, &runtime)?,
-            Err(problem) => run.tell(*problem, Identity::default())?,
+            Err(problem) => run.printer.problem(*problem, Identity::default())?,
         });
     }
-    run.json.map_or(Ok(()), JsonReport::finish)?;
-    cluster.namespaces.warn_of_assumed();
+    let mut printer = run.printer;
+    printer.remarks(cluster.namespaces.assumed().into_iter().collect())?;
+    printer.finish()?;
     Ok(status)
 }
 
@@ -75,24 +81,23 @@ struct Run<'r> {
     kubernetes: KubernetesVersion,
     crds: &'r Crds,
     cluster: &'r Cluster,
+    origins: &'r Origins,
     chain: Option<Chain>,
     used: Used,
-    printer: Objects,
-    /// The report for programs.
-    json: Option<JsonReport>,
+    printer: Printer<'r>,
 }
 
-impl Run<'_> {
-    /// Reports an object, or a file, that makes no request.
-    fn tell(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
-        report::problem(&problem);
-        let status = problem.status;
-        if let Some(json) = &mut self.json {
-            json.problem(problem, identity)?;
-        }
-        Ok(status)
-    }
+/// What an object meets on its way, beside its request.
+struct Prepared<'r> {
+    admission: Admission,
+    request: ObjectRequest,
+    crd: Crd<'r>,
+    version: CrdVersion,
+    /// The problem with decoding the object strictly.
+    undecodable: Option<Box<Problem>>,
+}
 
+impl<'r> Run<'r> {
     fn object(
         &mut self,
         document: Document,
@@ -102,17 +107,24 @@ impl Run<'_> {
         let identity = Identity::of(&document.value);
         let waiting = Arc::new(Waiting::default());
         let prepared = self.prepare(document, &identity, Arc::clone(&waiting));
-        let (admission, request) = match prepared {
+        let prepared = match prepared {
             Ok(prepared) => prepared,
-            Err(problem) => return self.tell(*problem, identity),
+            Err(problem) => return self.printer.problem(*problem, identity),
         };
+        let Prepared { admission, request, crd, version, undecodable } = prepared;
+        let notes = self.used.notes(&crd, &version, true);
+        self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
         let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
         if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
             && !self.command.show_managed_fields
         {
             ManagedFields::default().write_to(object);
         }
-        self.print(&outcome, &place, identity)
+        let schema = crd.schema(&version);
+        let about = About { place: &place, identity: &identity, schema: schema.as_ref() };
+        let telling = Telling { about, origins: self.origins, outcome: &outcome, undecodable };
+        let found = telling.findings();
+        self.printer.outcome(&outcome, found, &place, identity)
     }
 
     /// The write path for an object, and the request to send along it.
@@ -121,7 +133,7 @@ impl Run<'_> {
         document: Document,
         identity: &Identity,
         waiting: Arc<Waiting>,
-    ) -> Result<(Admission, ObjectRequest), Box<Problem>> {
+    ) -> Result<Prepared<'r>, Box<Problem>> {
         let place = document.place.clone();
         let command = self.command;
         let (api_version, kind) = type_meta(&document.value, identity, &place)?;
@@ -144,12 +156,22 @@ impl Run<'_> {
             false => problem,
         })?;
         let version = version_named(&crd, command.version.as_deref().unwrap_or(own), &place)?;
-        let notes = self.used.notes(&crd, &version, true);
-        notes.iter().for_each(|note| report::warning(note));
         let chain = self.chain()?.observer(waiting);
         let stored = old.map(json);
+        let undecodable = self.undecodable(&version, &document);
         let request = self.request(&version, document, stored, identity)?;
-        Ok((Admission::new(crd.definition.clone(), chain), request))
+        let admission = Admission::new(crd.definition.clone(), chain);
+        Ok(Prepared { admission, request, crd, version, undecodable })
+    }
+
+    /// The problem of a strict server with decoding an object: it tells the fields one by one.
+    fn undecodable(&self, version: &CrdVersion, document: &Document) -> Option<Box<Problem>> {
+        let validation = field_validation(self.command.field_validation);
+        if validation != FieldValidation::Strict || self.command.patch.is_some() {
+            return None;
+        }
+        let options = DecodeOptions::default().field_validation(validation);
+        from_request(version, document.clone(), &options).err()
     }
 
     /// The chain, which is made once.
@@ -221,7 +243,7 @@ impl Run<'_> {
             .fold(UserInfo::named(&command.user), |user, group| user.group(group));
         request.options = RequestOptions::default()
             .deadline(Instant::now() + Duration::from_secs(command.timeout))
-            .trace(!command.quiet || command.report == Report::Json)
+            .trace(true)
             .check_idempotence(command.check_idempotence);
         Ok(request)
     }
@@ -236,28 +258,6 @@ impl Run<'_> {
             Problem::unusable(place, text)
         })?;
         Ok(caller.admission_configuration(configuration))
-    }
-
-    fn print(
-        &mut self,
-        outcome: &AdmissionOutcome,
-        place: &Place,
-        identity: Identity,
-    ) -> io::Result<Status> {
-        if let Some(json) = &mut self.json {
-            json.outcome(outcome, place.clone(), identity)?;
-            let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
-            return Ok(if is_fine { Status::Fine } else { Status::Refused });
-        }
-        text::outcome(outcome, place, &identity, self.command);
-        let accepted = match &outcome.result {
-            Ok(accepted) => accepted,
-            Err(_) => return Ok(Status::Refused),
-        };
-        if let Some(object) = &accepted.returned {
-            self.printer.print(object)?;
-        }
-        Ok(if outcome.findings.is_empty() { Status::Fine } else { Status::Refused })
     }
 }
 

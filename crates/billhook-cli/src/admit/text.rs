@@ -6,11 +6,12 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::DecisionReason;
 use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
+use billhook_findings::Finding;
 
 use crate::admit::args::Admit;
-use crate::apply::CONFLICT_HELP;
+use crate::findings;
 use crate::identity::Identity;
-use crate::problem::{Place, Problem};
+use crate::problem::Place;
 use crate::report::{self, ERROR, WARNING, visible};
 
 const FINE: Style = AnsiColor::Green.on_default().bold();
@@ -21,6 +22,7 @@ pub(crate) fn outcome(
     outcome: &AdmissionOutcome,
     place: &Place,
     identity: &Identity,
+    found: &[Finding],
     command: &Admit,
 ) {
     let mut text = String::new();
@@ -37,33 +39,12 @@ pub(crate) fn outcome(
         }
         report::to_stderr(&text);
     }
-    for warning in outcome.warnings.texts() {
-        report::warning(&format!("{place}: {warning}"));
-    }
+    report::to_stderr(&findings::text(found));
     for finding in &outcome.findings {
-        let mut text = format!(
-            "{place}: webhook `{}` of `{}` is not idempotent",
-            finding.hook, finding.configuration
-        );
-        if let Some(error) = &finding.error {
-            let _ = write!(text, ": called on its own output it fails: {error}");
-        }
-        report::warning(&text);
-        let mut changes = String::new();
+        let mut changes = format!("changes of `{}`:\n", visible(&finding.hook));
         finding.changes.iter().for_each(|change| add_change(&mut changes, change));
         report::to_stderr(&changes);
     }
-    if let Err(status) = &outcome.result {
-        let mut problem = Problem::refused(place.clone(), status.message.clone());
-        problem.help = is_conflict(status).then(|| CONFLICT_HELP.to_owned());
-        report::problem(&problem);
-    }
-}
-
-/// Whether others own fields that an apply changes (SA-80).
-fn is_conflict(status: &billhook::Status) -> bool {
-    let mut causes = status.details.iter().flat_map(|details| &details.causes);
-    causes.any(|cause| cause.reason == "FieldManagerConflict")
 }
 
 /// Code and reason of a status.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::options::{Report, read_stdin_once};
+use crate::options::{FindingsFormat, Report, read_stdin_once};
 use crate::server::Server;
 
 pub(crate) const MATCH_HELP: &str = "\
@@ -65,11 +65,13 @@ pub(crate) struct Match {
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Show every step for the webhook with this name
-    #[arg(long, value_name = "WEBHOOK")]
+    #[arg(long, value_name = "WEBHOOK", conflicts_with = "format")]
     pub(crate) explain: Option<String>,
     /// Format of the report: text, or one JSON document with every step
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text)]
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
     pub(crate) report: Report,
+    #[command(flatten)]
+    pub(crate) findings: FindingsFormat,
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT")]
     pub(crate) objects: Vec<PathBuf>,

@@ -12,16 +12,15 @@ use std::path::PathBuf;
 use billhook::KubernetesVersion;
 use billhook::webhook::{
     AdmissionAttributes, CompiledWebhook, ConfigurationKind, EquivalentResources, MatchContext,
-    ValidationOptions, WebhookConfiguration, WebhookSet,
+    WebhookConfiguration, WebhookSet,
 };
 
 use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::problem::{Place, Problem, Status, nothing};
-use crate::report::{
-    problem as print_problem, problems as print_problems, refused_by_server, warning,
-};
+use crate::report::problems as print_problems;
+use crate::setup::Setup;
 use args::Match;
 use namespaces::Namespaces;
 use report::Printer;
@@ -30,40 +29,39 @@ use subject::{Decided, is_named};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
-    let mut problems = Vec::new();
+    let mut setup = Setup::default();
     let mut namespaces = Namespaces::default();
     let config = match command.server.config(&command.objects) {
         Ok(config) => config,
         Err(problem) => return Ok(print_problems(&[*problem])),
     };
     let kubernetes = command.server.kubernetes(&config);
-    let configurations =
-        configurations(&command.webhooks, kubernetes, &mut namespaces, &mut problems);
-    namespaces.read(&command.namespace_labels, &mut problems);
+    let configurations = configurations(&command.webhooks, kubernetes, &mut namespaces, &mut setup);
+    namespaces.read(&command.namespace_labels, &mut setup.problems);
     let options = command.server.crd_options(&config);
     let (crds, found) = Crds::read(&command.crd, &config, &command.objects, options);
     let are_given = !command.crd.is_empty() || !config.crds().is_empty();
     let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
     if crds.is_some() {
-        problems.extend(found);
-    }
-    let mut status = print_problems(&problems);
-    if status == Status::Unusable {
-        return Ok(status);
+        setup.problems.extend(found);
     }
     let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
     let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
     if let Some(name) = &command.explain
         && !sets.iter().flat_map(WebhookSet::hooks).any(|hook| is_named(hook, name))
     {
-        print_problem(&unknown_webhook(command, &sets, name));
-        return Ok(Status::Unusable);
+        setup.problems.push(unknown_webhook(command, &sets, name));
+    }
+    let mut printer = Printer::new(command);
+    let mut status = setup.tell(printer.collector())?;
+    if status == Status::Unusable {
+        printer.finish()?;
+        return Ok(status);
     }
     let mut registry = EquivalentResources::built_in();
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
-    let mut printer = Printer::new(command);
     let conditions =
         allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
     let requests = Requests { command, crds: crds.as_ref(), registry: &registry };
@@ -76,13 +74,12 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
                 Vec::new()
             }
         };
-        let is_refused = |decided: &Decided<'_>| report::is_refused(decided.trace.decision());
-        if decided.iter().any(is_refused) {
+        if decided.iter().any(|decided| report::refusal(decided).is_some()) {
             status = status.max(Status::Refused);
         }
-        printer.add(&subject, &decided)?;
+        printer.add(&subject, &decided, &setup.origins)?;
     }
-    namespaces.warn_of_assumed();
+    printer.add_remark(namespaces.assumed())?;
     printer.finish()?;
     Ok(status)
 }
@@ -101,16 +98,16 @@ fn decide<'h>(
     sets.iter().flat_map(of_set).collect()
 }
 
-/// Reads the configurations; what a server would refuse is used all the same, with a warning.
+/// Reads the configurations; what a server would refuse is used all the same, with a remark.
 /// Namespaces may stand beside them.
 pub(crate) fn configurations(
     paths: &[PathBuf],
     kubernetes: KubernetesVersion,
     namespaces: &mut Namespaces,
-    problems: &mut Vec<Problem>,
+    setup: &mut Setup,
 ) -> Vec<WebhookConfiguration> {
     let mut found = Vec::new();
-    let mut add = |document: &Document| {
+    let mut add = |document: &Document, setup: &mut Setup| {
         if !WebhookConfiguration::is_configuration(&document.value) {
             return namespaces.add_object(document).map(|_| ());
         }
@@ -118,27 +115,19 @@ pub(crate) fn configurations(
         let (configuration, unknown) =
             read.map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
         let configuration = configuration.kubernetes(kubernetes);
-        warn(&document.place, &configuration, &unknown);
+        setup.add_webhooks(document, &configuration, &unknown);
         found.push(configuration);
         Ok(())
     };
     for document in documents(paths) {
-        if let Err(problem) = document.and_then(|document| add(&document)) {
-            problems.push(*problem);
+        if let Err(problem) = document.and_then(|document| add(&document, setup)) {
+            setup.problems.push(*problem);
         }
     }
-    if found.is_empty() && problems.is_empty() {
-        problems.push(*nothing(paths, "no webhook configuration here"));
+    if found.is_empty() && setup.problems.is_empty() {
+        setup.problems.push(*nothing(paths, "no webhook configuration here"));
     }
     found
-}
-
-fn warn(place: &Place, configuration: &WebhookConfiguration, unknown: &[String]) {
-    let check = configuration.check(&ValidationOptions::default());
-    for text in unknown.iter().chain(&check.warnings) {
-        warning(&format!("{place}: {text}"));
-    }
-    refused_by_server(place, "configuration", &check.errors);
 }
 
 fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {

@@ -7,12 +7,13 @@ use std::sync::{Mutex, PoisonError};
 
 use billhook::label_selector::{LabelSelector, Operator, Selector};
 use billhook::webhook::{NamespaceError, NamespaceLabels};
+use billhook_findings::{Finding, Severity};
 use serde_json::{Value, json};
 
 use crate::crds::list;
+use crate::findings::ASSUMED;
 use crate::input::{Document, documents};
 use crate::problem::{Place, Problem};
-use crate::report::warning;
 
 /// The label that a server gives every namespace.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";
@@ -94,22 +95,25 @@ impl Namespaces {
         self.known.insert(name.to_owned(), labels);
     }
 
-    /// Warns of the namespaces that something had to be assumed of.
-    pub(crate) fn warn_of_assumed(&self) {
+    /// A warning of the namespaces that something had to be assumed of.
+    pub(crate) fn assumed(&self) -> Option<Finding> {
         let assumed = self.assumed.lock().unwrap_or_else(PoisonError::into_inner);
         let assumed: Vec<&String> = assumed.iter().collect();
-        match assumed.as_slice() {
-            [] => {}
-            [name] => warning(&format!(
-                "namespace `{name}` is taken to have no labels but the one with its name; \
-                 `--namespace-labels {name}:key=value` gives it others"
-            )),
-            names => warning(&format!(
-                "namespaces {} are taken to have no labels but those with their names; \
-                 `--namespace-labels NAME:key=value` gives them others",
-                list(names)
-            )),
-        }
+        let (text, help) = match assumed.as_slice() {
+            [] => return None,
+            [name] => (
+                format!("namespace `{name}` is taken to have no labels but the one with its name"),
+                format!("`--namespace-labels {name}:key=value` gives it others"),
+            ),
+            names => (
+                format!(
+                    "namespaces {} are taken to have no labels but those with their names",
+                    list(names)
+                ),
+                "`--namespace-labels NAME:key=value` gives them others".to_owned(),
+            ),
+        };
+        Some(Finding::new(Severity::Warning, ASSUMED, text).help(help))
     }
 }
 

@@ -4,42 +4,91 @@ use std::fmt::Write as _;
 use std::io::{self, Write as _};
 
 use anstyle::{AnsiColor, Style};
-use billhook::webhook::{ConfigurationKind, Decision};
+use billhook::Status as Answer;
+use billhook::webhook::{ConfigurationKind, Decision, DecisionReason};
+use billhook_findings::{Finding, Severity};
 use serde_json::Value;
 
 use super::args::Match;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named};
+use crate::findings::{self, About, Collector};
 use crate::json::{Fields, Items, error};
 use crate::options::Report;
 use crate::problem::Problem;
-use crate::report::{problem as print_problem, visible};
+use crate::report::{answer, problem as print_problem, to_stderr, visible};
+use crate::setup::Origins;
 
 const HEADER: Style = Style::new().bold();
 
 /// Prints decisions as they come.
 pub(super) struct Printer<'c> {
     command: &'c Match,
-    /// The report for programs.
-    items: Option<Items>,
+    form: Form,
     /// Whether anything was printed already.
     started: bool,
 }
 
+/// Where decisions go.
+enum Form {
+    Text,
+    Json(Items),
+    Findings(Collector),
+    Status,
+}
+
 impl<'c> Printer<'c> {
     pub(super) fn new(command: &'c Match) -> Self {
-        let is_json = command.report == Report::Json;
-        let items = is_json.then(|| Items::new("MatchReport"));
-        Printer { command, items, started: false }
+        let form = match (command.findings.given(), command.report) {
+            _ if command.findings.is_status() => Form::Status,
+            (Some(format), _) => Form::Findings(Collector::new(format)),
+            (None, Report::Json) => Form::Json(Items::new("MatchReport")),
+            (None, Report::Text) => Form::Text,
+        };
+        Printer { command, form, started: false }
     }
 
-    pub(super) fn add(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
-        if let Err(problem) = &subject.request {
+    pub(super) fn collector(&mut self) -> Option<&mut Collector> {
+        match &mut self.form {
+            Form::Findings(collector) => Some(collector),
+            _ => None,
+        }
+    }
+
+    /// Adds what is to be told at the end.
+    pub(super) fn add_remark(&mut self, remark: Option<Finding>) -> io::Result<()> {
+        let Some(remark) = remark else { return Ok(()) };
+        match self.collector() {
+            Some(collector) => collector.add_findings(vec![remark]),
+            None => {
+                to_stderr(&findings::text([&remark]));
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn add(
+        &mut self,
+        subject: &Subject,
+        decided: &[Decided<'_>],
+        origins: &Origins,
+    ) -> io::Result<()> {
+        if let (Err(problem), false) = (&subject.request, self.collector().is_some()) {
             print_problem(problem);
         }
-        if let Some(items) = &mut self.items {
-            return items.add(item(subject, decided));
+        match &mut self.form {
+            Form::Text => self.text(subject, decided),
+            Form::Json(items) => items.add(item(subject, decided)),
+            Form::Findings(collector) => {
+                let found = found(subject, decided, origins);
+                collector.add(&subject.place, &subject.identity, found, false)
+            }
+            // A client gets the first answer that refuses its request.
+            Form::Status => answer(decided.iter().find_map(|decided| refusal(decided))),
         }
+    }
+
+    fn text(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
         let Ok(request) = &subject.request else { return Ok(()) };
         let mut text = String::new();
         if std::mem::replace(&mut self.started, true) {
@@ -58,7 +107,54 @@ impl<'c> Printer<'c> {
     }
 
     pub(super) fn finish(self) -> io::Result<()> {
-        self.items.map_or(Ok(()), Items::finish)
+        match self.form {
+            Form::Text | Form::Status => Ok(()),
+            Form::Json(items) => items.finish(),
+            Form::Findings(collector) => collector.finish(),
+        }
+    }
+}
+
+/// The answer to the request if matching itself refuses it.
+pub(super) fn refusal<'d>(decided: &'d Decided<'_>) -> Option<&'d Answer> {
+    match decided.trace.decision() {
+        Decision::Rejected(_, answer) => Some(answer),
+        _ => None,
+    }
+}
+
+/// The problem with a request, or the webhooks that refuse it or fail before they are called.
+fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origins) -> Vec<Finding> {
+    let (place, identity) = (&subject.place, &subject.identity);
+    let about = About { place, identity, schema: None };
+    if let Err(problem) = &subject.request {
+        return about.problem(problem);
+    }
+    let found = decided.iter().filter_map(|Decided { hook, trace }| {
+        let origin = |field: &str, text: &str| {
+            origins.webhook(hook.kind(), (hook.configuration(), hook.name()), field, text)
+        };
+        Some(match trace.decision() {
+            Decision::Rejected(reason, answer) => about
+                .whole(Severity::Error, rule(*reason), &answer.message)
+                .because(origin("name", "this webhook cannot be matched")),
+            Decision::Skipped(reason @ DecisionReason::MatchConditionErrorIgnored) => about
+                .whole(Severity::Warning, rule(*reason), &trace.summary().unwrap_or_default())
+                .because(origin("failurePolicy", "failures are ignored here")),
+            _ => return None,
+        })
+    });
+    found.collect()
+}
+
+/// The rule by which a webhook is left out, or refuses a request, because something fails.
+fn rule(reason: DecisionReason) -> &'static str {
+    match reason {
+        DecisionReason::NamespaceNotFound | DecisionReason::NamespaceError => "WM-16",
+        DecisionReason::SelectorUnparsable => "WM-12",
+        DecisionReason::UnknownKind => "WM-52",
+        DecisionReason::ConversionFailed => "WM-54",
+        _ => "WM-80",
     }
 }
 
@@ -111,11 +207,6 @@ fn word(decision: &Decision) -> (Style, &'static str) {
         _ => (AnsiColor::Red, "refused"),
     };
     (color.on_default(), word)
-}
-
-/// Whether matching itself refuses the request.
-pub(super) fn is_refused(decision: &Decision) -> bool {
-    matches!(decision, Decision::Rejected(..))
 }
 
 /// Describes the call of a webhook.

@@ -12,6 +12,7 @@ use serde::de::{Deserializer, Error as _};
 
 use crate::advice::POLICY_ADVICE;
 use crate::explain::Book;
+use crate::findings::OWN_RULES;
 use crate::input::read_file;
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem};
@@ -69,9 +70,9 @@ impl TryFrom<String> for RuleId {
 
 /// Whether findings may have a rule: one of the book, a reason of a server, or our own.
 pub(super) fn is_rule(id: &str) -> bool {
-    let own = ["refused", "server-warning", POLICY_ADVICE, super::UNUSED];
     id.starts_with("FieldValue")
-        || own.contains(&id)
+        || OWN_RULES.contains(&id)
+        || [POLICY_ADVICE, super::UNUSED].contains(&id)
         || Book::read().rules().any(|rule| rule.id == id)
 }
 

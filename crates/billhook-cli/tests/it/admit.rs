@@ -45,6 +45,10 @@ cases! {
     admit_policies_unusable: "admit --crd fixtures/crds --policies - fixtures/objects/backup-clean.json"
         < ["apiVersion: admissionregistration.k8s.io/v1\nkind: MutatingAdmissionPolicy\nspec: 3"];
     admit_policies_missing: "admit --crd fixtures/crds --policies fixtures/objects fixtures/objects/backup-clean.json";
+    admit_unusable_webhooks_ndjson: "admit --format ndjson --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
+        < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
+    admit_unknown_kind_concise: "admit --format concise --crd fixtures/crds fixtures/match/pod.yaml fixtures/match/pod.yaml fixtures/objects/nope.yaml";
+    admit_two_forms: "admit --format json --report json --crd fixtures/crds fixtures/objects";
     admit_unusable_webhooks: "admit --crd fixtures/crds --webhooks - fixtures/objects/backup-clean.json"
         < ["{apiVersion: admissionregistration.k8s.io/v1, kind: MutatingWebhookConfiguration, webhooks: 3}"];
 }
@@ -100,6 +104,8 @@ fn policies() {
     let (few, more) = (database.replace("4", "3"), database);
     snapshot!("admit_policy_allows", &under_quota("-n shop", &few));
     snapshot!("admit_policy_denies", &under_quota("-n shop", more));
+    snapshot!("admit_policy_denies_ndjson", &under_quota("-n shop --format ndjson", more));
+    snapshot!("admit_policy_denies_status", &under_quota("-n shop --format status", more));
     snapshot!("admit_policy_denies_json", &under_quota("-n shop --report json", more));
     snapshot!("admit_policy_without_parameters", &under_quota("-n lab", &few));
 }
@@ -232,6 +238,13 @@ with_webhooks! {
     admit_denied: "" "-" < denied();
     admit_invalid: "" "-" < changed().replace("keepLast: 3", "keepLast: -3");
     admit_strict: "" "--field-validation strict fixtures/objects/backup.yaml";
+    admit_strict_human: "" "--field-validation strict --format human fixtures/objects/backup.yaml";
+    admit_invalid_human: "" "--format human -" < changed().replace("keepLast: 3", "keepLast: -3");
+    admit_denied_human: "" "--format human -" < denied();
+    admit_denied_status: "" "--format status -" < denied();
+    admit_closed_concise: ":close" "--format concise fixtures/objects/backup-clean.json";
+    admit_idempotence_human: "" "--check-idempotence --format human fixtures/objects/backup.yaml";
+    admit_several_junit: "" "--format junit -" < format!("{OBJECT}---{}---{OBJECT}", denied());
     admit_timeout: ":never" "--quiet --timeout 1 fixtures/objects/backup-clean.json";
     admit_uid: ":uid" "--quiet fixtures/objects/backup-clean.json";
     admit_redirect: ":redirect" "--quiet fixtures/objects/backup-clean.json";

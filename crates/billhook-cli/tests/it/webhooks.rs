@@ -39,6 +39,15 @@ cases! {
         < [WEBHOOKS.replace("SELECTOR", "{matchExpressions: [{key: a, operator: Like}]}")];
     match_refused_json: "match --report json --webhooks - fixtures/match/pod.yaml"
         < [WEBHOOKS.replace("SELECTOR", "{matchExpressions: [{key: a, operator: Like}]}")];
+    match_refused_human: "match --format human --webhooks - fixtures/match/pod.yaml"
+        < [WEBHOOKS.replace("SELECTOR", "{matchExpressions: [{key: a, operator: Like}]}")];
+    match_refused_ndjson: "match --format ndjson --webhooks - fixtures/match/pod.yaml"
+        < [WEBHOOKS.replace("SELECTOR", "{matchExpressions: [{key: a, operator: Like}]}")];
+    match_refused_status: "match --format status --webhooks - fixtures/match/pod.yaml"
+        < [WEBHOOKS.replace("SELECTOR", "{matchExpressions: [{key: a, operator: Like}]}")];
+    match_ignored_concise: "match --format concise --webhooks - --allow get --namespace-labels shop:a=b fixtures/match/pod.yaml"
+        < [ASKS.replace("object.kind == \"Pod\"", "object.none == 1").replace("sideEffects", "failurePolicy: Ignore\n  sideEffects")];
+    match_unknown_kind_json: "match --format json --webhooks fixtures/match/webhooks.yaml fixtures/objects/backup-clean.json";
     match_unreadable_configuration: "match --webhooks - fixtures/match/pod.yaml"
         < [WEBHOOKS.replace("SELECTOR", "[]")];
     match_unknown_webhook: "match --webhooks fixtures/match/webhooks.yaml --explain policy fixtures/match/pod.yaml";

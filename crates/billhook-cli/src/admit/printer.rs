@@ -1,0 +1,118 @@
+//! Where the outcomes of requests go: text and objects for people, or a format for programs.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use billhook_admission::AdmissionOutcome;
+use billhook_findings::Finding;
+
+use crate::admit::args::Admit;
+use crate::admit::json::JsonReport;
+use crate::admit::text;
+use crate::findings::{self, About, Collector};
+use crate::identity::Identity;
+use crate::options::Report;
+use crate::problem::{Place, Problem, Status};
+use crate::report::{self, Objects};
+
+/// Prints outcomes as they come.
+pub(super) struct Printer<'r> {
+    command: &'r Admit,
+    form: Form,
+    /// The things that are told only once.
+    told: BTreeSet<String>,
+}
+
+enum Form {
+    Text(Objects),
+    Json(JsonReport),
+    Findings(Collector),
+    Status,
+}
+
+impl<'r> Printer<'r> {
+    pub(super) fn new(command: &'r Admit) -> Self {
+        let form = match (command.findings.given(), command.report) {
+            _ if command.findings.is_status() => Form::Status,
+            (Some(format), _) => Form::Findings(Collector::new(format)),
+            (None, Report::Json) => Form::Json(JsonReport::new()),
+            (None, Report::Text) => Form::Text(Objects::new(command.output)),
+        };
+        Printer { command, form, told: BTreeSet::new() }
+    }
+
+    pub(super) fn collector(&mut self) -> Option<&mut Collector> {
+        match &mut self.form {
+            Form::Findings(collector) => Some(collector),
+            _ => None,
+        }
+    }
+
+    /// Prints what is not about an object.
+    pub(super) fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<()> {
+        match self.collector() {
+            _ if remarks.is_empty() => Ok(()),
+            Some(collector) => collector.add_findings(remarks),
+            None => {
+                report::to_stderr(&findings::text(&remarks));
+                Ok(())
+            }
+        }
+    }
+
+    /// Prints an object, or a file, that makes no request.
+    pub(super) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
+        let status = problem.status;
+        let is_told = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
+        if let Form::Findings(collector) = &mut self.form {
+            let place = &problem.place;
+            let about = About { place, identity: &identity, schema: None };
+            collector.add(place, &identity, about.problem(&problem), is_told)?;
+            return Ok(status);
+        }
+        if !is_told {
+            report::problem(&problem);
+        }
+        if let Form::Json(json) = &mut self.form {
+            json.problem(problem, identity)?;
+        }
+        Ok(status)
+    }
+
+    /// Prints an outcome, and what was found in it.
+    pub(super) fn outcome(
+        &mut self,
+        outcome: &AdmissionOutcome,
+        found: Vec<Finding>,
+        place: &Place,
+        identity: Identity,
+    ) -> io::Result<Status> {
+        match &mut self.form {
+            Form::Json(json) => json.outcome(outcome, place.clone(), identity)?,
+            Form::Findings(collector) => collector.add(place, &identity, found, false)?,
+            Form::Status => {
+                report::client_warnings(&outcome.warnings.texts());
+                report::answer(outcome.result.as_ref().err())?;
+            }
+            Form::Text(objects) => {
+                text::outcome(outcome, place, &identity, &found, self.command);
+                if let Ok(accepted) = &outcome.result
+                    && let Some(object) = &accepted.returned
+                {
+                    objects.print(object)?;
+                }
+            }
+        }
+        let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
+        Ok(if is_fine { Status::Fine } else { Status::Refused })
+    }
+
+    /// Prints what has not been printed.
+    pub(super) fn finish(self) -> io::Result<()> {
+        match self.form {
+            Form::Text(_) | Form::Status => Ok(()),
+            Form::Json(json) => json.finish(),
+            Form::Findings(collector) => collector.finish(),
+        }
+    }
+}
