@@ -1,4 +1,4 @@
-//! What a run knows before its first object: problems with the files, remarks about webhook
+//! The state of a run before its first object: problems with the files, remarks about webhook
 //! configurations and policies, and where those are written.
 
 use std::collections::BTreeMap;

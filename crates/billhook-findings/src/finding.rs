@@ -57,7 +57,7 @@ pub struct Label {
 }
 
 impl Label {
-    /// Creates a label for a field of a document; `None` if there is no such field.
+    /// Creates a label for a field of a document; `None` if the document does not have the field.
     pub fn new(place: &Place, path: FieldPath, text: impl Into<String>) -> Option<Self> {
         let found = place.find(&path).filter(|found| found.is_exact)?;
         let source = place.source.clone();

@@ -29,7 +29,7 @@ const MUTATION_FAILED: &str = "PO-85";
 /// The rule on fields that others own.
 const CONFLICT: &str = "SA-80";
 
-/// What there is to be told of an outcome.
+/// An outcome, with everything that explains it.
 pub(super) struct Telling<'t> {
     pub(super) about: About<'t>,
     pub(super) origins: &'t Origins,

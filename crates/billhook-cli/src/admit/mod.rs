@@ -87,7 +87,7 @@ struct Run<'r> {
     printer: Printer<'r>,
 }
 
-/// What an object meets on its way, beside its request.
+/// An object that can be sent: the request, and its way.
 struct Prepared<'r> {
     admission: Admission,
     request: ObjectRequest,
