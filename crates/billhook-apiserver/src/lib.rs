@@ -13,6 +13,7 @@ mod discovery;
 mod future;
 mod kinds;
 mod openapi;
+mod protobuf;
 mod request;
 mod response;
 mod rest;

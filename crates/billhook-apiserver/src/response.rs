@@ -14,7 +14,8 @@ use http::{HeaderValue, StatusCode, header};
 use http_body::Frame;
 use serde::Serialize;
 
-use crate::request::{Accepted, MediaType, Request};
+use crate::protobuf;
+use crate::request::{Accepted, MediaType, Request, negotiate_plain, prefers_protobuf};
 
 /// The answer to a request.
 pub type Response = http::Response<Body>;
@@ -126,24 +127,68 @@ impl Form {
 
     /// Answers with the status of a failure or a success.
     pub(crate) fn status(self, status: &Status) -> Response {
-        let code = u16::try_from(status.code).ok().filter(|code| *code != 0).unwrap_or(200);
-        let code = StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        let mut response = self.json(code, &status_json(status));
-        let retry = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
-        if retry > 0 {
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry));
-        }
+        let mut response = self.json(code_of(status), &status_json(status));
+        say_when_to_retry(&mut response, status);
         response
     }
 
     fn text(self, code: StatusCode, text: String) -> Response {
-        let mut response = http::Response::new(Body::whole(text));
-        *response.status_mut() = code;
-        let headers = response.headers_mut();
-        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.media_type.name()));
-        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
-        response
+        response(code, self.media_type.name(), text)
     }
+}
+
+/// How a client wants failures.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum FailureForm {
+    Text(Form),
+    Protobuf,
+}
+
+impl FailureForm {
+    /// The form of failures of a request, which have no other form than the plain one (RE-17).
+    pub(crate) fn of(request: &Request) -> Self {
+        let accept = request.header("accept");
+        if prefers_protobuf(accept) {
+            return FailureForm::Protobuf;
+        }
+        let accepted = negotiate_plain(accept);
+        let form = accepted.map_or_else(Form::fallback, |accepted| Form::of(request, &accepted));
+        FailureForm::Text(form)
+    }
+
+    /// Answers with a failure.
+    pub(crate) fn status(self, status: &Status) -> Response {
+        match self {
+            FailureForm::Text(form) => form.status(status),
+            FailureForm::Protobuf => {
+                let type_ = "application/vnd.kubernetes.protobuf";
+                let mut response = response(code_of(status), type_, protobuf::status(status));
+                say_when_to_retry(&mut response, status);
+                response
+            }
+        }
+    }
+}
+
+fn code_of(status: &Status) -> StatusCode {
+    let code = u16::try_from(status.code).ok().filter(|code| *code != 0).unwrap_or(200);
+    StatusCode::from_u16(code).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn say_when_to_retry(response: &mut Response, status: &Status) {
+    let retry = status.details.as_ref().map_or(0, |details| details.retry_after_seconds);
+    if retry > 0 {
+        response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry));
+    }
+}
+
+fn response(code: StatusCode, type_: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = http::Response::new(Body::whole(body));
+    *response.status_mut() = code;
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
+    response
 }
 
 /// A status as it is sent, its members in declared order (RE-14).

@@ -20,19 +20,33 @@ pub(crate) fn belongs_to(types: &TypeMeta, crd: &CustomResourceDefinition) -> bo
     types.group == crd.group() && types.kind == crd.kind()
 }
 
+/// A body, and the text of it that messages show.
+#[derive(Clone, Copy)]
+pub(crate) struct BodyText<'b> {
+    pub(crate) bytes: &'b [u8],
+    pub(crate) shown: &'b [u8],
+}
+
+impl<'b> BodyText<'b> {
+    pub(crate) fn of(body: &'b [u8]) -> Self {
+        BodyText { bytes: body, shown: body }
+    }
+}
+
 /// RP-10, steps 1 and 2: reads the API version and kind as the server does before it decodes an
 /// object.
 pub(crate) fn type_meta_of_body(
     object: &Value,
-    body: Option<&[u8]>,
+    body: Option<BodyText<'_>>,
     kind: &str,
 ) -> Result<TypeMeta, DecodeError> {
-    let refuse = |error: String| DecodeError::unrecognized(kind, error, body);
+    let refuse =
+        |error: String| DecodeError::unrecognized(kind, error, body.map(|body| body.bytes));
     let found = TypeMeta::of_object(object).map_err(|error| refuse(error.to_string()))?;
     if found.kind.is_empty() {
         let shown = body.map_or_else(
             || crate::to_json(object),
-            |body| String::from_utf8_lossy(body).into_owned(),
+            |body| String::from_utf8_lossy(body.shown).into_owned(),
         );
         return Err(refuse(format!("Object 'Kind' is missing in '{shown}'")));
     }

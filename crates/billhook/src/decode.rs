@@ -10,7 +10,7 @@ use billhook_decode::{Decoder, JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::coerce_object::{Clean, type_meta_of_body, type_meta_of_stored};
+use crate::coerce_object::{BodyText, Clean, type_meta_of_body, type_meta_of_stored};
 use crate::crd::CrdVersion;
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
@@ -200,9 +200,12 @@ impl CrdVersion {
     ) -> Result<Decoded, DecodeError> {
         let kind = self.definition().kind();
         let Read { mut object, entries, converted } = read(body, options.format, kind)?;
-        let shown = converted.as_ref().map_or(body, String::as_bytes);
+        // Who validates fields reads YAML itself, others the JSON that is made of it.
+        let ignores = options.field_validation == FieldValidation::Ignore;
+        let shown = converted.as_ref().filter(|_| ignores).map_or(body, String::as_bytes);
+        let body = BodyText { bytes: body, shown };
         let (strict_errors, changes, omitted_changes) =
-            self.decode_object(&mut object, entries, Some(shown), options)?;
+            self.decode_object(&mut object, entries, Some(body), options)?;
         Ok(Decoded { object, strict_errors, changes, omitted_changes })
     }
 
@@ -225,7 +228,7 @@ impl CrdVersion {
         &self,
         object: &mut Value,
         duplicates: Vec<String>,
-        body: Option<&[u8]>,
+        body: Option<BodyText<'_>>,
         options: &DecodeOptions,
     ) -> Result<(Vec<String>, Vec<Change>, usize), DecodeError> {
         let crd = self.definition();
@@ -249,12 +252,14 @@ impl CrdVersion {
         cleaned.defaults.map_err(|error| refuse(error.to_string()))?;
         let expected = self.api_version();
         // No server serves a version without a name.
-        if found.api_version != expected || found.version.is_empty() {
+        let is_expected = found.api_version == expected && !found.version.is_empty();
+        if !is_expected && !options.any_version {
             let found = &found.api_version;
-            return Err(DecodeError::wrong_version(format!(
+            let message = format!(
                 "the API version in the data ({found}) does not match the expected API version \
                  ({expected})"
-            )));
+            );
+            return Err(DecodeError::wrong_version(message, entries));
         }
         let (changes, omitted) = match options.report {
             true => (cleaned.changes, cleaned.omitted),
@@ -400,7 +405,7 @@ pub(crate) fn read(body: &[u8], format: BodyFormat, kind: &str) -> Result<Read, 
 fn syntax_error(error: &JsonError, body: &[u8], kind: &str) -> DecodeError {
     // A number out of range does not keep the server from reading the kind first (RP-18).
     if let Some(partial) = error.partial() {
-        return match type_meta_of_body(partial, Some(body), kind) {
+        return match type_meta_of_body(partial, Some(BodyText::of(body)), kind) {
             Ok(found) => DecodeError::known(&found, kind, error.to_string()),
             Err(refused) => refused,
         };

@@ -43,6 +43,9 @@ pub struct DecodeOptions {
     /// The maximum number of bytes of a line of a stream, of an item of a list or of another member
     /// of a list; [`MAX_LINE`] by default.
     pub max_line: usize,
+    /// Whether an object of another version or group is decoded, too, as that which a patch makes:
+    /// validation refuses it later (RP-40).
+    pub any_version: bool,
 }
 
 impl Default for DecodeOptions {
@@ -52,6 +55,7 @@ impl Default for DecodeOptions {
             report: false,
             format: BodyFormat::default(),
             max_line: MAX_LINE,
+            any_version: false,
         }
     }
 }
@@ -75,6 +79,13 @@ impl DecodeOptions {
     #[must_use]
     pub fn max_line(mut self, bytes: usize) -> Self {
         self.max_line = bytes;
+        self
+    }
+
+    /// Returns the options for objects of other versions, too, or for those of one only.
+    #[must_use]
+    pub fn any_version(mut self, any_version: bool) -> Self {
+        self.any_version = any_version;
         self
     }
 

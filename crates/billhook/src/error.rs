@@ -75,8 +75,10 @@ impl DecodeError {
         Self::new(DecodeErrorKind::Unrecognized, error.to_owned(), error.to_owned())
     }
 
-    pub(crate) fn wrong_version(message: String) -> Self {
-        Self::new(DecodeErrorKind::WrongVersion, message.clone(), message)
+    /// The version is looked at last, after the fields (RP-10).
+    pub(crate) fn wrong_version(message: String, field_findings: Vec<String>) -> Self {
+        let error = Self::new(DecodeErrorKind::WrongVersion, message.clone(), message);
+        DecodeError { field_findings, ..error }
     }
 
     /// The server reports this when it validates.
@@ -117,8 +119,9 @@ impl DecodeError {
         &self.message
     }
 
-    /// Returns the unknown and duplicate fields for which strict field validation refuses the object,
-    /// in the words of warnings (RP-22); none for other errors.
+    /// Returns the unknown and duplicate fields that were found before the object was refused, in the
+    /// words of warnings (RP-22): strict field validation refuses it for them, and a server warns
+    /// about them if it refuses an object of another version (RE-25). None for other errors.
     pub fn field_findings(&self) -> &[String] {
         &self.field_findings
     }

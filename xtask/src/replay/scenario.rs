@@ -53,7 +53,7 @@ pub struct Scenario {
 pub enum Verdict {
     /// As recorded.
     Passed,
-    /// As recorded, but for a text that only the build of the recorded server explains.
+    /// As recorded, but for what only the build of the recorded server explains.
     Explained,
     /// Otherwise.
     Failed {

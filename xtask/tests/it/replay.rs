@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use xtask::replay::{Scenario, Verdict};
+use xtask::replay::{Conversation, Scenario, Verdict};
 
 fn lines(file: &str) -> Vec<String> {
     let file = format!("../fixtures/replay/{file}");
@@ -19,6 +19,39 @@ fn committed_scenarios_pass() {
 #[test]
 fn committed_policies_pass() {
     all_pass("policies.jsonl", 50);
+}
+
+/// Conversations with the API server, a few of each area (RE, WA, LC, DT).
+#[test]
+fn committed_conversations_pass() {
+    let lines = lines("http.jsonl");
+    assert!(lines.len() >= 50, "only {} conversations are there", lines.len());
+    for line in lines {
+        let conversation = Conversation::parse(&line).unwrap();
+        if let Verdict::Failed { differences } = conversation.play().unwrap() {
+            let Conversation { id, about, .. } = conversation;
+            panic!("{id} ({about}): {}", differences.join("\n"));
+        }
+    }
+}
+
+/// Codes, headers, bodies and the lines of watches are compared.
+#[test]
+fn conversations_can_fail() {
+    let lines = lines("http.jsonl");
+    for (recorded, other) in [
+        (r#""status":201"#, r#""status":200"#),
+        (r#""generation":1"#, r#""generation":2"#),
+        (r#""content-type":"application/json""#, r#""content-type":"text/html""#),
+        (r#""type":"ADDED""#, r#""type":"MODIFIED""#),
+        (r#""warning":["299 -"#, r#""warning":["298 -"#),
+    ] {
+        let is_fit = |line: &&String| line.replace("\": ", "\":").contains(recorded);
+        let line = lines.iter().find(is_fit).unwrap_or_else(|| panic!("{recorded}"));
+        let line = line.replace("\": ", "\":").replace(recorded, other);
+        let conversation = Conversation::parse(&line).unwrap();
+        assert!(matches!(conversation.play().unwrap(), Verdict::Failed { .. }), "{recorded}");
+    }
 }
 
 fn all_pass(file: &str, least: usize) {

@@ -4,7 +4,7 @@
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
-use super::client_patch;
+use super::client_patch::{self, Patched};
 use super::ownership::remove_repeated_owners;
 use super::request::{ObjectRequest, Subresource, UpdateForm};
 use super::storage;
@@ -19,8 +19,8 @@ use billhook::remove_server_fields;
 use billhook::scale;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{
-    BodyFormat, CrdVersion, DecodeError, DecodeOptions, FieldValidation, Scope, Time,
-    field_warnings,
+    BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
+    Time, field_warnings,
 };
 use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
 use billhook_apimachinery::print::quote;
@@ -302,19 +302,16 @@ impl<'i> Incoming<'i> {
         if let Some(patched) = &mut patched {
             changes.append(&mut patched.changes);
         }
-        let (body, validation) = match &patched {
-            // What is wrong with a patched object is told together with what is wrong with the
-            // patch.
-            Some(patched) if request.field_validation == FieldValidation::Strict => {
-                (&patched.body, FieldValidation::Warn)
-            }
-            Some(patched) => (&patched.body, request.field_validation),
-            None => (&request.body, request.field_validation),
+        let decoded = match &patched {
+            Some(patched) => self.decode_patched(patched, changes),
+            None => self.decode(&request.body, request.field_validation, changes),
         };
-        let decoded = self.decode(body, validation, changes);
-        let (mut object, found) = decoded.map_err(|error| match &patched {
-            Some(patched) => patched.undecodable(&error.error),
-            None => Status::bad_request(error.message),
+        let (mut object, found) = decoded.map_err(|error| {
+            field_warnings(&error.warnings).for_each(|warning| warnings.add(warning));
+            match &patched {
+                Some(patched) => patched.undecodable(&error.error),
+                None => Status::bad_request(error.message),
+            }
         })?;
         let mut entries = found;
         if let Some(patched) = patched {
@@ -337,6 +334,32 @@ impl<'i> Incoming<'i> {
             remove_repeated_owners(&mut object, "", warnings);
         }
         Ok(object)
+    }
+
+    /// Decodes what a patch makes of the stored object. It may be of any version until it is
+    /// validated, and its numbers are those of the patch: 1.0 is another one than 1 (RE-131).
+    fn decode_patched(
+        &self,
+        patched: &Patched,
+        changes: &mut Vec<Difference>,
+    ) -> Result<(DeepValue, Vec<String>), Undecodable> {
+        let validation = match self.request.field_validation {
+            // What is wrong with a patched object is told together with what is wrong with the
+            // patch.
+            FieldValidation::Strict => FieldValidation::Warn,
+            other => other,
+        };
+        if self.strategy.is_some() || self.request.is_for(Subresource::Scale) {
+            return self.decode(patched.body().as_bytes(), validation, changes);
+        }
+        let options = DecodeOptions::default()
+            .field_validation(validation)
+            .report(self.request.options.trace)
+            .any_version(true);
+        let mut object = patched.object.clone();
+        let (found, reported) = self.version.decode_value(&mut object, &options)?;
+        changes.extend(reported.iter().map(Difference::from));
+        Ok((object, found))
     }
 
     /// The object in a body, and what field validation found.
@@ -362,7 +385,15 @@ impl<'i> Incoming<'i> {
         }
         let completed = self.strategy.map(|_| self.complete_type(body)).transpose()?.flatten();
         let body = completed.as_deref().unwrap_or(body);
-        let (mut object, mut found, reported) = self.version.decode(body, &options)?.into_parts();
+        let decoded = self.version.decode(body, &options).map_err(|error| {
+            let mut refused = Undecodable::from(error);
+            if self.strategy.is_some() {
+                // A type of its own has no fields in other versions.
+                refused.warnings.clear();
+            }
+            refused
+        })?;
+        let (mut object, mut found, reported) = decoded.into_parts();
         changes.extend(reported.iter().map(Difference::from));
         if let Some(strategy) = self.strategy {
             self.read(strategy, &mut object, field_validation, &mut found)?;
@@ -392,7 +423,7 @@ impl<'i> Incoming<'i> {
                 "{found} in version {} cannot be handled as a {kind}: {error}",
                 quote(version)
             );
-            return Err(Undecodable { error, message });
+            return Err(Undecodable { error, message, warnings: Vec::new() });
         }
         if !found.is_empty() && !found_version.is_empty() {
             return Ok(None);
@@ -417,7 +448,7 @@ impl<'i> Incoming<'i> {
             let version = self.version.name();
             let message =
                 format!("{kind} in version \"{version}\" cannot be handled as a {kind}: {error}");
-            Undecodable { error, message }
+            Undecodable { error, message, warnings: Vec::new() }
         };
         let unknown = strategy.read(object).map_err(refused)?;
         match field_validation {
@@ -469,12 +500,19 @@ struct Undecodable {
     error: String,
     /// The message for the client.
     message: String,
+    /// The findings of field validation before that.
+    warnings: Vec<String>,
 }
 
 impl From<DecodeError> for Undecodable {
     fn from(error: DecodeError) -> Self {
         let message = error.status_message().to_owned();
-        Undecodable { error: error.to_string(), message }
+        let warnings = match error.kind() {
+            // They are the error.
+            DecodeErrorKind::Strict => Vec::new(),
+            _ => error.field_findings().to_vec(),
+        };
+        Undecodable { error: error.to_string(), message, warnings }
     }
 }
 

@@ -27,8 +27,8 @@ const OPERATION_FIELDS: [&str; 4] = ["op", "path", "from", "value"];
 
 /// An object after a patch.
 pub(crate) struct Patched {
-    /// The body that takes the place of the patch.
-    pub(crate) body: Vec<u8>,
+    /// The object that takes the place of the patch.
+    pub(crate) object: DeepValue,
     /// The unknown and duplicate fields of the patch itself (RP-31).
     pub(crate) entries: Vec<String>,
     /// The changes it makes, if a trace is wanted.
@@ -44,14 +44,18 @@ pub(crate) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<P
         UpdateForm::Applied | UpdateForm::Replacement | UpdateForm::ServerSideApply => return None,
     };
     Some(patched.map(|(object, entries)| {
-        let body = billhook::to_json(&object).into_bytes();
         let is_traced = request.options.trace;
         let changes = if is_traced { differences(current, &object) } else { Vec::new() };
-        Patched { body, entries, changes }
+        Patched { object, entries, changes }
     }))
 }
 
 impl Patched {
+    /// The text of the object.
+    pub(crate) fn body(&self) -> String {
+        billhook::to_json(&self.object)
+    }
+
     /// Field validation of a patch: an error that is about the patched object, and says so.
     pub(crate) fn check_strict(
         &self,
@@ -71,8 +75,8 @@ impl Patched {
     }
 
     fn refused(&self, error: &str) -> Status {
-        let body = String::from_utf8_lossy(&self.body).into_owned();
-        let error = FieldError::invalid(FieldPath::default().name("patch"), body, error);
+        let path = FieldPath::default().name("patch");
+        let error = FieldError::invalid(path, self.body(), error);
         Status::invalid("", "", "", &[error])
     }
 }

@@ -75,6 +75,7 @@ impl Preparation<'_> {
             return Ok(None);
         };
         self.check_revision(object, old, before.revision.as_deref())?;
+        check_version(object)?;
         if let Some(scale) = self.incoming.scale() {
             let mut resource = DeepValue::from(deep_clone(old));
             scale::apply(scale, object, &mut resource)?;
@@ -222,6 +223,16 @@ impl Preparation<'_> {
             _ => Ok(()),
         }
     }
+}
+
+/// A patch may take away what an object is; validation cannot begin without a version.
+fn check_version(object: &Value) -> Result<(), Status> {
+    let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+    if api_version.rsplit('/').next().is_some_and(|version| !version.is_empty()) {
+        return Ok(());
+    }
+    let error = "Object 'apiVersion' is missing in 'object has no apiVersion field'";
+    Err(Status::internal_error(error))
 }
 
 /// Restores the fields that an update cannot change, and those that it may leave out. One that the

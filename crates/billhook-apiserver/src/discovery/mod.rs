@@ -11,7 +11,7 @@ use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
-use crate::response::{Body, Form, Response, plain_not_found};
+use crate::response::{Body, FailureForm, Form, Response, plain_not_found};
 use crate::state::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.
@@ -50,7 +50,7 @@ pub(crate) fn answer(request: &Request, document: &str) -> Response {
         Some(accepted) => Form::of(request, &accepted).json(StatusCode::OK, document),
         None => {
             let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
-            Form::fallback().status(&status)
+            FailureForm::of(request).status(&status)
         }
     }
 }

@@ -1,7 +1,9 @@
-//! OpenAPI 3: what may be sent to the resources of each version (DT-40 to DT-48).
+//! OpenAPI: what may be sent to the resources of each version (DT-40 to DT-51).
 
 mod paths;
 mod schema;
+mod v2;
+mod weaken;
 
 use std::sync::OnceLock;
 
@@ -31,15 +33,23 @@ fn common() -> &'static Value {
 
 /// Answers a request for a document; `None` if the path is another one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
-    let ["openapi", "v3", path @ ..] = parts else { return None };
     let catalog = server.catalog();
+    let path = match parts {
+        ["openapi", "v2"] => return Some(everything(request, &catalog)),
+        ["openapi", "v3", path @ ..] => path,
+        _ => return None,
+    };
     if path.is_empty() {
         return Some(index(&catalog));
     }
-    let ["apis", group, version] = path else { return Some(empty(StatusCode::NOT_FOUND)) };
+    let (group, version) = match path {
+        ["api", version] => ("", *version),
+        ["apis", group, version] => (*group, *version),
+        _ => return Some(empty(StatusCode::NOT_FOUND)),
+    };
     let versions = versions(&catalog);
     let is_wanted =
-        |found: &&CrdVersion| found.definition().group() == *group && found.name() == *version;
+        |found: &&CrdVersion| found.definition().group() == group && found.name() == version;
     let found: Vec<&CrdVersion> = versions.iter().filter(is_wanted).collect();
     if found.is_empty() {
         return Some(empty(StatusCode::NOT_FOUND));
@@ -47,7 +57,29 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     if !accepts_json(request.header("accept")) {
         return Some(empty(StatusCode::NOT_ACCEPTABLE));
     }
-    Some(answer(request, &format!("apis/{group}/{version}"), &document(&found)))
+    Some(answer(request, &path.join("/"), &document(&found)))
+}
+
+/// Answers with the document of OpenAPI 2 (DT-50).
+fn everything(request: &Request, catalog: &Catalog) -> Response {
+    if !accepts_json(request.header("accept")) {
+        return empty(StatusCode::NOT_ACCEPTABLE);
+    }
+    let document = v2::document(&versions(catalog));
+    tagged(request, &hash(&document), document)
+}
+
+/// The form of a document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Edition {
+    V2,
+    V3,
+}
+
+/// Where the resources of a version are, without the first slash.
+fn root(version: &CrdVersion) -> String {
+    let root = if version.definition().group().is_empty() { "api" } else { "apis" };
+    format!("{root}/{}", version.api_version())
 }
 
 /// The versions that are served, by group, version and plural.
@@ -66,7 +98,7 @@ fn index(catalog: &Catalog) -> Response {
     let mut paths = Map::new();
     for same in versions.chunk_by(|left, right| left.api_version() == right.api_version()) {
         let Some(first) = same.first() else { continue };
-        let path = format!("apis/{}", first.api_version());
+        let path = root(first);
         let hash = hash(&document(&same.iter().collect::<Vec<_>>()));
         let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")});
         paths.insert(path, url);
@@ -85,17 +117,23 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
         set(&mut response, header::LOCATION, &format!("/openapi/v3/{path}?hash={hash}"));
         return response;
     }
+    let mut response = tagged(request, &hash, document.to_owned());
+    if wanted.is_some() {
+        set(&mut response, header::CACHE_CONTROL, &format!("public, immutable, max-age={YEAR}"));
+    }
+    response
+}
+
+/// Answers with a document of a hash, unless the client has it already.
+fn tagged(request: &Request, hash: &str, document: String) -> Response {
     let tag = format!("\"{hash}\"");
     let mut response = if request.header("if-none-match") == tag {
         empty(StatusCode::NOT_MODIFIED)
     } else {
-        json_response(document.to_owned())
+        json_response(document)
     };
     set(&mut response, header::VARY, "Accept");
     set(&mut response, header::ETAG, &tag);
-    if wanted.is_some() {
-        set(&mut response, header::CACHE_CONTROL, &format!("public, immutable, max-age={YEAR}"));
-    }
     response
 }
 
@@ -123,7 +161,7 @@ fn document(versions: &[&CrdVersion]) -> String {
         }
     }
     for version in versions {
-        schema::add(version, &mut schemas);
+        schema::add(version, Edition::V3, &mut schemas);
         paths::add(version, &mut paths);
     }
     let mut document = DeepValue::from(json!({
@@ -143,10 +181,25 @@ fn document(versions: &[&CrdVersion]) -> String {
 
 /// The name of a schema of a version (DT-43).
 fn schema_name(version: &CrdVersion, kind: &str) -> String {
-    let group: Vec<&str> = version.definition().group().rsplit('.').collect();
-    format!("{}.{}.{kind}", group.join("."), version.name())
+    let (group, version) = (version.definition().group(), version.name());
+    // The server's own kinds are named by where their types are.
+    let package = match group {
+        "" => "io.k8s.api.core".to_owned(),
+        "apiextensions.k8s.io" => {
+            "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions".to_owned()
+        }
+        "admissionregistration.k8s.io"
+        | "authorization.k8s.io"
+        | "coordination.k8s.io"
+        | "events.k8s.io" => {
+            format!("io.k8s.api.{}", group.strip_suffix(".k8s.io").unwrap_or(group))
+        }
+        group => group.rsplit('.').collect::<Vec<_>>().join("."),
+    };
+    format!("{package}.{version}.{kind}")
 }
 
+/// A reference to a schema; weak schemas have other ones.
 fn reference(name: &str) -> Value {
     json!({"$ref": format!("#/components/schemas/{name}")})
 }

@@ -3,7 +3,7 @@
 use billhook::{CrdVersion, Scope};
 use serde_json::{Map, Value, json};
 
-use super::{META, SCALE, common, reference, schema_name};
+use super::{META, SCALE, common, reference, root, schema_name};
 
 const LIST: [&str; 11] = [
     "allowWatchBookmarks",
@@ -36,7 +36,7 @@ pub(super) fn add(version: &CrdVersion, paths: &mut Map<String, Value>) {
     let resource =
         Resource { version, is_namespaced: version.definition().scope() == Scope::Namespaced };
     let names = version.definition().names();
-    let root = format!("/apis/{}", version.api_version());
+    let root = format!("/{}", root(version));
     let collection = if resource.is_namespaced {
         paths.insert(format!("{root}/{}", names.plural), resource.everywhere());
         format!("{root}/namespaces/{{namespace}}/{}", names.plural)
@@ -252,6 +252,7 @@ impl Resource<'_> {
 
 /// A name as a part of identifiers: letters and digits; what follows anything else is capital.
 fn identifier(name: &str) -> String {
+    let name = if name.is_empty() { "core" } else { name };
     let name = name.strip_suffix(".k8s.io").unwrap_or(name);
     let (mut out, mut is_first) = (String::new(), true);
     for c in name.chars() {

@@ -4,13 +4,14 @@ use billhook::{CrdVersion, DeepValue};
 use billhook_apimachinery::value::grow;
 use serde_json::{Map, Value, json};
 
-use super::{META, common, reference, schema_name};
+use super::weaken::weaken;
+use super::{Edition, META, common, reference, schema_name};
 
 const CONVENTIONS: &str =
     "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
 
 /// Adds the schemas of a version.
-pub(super) fn add(version: &CrdVersion, schemas: &mut Map<String, Value>) {
+pub(super) fn add(version: &CrdVersion, edition: Edition, schemas: &mut Map<String, Value>) {
     let names = version.definition().names();
     let (kind, list_kind) = (names.kind.as_str(), names.list_kind.as_str());
     let own = schema_name(version, kind);
@@ -26,26 +27,39 @@ pub(super) fn add(version: &CrdVersion, schemas: &mut Map<String, Value>) {
             schema.insert("x-kubernetes-selectable-fields".to_owned(), fields.into());
         }
     };
-    let mut schema = of_kind(version);
+    let mut schema = of_kind(version, edition);
     extend(&mut schema, kind);
     let mut list = of_list(&own, kind, list_kind, &names.plural);
+    if edition == Edition::V2 {
+        weaken(&mut list);
+    }
     extend(&mut list, list_kind);
     schemas.insert(own, schema);
     schemas.insert(schema_name(version, list_kind), list);
 }
 
 /// The schema of a kind: that of the definition, with the fields that every object has.
-fn of_kind(version: &CrdVersion) -> Value {
+fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
     let written = version.open_api_v3_schema().map(DeepValue::into_inner);
     let Some(mut schema) = written.filter(|_| version.structural_errors().is_empty()) else {
         return json!({"type": "object"});
     };
-    publish(&mut schema);
+    if edition == Edition::V2 {
+        if is_true(&schema, "x-kubernetes-preserve-unknown-fields") {
+            return json!({"type": "object"});
+        }
+        weaken(&mut schema);
+    }
+    publish(&mut schema, edition);
     if let Some(schema) = schema.as_object_mut() {
         let [api_version, kind] = type_meta();
-        set_properties(schema, api_version, kind);
+        set_properties(schema, api_version, kind, edition);
     }
     schema
+}
+
+fn is_true(schema: &Value, name: &str) -> bool {
+    schema.get(name) == Some(&Value::Bool(true))
 }
 
 fn of_list(own: &str, kind: &str, list_kind: &str, plural: &str) -> Value {
@@ -79,40 +93,49 @@ fn type_meta() -> [Value; 2] {
     })
 }
 
-fn set_properties(schema: &mut Map<String, Value>, api_version: Value, kind: Value) {
+fn set_properties(
+    schema: &mut Map<String, Value>,
+    api_version: Value,
+    kind: Value,
+    edition: Edition,
+) {
     let properties = schema.entry("properties").or_insert_with(|| json!({}));
     let Some(properties) = properties.as_object_mut() else { return };
-    let metadata = json!({
+    let mut metadata = json!({
         "description": format!("Standard object's metadata. More info: {CONVENTIONS}#metadata"),
         "allOf": [reference(&format!("{META}ObjectMeta"))],
     });
+    if edition == Edition::V2 {
+        weaken(&mut metadata);
+    }
     for (name, value) in [("apiVersion", api_version), ("kind", kind), ("metadata", metadata)] {
         properties.insert(name.to_owned(), value);
     }
 }
 
 /// Changes a schema, and all in it, to the form that clients see (DT-44).
-fn publish(schema: &mut Value) {
+fn publish(schema: &mut Value, edition: Edition) {
+    let is_int_or_string = is_true(schema, "x-kubernetes-int-or-string");
+    let is_embedded = is_true(schema, "x-kubernetes-embedded-resource");
+    let is_open = is_true(schema, "x-kubernetes-preserve-unknown-fields");
     let Some(schema) = schema.as_object_mut() else { return };
     grow(|| {
         for name in ["properties", "patternProperties"] {
             if let Some(Value::Object(parts)) = schema.get_mut(name) {
-                parts.values_mut().for_each(publish);
+                parts.values_mut().for_each(|part| publish(part, edition));
             }
         }
         for name in ["items", "additionalProperties"] {
             if let Some(part) = schema.get_mut(name) {
-                publish(part);
+                publish(part, edition);
             }
         }
     });
-    let is_true = |name: &str| schema.get(name) == Some(&Value::Bool(true));
-    if is_true("x-kubernetes-int-or-string") {
+    if is_int_or_string && edition == Edition::V3 {
         int_or_string(schema);
     }
-    let is_embedded = schema.get("x-kubernetes-embedded-resource") == Some(&Value::Bool(true));
-    if is_embedded {
-        embedded(schema);
+    if is_embedded && !(is_open && edition == Edition::V2) {
+        embedded(schema, edition);
     }
 }
 
@@ -134,7 +157,7 @@ fn int_or_string(schema: &mut Map<String, Value>) {
 }
 
 /// Adds the fields that every object has to an object inside an object.
-fn embedded(schema: &mut Map<String, Value>) {
+fn embedded(schema: &mut Map<String, Value>, edition: Edition) {
     let text = |description: String| json!({"type": "string", "description": description});
     let api_version = text(format!(
         "apiVersion defines the versioned schema of this representation of an object. More info: \
@@ -144,7 +167,7 @@ fn embedded(schema: &mut Map<String, Value>) {
         "kind is a string value representing the type of this object. In CamelCase. More info: \
          {CONVENTIONS}#types-kinds"
     ));
-    set_properties(schema, api_version, kind);
+    set_properties(schema, api_version, kind, edition);
     let required = schema.entry("required").or_insert_with(|| json!([]));
     if let Some(required) = required.as_array_mut() {
         for name in ["kind", "apiVersion"] {

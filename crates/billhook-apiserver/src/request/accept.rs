@@ -89,6 +89,10 @@ impl<'a> Clause<'a> {
         self.parameter("stream").is_none_or(|stream| stream == "watch").then_some(offered)
     }
 
+    fn is_protobuf(&self) -> bool {
+        (self.type_, self.subtype) == ("application", "vnd.kubernetes.protobuf")
+    }
+
     /// Returns the form that is asked for; `None` if there is no such form.
     fn transform(&self) -> Option<Option<Transform>> {
         let [shape, group, version] = ["as", "g", "v"].map(|name| self.parameter(name));
@@ -121,9 +125,19 @@ pub(crate) fn negotiate(header: &str) -> Option<Accepted> {
     choose(header, |clause| clause.transform())
 }
 
-/// Chooses the type of a failure, which has no other form (RE-17).
+/// Chooses the type of a document that has no other form.
 pub(crate) fn negotiate_plain(header: &str) -> Option<Accepted> {
     choose(header, |clause| clause.transform().filter(Option::is_none))
+}
+
+/// Whether the best clause for a failure, which has no other form (RE-17), is that for protobuf
+/// (RE-11).
+pub(crate) fn prefers_protobuf(header: &str) -> bool {
+    let clauses = clauses(header);
+    let mut plain = clauses.iter().filter(|clause| clause.transform() == Some(None));
+    plain
+        .find(|clause| clause.is_protobuf() || clause.media_type().is_some())
+        .is_some_and(Clause::is_protobuf)
 }
 
 /// Chooses the type of aggregated discovery; `None` if no clause asks for it (DT-20).
@@ -171,6 +185,24 @@ mod tests {
         }
     }
 
+    /// RE-11.
+    #[test]
+    fn failures_are_told_in_protobuf() {
+        let protobuf = "application/vnd.kubernetes.protobuf";
+        for (header, expected) in [
+            (protobuf.to_owned(), true),
+            (format!("text/html, {protobuf}"), true),
+            (format!("{protobuf}, application/json"), true),
+            (format!("application/json, {protobuf}"), false),
+            (format!("{protobuf};q=0.5, application/json"), false),
+            (format!("{protobuf};as=Table;v=v1;g=meta.k8s.io"), false),
+            ("text/html".to_owned(), false),
+            (String::new(), false),
+        ] {
+            assert_eq!(prefers_protobuf(&header), expected, "{header}");
+        }
+    }
+
     /// DT-60.
     #[test]
     fn forms_are_asked_for_by_kind() {
@@ -192,6 +224,7 @@ mod tests {
             assert_eq!(found, expected, "{header}");
         }
         assert_eq!(negotiate_plain(table), None);
+        assert!(!prefers_protobuf(table));
         assert!(negotiate_plain(&format!("{table},application/json")).is_some());
     }
 }

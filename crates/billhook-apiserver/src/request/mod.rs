@@ -15,7 +15,7 @@ use http::{HeaderMap, Method};
 
 pub(crate) use self::accept::{
     Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, negotiate,
-    negotiate_plain,
+    negotiate_plain, prefers_protobuf,
 };
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};

@@ -13,7 +13,7 @@ use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle};
 use crate::kinds::{check_namespace, check_types, is_terminating, settle_namespace};
 use crate::request::{Request, ResourcePath};
-use crate::response::{Form, Response};
+use crate::response::{FailureForm, Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
 use crate::view::View;
@@ -31,7 +31,7 @@ pub(crate) struct Context<'r> {
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     /// The form of failures, which are never shown in another form.
-    pub(crate) failure_form: Form,
+    pub(crate) failure_form: FailureForm,
     pub(crate) view: View,
 }
 

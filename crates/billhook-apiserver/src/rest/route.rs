@@ -10,10 +10,8 @@ use http::HeaderValue;
 use super::context::Context;
 use super::{delete, list, read, watch, write};
 use crate::catalog::DEFINITIONS;
-use crate::request::{
-    Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate, negotiate_plain,
-};
-use crate::response::{Form, Response, not_allowed, plain_not_found};
+use crate::request::{Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate};
+use crate::response::{FailureForm, Form, Response, not_allowed, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
 use crate::users::user_of;
@@ -35,11 +33,8 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let Some(version) = version.filter(|_| fits) else { return plain_not_found() };
 
     let accept = request.header("accept");
-    let form = |accepted: Option<&Accepted>| {
-        accepted.map_or_else(Form::fallback, |accepted| Form::of(request, accepted))
-    };
     let accepted = negotiate(accept);
-    let failure_form = form(negotiate_plain(accept).as_ref());
+    let failure_form = FailureForm::of(request);
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
         _ if resource.definition.name() == DEFINITIONS => Columns::native(),
@@ -47,7 +42,8 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
     let view = View::new(transform, request.query.text("includeObject"), columns, &server.clock);
-    let form = form(accepted.as_ref());
+    let form = accepted.as_ref();
+    let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
     let user = match user_of(&request.headers, &server.user) {
         Ok(user) => user,
         Err(status) => return failure_form.status(&status),

@@ -20,6 +20,7 @@ mod kinds;
 mod openapi;
 mod policies;
 mod rest;
+mod rules;
 mod storage;
 mod support;
 mod tables;

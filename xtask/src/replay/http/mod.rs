@@ -22,6 +22,17 @@ pub use self::scenario::Conversation;
 use self::scenario::{Action, Poll, Recorded, Request, Step};
 use super::scenario::{DEPTH, Verdict};
 
+/// Conversations that differ, and why.
+const EXPLAINED: [(&str, &str); 4] = [
+    ("a-discovery-001", OF_DEFINITIONS_ALONE),
+    ("a-discovery-004", OF_DEFINITIONS_ALONE),
+    ("a-errors-005", OF_DEFINITIONS_ALONE),
+    ("a-openapi-007", OF_DEFINITIONS_ALONE),
+];
+/// Its list of groups has no definitions in it, its paths and what it says of unknown ones are its
+/// own (DT-02, DT-41, RE-06).
+const OF_DEFINITIONS_ALONE: &str = "the recorded server is one of definitions alone";
+
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 /// How long a stream may take for a line.
 const LATE: Duration = Duration::from_secs(5);
@@ -47,6 +58,18 @@ impl Conversation {
     }
 
     async fn run(&self) -> Result<Verdict, String> {
+        let verdict = self.run_steps().await?;
+        let is_listed = EXPLAINED.iter().any(|(id, _)| *id == self.id);
+        Ok(match verdict {
+            Verdict::Failed { .. } if is_listed => Verdict::Explained,
+            Verdict::Passed if is_listed => {
+                Verdict::Failed { differences: vec!["it need not be listed any more".to_owned()] }
+            }
+            verdict => verdict,
+        })
+    }
+
+    async fn run_steps(&self) -> Result<Verdict, String> {
         let mut player = Player {
             server: Server::builder().any_namespace().build(),
             id: &self.id,
