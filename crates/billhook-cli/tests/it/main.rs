@@ -29,6 +29,7 @@ mod hostile;
 mod kubectl;
 mod many;
 mod policy;
+mod python;
 mod readme;
 mod serve;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
