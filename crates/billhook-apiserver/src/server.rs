@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, LazyLock, RwLock};
 use std::task::{Context, Poll, Waker};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
@@ -34,6 +34,13 @@ use crate::webhooks::Webhooks;
 
 /// How many bytes a body has at most (RE-140).
 const MAX_BODY: usize = 3 << 20;
+
+/// The resources of the server itself: the same in every server, and read once.
+static OWN_RESOURCES: LazyLock<Catalog> = LazyLock::new(|| {
+    let mut catalog = Catalog::default();
+    kinds::resources().chain(definitions::resource()).for_each(|resource| catalog.add(resource));
+    catalog
+});
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
 /// dropped, its watches end.
@@ -350,13 +357,7 @@ impl ServerBuilder {
             has_namespaces,
         } = self;
         let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
-        let mut catalog = Catalog::default();
-        let resource = definitions::resource();
-        if let Ok(resource) = resource {
-            catalog.add(resource);
-        }
-        kinds::resources().for_each(|resource| catalog.add(resource));
-        let catalog = RwLock::new(catalog);
+        let catalog = RwLock::new(OWN_RESOURCES.clone());
         let storage = MemoryStorage::default();
         let settling = tokio::sync::Mutex::default();
         let shared = Shared {
