@@ -27,6 +27,8 @@ pub mod types;
 mod validation;
 mod warnings;
 
+use std::sync::Arc;
+
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
 use billhook_apimachinery::record::{RecordError, TypedRecord, check_types, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
@@ -47,7 +49,7 @@ pub use validation::DefinitionValidation;
 /// unchecked: the state before a server validates a request.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    value: DeepValue,
+    value: Arc<DeepValue>,
     document: DefinitionDocument,
     unknown_fields: Vec<String>,
     kubernetes: KubernetesVersion,
@@ -119,6 +121,32 @@ impl Definition {
         value: &Value,
         options: &DefinitionOptions,
     ) -> Result<Self, DefinitionError> {
+        Self::from_shared(Arc::new(deep_clone(value).into()), options)
+    }
+
+    /// Like [`Definition::with_options`], without a copy of the document.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Definition::from_value`].
+    pub fn from_shared(
+        value: Arc<DeepValue>,
+        options: &DefinitionOptions,
+    ) -> Result<Self, DefinitionError> {
+        let (document, unknown_fields) = Self::read_document(&value, options)?;
+        Ok(Definition { value, document, unknown_fields, kubernetes: options.kubernetes })
+    }
+
+    /// Returns the fields of a definition, and those that are not known, as
+    /// [`Definition::unknown_fields`] has them.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Definition::from_value`].
+    pub fn read_document(
+        value: &Value,
+        options: &DefinitionOptions,
+    ) -> Result<(DefinitionDocument, Vec<String>), DefinitionError> {
         let is_current =
             value.get("apiVersion").and_then(Value::as_str) == Some("apiextensions.k8s.io/v1");
         if !is_current || !is_definition(value) {
@@ -127,13 +155,7 @@ impl Definition {
         if depth(value) > MAX_DEPTH {
             return Err(too_deep().into());
         }
-        let (document, unknown_fields) = DefinitionDocument::read_for(value, options.kubernetes)?;
-        Ok(Definition {
-            value: deep_clone(value).into(),
-            document,
-            unknown_fields,
-            kubernetes: options.kubernetes,
-        })
+        Ok(DefinitionDocument::read_for(value, options.kubernetes)?)
     }
 
     /// Creates a definition from JSON text. Of several values of the wrong type the error is about the
@@ -144,8 +166,8 @@ impl Definition {
     ///
     /// As for [`Definition::from_value`]; also if the text is not JSON.
     pub fn from_json(text: &[u8], options: &DefinitionOptions) -> Result<Self, DefinitionError> {
-        let document = read_json(text)?;
-        Self::with_options(document.value(), options).map_err(|error| match error {
+        let document = Arc::new(read_json(text)?.into_value());
+        Self::from_shared(document, options).map_err(|error| match error {
             DefinitionError::Decode(_) => first_in_text(text, options.kubernetes).unwrap_or(error),
             error => error,
         })

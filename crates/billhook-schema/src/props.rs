@@ -2,6 +2,8 @@
 //! SS-12).
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::Serializer;
 use serde_json::Value;
@@ -38,7 +40,7 @@ record! {
         /// `title`.
         pub title: String = "title",
         /// `default`; never null (SS-11).
-        pub default: Option<DeepValue> = "default",
+        pub default: Option<Arc<DeepValue>> = "default",
         /// `maximum`.
         pub maximum: Option<f64> = "maximum",
         /// `exclusiveMaximum`.
@@ -316,7 +318,7 @@ impl JsonSchemaProps {
 
     /// Returns the default, if there is one.
     pub fn default_value(&self) -> Option<&Value> {
-        self.default.as_deref()
+        self.default.as_deref().map(Deref::deref)
     }
 
     /// Returns the schemas directly below, in the order of the names of their keywords, then of

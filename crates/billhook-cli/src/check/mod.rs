@@ -7,7 +7,7 @@ mod report;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use billhook::webhook::{
@@ -18,6 +18,7 @@ use billhook::{
     DefinitionValidation, FieldError, FieldValidation, KubernetesVersion, Status as Answer,
 };
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Finding;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind, lint_policies_together};
 use indexmap::IndexSet;
@@ -31,6 +32,9 @@ use crate::input::{Document, readable_documents};
 use crate::policy::{Config, Policy};
 use crate::problem::{Place, Problem, Status};
 use crate::work::{self, Event, Others, Pass, Work};
+
+/// A document that is read for each version that it is checked for.
+type Shared = Document<Arc<DeepValue>>;
 
 /// The outcome of a document.
 #[derive(Debug)]
@@ -96,7 +100,7 @@ impl Subject {
     /// Reads a document for a version of the server; also gives the fields that its kind does not
     /// have.
     fn read(
-        document: &Document,
+        document: &Shared,
         kubernetes: KubernetesVersion,
     ) -> Result<(Self, Vec<String>), Box<Problem>> {
         if has_webhooks(&document.value) {
@@ -117,13 +121,15 @@ impl Subject {
             return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
         let options = DefinitionOptions::default().kubernetes(kubernetes);
-        let read = match &document.body {
+        let read = Definition::from_shared(Arc::clone(&document.value), &options);
+        let manifest = read.or_else(|error| match &document.body {
+            // The text knows which of several errors is the first.
             Some(text) if text.bytes().starts_with(b"{") => {
                 Definition::from_json(text.bytes(), &options)
             }
-            _ => Definition::with_options(&document.value, &options),
-        };
-        let manifest = read.map_err(|error| match error {
+            _ => Err(error),
+        });
+        let manifest = manifest.map_err(|error| match error {
             DefinitionError::Kind => unknown_version(document),
             error => unreadable(document, &error.to_string()),
         })?;
@@ -209,7 +215,7 @@ impl From<DefinitionValidation> for Findings {
 }
 
 /// A document that a server refuses before it looks at what it says.
-fn unreadable(document: &Document, error: &str) -> Box<Problem> {
+fn unreadable(document: &Shared, error: &str) -> Box<Problem> {
     let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     let version = api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
@@ -218,7 +224,7 @@ fn unreadable(document: &Document, error: &str) -> Box<Problem> {
 }
 
 /// A document of a version that no server has had.
-fn unknown_version(document: &Document) -> Box<Problem> {
+fn unknown_version(document: &Shared) -> Box<Problem> {
     let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
     let help = match has_webhooks(&document.value) {
@@ -318,7 +324,7 @@ impl Work for OneVersion<'_> {
     }
 
     fn outcome(&self, document: Document) -> Outcome {
-        self.run.outcome(&document, self.kubernetes)
+        self.run.outcome(&document.shared(), self.kubernetes)
     }
 
     fn finds_all(&self) -> bool {
@@ -344,7 +350,7 @@ type Stored = BTreeMap<String, Subject>;
 
 fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
     let (mut stored, mut problems) = (Stored::new(), Vec::new());
-    for document in readable_documents(paths, &mut problems) {
+    for document in readable_documents(paths, &mut problems).into_iter().map(Document::shared) {
         if !Subject::is_known(&document.value) {
             continue;
         }
@@ -362,7 +368,7 @@ fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
 }
 
 /// The key of a document: no other one on a server has it.
-fn key(document: &Document) -> String {
+fn key(document: &Shared) -> String {
     let identity = Identity::of(&document.value);
     let (kind, name) = (identity.kind.unwrap_or_default(), identity.name.unwrap_or_default());
     format!("{kind} {name}")
@@ -381,7 +387,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn outcome(&self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
+    fn outcome(&self, document: &Shared, kubernetes: KubernetesVersion) -> Outcome {
         let (place, identity) = (document.place.clone(), Identity::of(&document.value));
         let mut checked = None;
         let result = self.findings(document, kubernetes, &mut checked);
@@ -402,7 +408,7 @@ impl Run<'_> {
 
     fn findings(
         &self,
-        document: &Document,
+        document: &Shared,
         kubernetes: KubernetesVersion,
         checked: &mut Option<Subject>,
     ) -> Result<Findings, Box<Problem>> {

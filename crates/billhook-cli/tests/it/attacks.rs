@@ -12,6 +12,9 @@ const MEMORY_KILOBYTES: u64 = 2 << 20;
 const STACK_KILOBYTES: u64 = 2048;
 const CPU_SECONDS: u64 = if cfg!(debug_assertions) { 150 } else { 10 };
 
+/// Stands where the schema of `spec` goes.
+const SPEC: &str = "(spec)";
+
 /// A definition and an object, as files.
 struct Attack {
     folder: PathBuf,
@@ -20,9 +23,13 @@ struct Attack {
 impl Attack {
     /// Writes a definition whose `spec` has a schema, and an object.
     fn new(name: &str, spec: &Value, object: &Value) -> Attack {
+        Self::of_text(name, &spec.to_string(), object)
+    }
+
+    fn of_text(name: &str, spec: &str, object: &Value) -> Attack {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("attack-{name}"));
         fs::create_dir_all(&folder).unwrap();
-        let schema = json!({"type": "object", "properties": {"spec": spec}});
+        let schema = json!({"type": "object", "properties": {"spec": SPEC}});
         let definition = json!({
             "apiVersion": "apiextensions.k8s.io/v1",
             "kind": "CustomResourceDefinition",
@@ -43,7 +50,8 @@ impl Attack {
             "metadata": {"name": "a", "namespace": "default"},
             "spec": object,
         });
-        fs::write(folder.join("crd.json"), definition.to_string()).unwrap();
+        let definition = definition.to_string().replacen(&json!(SPEC).to_string(), spec, 1);
+        fs::write(folder.join("crd.json"), definition).unwrap();
         fs::write(folder.join("object.json"), object.to_string()).unwrap();
         Attack { folder }
     }
@@ -207,16 +215,22 @@ fn defaults_of_millions_of_values() {
     assert!(shown.contains("the defaults of the object take more than"), "{shown:.500}");
 }
 
-/// A default at each of so many levels, each of which has all levels below it in it.
+/// A default at each of so many levels, each of which has all levels below it in it: half a million
+/// small objects, which are kept twice, as they were read and for the schema.
 #[test]
 fn defaults_at_each_level() {
-    let mut schema = json!({"type": "string"});
-    let mut value = json!("");
-    for _ in 0..400 {
-        value = json!({"a": value});
-        schema = json!({"type": "object", "default": value, "properties": {"a": schema}});
+    const MEGABYTE: u64 = 1 << 10;
+    let (mut schema, mut value) = (r#"{"type":"string"}"#.to_owned(), "\"\"".to_owned());
+    for _ in 0..1000 {
+        value = format!(r#"{{"a":{value}}}"#);
+        schema = format!(r#"{{"type":"object","default":{value},"properties":{{"a":{schema}}}}}"#);
     }
-    Attack::new("levels", &schema, &json!({})).is_valid();
+    let attack = Attack::of_text("levels", &schema, &json!({}));
+    for command in ["check", "validate --crd crd.json", "decode -q --crd crd.json"] {
+        let of = if command == "check" { "crd.json" } else { "object.json" };
+        let (status, shown) = attack.run_within(800 * MEGABYTE, &format!("{command} {of}"));
+        assert_eq!(status, 0, "{shown:.500}");
+    }
 }
 
 /// A report is printed while it is put together; what it takes as text, or as a tree, is more than

@@ -81,7 +81,8 @@ struct Arena {
 
 #[derive(Clone)]
 struct Default {
-    value: DeepValue,
+    /// Shared with the schema as written: defaults within defaults can be most of its text.
+    value: Arc<DeepValue>,
     /// An estimate, in bytes, of the memory that it takes.
     size: usize,
 }

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::props::JsonSchemaProps;
 use billhook_apimachinery::FieldPath;
-use billhook_apimachinery::value::{DeepValue, footprint};
+use billhook_apimachinery::value::{DeepValue, deep_clone, footprint};
 
 /// One step down in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,8 +134,8 @@ impl CompiledSchema {
         for place in top.into_iter().chain(self.default_places()) {
             let id = place.edge.target.default;
             let Some(old) = self.0.defaults.get(id as usize) else { continue };
-            let new = replace(place, old.value.clone().into_inner())?.map(DeepValue::from);
-            if new.as_ref() == Some(&old.value) {
+            let new = replace(place, deep_clone(&old.value))?.map(DeepValue::from);
+            if new.as_ref() == Some(&*old.value) {
                 continue;
             }
             let arena = changed.get_or_insert_with(|| Arena::clone(&self.0));
@@ -143,7 +143,7 @@ impl CompiledSchema {
                 Some(value) => {
                     let size = footprint(&value);
                     if let Some(default) = arena.defaults.get_mut(id as usize) {
-                        *default = Default { value, size };
+                        *default = Default { value: Arc::new(value), size };
                     }
                 }
                 None => removed.push(id),

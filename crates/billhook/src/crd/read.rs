@@ -19,14 +19,13 @@ pub(super) fn definition(
     options: &CrdOptions,
 ) -> Result<CompiledDefinition, CrdError> {
     let read = DefinitionOptions::default().kubernetes(options.kubernetes);
-    let definition = Definition::with_options(value, &read).map_err(|error| match error {
+    let (document, _) = Definition::read_document(value, &read).map_err(|error| match error {
         DefinitionError::Decode(error) => CrdError::Decode(error),
         _ => {
             let (api_version, kind) = (text(value, "apiVersion"), text(value, "kind"));
             CrdError::Kind(format!("apiVersion `{api_version}`, kind `{kind}`"))
         }
     })?;
-    let document = definition.document();
     let (spec, status) = (&document.spec, &document.status);
     let path = |name: &str| FieldPath::default().name("spec").name(name);
     let required = |path: FieldPath| match value.pointer(&path.to_json_pointer()) {
@@ -64,7 +63,7 @@ pub(super) fn definition(
     }
     let is_true = |type_| status.conditions.iter().any(|condition| condition.is_true(type_));
     Ok(CompiledDefinition {
-        name: definition.name().to_owned(),
+        name: document.metadata.name.clone(),
         group: spec.group.clone(),
         names: spec.names.with_defaults(),
         scope,
