@@ -33,7 +33,7 @@ impl<'r> Shared<'r> {
         request: &'r AdmissionAttributes,
         context: &'r PolicyContext<'r>,
     ) -> Result<Self, Status> {
-        let mut conditions = CelConditions::new();
+        let mut conditions = CelConditions::new().of_request();
         if let Some(authorizer) = context.authorizer {
             conditions = conditions.authorizer(Arc::clone(authorizer));
         }

@@ -1,6 +1,6 @@
 //! The state of one request in a chain: its time and its log.
 
-use billhook::webhook::CompiledWebhook;
+use billhook::webhook::{CompiledWebhook, MatchConditions};
 
 use super::builder::Chain;
 use crate::audit::AuditLevel;
@@ -14,12 +14,22 @@ pub(crate) struct Context<'c> {
     pub(super) options: &'c RequestOptions,
     pub(crate) deadline: Deadline<'c>,
     pub(crate) log: RequestLog,
+    /// The evaluator of match conditions for this request, unless it is that of the chain.
+    conditions: Option<Box<dyn MatchConditions + Send + Sync + 'c>>,
 }
 
 impl<'c> Context<'c> {
     pub(super) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
         let log = RequestLog { is_tracing: options.trace, ..RequestLog::default() };
-        Context { chain, options, deadline: chain.deadline(options), log }
+        let conditions = chain.match_conditions().for_request();
+        Context { chain, options, deadline: chain.deadline(options), log, conditions }
+    }
+
+    pub(super) fn match_conditions(&self) -> &dyn MatchConditions {
+        match &self.conditions {
+            Some(conditions) => &**conditions,
+            None => self.chain.match_conditions(),
+        }
     }
 
     /// Logs the audit annotations and warnings of an answer, whether it allows or denies (AR-93).

@@ -82,8 +82,7 @@ fn decide_conditions(
     call: CallStart<'_>,
     input: &ConditionInput<'_>,
 ) -> Decision {
-    let conditions =
-        Remembering { inner: context.chain.match_conditions(), results: RefCell::default() };
+    let conditions = Remembering { inner: context.match_conditions(), results: RefCell::default() };
     let began = context.deadline.now();
     let decision = hook.decide_conditions(&conditions, input);
     let took = context.deadline.since(began);

@@ -15,8 +15,8 @@ use super::value::{EvaluationError, List, Map, Text, Value};
 pub const MAX_BYTES: u64 = 512 << 20;
 
 /// The most values that the functions of one evaluation look at, each as often as it is looked at;
-/// for the rules of an object all evaluations count together. So many bytes of text count as
-/// one more: [`BYTES_PER_STEP`].
+/// for the rules of an object, and the match conditions of a request, all evaluations count
+/// together. So many bytes of text count as one more: [`BYTES_PER_STEP`].
 pub const MAX_STEPS: u64 = 1 << 27;
 
 /// The bytes of text that count as one value.
@@ -25,9 +25,9 @@ pub const BYTES_PER_STEP: usize = 64;
 /// The bytes that are counted for an element of a list, or for the key or the value of an entry.
 const ELEMENT: u64 = 64;
 
-/// The rest of the bounds.
+/// What is left of the bounds for evaluations that belong together.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meter {
+pub struct Meter {
     bytes: u64,
     steps: u64,
 }

@@ -127,7 +127,7 @@ impl Program {
     /// Evaluates the expression with variables by their names, until it has cost more than a limit
     /// (CE-35).
     pub fn evaluate<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> Evaluation<'a> {
-        self.evaluate_within(variables, limit, &mut Meter::default())
+        self.evaluate_sharing(variables, limit, &mut Meter::default())
     }
 
     /// Evaluates the expression like [`Program::evaluate`]; where it selects a field of a
@@ -188,14 +188,15 @@ impl Program {
         recorder.finish(run.result.as_ref())
     }
 
-    /// The same, within what is left of bounds that evaluations share (CE-36).
-    pub(crate) fn evaluate_within<'a>(
+    /// Evaluates the expression like [`Program::evaluate`], within what others that share the
+    /// bounds have left (CE-36).
+    pub fn evaluate_sharing<'a>(
         &'a self,
         variables: &[(&str, Value<'a>)],
         limit: u64,
         meter: &mut Meter,
     ) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, None, limit, meter, None)
+        evaluate::run(&self.plan, variables, None, limit, meter.next(), None)
     }
 }
 
@@ -233,8 +234,9 @@ mod tests {
             format!("{tree} == {tree} || true"),
         ] {
             let program = Environment::default().compile(&expression).unwrap();
-            let evaluate =
-                |mut meter| program.evaluate_within(&[], 1_000_000, &mut meter).result.map(drop);
+            let evaluate = |mut meter| {
+                evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None).result.map(drop)
+            };
             assert_eq!(evaluate(Meter::default()), Ok(()), "{expression:.60}");
             let stopped = evaluate(Meter::of(u64::MAX, 1_000));
             assert_eq!(stopped, Err(EvaluationError::WorkLimit), "{expression:.60}");
@@ -255,7 +257,7 @@ mod tests {
         ] {
             let program = Environment::default().compile(expression).unwrap();
             let evaluate = |mut meter| {
-                let result = program.evaluate_within(&[], 1_000_000, &mut meter).result;
+                let result = evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None).result;
                 result.map(|value| matches!(value, Value::Bool(true)))
             };
             assert_eq!(evaluate(Meter::default()), Ok(true), "{expression}");

@@ -174,7 +174,7 @@ impl<'r> Run<'r> {
             Ok(variables) => variables,
             Err(error) => return (self.error(rule, place, &error), Some(false)),
         };
-        let evaluation = program.evaluate_within(&variables, CALL_LIMIT, self.meter.next());
+        let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, &mut self.meter);
         if !self.spend(evaluation.cost) {
             self.fail(
                 place,
@@ -231,7 +231,7 @@ impl<'r> Run<'r> {
     ) -> ControlFlow<()> {
         let mut message = None;
         if let Some(Ok(program)) = &rule.message_expression {
-            let evaluation = program.evaluate_within(variables, CALL_LIMIT, self.meter.next());
+            let evaluation = program.evaluate_sharing(variables, CALL_LIMIT, &mut self.meter);
             if !self.spend(evaluation.cost) {
                 self.fail(
                     place,

@@ -7,8 +7,8 @@ mod report;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use billhook::webhook::{
     ConfigurationError, ConfigurationKind, ValidationOptions, WebhookConfiguration, lint_together,

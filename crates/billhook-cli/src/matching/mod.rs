@@ -68,7 +68,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     for subject in requests.read() {
         let context = MatchContext::new(&namespaces, &registry).conditions(&conditions);
         let decided = match &subject.request {
-            Ok(request) => decide(&sets, request, &context),
+            Ok(request) => context.for_request(|context| decide(&sets, request, context)),
             Err(problem) => {
                 status = status.max(problem.status);
                 Vec::new()

@@ -289,3 +289,37 @@ fn alternatives_of_large_values() {
     let list = json!({"type": "array", "items": item, "anyOf": branches});
     Attack::new("anyOf-list", &list, &json!(vec![-1; 500_000])).is_refused(because);
 }
+
+/// What each condition may look at is a tree with 2^60 leaves; together they may look at no more
+/// than one of them alone.
+#[test]
+fn conditions_that_cost_nothing() {
+    let tree = nested("[]", "[x, x]", 60);
+    let condition =
+        |index| json!({"name": format!("c{index}"), "expression": format!("{tree} == {tree}")});
+    let conditions: Vec<Value> = (0..64).map(condition).collect();
+    let webhook = |index| {
+        json!({
+            "name": format!("w{index}.example.com"),
+            "clientConfig": {"url": "https://example.com"},
+            "rules": [{
+                "apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"], "operations": ["*"],
+            }],
+            "matchConditions": conditions,
+            "sideEffects": "None",
+            "admissionReviewVersions": ["v1"],
+        })
+    };
+    let webhooks: Vec<Value> = (0..16).map(webhook).collect();
+    let configuration = json!({
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "conditions"},
+        "webhooks": webhooks,
+    });
+    let attack = Attack::new("conditions", &json!({"type": "object"}), &json!({}));
+    fs::write(attack.folder.join("webhooks.json"), configuration.to_string()).unwrap();
+    let (status, shown) = attack.run("match --webhooks webhooks.json --crd crd.json object.json");
+    assert_eq!(status, 1, "{shown:.500}");
+    assert!(shown.contains("look at more than 134217728 values"), "{shown:.500}");
+}

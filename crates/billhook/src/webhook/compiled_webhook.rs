@@ -39,6 +39,14 @@ impl<'c> MatchContext<'c> {
         self.conditions = Some(conditions);
         self
     }
+
+    /// Decides with the context for one request: the conditions of its webhooks share bounds
+    /// ([`MatchConditions::for_request`]).
+    pub fn for_request<R>(&self, decide: impl FnOnce(&MatchContext<'_>) -> R) -> R {
+        let own = self.conditions.and_then(MatchConditions::for_request);
+        let own = own.as_deref().map(|conditions| conditions as &dyn MatchConditions);
+        decide(&MatchContext { conditions: own.or(self.conditions), ..*self })
+    }
 }
 
 /// A webhook of a configuration, ready to match. Its selectors are parsed, and what cannot be

@@ -24,6 +24,12 @@ pub trait MatchConditions {
         conditions: &[MatchCondition],
         input: &ConditionInput<'_>,
     ) -> Result<Vec<ConditionResult>, ConditionsError>;
+
+    /// Returns an evaluator for the conditions of all webhooks that one request meets, if they have
+    /// bounds to share.
+    fn for_request(&self) -> Option<Box<dyn MatchConditions + Send + Sync + '_>> {
+        None
+    }
 }
 
 /// The input of match conditions.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::KubernetesVersion;
+use billhook_cel::limits::Meter;
 use billhook_cel::{ExpressionTrace, Libraries, Program, Value};
 
 use super::condition_program::{AUTHORIZER, REQUEST_RESOURCE, compile};
@@ -32,12 +33,14 @@ const KEPT: usize = 1_000;
 /// assert!(conditions.check("request.operation == 'CREATE'", libraries).is_ok());
 /// assert_eq!(conditions.check("1", libraries), Err("must evaluate to bool but got int".into()));
 /// ```
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct CelConditions {
     authorizer: Option<Arc<dyn UserAuthorizer>>,
     leaves_open: bool,
     kubernetes: KubernetesVersion,
-    programs: Mutex<HashMap<Dialect, Programs>>,
+    programs: Arc<Mutex<HashMap<Dialect, Programs>>>,
+    /// The bounds that all evaluations for a request share.
+    shared: Option<Arc<Mutex<Meter>>>,
 }
 
 /// The libraries that an expression may use, and whether it has parameters.
@@ -74,8 +77,15 @@ impl CelConditions {
     #[must_use]
     pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
         self.kubernetes = kubernetes;
-        self.programs = Mutex::default();
+        self.programs = Arc::default();
         self
+    }
+
+    /// An evaluator like this one for all expressions about one request, which share the bounds on
+    /// work that stand behind costs (CE-36).
+    #[must_use]
+    pub fn of_request(&self) -> Self {
+        CelConditions { shared: Some(Arc::default()), ..self.clone() }
     }
 
     fn is_open(&self, program: &Program) -> bool {
@@ -157,6 +167,8 @@ impl MatchConditions for CelConditions {
         let known = RequestVariables::of_conditions(input);
         let variables = self.activation(&known, input)?;
         let has_params = input.params.is_some();
+        let shared = self.shared.as_deref();
+        let mut shared = shared.map(|meter| meter.lock().unwrap_or_else(PoisonError::into_inner));
         let mut left = BUDGET;
         let mut results = Vec::with_capacity(conditions.len());
         for condition in conditions {
@@ -172,7 +184,9 @@ impl MatchConditions for CelConditions {
                 results.push(ConditionResult::Undecided);
                 continue;
             }
-            let evaluation = program.evaluate(&variables, CALL_LIMIT);
+            let meter = &mut Meter::default();
+            let meter = shared.as_deref_mut().unwrap_or(meter);
+            let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, meter);
             left = left.checked_sub(evaluation.cost).ok_or_else(out_of_budget)?;
             results.push(match evaluation.result {
                 Ok(Value::Bool(true)) => ConditionResult::True,
@@ -181,6 +195,10 @@ impl MatchConditions for CelConditions {
             });
         }
         Ok(results)
+    }
+
+    fn for_request(&self) -> Option<Box<dyn MatchConditions + Send + Sync + '_>> {
+        Some(Box::new(self.of_request()))
     }
 }
 

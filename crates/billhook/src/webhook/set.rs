@@ -121,12 +121,14 @@ impl WebhookSet {
         if attributes.is_exempt() {
             return Vec::new();
         }
-        let decide = |position: usize| {
-            let decision = self.hooks.get(position)?.decide(attributes, context);
-            (!decision.is_skipped()).then_some((position, decision))
-        };
         let candidates = self.candidates(attributes, context.equivalents);
-        candidates.into_iter().filter_map(decide).collect()
+        context.for_request(|context| {
+            let decide = |position: usize| {
+                let decision = self.hooks.get(position)?.decide(attributes, context);
+                (!decision.is_skipped()).then_some((position, decision))
+            };
+            candidates.into_iter().filter_map(decide).collect()
+        })
     }
 
     /// Decides for all webhooks, one after the other, with the reasons of those that are skipped.
@@ -136,11 +138,13 @@ impl WebhookSet {
         context: &MatchContext<'_>,
     ) -> Vec<Decision> {
         let is_exempt = attributes.is_exempt();
-        let decide = |hook: &CompiledWebhook| match is_exempt {
-            true => Decision::Skipped(DecisionReason::ExemptKind),
-            false => hook.decide(attributes, context),
-        };
-        self.hooks.iter().map(decide).collect()
+        context.for_request(|context| {
+            let decide = |hook: &CompiledWebhook| match is_exempt {
+                true => Decision::Skipped(DecisionReason::ExemptKind),
+                false => hook.decide(attributes, context),
+            };
+            self.hooks.iter().map(decide).collect()
+        })
     }
 
     /// Decides for the webhook at a position, with all that was tried; none if there is no such
