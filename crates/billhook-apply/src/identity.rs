@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
@@ -16,6 +17,7 @@ use crate::shape::{List, ListKindRef};
 pub(crate) enum NoIdentity {
     NullWithKeys,
     NotAMap,
+    NoKey(String),
     NoKeys(Vec<String>),
     MapInSet,
     ListInSet,
@@ -34,9 +36,16 @@ impl std::fmt::Display for NoIdentity {
             NoIdentity::NullInSet => {
                 "associative list without keys has an element that's an explicit null"
             }
+            NoIdentity::NoKey(key) => {
+                return write!(
+                    f,
+                    "associative list with keys has an element that omits key field {} \
+                     (and doesn't have default value)",
+                    quote(key)
+                );
+            }
             NoIdentity::NoKeys(keys) => {
-                let keys: Vec<String> =
-                    keys.iter().map(|key| billhook_apimachinery::print::quote(key)).collect();
+                let keys: Vec<String> = keys.iter().map(|key| quote(key)).collect();
                 return write!(
                     f,
                     "associative list with keys has an element that omits all key fields [{}] \
@@ -64,6 +73,17 @@ pub(crate) fn key_fields<'v>(
         let value = members.get(&*key.name).or(key.default.as_deref())?;
         Some((&*key.name, value))
     })
+}
+
+/// Returns why an element with keys has no identity, if it has none.
+fn without_identity(keys: &Keys, members: &Map<String, Value>) -> Option<NoIdentity> {
+    if !keys.needs_all {
+        let has_none = key_fields(keys, members).next().is_none();
+        return has_none.then(|| NoIdentity::NoKeys(keys.as_written.clone()));
+    }
+    let is_there = |key: &String| key_fields(keys, members).any(|(name, _)| name == key);
+    let omitted = keys.as_written.iter().find(|key| !is_there(key))?;
+    Some(NoIdentity::NoKey(omitted.clone()))
 }
 
 impl Identity<'_> {
@@ -132,9 +152,9 @@ impl<'s> List<'s> {
     {
         match (self.kind, element) {
             (ListKindRef::Keyed(keys), Value::Object(members)) => {
-                match key_fields(keys, members).next() {
-                    Some(_) => Ok(Identity::Keys(keys, members)),
-                    None => Err(NoIdentity::NoKeys(keys.as_written.clone())),
+                match without_identity(keys, members) {
+                    None => Ok(Identity::Keys(keys, members)),
+                    Some(reason) => Err(reason),
                 }
             }
             (ListKindRef::Keyed(_), Value::Null) => Err(NoIdentity::NullWithKeys),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
 use billhook_schema::props::SchemaOrBool;
 use billhook_schema::{
@@ -64,6 +65,8 @@ pub(crate) struct Keys {
     /// Sorted by name.
     pub(crate) sorted: Box<[KeyField]>,
     pub(crate) as_written: Vec<String>,
+    /// Whether an element has no identity unless it has every key field, not just one (KV-84).
+    pub(crate) needs_all: bool,
 }
 
 /// A field that identifies list elements.
@@ -191,7 +194,8 @@ impl Layer {
                 let as_written = part.list_map_keys.clone().unwrap_or_default();
                 let mut sorted: Box<[KeyField]> = as_written.iter().map(key).collect();
                 sorted.sort_by(|left, right| left.name.cmp(&right.name));
-                ListKind::Keyed(Keys { sorted, as_written })
+                let needs_all = self.schema.kubernetes() < KubernetesVersion::V1_34;
+                ListKind::Keyed(Keys { sorted, as_written, needs_all })
             }
             _ => ListKind::Atomic,
         };

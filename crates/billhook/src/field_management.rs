@@ -270,9 +270,11 @@ impl Versions for FieldManagement<'_> {
         let mut reset = FieldSet::default();
         let Some(version) = self.version_of(api_version) else { return reset };
         let is_own = version.name() == self.version.name();
+        let of_status = self.version.status_resets();
         let names: &[&str] = match subresource {
-            "" if is_own && version.has_status_subresource() => &["status"],
-            "status" if version.has_status_subresource() => &["metadata", "spec"],
+            _ if !version.has_status_subresource() => &[],
+            "" if is_own => &["status"],
+            "status" if is_own || !of_status.in_own_version => of_status.fields,
             _ => &[],
         };
         for name in names {

@@ -85,10 +85,12 @@ impl<'i> Incoming<'i> {
         let mut attributes = match (operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
                 let object = self.object(None, now, warnings, changes).await?;
-                if self.version.definition().is_terminating() {
-                    let name = metadata_text(&object, "name");
-                    let why = "create not allowed while custom resource definition is terminating";
-                    return Err(Status::forbidden(&self.resource.resource, name, why));
+                let (name, is_post) =
+                    (metadata_text(&object, "name"), request.operation == Operation::Create);
+                let definition = self.version.definition();
+                let refusal = definition.creation_refusal(self.version.name(), name, is_post);
+                if let Some(status) = refusal {
+                    return Err(status);
                 }
                 self.resource.create(object)
             }

@@ -1,7 +1,7 @@
-//! Chains for servers of other versions (KV-30, KV-92).
+//! Writes to servers of other versions (KV-30, KV-85, KV-92).
 
-use billhook::KubernetesVersion;
 use billhook::webhook::WebhookConfiguration;
+use billhook::{CrdOptions, CustomResourceDefinition, KubernetesVersion};
 use billhook_admission::{Admission, AdmissionOutcome, Chain};
 use serde_json::{Value, json};
 
@@ -54,5 +54,33 @@ fn conditions_have_the_libraries_of_the_version() {
         let outcome = admit(version, caller, with("matchConditions", conditions.clone()));
         let has_library = version >= KubernetesVersion::V1_33;
         assert_eq!(outcome.result.is_ok(), has_library, "{version}");
+    }
+}
+
+/// KV-85.
+#[test]
+fn creations_are_refused_by_another_code_since_1_34() {
+    let manifest = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": {"type": "object"}}}]},
+        "status": {"conditions": [{"type": "Established", "status": "True"},
+            {"type": "Terminating", "status": "True"}]},
+    });
+    let text = "create not allowed while custom resource definition is terminating";
+    for version in KubernetesVersion::ALL {
+        let options = CrdOptions::default().kubernetes(version);
+        let definition = CustomResourceDefinition::with_options(&manifest, &options).unwrap();
+        let chain = Chain::new(InProcess::new(allow));
+        let request = create("v1", &body("v1", json!({})));
+        let outcome = Admission::new(definition, chain).admit_blocking(&request);
+        let status = outcome.result.unwrap_err();
+        let expected = match version >= KubernetesVersion::V1_34 {
+            true => (403, "Forbidden", format!("foos.example.com \"x\" is forbidden: {text}")),
+            false => (405, "MethodNotAllowed", text.to_owned()),
+        };
+        assert_eq!((status.code, &*status.reason, status.message), expected, "{version}");
     }
 }

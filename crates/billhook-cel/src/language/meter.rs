@@ -25,7 +25,7 @@ pub const BYTES_PER_STEP: usize = 64;
 /// The bytes that are counted for an element of a list, or for the key or the value of an entry.
 const ELEMENT: u64 = 64;
 
-/// What is left of the bounds for evaluations that belong together.
+/// The rest of the bounds, for evaluations that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
     bytes: u64,

@@ -235,7 +235,9 @@ mod tests {
         ] {
             let program = Environment::default().compile(&expression).unwrap();
             let evaluate = |mut meter| {
-                evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None).result.map(drop)
+                evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None)
+                    .result
+                    .map(drop)
             };
             assert_eq!(evaluate(Meter::default()), Ok(()), "{expression:.60}");
             let stopped = evaluate(Meter::of(u64::MAX, 1_000));
@@ -257,7 +259,8 @@ mod tests {
         ] {
             let program = Environment::default().compile(expression).unwrap();
             let evaluate = |mut meter| {
-                let result = evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None).result;
+                let result =
+                    evaluate::run(&program.plan, &[], None, 1_000_000, &mut meter, None).result;
                 result.map(|value| matches!(value, Value::Bool(true)))
             };
             assert_eq!(evaluate(Meter::default()), Ok(true), "{expression}");

@@ -290,8 +290,8 @@ fn alternatives_of_large_values() {
     Attack::new("anyOf-list", &list, &json!(vec![-1; 500_000])).is_refused(because);
 }
 
-/// What each condition may look at is a tree with 2^60 leaves; together they may look at no more
-/// than one of them alone.
+/// Each condition looks at a tree with 2^60 leaves; all together may look at no more than one may
+/// alone.
 #[test]
 fn conditions_that_cost_nothing() {
     let tree = nested("[]", "[x, x]", 60);

@@ -17,7 +17,7 @@ use billhook_validation::Validator;
 use serde_json::Value;
 
 use super::scale_paths::ScalePaths;
-use super::{CustomResourceDefinition, VersionData};
+use super::{CustomResourceDefinition, StatusResets, VersionData};
 
 /// One version of a [`CustomResourceDefinition`]. Cheap to clone.
 ///
@@ -100,6 +100,10 @@ impl CrdVersion {
     /// Returns the columns of tables of its objects, after that of the name.
     pub fn additional_printer_columns(&self) -> &[Column] {
         &self.data.additional_printer_columns
+    }
+
+    pub(crate) fn status_resets(&self) -> StatusResets {
+        self.data.status_resets
     }
 
     pub(crate) fn ratchets_status(&self) -> bool {

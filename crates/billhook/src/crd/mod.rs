@@ -7,7 +7,7 @@ mod scale_paths;
 use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::record::RecordError;
-use billhook_apimachinery::{Dialect, FieldError, KubernetesVersion};
+use billhook_apimachinery::{Dialect, FieldError, GroupVersionResource, KubernetesVersion, Status};
 use billhook_apply::MergeSchema;
 use billhook_cel::rules::Rules;
 use billhook_decode::{Decoder, is_json};
@@ -81,11 +81,21 @@ struct CompiledDefinition {
     conversion_webhook: Option<ConversionWebhook>,
     is_established: bool,
     is_terminating: bool,
+    /// Whether only POST is refused while it is being deleted, as another method (KV-85).
+    terminating_refuses_post: bool,
     dialect: Dialect,
     kubernetes: KubernetesVersion,
     versions: Vec<Arc<VersionData>>,
     /// For bodies of a version that the definition doesn't have (RP-13).
     empty: CompiledSchema,
+}
+
+/// The fields that a write to `/status` leaves to their owners (SA-36, KV-83).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StatusResets {
+    pub(crate) fields: &'static [&'static str],
+    /// Whether only in the version of the request, not in all with the subresource.
+    pub(crate) in_own_version: bool,
 }
 
 #[derive(Debug)]
@@ -97,6 +107,7 @@ struct VersionData {
     has_status_subresource: bool,
     /// Whether an update of the status forgives what was wrong before and has not changed (KV-80).
     ratchets_status: bool,
+    status_resets: StatusResets,
     scale: Option<ScalePaths>,
     /// JSON paths.
     selectable_fields: Vec<String>,
@@ -300,6 +311,23 @@ impl CustomResourceDefinition {
     /// Returns whether its status has it being deleted, so that no objects can be created (RP-91).
     pub fn is_terminating(&self) -> bool {
         self.0.is_terminating
+    }
+
+    /// Returns the answer to the creation of an object while the definition is being deleted, by POST
+    /// or by another verb (RP-91, KV-85); none if it is not.
+    pub fn creation_refusal(&self, version: &str, name: &str, is_post: bool) -> Option<Status> {
+        let definition = &*self.0;
+        if !definition.is_terminating || (definition.terminating_refuses_post && !is_post) {
+            return None;
+        }
+        let why = "create not allowed while custom resource definition is terminating";
+        let resource = GroupVersionResource::new(self.group(), version, &self.names().plural);
+        if !definition.terminating_refuses_post {
+            return Some(Status::forbidden(&resource, name, why));
+        }
+        let mut status = Status::failure(405, "MethodNotAllowed", why.to_owned());
+        status.details = Status::not_found(&resource, "").details;
+        Some(status)
     }
 
     /// Returns the dialect it was compiled for.

@@ -12,7 +12,7 @@ use billhook_schema::{CompileOptions, CompiledSchema, StructuralSchema};
 use serde_json::Value;
 
 use super::scale_paths::ScalePaths;
-use super::{CompiledDefinition, CrdError, CrdOptions, Scope, VersionData};
+use super::{CompiledDefinition, CrdError, CrdOptions, Scope, StatusResets, VersionData};
 
 pub(super) fn definition(
     value: &Value,
@@ -82,6 +82,7 @@ pub(super) fn definition(
             || is_true("Established")
             || is_true("NamesAccepted"),
         is_terminating: is_true("Terminating"),
+        terminating_refuses_post: options.kubernetes < KubernetesVersion::V1_34,
         dialect: options.dialect,
         kubernetes: options.kubernetes,
         versions,
@@ -121,6 +122,7 @@ fn read_version(
         deprecation_warning: version.deprecated.then_some(warning),
         has_status_subresource: subresources.is_some_and(|all| all.status.is_some()),
         ratchets_status: compile.options.kubernetes >= KubernetesVersion::V1_33,
+        status_resets: status_resets(compile.options.kubernetes),
         scale: subresources.and_then(|all| all.scale.as_ref()).map(scale_paths),
         selectable_fields: version
             .selectable_fields
@@ -137,6 +139,16 @@ fn read_version(
         validator: OnceLock::new(),
         rules: OnceLock::new(),
     })
+}
+
+fn status_resets(kubernetes: KubernetesVersion) -> StatusResets {
+    StatusResets {
+        fields: match kubernetes >= KubernetesVersion::V1_36 {
+            true => &["metadata", "spec"],
+            false => &["spec"],
+        },
+        in_own_version: kubernetes < KubernetesVersion::V1_35,
+    }
 }
 
 fn scale_paths(scale: &ScaleSubresource) -> ScalePaths {

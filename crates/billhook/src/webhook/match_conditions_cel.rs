@@ -81,8 +81,8 @@ impl CelConditions {
         self
     }
 
-    /// An evaluator like this one for all expressions about one request, which share the bounds on
-    /// work that stand behind costs (CE-36).
+    /// An evaluator like this one for all expressions about one request, which share the bound
+    /// on work that costs do not bound (CE-36).
     #[must_use]
     pub fn of_request(&self) -> Self {
         CelConditions { shared: Some(Arc::default()), ..self.clone() }

@@ -2,8 +2,8 @@
 
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook::{
-    CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, KubernetesVersion,
-    ValidateOptions, Validation, to_json,
+    CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, FieldManagement,
+    KubernetesVersion, Time, ValidateOptions, Validation, to_json,
 };
 use serde_json::{Value, json};
 
@@ -158,5 +158,93 @@ fn conditions_of_configurations() {
         let refused = new.validate_with(&ValidationOptions::default().stored(&stored));
         let expected = kubernetes >= KubernetesVersion::V1_33;
         assert_eq!(refused.is_empty(), expected, "{kubernetes}: {refused:?}");
+    }
+}
+
+/// KV-83: whose labels they are after an apply to the status.
+#[test]
+fn metadata_is_not_reset_by_a_status_write_up_to_1_35() {
+    let schema = json!({"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "status": {"type": "object", "properties": {"s": {"type": "string"}}}}});
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "labels": {"a": "b"}},
+        "spec": {"a": "1"}, "status": {"s": "1"}});
+    let now = Time::parse("2026-01-01T00:00:00Z").unwrap();
+    for kubernetes in KubernetesVersion::ALL {
+        let version = version(kubernetes, &schema);
+        let fields = FieldManagement::new(&version, "m", now).subresource("status");
+        let applied = fields.apply(&object, None, false).unwrap();
+        let owned = &applied["metadata"]["managedFields"][0]["fieldsV1"];
+        let expected = match kubernetes >= KubernetesVersion::V1_36 {
+            true => json!({"f:status": {"f:s": {}}}),
+            false => json!({"f:metadata": {"f:labels": {"f:a": {}}}, "f:status": {"f:s": {}}}),
+        };
+        assert_eq!(*owned, expected, "{kubernetes}");
+    }
+}
+
+/// KV-83: whether a version other than that of the request resets anything.
+#[test]
+fn all_versions_are_reset_since_1_35() {
+    let schema = json!({"openAPIV3Schema": {"type": "object", "properties": {
+        "spec": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "status": {"type": "object", "properties": {"s": {"type": "string"}}}}}});
+    let of_version = |name: &str, is_stored: bool| {
+        json!({"name": name, "served": true, "storage": is_stored, "schema": schema,
+            "subresources": {"status": {}}})
+    };
+    let definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "kind": "Foo"},
+            "versions": [of_version("v1", true), of_version("v2", false)]},
+    });
+    let now = Time::parse("2026-01-01T00:00:00Z").unwrap();
+    let object = |version: &str, a: &str, s: &str| {
+        json!({"apiVersion": format!("example.com/{version}"), "kind": "Foo",
+            "metadata": {"name": "x"}, "spec": {"a": a}, "status": {"s": s}})
+    };
+    for kubernetes in KubernetesVersion::ALL {
+        let options = CrdOptions::default().kubernetes(kubernetes);
+        let crd = CustomResourceDefinition::with_options(&definition, &options).unwrap();
+        let (v1, v2) = (crd.version("v1").unwrap(), crd.version("v2").unwrap());
+        let configuration = json!({"apiVersion": "example.com/v2", "kind": "Foo",
+            "metadata": {"name": "x"}, "spec": {"a": "1"}});
+        let live = FieldManagement::new(&v2, "other", now);
+        let live = live.apply(&configuration, None, false).unwrap();
+        let of_status = FieldManagement::new(&v1, "m", now).subresource("status");
+        let mut written = object("v1", "2", "1");
+        of_status.track(&mut written, Some(&live));
+        let entries = written["metadata"]["managedFields"].as_array().unwrap();
+        let keeps = entries.iter().any(|entry| entry["manager"] == "other");
+        assert_eq!(keeps, kubernetes >= KubernetesVersion::V1_35, "{kubernetes}: {entries:?}");
+    }
+}
+
+/// KV-84: an element that omits some of its keys, or all.
+#[test]
+fn elements_need_all_keys_up_to_1_33() {
+    let schema = json!({"type": "object", "properties": {"l": {"type": "array",
+        "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["port", "name", "p"],
+        "items": {"type": "object", "required": ["port", "name"], "properties": {
+            "name": {"type": "string"}, "port": {"type": "integer"},
+            "p": {"type": "string", "default": "TCP"}}}}}});
+    let with_default = json!({"name": "a", "port": 1});
+    for kubernetes in KubernetesVersion::ALL {
+        let version = version(kubernetes, &schema);
+        let check = |element: &Value| {
+            let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "l": [element]});
+            version.field_set(&object).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&with_default), Ok(()), "{kubernetes}");
+        let omits = |key: &str| {
+            let text = "associative list with keys has an element that omits key field";
+            let error = format!(".l: element 0: {text} \"{key}\" (and doesn't have default value)");
+            if kubernetes < KubernetesVersion::V1_34 { Err(error) } else { Ok(()) }
+        };
+        assert_eq!(check(&json!({"name": "a"})), omits("port"), "{kubernetes}");
+        assert_eq!(check(&json!({"port": 1})), omits("name"), "{kubernetes}");
+        assert_eq!(check(&json!({})), omits("port"), "{kubernetes}");
     }
 }
