@@ -93,10 +93,28 @@ const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// Drops a value of any depth.
 pub fn dismantle(value: Value) {
+    if is_shallow(&value, SHALLOW) {
+        return drop(value);
+    }
     let mut deeper = Vec::new();
     drop_levels(value, DROPPED_LEVELS, &mut deeper);
     while let Some(value) = deeper.pop() {
         drop_levels(value, DROPPED_LEVELS, &mut deeper);
+    }
+}
+
+/// The number of levels that plain recursion may take, on whatever stack is left.
+const SHALLOW: usize = 24;
+
+/// Whether a value has at most so many levels of containers.
+fn is_shallow(value: &Value, levels: usize) -> bool {
+    match (value, levels.checked_sub(1)) {
+        (Value::Array(items), Some(levels)) => items.iter().all(|item| is_shallow(item, levels)),
+        (Value::Object(members), Some(levels)) => {
+            members.values().all(|member| is_shallow(member, levels))
+        }
+        (Value::Array(_) | Value::Object(_), None) => false,
+        _ => true,
     }
 }
 
@@ -130,6 +148,9 @@ fn is_nonempty(value: &Value) -> bool {
 
 /// Copies a value of any depth.
 pub fn deep_clone(value: &Value) -> Value {
+    if is_shallow(value, SHALLOW) {
+        return value.clone();
+    }
     match value {
         Value::Array(items) => grow(|| Value::Array(items.iter().map(deep_clone).collect())),
         Value::Object(members) => grow(|| {
@@ -282,11 +303,41 @@ pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
 }
 
 /// Iterates over the members of an object sorted by name; takes no memory for those that are sorted.
-pub fn in_order(members: &Map<String, Value>) -> impl Iterator<Item = (&String, &Value)> {
-    let is_sorted = members.keys().is_sorted();
-    let as_they_are = is_sorted.then(|| members.iter()).into_iter().flatten();
-    let copied = (!is_sorted).then(|| sorted(members)).into_iter().flatten();
-    as_they_are.chain(copied)
+#[inline]
+pub fn in_order(members: &Map<String, Value>) -> InOrder<'_> {
+    match members.keys().is_sorted() {
+        true => InOrder(Members::AsTheyAre(members.iter())),
+        false => InOrder(Members::Sorted(sorted(members).into_iter())),
+    }
+}
+
+/// The members of an object in the order of their names; see [`in_order`].
+#[derive(Debug)]
+pub struct InOrder<'v>(Members<'v>);
+
+#[derive(Debug)]
+enum Members<'v> {
+    AsTheyAre(serde_json::map::Iter<'v>),
+    Sorted(std::vec::IntoIter<(&'v String, &'v Value)>),
+}
+
+impl<'v> Iterator for InOrder<'v> {
+    type Item = (&'v String, &'v Value);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Members::AsTheyAre(members) => members.next(),
+            Members::Sorted(members) => members.next(),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Members::AsTheyAre(members) => members.size_hint(),
+            Members::Sorted(members) => members.size_hint(),
+        }
+    }
 }
 
 /// Returns the name of a value's JSON type in the server's decoding errors.

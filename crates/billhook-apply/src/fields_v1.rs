@@ -133,11 +133,34 @@ fn write_key<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>, text: &mut 
     text.push_str("k:{");
     for (index, (name, value)) in fields.enumerate() {
         text.push_str(if index > 0 { "," } else { "" });
-        text.push_str(&plain_json(&Value::from(name)));
+        match is_plain(name) {
+            true => push_plain(name, text),
+            false => text.push_str(&plain_json(&Value::from(name))),
+        }
         text.push(':');
-        text.push_str(&compact_json(value));
+        write_value(value, text);
     }
     text.push('}');
+}
+
+fn write_value(value: &Value, text: &mut String) {
+    match value {
+        Value::String(string) if is_plain(string) => push_plain(string, text),
+        other => text.push_str(&compact_json(other)),
+    }
+}
+
+/// Whether a string is written as it is, between quotes.
+fn is_plain(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./ ".contains(&byte);
+    text.bytes().all(is_plain)
+}
+
+fn push_plain(string: &str, text: &mut String) {
+    text.reserve(string.len() + 2);
+    text.push('"');
+    text.push_str(string);
+    text.push('"');
 }
 
 /// Writes the key of a list element.
@@ -146,14 +169,30 @@ pub(crate) fn write_element_key(identity: Identity<'_>, text: &mut String) {
         Identity::Keys(keys, members) => write_key(key_fields(keys, members), text),
         Identity::Value(value) => {
             text.push_str("v:");
-            text.push_str(&compact_json(value));
+            write_value(value, text);
         }
     }
 }
 
 /// Whether a key of an element is written as the element is.
 fn is_canonical(key: &str) -> bool {
-    read_key(key).is_ok_and(|element| element.is_some_and(|element| key_text(&element) == key))
+    is_plain_key(key)
+        || read_key(key)
+            .is_ok_and(|element| element.is_some_and(|element| key_text(&element) == key))
+}
+
+/// Whether a key is that of an element which is identified by one plain string, as most are.
+fn is_plain_key(key: &str) -> bool {
+    let is_string = |text: &str| {
+        let string = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
+        string.is_some_and(is_plain)
+    };
+    if let Some(value) = key.strip_prefix("v:") {
+        return is_string(value);
+    }
+    let field = key.strip_prefix("k:{").and_then(|rest| rest.strip_suffix('}'));
+    let field = field.and_then(|field| field.split_once(':'));
+    field.is_some_and(|(name, value)| is_string(name) && is_string(value))
 }
 
 /// Whether the JSON form of a set is the one in which the set is written, and the current types

@@ -33,6 +33,10 @@ pub(crate) fn check(
 
 /// Whether a value fits its type.
 pub(crate) fn fits(type_: Type<'_>, value: &Value, duplicates: Duplicates) -> bool {
+    match type_.shape(value) {
+        Some(Shape::Scalar(scalar)) if admits(scalar, value) => return true,
+        _ => {}
+    }
     check(type_, value, duplicates, None).is_ok()
 }
 
@@ -172,7 +176,8 @@ pub(crate) fn has_repeated(list: List<'_>, items: &[Value]) -> bool {
     items.iter().zip(items.iter().skip(1)).any(|(left, right)| left.is_like(right))
 }
 
-fn admits(scalar: Scalar, value: &Value) -> bool {
+/// Whether a scalar type takes a value.
+pub(crate) fn admits(scalar: Scalar, value: &Value) -> bool {
     match scalar {
         Scalar::Numeric => value.is_number(),
         Scalar::String => value.is_string(),

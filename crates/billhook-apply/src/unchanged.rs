@@ -8,7 +8,7 @@ use crate::field_set::FieldSet;
 use crate::fields_v1::{MEMBER, write_element_key};
 use crate::join::{Pair, join};
 use crate::shape::{List, Map, Shape, Type};
-use crate::type_check::{Duplicates, fits, has_repeated};
+use crate::type_check::{Duplicates, admits, fits, has_repeated};
 
 /// Whether an object and a configuration fit their type, the object has all that the configuration
 /// sets, and `owned`, in FieldsV1, is the set of the configuration without the fields in `unowned`.
@@ -82,6 +82,9 @@ impl<'v> Place<'v> {
             {
                 (grow(|| self.items(list, live, config))?, self.is_member)
             }
+            (Some(Shape::Scalar(scalar)), _, config) if admits(scalar, config) => {
+                deep_eq(live, config).then_some((false, true))?
+            }
             _ => {
                 let is_same = deep_eq(live, config) && fits(type_, config, Duplicates::Refused);
                 is_same.then_some((false, true))?
@@ -97,8 +100,9 @@ impl<'v> Place<'v> {
         live: &Object<String, Value>,
         config: &Object<String, Value>,
     ) -> Option<bool> {
-        let fields = self.owned.members().into_iter().flat_map(in_order);
-        let mut fields = fields.filter(|(key, _)| *key != MEMBER).peekable();
+        let nothing = Object::new();
+        let mut fields = in_order(self.owned.members().unwrap_or(&nothing)).peekable();
+        fields.next_if(|(key, _)| *key == MEMBER);
         let mut below = false;
         for pair in join(in_order(live), in_order(config), |live, config| live.0.cmp(config.0)) {
             let (name, live, config) = match pair {
@@ -140,7 +144,7 @@ impl<'v> Place<'v> {
     /// The elements of the configuration are in the order in which the object has them.
     fn items(&self, list: List<'_>, live: &[Value], config: &[Value]) -> Option<bool> {
         let fields = self.owned.members();
-        let mut key = String::new();
+        let mut key = String::with_capacity(64);
         let mut live_items = live.iter();
         for item in config {
             let identity = list.identify(item).ok()?;

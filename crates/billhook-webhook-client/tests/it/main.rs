@@ -13,6 +13,7 @@
 #[path = "../../examples/webhook_server/behavior.rs"]
 mod behavior;
 mod chain;
+mod conversion;
 #[cfg(feature = "tracing")]
 #[path = "../../../billhook-admission/tests/it/hook.rs"]
 mod hook;
