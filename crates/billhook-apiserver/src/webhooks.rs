@@ -92,6 +92,13 @@ impl WebhookCaller for Webhooks {
             None => self.others.convert(call),
         }
     }
+
+    fn check_conversion(&self, client_config: &ClientConfig) -> Result<(), CallerError> {
+        match service(&self.converters, client_config) {
+            Some(_) => Ok(()),
+            None => self.others.check_conversion(client_config),
+        }
+    }
 }
 
 /// The answer of a handler to a review.

@@ -24,6 +24,7 @@ mod verifier;
 #[cfg(feature = "tracing")]
 mod warning;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -34,6 +35,7 @@ use exchange::{Endpoint, MAX_CALL};
 use redirect::Elsewhere;
 use target::Target;
 use tokio::time::{Instant, timeout};
+use users::User;
 
 use billhook::ClientConfig;
 use billhook_admission::Stage;
@@ -247,9 +249,21 @@ impl HttpsCaller {
             expires = Some(given.expires.clone()).filter(|time| !time.is_empty());
             known.take(given);
         }
-        let credentials = Credentials::new(user.as_ref(), expires)?;
+        self.make(to, target, user.as_ref(), expires)
+    }
+
+    /// Makes the client of a webhook.
+    fn make(
+        &self,
+        to: Addressed<'_>,
+        target: Target,
+        user: Option<&User>,
+        expires: Option<String>,
+    ) -> Result<Arc<Client>, String> {
+        let Addressed { config, clients, .. } = to;
+        let credentials = Credentials::new(user, expires)?;
         let ca_bundle = &config.ca_bundle;
-        let tls = tls::settings(ca_bundle, user.as_ref())?;
+        let tls = tls::settings(ca_bundle, user)?;
         let elsewhere = match self.follows_redirects {
             false => None,
             true => Some(Elsewhere {
@@ -321,8 +335,33 @@ impl WebhookCaller for HttpsCaller {
         &'a self,
         call: ConversionCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        let ConversionCall { client_config: config, review, .. } = call;
-        let to = Addressed { hook: "conversion", config, clients: &self.conversion };
-        Box::pin(self.exchange(to, move || review.to_json(), Some(MAX_CALL)))
+        let ConversionCall { client_config, review, .. } = call;
+        Box::pin(async move {
+            let config = &of_conversion(client_config);
+            let to = Addressed { hook: "conversion", config, clients: &self.conversion };
+            self.exchange(to, move || review.to_json(), Some(MAX_CALL)).await
+        })
     }
+
+    fn check_conversion(&self, client_config: &ClientConfig) -> Result<(), CallerError> {
+        let config = &of_conversion(client_config);
+        let to = Addressed { hook: "conversion", config, clients: &self.conversion };
+        if to.clients.get(config).is_some() {
+            return Ok(());
+        }
+        let made =
+            Target::new(to.hook, config).and_then(|target| self.make(to, target, None, None));
+        made.map(drop).map_err(|error| CallerError::Client(error.into()))
+    }
+}
+
+/// The configuration of a conversion webhook, in which certificates that are only white space are
+/// none (CX-33).
+fn of_conversion(config: &ClientConfig) -> Cow<'_, ClientConfig> {
+    if config.ca_bundle.is_empty() || !config.ca_bundle.trim_ascii().is_empty() {
+        return Cow::Borrowed(config);
+    }
+    let mut config = config.clone();
+    config.ca_bundle.clear();
+    Cow::Owned(config)
 }

@@ -7,7 +7,7 @@ use billhook::CustomResourceDefinition;
 use billhook::apply::MergeSchema;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{GroupVersionKind, TypeMeta};
+use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta};
 use serde_json::Value;
 
 use super::conversion::{Conversion, with_api_version};
@@ -99,6 +99,18 @@ impl CustomResources {
             Ok(Begun::By(_)) => None,
             Err(error) => Some(Err(error)),
         }
+    }
+
+    /// Fails if the conversion webhook can never be called (CX-33).
+    pub(crate) fn check_conversion(&self) -> Result<(), Status> {
+        let (Some(webhook), Some(caller), None) =
+            (self.definition.conversion_webhook(), &self.caller, &self.converter)
+        else {
+            return Ok(());
+        };
+        let Some(config) = &webhook.client_config else { return Ok(()) };
+        let checked = caller.check_conversion(config);
+        checked.map_err(|_| Status::internal_error("error resolving resource"))
     }
 
     /// Who converts the objects; nobody with the strategy None.

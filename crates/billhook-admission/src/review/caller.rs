@@ -149,6 +149,17 @@ pub trait WebhookCaller: Send + Sync {
         let error = CallerError::Client("no conversion webhook can be reached".into());
         Box::pin(std::future::ready(Err(error)))
     }
+
+    /// Checks, without a call, whether a conversion webhook can be called at all: whether its URL
+    /// and its certificates make sense (CX-33).
+    ///
+    /// # Errors
+    ///
+    /// If no call can succeed.
+    fn check_conversion(&self, client_config: &ClientConfig) -> Result<(), CallerError> {
+        let _ = client_config;
+        Ok(())
+    }
 }
 
 /// One caller may serve several chains, which then share its connections.
@@ -165,5 +176,9 @@ impl<C: WebhookCaller + ?Sized> WebhookCaller for Arc<C> {
         call: ConversionCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
         (**self).convert(call)
+    }
+
+    fn check_conversion(&self, client_config: &ClientConfig) -> Result<(), CallerError> {
+        (**self).check_conversion(client_config)
     }
 }

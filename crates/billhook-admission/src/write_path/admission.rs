@@ -182,6 +182,7 @@ impl Admission {
         run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
         let version = self.served_version(&request.version)?;
+        self.check_conversion()?;
         if let Some(text) = deprecation_warning(&version) {
             run.context.log.warnings.add(&text);
         }
@@ -216,6 +217,16 @@ impl Admission {
             }
         }
         Err(Status::timeout())
+    }
+
+    /// Checks whether the resource can be served: a server answers no request for one whose
+    /// conversion webhook has an unusable URL or certificates (CX-33). Writes check it themselves.
+    ///
+    /// # Errors
+    ///
+    /// The status that the client gets.
+    pub fn check_conversion(&self) -> Result<(), Status> {
+        self.model.check_conversion()
     }
 
     /// The version of a name, if it is served (RP-92).

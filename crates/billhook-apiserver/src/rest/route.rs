@@ -73,6 +73,7 @@ async fn verbs(
     verb: Verb,
     accepted: Option<&Accepted>,
 ) -> Result<Response, Status> {
+    context.resource.admission.check_conversion()?;
     let name = context.path.name.as_deref().unwrap_or_default();
     let resource = context.resource_name();
     let has_subresource = match context.path.subresource.as_str() {

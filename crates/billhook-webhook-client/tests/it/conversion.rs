@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use billhook::{CustomResourceDefinition, GroupVersionKind};
-use billhook_admission::{CustomResources, ObjectModel as _};
+use billhook_admission::{Admission, Chain, CustomResources, ObjectModel as _, ObjectRequest};
 use billhook_apimachinery::base64;
 use billhook_webhook_client::{HttpsCaller, StaticResolver};
 use serde_json::{Value, json};
@@ -41,14 +41,17 @@ async fn world(
     };
     let server = Server::start("127.0.0.1:0", &["c.hooks.svc"], handler).await.unwrap();
     let resolver = StaticResolver::default().with("hooks", "c", &server.address().to_string());
-    let authority = server.authority().ca_bundle.clone();
-    let definition = definition(&versions, &authority);
+    let config = json!({
+        "service": {"namespace": "hooks", "name": "c", "path": "/convert"},
+        "caBundle": base64::encode(server.authority().ca_bundle.as_bytes()),
+    });
+    let definition = definition(&versions, &config);
     let caller = HttpsCaller::default().resolver(resolver);
     let model = CustomResources::new(definition).caller(Arc::new(caller));
     World { model, seen, _server: server }
 }
 
-fn definition(versions: &Value, ca_bundle: &str) -> CustomResourceDefinition {
+fn definition(versions: &Value, client_config: &Value) -> CustomResourceDefinition {
     let version = |name: &str| {
         json!({"name": name, "served": true, "storage": name == "v1",
             "schema": {"openAPIV3Schema": {"type": "object"}}})
@@ -62,10 +65,7 @@ fn definition(versions: &Value, ca_bundle: &str) -> CustomResourceDefinition {
             "scope": "Namespaced",
             "names": {"plural": "foos", "kind": "Foo"},
             "conversion": {"strategy": "Webhook", "webhook": {
-                "clientConfig": {
-                    "service": {"namespace": "hooks", "name": "c", "path": "/convert"},
-                    "caBundle": base64::encode(ca_bundle.as_bytes()),
-                },
+                "clientConfig": client_config,
                 "conversionReviewVersions": versions,
             }},
             "versions": [version("v1"), version("v2")],
@@ -215,4 +215,25 @@ async fn a_call_has_its_time() {
     let expected = "conversion webhook for example.com/v1, Kind=Foo failed: Post \
                     \"https://c.hooks.svc:443/convert?timeout=30s\": context deadline exceeded";
     assert_eq!(outcome, Err(expected.to_owned()));
+}
+
+/// CX-33: nothing is served whose conversion webhook can never be called.
+#[test]
+fn unusable_webhooks_fail_every_request() {
+    let service = json!({"namespace": "hooks", "name": "c"});
+    let bundle = |text: &str| base64::encode(text.as_bytes());
+    let unusable = "Internal error occurred: error resolving resource";
+    for (config, expected) in [
+        (json!({"service": service, "caBundle": bundle("no certificate")}), Some(unusable)),
+        (json!({"url": "https://h.example.com:port/c"}), Some(unusable)),
+        (json!({"service": service, "caBundle": bundle(" \n")}), None),
+        (json!({"url": "https://h.example.com/c"}), None),
+    ] {
+        let definition = definition(&json!(["v1"]), &config);
+        let admission = Admission::new(definition, Chain::new(HttpsCaller::default()));
+        let body = object("v1", "x").to_string();
+        let request = ObjectRequest::create("v1", body.as_bytes()).namespace("n");
+        let refused = admission.admit_blocking(&request).result.err();
+        assert_eq!(refused.map(|status| status.message).as_deref(), expected, "{config}");
+    }
 }
