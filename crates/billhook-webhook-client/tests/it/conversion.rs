@@ -20,7 +20,7 @@ struct World {
     _server: Server,
 }
 
-/// A webhook that answers with what a function makes of the review; none is no answer at all.
+/// A webhook that answers with what a function makes of the review; with none it never answers.
 async fn world(
     versions: Value,
     answer: impl Fn(&Value) -> Option<Reply> + Send + Sync + 'static,
