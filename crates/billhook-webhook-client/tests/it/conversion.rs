@@ -137,7 +137,7 @@ async fn items_of_a_list_are_converted_together() {
 /// CX-40 to CX-43.
 #[tokio::test]
 async fn bad_answers_are_told() {
-    type Answer = fn(&Value) -> Option<Reply>;
+    type Answer = Box<dyn Fn(&Value) -> Option<Reply> + Send + Sync>;
     const STATUS: &str =
         r#"{"apiVersion":"v1","kind":"Status","status":"Failure","message":"full"}"#;
     let failed = "conversion webhook for example.com/v1, Kind=Foo failed: ";
@@ -149,10 +149,10 @@ async fn bad_answers_are_told() {
             sent(&answer)
         }
     };
-    let refuse: Answer = |_| Some(Reply { status: 500, ..Reply::json(STATUS) });
-    let accept: Answer = |_| Some(Reply::json(STATUS));
-    let text: Answer = |_| Some(Reply::new(200, Vec::new(), "garbage"));
-    let cases: Vec<(Box<dyn Fn(&Value) -> Option<Reply> + Send + Sync>, String)> = vec![
+    let refuse = |_: &Value| Some(Reply { status: 500, ..Reply::json(STATUS) });
+    let accept = |_: &Value| Some(Reply::json(STATUS));
+    let text = |_: &Value| Some(Reply::new(200, Vec::new(), "garbage"));
+    let cases: Vec<(Answer, String)> = vec![
         (Box::new(refuse), format!("{failed}full")),
         (
             Box::new(accept),
