@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::crds::Crds;
 use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
-use crate::matching::namespaces::Namespaces;
+use crate::namespaces::Namespaces;
 use crate::problem::{Problem, nothing};
 use crate::setup::Setup;
 
@@ -34,7 +34,7 @@ impl Policies {
     /// the same, with a warning. Objects without a namespace are in the one given.
     pub(crate) fn read(
         paths: &[PathBuf],
-        crds: &Crds,
+        crds: Option<&Crds>,
         namespaces: &mut Namespaces,
         namespace: &str,
         setup: &mut Setup,
@@ -50,7 +50,7 @@ impl Policies {
             setup.problems.push(*nothing(paths, "no admission policy here"));
         }
         let mut cluster = ClusterObjects::new();
-        for definition in crds.definitions() {
+        for definition in crds.into_iter().flat_map(Crds::definitions) {
             for version in definition.versions().filter(billhook::CrdVersion::is_served) {
                 let ApiResource { kind, scope, .. } = ApiResource::of_version(&version);
                 cluster.register(&kind.api_version(), &kind.kind, scope);
@@ -106,7 +106,7 @@ impl Found {
 fn insert_parameter(
     cluster: &mut ClusterObjects,
     document: Document,
-    crds: &Crds,
+    crds: Option<&Crds>,
     namespace: &str,
 ) -> Result<(), Box<Problem>> {
     let Document { place, mut value, .. } = document;
@@ -120,7 +120,7 @@ fn insert_parameter(
         metadata.map(|metadata| metadata.insert("namespace".to_owned(), json!(namespace)));
     }
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    if crds.has(group, kind) {
+    if let Some(crds) = crds.filter(|crds| crds.has(group, kind)) {
         let crd = crds.find(group, kind, &place)?;
         if let Some(version) = crd.definition.version(version) {
             let read = version.prune_and_default(&mut value, &mut ());

@@ -75,7 +75,7 @@ pub(crate) enum Subcommands {
     /// created or updated
     #[command(after_help = CHECK_EXIT_STATUS)]
     Check(Check),
-    /// Show which webhooks a request goes to, and why it does not go to the others
+    /// Show which webhooks and admission policies a request goes to, and why not to the others
     #[command(after_help = crate::matching::args::MATCH_HELP)]
     Match(Box<Match>),
     /// Run test suites of CRDs

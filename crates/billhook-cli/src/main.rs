@@ -21,6 +21,7 @@ mod identity;
 mod input;
 mod json;
 mod matching;
+mod namespaces;
 mod normal;
 mod options;
 mod owners;

@@ -2,7 +2,8 @@
 //!
 //! - [`PolicyDocument`]: a policy or a binding, read with its defaults and validated with the
 //!   server's errors.
-//! - [`PolicySet`]: the policies of a cluster, compiled once; evaluates them for a request.
+//! - [`PolicySet`]: the policies of a cluster, compiled once; evaluates them for a request, and
+//!   [explains](PolicySet::explain) which of them apply to it.
 //! - [`PolicyCluster`], [`PolicyObjects`]: what evaluation asks about parameters, namespaces and the
 //!   types of objects.
 //!
@@ -13,6 +14,7 @@ mod activation;
 mod cluster;
 mod context;
 mod document;
+mod explain;
 mod lints;
 mod mutating;
 mod params;
@@ -32,6 +34,7 @@ pub use document::{
     ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding, ValidatingBindingSpec,
     ValidatingPolicySpec, ValidatingPolicyStatus, Validation, Variable,
 };
+pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use lints::{PolicyLint, lint_policies_together};
 pub use mutating::{MutationOutcome, PolicyReinvocation};
 pub use record::{PolicyRecord, PolicyVerdict};

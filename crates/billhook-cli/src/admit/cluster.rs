@@ -14,7 +14,7 @@ use crate::admit::args::Admit;
 use crate::crds::Crds;
 use crate::input::{documents, readable_documents};
 use crate::matching::configurations;
-use crate::matching::namespaces::Namespaces;
+use crate::namespaces::Namespaces;
 use crate::problem::{Place, Problem};
 use crate::setup::Setup;
 use crate::stored::Stored;
@@ -81,7 +81,7 @@ impl Cluster {
         };
         namespaces.read(&command.namespace_labels, &mut setup.problems);
         let (paths, namespace) = (&command.policies, &command.namespace);
-        let policies = Policies::read(paths, crds, &mut namespaces, namespace, setup);
+        let policies = Policies::read(paths, Some(crds), &mut namespaces, namespace, setup);
         let old = readable_documents(&command.old, &mut setup.problems);
         let old = Stored::new(old, &command.namespace);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {

@@ -11,7 +11,7 @@ use crate::server::Server;
 pub(crate) const MATCH_HELP: &str = "\
 A webhook is `undecided` if the decision is up to match conditions that ask for permissions of the
 user, which --allow grants, or that need the object in another version, which a conversion webhook
-would have to make.
+would have to make. A policy is so too if its match conditions ask for permissions.
 A namespace that is not given is taken to have only the label with its name.
 
 Exit status:
@@ -24,8 +24,11 @@ Exit status:
 pub(crate) struct Match {
     /// Webhook configurations and Namespaces: a file, a directory or `-` for standard input; may be
     /// repeated
-    #[arg(long, value_name = "FILE", required = true)]
+    #[arg(long, value_name = "FILE", required_unless_present = "policies")]
     pub(crate) webhooks: Vec<PathBuf>,
+    /// Admission policies, their bindings, their parameters and Namespaces; may be repeated
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policies: Vec<PathBuf>,
     /// CRDs of the objects and their other versions; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
@@ -64,8 +67,8 @@ pub(crate) struct Match {
     /// May be repeated [default: webhooks with such conditions are undecided]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
-    /// Show every step for the webhook with this name
-    #[arg(long, value_name = "WEBHOOK", conflicts_with = "format")]
+    /// Show every step for the webhook or the policy with this name
+    #[arg(long, value_name = "NAME", conflicts_with = "format")]
     pub(crate) explain: Option<String>,
     /// Format of the report: text, or one JSON document with every step
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Report::Text, conflicts_with = "format")]
@@ -97,8 +100,9 @@ impl Match {
 
     /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        let paths = [&self.webhooks, &self.crd, &self.request, &self.old, &self.objects];
-        read_stdin_once(paths.into_iter().flatten())?;
+        let paths = [&self.webhooks, &self.policies, &self.crd, &self.request, &self.old];
+        let paths = paths.into_iter().flatten().chain(&self.objects);
+        read_stdin_once(paths)?;
         if !self.old.is_empty() && self.operation() != Operation::Update {
             return Err("`--old` is for `--operation update`");
         }

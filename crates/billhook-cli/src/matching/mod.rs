@@ -1,7 +1,8 @@
-//! `billhook match`: which webhooks a request goes to, and why it does not go to the others.
+//! `billhook match`: which webhooks and policies a request goes to, and why it does not go to the
+//! others.
 
 pub(crate) mod args;
-pub(crate) mod namespaces;
+mod policies;
 mod report;
 mod request;
 mod subject;
@@ -15,14 +16,16 @@ use billhook::webhook::{
     WebhookConfiguration, WebhookSet,
 };
 
+use crate::admission_policies::Policies;
 use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
+use crate::namespaces::Namespaces;
 use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::problems as print_problems;
 use crate::setup::Setup;
 use args::Match;
-use namespaces::Namespaces;
+use policies::Matcher;
 use report::Printer;
 use request::Requests;
 use subject::{Decided, is_named};
@@ -45,12 +48,14 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     if crds.is_some() {
         setup.problems.extend(found);
     }
+    let policies = policies_of(command, crds.as_ref(), &mut namespaces, &mut setup);
     let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
     let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
     if let Some(name) = &command.explain
         && !sets.iter().flat_map(WebhookSet::hooks).any(|hook| is_named(hook, name))
+        && !policies::has(&policies, name)
     {
-        setup.problems.push(unknown_webhook(command, &sets, name));
+        setup.problems.push(unknown_name(command, &sets, &policies, name));
     }
     let mut printer = Printer::new(command);
     let mut status = setup.tell(printer.collector())?;
@@ -62,26 +67,45 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
+    let (namespaces, crds) = (&namespaces, crds.as_ref());
+    let matcher = Matcher { command, policies: &policies, namespaces, registry: &registry, crds };
     let conditions =
         allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
-    let requests = Requests { command, crds: crds.as_ref(), registry: &registry };
+    let requests = Requests { command, crds, registry: &registry };
     for subject in requests.read() {
-        let context = MatchContext::new(&namespaces, &registry).conditions(&conditions);
-        let decided = match &subject.request {
-            Ok(request) => context.for_request(|context| decide(&sets, request, context)),
+        let context = MatchContext::new(namespaces, &registry).conditions(&conditions);
+        let (decided, found) = match &subject.request {
+            Ok(request) => {
+                let decided = context.for_request(|context| decide(&sets, request, context));
+                (decided, matcher.explain(request))
+            }
             Err(problem) => {
                 status = status.max(problem.status);
-                Vec::new()
+                Default::default()
             }
         };
-        if decided.iter().any(|decided| report::refusal(decided).is_some()) {
+        let refuses = |decided: &Decided<'_>| report::refusal(decided).is_some();
+        if decided.iter().any(refuses) || found.iter().any(|it| policies::refusal(it).is_some()) {
             status = status.max(Status::Refused);
         }
-        printer.add(&subject, &decided, &setup.origins)?;
+        printer.add(&subject, &decided, &found, &setup.origins)?;
     }
     printer.add_remark(namespaces.assumed())?;
     printer.finish()?;
     Ok(status)
+}
+
+/// Reads the policies that are given, with what they see of the cluster.
+fn policies_of(
+    command: &Match,
+    crds: Option<&Crds>,
+    namespaces: &mut Namespaces,
+    setup: &mut Setup,
+) -> Policies {
+    if command.policies.is_empty() {
+        return Policies::default();
+    }
+    Policies::read(&command.policies, crds, namespaces, &command.namespace, setup)
 }
 
 fn decide<'h>(
@@ -124,17 +148,25 @@ pub(crate) fn configurations(
             setup.problems.push(*problem);
         }
     }
-    if found.is_empty() && setup.problems.is_empty() {
+    if found.is_empty() && setup.problems.is_empty() && !paths.is_empty() {
         setup.problems.push(*nothing(paths, "no webhook configuration here"));
     }
     found
 }
 
-fn unknown_webhook(command: &Match, sets: &[WebhookSet], name: &str) -> Problem {
-    let names: Vec<_> = command.webhooks.iter().map(|path| path.to_string_lossy()).collect();
-    let known: Vec<&str> =
-        sets.iter().flat_map(WebhookSet::hooks).map(CompiledWebhook::name).collect();
+fn unknown_name(command: &Match, sets: &[WebhookSet], policies: &Policies, name: &str) -> Problem {
+    let paths = command.webhooks.iter().chain(&command.policies);
+    let names: Vec<_> = paths.map(|path| path.to_string_lossy()).collect();
+    let hooks = sets.iter().flat_map(WebhookSet::hooks).map(CompiledWebhook::name);
+    let mut known: Vec<&str> =
+        hooks.chain(policies.set.names().map(|(policy, _)| policy)).collect();
+    known.dedup();
+    let what = match (command.webhooks.is_empty(), command.policies.is_empty()) {
+        (false, true) => "webhook",
+        (true, false) => "policy",
+        _ => "webhook or policy",
+    };
     let place = Place::file(&names.join(", "));
-    let problem = Problem::unusable(place, format!("no webhook `{name}` here"));
+    let problem = Problem::unusable(place, format!("no {what} `{name}` here"));
     if known.is_empty() { *problem } else { *problem.help(format!("there are {}", list(&known))) }
 }

@@ -7,11 +7,13 @@ use anstyle::{AnsiColor, Style};
 use billhook::Status as Answer;
 use billhook::webhook::{ConfigurationKind, Decision, DecisionReason};
 use billhook_findings::{Finding, Severity};
+use billhook_policy::PolicyExplanation;
 use serde_json::Value;
 
 use super::args::Match;
+use super::policies;
 use super::request::{describe, to_value};
-use super::subject::{Decided, Subject, is_named};
+use super::subject::{Decided, Subject, is_named, steps};
 use crate::findings::{self, About, Collector};
 use crate::json::{Fields, Items, error};
 use crate::options::Report;
@@ -67,28 +69,46 @@ impl<'c> Printer<'c> {
         }
     }
 
+    /// Adds a request with the decisions of webhooks and of policies.
     pub(super) fn add(
         &mut self,
         subject: &Subject,
         decided: &[Decided<'_>],
+        explained: &[PolicyExplanation],
         origins: &Origins,
     ) -> io::Result<()> {
         if let (Err(problem), false) = (&subject.request, self.collector().is_some()) {
             print_problem(problem);
         }
         match &mut self.form {
-            Form::Text => self.text(subject, decided),
-            Form::Json(items) => items.add(item(subject, decided)),
+            Form::Text => self.text(subject, decided, explained),
+            Form::Json(items) => items.add(item(self.command, subject, decided, explained)),
             Form::Findings(collector) => {
-                let found = found(subject, decided, origins);
+                let mut found = found(subject, decided, origins);
+                found.extend(policies::findings(subject, explained));
                 collector.add(&subject.place, &subject.identity, found, false)
             }
             // A client gets the first answer that refuses its request.
-            Form::Status => answer(decided.iter().find_map(|decided| refusal(decided))),
+            Form::Status => {
+                let refused = explained.iter().find_map(policies::refusal);
+                match decided.iter().find_map(|decided| refusal(decided)) {
+                    None if refused.is_some() => {
+                        let text = refused.unwrap_or_default();
+                        print_problem(&Problem::refused(subject.place.clone(), text));
+                        Ok(())
+                    }
+                    refusal => answer(refusal),
+                }
+            }
         }
     }
 
-    fn text(&mut self, subject: &Subject, decided: &[Decided<'_>]) -> io::Result<()> {
+    fn text(
+        &mut self,
+        subject: &Subject,
+        decided: &[Decided<'_>],
+        explained: &[PolicyExplanation],
+    ) -> io::Result<()> {
         let Ok(request) = &subject.request else { return Ok(()) };
         let mut text = String::new();
         if std::mem::replace(&mut self.started, true) {
@@ -98,8 +118,16 @@ impl<'c> Printer<'c> {
         let place = visible(&subject.place.to_string());
         let _ = writeln!(text, "{HEADER}{place}: {}{HEADER:#}", visible(&describe(request)));
         match &self.command.explain {
-            Some(name) => explain(&mut text, name, decided),
-            None => table(&mut text, decided),
+            Some(name) => {
+                explain(&mut text, name, decided);
+                policies::explain(&mut text, name, explained);
+            }
+            None => {
+                if !self.command.webhooks.is_empty() {
+                    table(&mut text, decided);
+                }
+                policies::table(&mut text, explained);
+            }
         }
         let mut out = anstream::stdout().lock();
         out.write_all(text.as_bytes())?;
@@ -217,12 +245,22 @@ fn called(decided: &Decided<'_>) -> String {
     }
 }
 
-fn item(subject: &Subject, decided: &[Decided<'_>]) -> Fields {
+fn item(
+    command: &Match,
+    subject: &Subject,
+    decided: &[Decided<'_>],
+    explained: &[PolicyExplanation],
+) -> Fields {
     let mut item = Fields::of_object(subject.place.clone(), subject.identity.clone());
     match &subject.request {
         Ok(request) => {
             item.value("request", to_value(request));
-            item.value("webhooks", decided.iter().map(webhook).collect());
+            if !command.webhooks.is_empty() {
+                item.value("webhooks", decided.iter().map(webhook).collect());
+            }
+            if !command.policies.is_empty() {
+                item.value("policies", explained.iter().map(policies::to_value).collect());
+            }
         }
         Err(problem) => item.value("error", error(Problem::clone(problem))),
     }
@@ -253,13 +291,6 @@ fn webhook(decided: &Decided<'_>) -> Value {
     if let Decision::Rejected(_, status) = decision {
         fields.value("status", serialized(serde_json::to_value(status)));
     }
-    let steps = trace.steps().iter().map(|step| {
-        let mut value = serialized(serde_json::to_value(step));
-        if let Value::Object(members) = &mut value {
-            members.insert("text".to_owned(), Value::from(step.to_string()));
-        }
-        value
-    });
-    fields.value("trace", steps.collect());
+    fields.value("trace", steps(trace));
     fields.into_value()
 }

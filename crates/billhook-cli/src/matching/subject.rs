@@ -1,6 +1,7 @@
 //! Requests that are matched, and the decisions for them.
 
-use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Trace};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Trace, TraceStep};
+use serde_json::Value;
 
 use crate::identity::Identity;
 use crate::problem::{Place, Problem};
@@ -23,4 +24,16 @@ pub(super) fn is_named(hook: &CompiledWebhook, name: &str) -> bool {
     let with_configuration =
         || name.split_once('/').is_some_and(|it| it == (hook.configuration(), hook.name()));
     hook.name() == name || hook.key() == name || with_configuration()
+}
+
+/// Returns the steps of a decision for programs, each also as text.
+pub(super) fn steps(trace: &Trace) -> Value {
+    let step = |step: &TraceStep| {
+        let mut value = serde_json::to_value(step).unwrap_or_default();
+        if let Value::Object(members) = &mut value {
+            members.insert("text".to_owned(), Value::from(step.to_string()));
+        }
+        value
+    };
+    trace.steps().iter().map(step).collect()
 }

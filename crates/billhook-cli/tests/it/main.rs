@@ -28,6 +28,7 @@ mod fixing;
 mod hostile;
 mod kubectl;
 mod many;
+mod matching_policies;
 mod policy;
 mod python;
 mod readme;

@@ -50,7 +50,7 @@ pub(crate) struct ConfigurationError {
 /// A policy that a request goes to.
 pub(crate) struct MatchedPolicy<'p> {
     pub(crate) matched: Match,
-    param_kind: Option<(&'p ParamKind, Scope)>,
+    pub(crate) param_kind: Option<(&'p ParamKind, Scope)>,
 }
 
 /// A binding of it, with the parameters.
@@ -82,18 +82,37 @@ pub(crate) fn matching_policy<'p>(
     let Some(matched) = selected(&head.matcher, request, context).map_err(of_policy)? else {
         return Ok(None);
     };
-    let param_kind = match &head.param_kind {
-        None => None,
-        Some(kind) => {
-            let unknown = || {
-                let shown = kind.shown();
-                format!("failed to find resource referenced by paramKind: '{shown}'")
-            };
-            let scope = context.cluster.scope(kind);
-            Some((kind, scope.ok_or_else(unknown).map_err(of_policy)?))
-        }
-    };
+    let param_kind = param_kind(head, context).map_err(of_policy)?;
     Ok(Some(MatchedPolicy { matched, param_kind }))
+}
+
+/// Returns the kind of the parameters of a policy with its scope, if it has any (PO-32).
+pub(crate) fn param_kind<'p>(
+    head: &'p Head,
+    context: &PolicyContext<'_>,
+) -> Result<Option<(&'p ParamKind, Scope)>, String> {
+    let Some(kind) = &head.param_kind else { return Ok(None) };
+    match context.cluster.scope(kind) {
+        Some(scope) => Ok(Some((kind, scope))),
+        None => {
+            let shown = kind.shown();
+            Err(format!("failed to find resource referenced by paramKind: '{shown}'"))
+        }
+    }
+}
+
+/// Returns the parameters of a binding for a request (PO-31).
+pub(crate) fn params_of(
+    policy: &MatchedPolicy<'_>,
+    binding: &Binding,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> Result<Vec<Params>, String> {
+    let namespace = match request.resource.is_namespaces() {
+        true => "",
+        false => &request.namespace,
+    };
+    params(policy.param_kind, binding.params.as_ref(), namespace, context.cluster)
 }
 
 /// Returns the kinds other than the request's that policies match it in.
@@ -130,14 +149,7 @@ pub(crate) fn matching_bindings<'p>(
         };
         let params = match is_selected {
             Ok(false) => return None,
-            Ok(true) => {
-                let source = binding.params.as_ref();
-                let namespace = match request.resource.is_namespaces() {
-                    true => "",
-                    false => &request.namespace,
-                };
-                params(policy.param_kind, source, namespace, context.cluster).or_else(failed)
-            }
+            Ok(true) => params_of(policy, binding, request, context).or_else(failed),
             Err(text) => failed(text),
         };
         Some(MatchedBinding { binding, params })

@@ -8,13 +8,15 @@ use std::sync::Arc;
 
 use billhook::webhook::{MatcherIndex, RequestMatcher};
 
-pub(crate) use compiled::{Annotation, Binding, Mutating, Mutation, Validating, Validation};
+pub(crate) use compiled::{Annotation, Binding, Head, Mutating, Mutation, Validating, Validation};
 pub(crate) use matching::{
-    Conditions, ConfigurationError, is_exempt, matching_bindings, matching_policy,
-    namespace_not_found, other_kinds,
+    Conditions, ConfigurationError, MatchedPolicy, is_exempt, matching_bindings, matching_policy,
+    namespace_not_found, other_kinds, param_kind, params_of,
 };
 
-use crate::document::{MutatingAdmissionPolicy, PolicyDocument, ValidatingAdmissionPolicy};
+use crate::document::{
+    MutatingAdmissionPolicy, PolicyDocument, PolicyKind, ValidatingAdmissionPolicy,
+};
 
 /// Policies with their bindings, compiled once. A policy without a binding has no effect, and
 /// neither has a binding without its policy (PO-23).
@@ -25,6 +27,34 @@ use crate::document::{MutatingAdmissionPolicy, PolicyDocument, ValidatingAdmissi
 pub struct PolicySet {
     validating: Arc<Indexed<Validating>>,
     mutating: Arc<Indexed<Mutating>>,
+    /// Of validating and of mutating policies.
+    without_effect: Arc<[Vec<WithoutEffect>; 2]>,
+}
+
+/// The name of a policy without a binding, or of a binding and of the policy that it lacks (PO-23).
+type WithoutEffect = (String, Option<String>);
+
+/// Bindings by the names of their policies.
+type Bindings = BTreeMap<String, Vec<Binding>>;
+
+/// Compiles the policies that have bindings; also returns what has no effect.
+fn bound<D, P>(
+    policies: BTreeMap<String, D>,
+    mut bindings: Bindings,
+    compile: impl Fn(String, D, Vec<Binding>) -> P,
+) -> (Vec<P>, Vec<WithoutEffect>) {
+    let (mut compiled, mut without_effect) = (Vec::new(), Vec::new());
+    for (name, policy) in policies {
+        match bindings.remove(&name) {
+            Some(bindings) => compiled.push(compile(name, policy, bindings)),
+            None => without_effect.push((name, None)),
+        }
+    }
+    for (policy, bindings) in bindings {
+        let lost = bindings.into_iter().map(|binding| (policy.clone(), Some(binding.name)));
+        without_effect.extend(lost);
+    }
+    (compiled, without_effect)
 }
 
 /// Policies of a kind and their index.
@@ -74,25 +104,26 @@ impl PolicySet {
                 }
             }
         }
-        let mut bindings: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
+        let mut bindings = Bindings::new();
         for (name, binding) in of_validating {
             let policy = binding.spec.policy_name.clone();
             bindings.entry(policy).or_default().push(Binding::validating(name, binding.spec));
         }
-        let policies = validating.into_iter().filter_map(|(name, policy)| {
-            Some(Validating::new(name.clone(), policy.spec, bindings.remove(&name)?))
+        let (validating, unbound_validating) = bound(validating, bindings, |name, it, bindings| {
+            Validating::new(name, it.spec, bindings)
         });
-        let validating = Indexed::new(policies.collect(), |policy| &policy.head.matcher);
-        let mut bindings: BTreeMap<String, Vec<Binding>> = BTreeMap::new();
+        let mut bindings = Bindings::new();
         for (name, binding) in of_mutating {
             let policy = binding.spec.policy_name.clone();
             bindings.entry(policy).or_default().push(Binding::mutating(name, &binding.spec));
         }
-        let policies = mutating.into_iter().filter_map(|(name, policy)| {
-            Some(Mutating::new(name.clone(), policy.spec, bindings.remove(&name)?))
-        });
-        let mutating = Indexed::new(policies.collect(), |policy| &policy.head.matcher);
-        PolicySet { validating: Arc::new(validating), mutating: Arc::new(mutating) }
+        let (mutating, unbound_mutating) =
+            bound(mutating, bindings, |name, it, bindings| Mutating::new(name, it.spec, bindings));
+        PolicySet {
+            validating: Arc::new(Indexed::new(validating, |it| &it.head.matcher)),
+            mutating: Arc::new(Indexed::new(mutating, |it| &it.head.matcher)),
+            without_effect: Arc::new([unbound_validating, unbound_mutating]),
+        }
     }
 
     /// Returns whether it has no policy with a binding.
@@ -106,5 +137,31 @@ impl PolicySet {
 
     pub(crate) fn mutating(&self) -> &Indexed<Mutating> {
         &self.mutating
+    }
+
+    /// Returns the names of the policies, each with the name of each binding; empty for a policy
+    /// without one, and a binding without its policy is among them.
+    pub fn names(&self) -> impl Iterator<Item = (&str, &str)> {
+        let kinds = [PolicyKind::Mutating, PolicyKind::Validating];
+        let bound = kinds
+            .into_iter()
+            .flat_map(|kind| self.heads(kind))
+            .flat_map(|head| head.bindings.iter().map(|binding| (&*head.name, &*binding.name)));
+        let without = self.without_effect.iter().flatten();
+        bound.chain(without.map(|(policy, binding)| (&**policy, binding.as_deref().unwrap_or(""))))
+    }
+
+    /// Returns what all policies of a kind have, in order.
+    pub(crate) fn heads(&self, kind: PolicyKind) -> Vec<&Head> {
+        match kind {
+            PolicyKind::Mutating => self.mutating.policies.iter().map(|it| &it.head).collect(),
+            _ => self.validating.policies.iter().map(|it| &it.head).collect(),
+        }
+    }
+
+    /// Returns the policies and bindings of a kind of policy that have no effect.
+    pub(crate) fn without_effect(&self, kind: PolicyKind) -> &[WithoutEffect] {
+        let [validating, mutating] = &*self.without_effect;
+        if kind == PolicyKind::Mutating { mutating } else { validating }
     }
 }

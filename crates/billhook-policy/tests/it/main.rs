@@ -13,6 +13,7 @@
 mod advice;
 mod documents;
 mod examples;
+mod explain;
 mod hostile;
 mod laws;
 mod support;

@@ -1,0 +1,238 @@
+//! The admission policies that a request goes to, and why it does not go to the others.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use billhook::webhook::{AdmissionAttributes, EquivalentResources, StepVerdict, Trace};
+use billhook::{CustomResourceDefinition, GroupVersionKind};
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_findings::{Finding, Severity};
+use billhook_policy::{
+    ConditionExplanation, PolicyApplication, PolicyContext, PolicyExplanation, PolicyKind,
+    PolicyObjects,
+};
+use serde_json::Value;
+
+use super::args::Match;
+use super::subject::{Subject, steps};
+use crate::admission_policies::Policies;
+use crate::allow;
+use crate::crds::Crds;
+use crate::findings::About;
+use crate::json::Fields;
+use crate::namespaces::Namespaces;
+use crate::report::visible;
+use crate::traces;
+
+/// Policies and what they are matched with.
+pub(super) struct Matcher<'m> {
+    pub(super) command: &'m Match,
+    pub(super) policies: &'m Policies,
+    pub(super) namespaces: &'m Namespaces,
+    pub(super) registry: &'m EquivalentResources,
+    pub(super) crds: Option<&'m Crds>,
+}
+
+impl Matcher<'_> {
+    pub(super) fn explain(&self, request: &AdmissionAttributes) -> Vec<PolicyExplanation> {
+        let objects = Objects(self.crds);
+        let cluster = &self.policies.cluster;
+        let context = PolicyContext::new(self.namespaces, self.registry, &objects, cluster);
+        match allow::authorizer(&self.command.allow) {
+            Some(authorizer) => {
+                self.policies.set.explain(request, &context.authorizer(&authorizer))
+            }
+            None => self.policies.set.explain(request, &context),
+        }
+    }
+}
+
+/// Whether there is a policy of a name, or a binding by the names of both.
+pub(super) fn has(policies: &Policies, name: &str) -> bool {
+    policies.set.names().any(|(policy, binding)| {
+        name == policy || name.split_once('/').is_some_and(|it| it == (policy, binding))
+    })
+}
+
+/// Objects that are the same in all versions but for `apiVersion`.
+struct Objects<'c>(Option<&'c Crds>);
+
+impl PolicyObjects for Objects<'_> {
+    fn convert(&self, object: &Value, to: &GroupVersionKind) -> Result<DeepValue, String> {
+        let is_it = |definition: &&CustomResourceDefinition| {
+            definition.group() == to.group && definition.kind() == to.kind
+        };
+        let definition = self.0.into_iter().flat_map(Crds::definitions).find(is_it);
+        if definition.is_none_or(CustomResourceDefinition::is_converted_by_webhook) {
+            return Err(format!("a webhook would have to convert the object to {to}"));
+        }
+        let mut object = DeepValue::from(deep_clone(object));
+        if let Value::Object(members) = &mut *object {
+            members.insert("apiVersion".to_owned(), to.api_version().into());
+        }
+        Ok(object)
+    }
+
+    fn apply_defaults(&self, _: &mut Value, _: &GroupVersionKind) -> Result<(), String> {
+        Ok(())
+    }
+}
+
+/// Returns the reason that a server refuses the request, if nobody can tell whether a policy
+/// applies.
+pub(super) fn refusal(found: &PolicyExplanation) -> Option<&str> {
+    match &found.application {
+        PolicyApplication::Fails(text) => Some(text),
+        _ => None,
+    }
+}
+
+/// Returns the policies that refuse a request or fail before they are evaluated.
+pub(super) fn findings(subject: &Subject, explained: &[PolicyExplanation]) -> Vec<Finding> {
+    let about = About { place: &subject.place, identity: &subject.identity, schema: None };
+    let found = explained.iter().filter_map(|it| {
+        let (severity, text) = match &it.application {
+            PolicyApplication::Fails(text) => (Severity::Error, text),
+            PolicyApplication::ErrorIgnored(text) => (Severity::Warning, text),
+            _ => return None,
+        };
+        let rule = if it.conditions.is_empty() { "PO-40" } else { "PO-42" };
+        Some(about.whole(severity, rule, &format!("policy `{}`: {text}", name(it))))
+    });
+    found.collect()
+}
+
+/// `policy/binding with parameter namespace/name`, as far as it has them.
+fn name(found: &PolicyExplanation) -> String {
+    let mut name = found.policy.clone();
+    if let Some(binding) = &found.binding {
+        let _ = write!(name, "/{binding}");
+    }
+    if !found.parameter.is_empty() {
+        let _ = write!(name, " with {}", found.parameter);
+    }
+    visible(&name)
+}
+
+fn word(application: &PolicyApplication) -> (Style, &'static str) {
+    let (color, word) = match application {
+        PolicyApplication::Applies(_) => (AnsiColor::Green, "applies"),
+        PolicyApplication::DoesNotApply(_) => (AnsiColor::Yellow, "does not apply"),
+        PolicyApplication::ErrorIgnored(_) => (AnsiColor::Yellow, "error ignored"),
+        PolicyApplication::Undecided => (AnsiColor::Cyan, "undecided"),
+        _ => (AnsiColor::Red, "refused"),
+    };
+    (color.on_default(), word)
+}
+
+/// Adds a line for each policy and binding.
+pub(super) fn table(text: &mut String, found: &[PolicyExplanation]) {
+    for (kind, heading) in [
+        (PolicyKind::Mutating, "mutating policies"),
+        (PolicyKind::Validating, "validating policies"),
+    ] {
+        let of_kind = || found.iter().filter(|found| found.kind == kind);
+        if of_kind().next().is_none() {
+            continue;
+        }
+        let _ = writeln!(text, "\n{heading}:");
+        let width = of_kind().map(|found| name(found).chars().count()).max().unwrap_or(0);
+        for found in of_kind() {
+            let (style, word) = word(&found.application);
+            let why = found.summary().unwrap_or_else(|| match &found.application {
+                PolicyApplication::Applies(matched) => format!("with {}", matched.kind),
+                _ => String::new(),
+            });
+            let (name, why) = (name(found), visible(&why));
+            let line = format!("  {style}{word:14}{style:#}  {name:width$}  {why}");
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+    }
+}
+
+/// Adds every step for the policies and bindings of a name.
+pub(super) fn explain(text: &mut String, wanted: &str, found: &[PolicyExplanation]) {
+    let is_it = |found: &&PolicyExplanation| {
+        let binding = found.binding.as_deref().unwrap_or_default();
+        found.policy == wanted
+            || wanted.split_once('/').is_some_and(|it| it == (&*found.policy, binding))
+    };
+    for found in found.iter().filter(is_it) {
+        let (style, word) = word(&found.application);
+        let _ = writeln!(text, "\n{style}{word}{style:#}: {}", name(found));
+        for (field, trace) in
+            [("matchConstraints", &found.constraints), ("matchResources", &found.resources)]
+        {
+            for step in trace.iter().flat_map(Trace::steps) {
+                let _ = writeln!(text, "  {field}: {}", visible(&step.to_string()));
+            }
+        }
+        for condition in &found.conditions {
+            condition_lines(text, condition);
+        }
+        if let Some(summary) = found.summary() {
+            let _ = writeln!(text, "  {}", visible(&summary));
+        }
+    }
+}
+
+fn condition_lines(text: &mut String, condition: &ConditionExplanation) {
+    let word = match &condition.verdict {
+        None => "undecided",
+        Some(StepVerdict::Passed) => "true",
+        Some(StepVerdict::Failed) => "false",
+        Some(StepVerdict::Error(error)) => error,
+    };
+    let line = visible(&format!("matchConditions: `{}` {word} (PO-42)", condition.name));
+    let _ = writeln!(text, "  {line}");
+    let trace = condition.trace.iter().filter(|_| condition.verdict.is_some());
+    for line in trace.flat_map(|trace| trace.to_string().lines().map(visible).collect::<Vec<_>>()) {
+        let _ = writeln!(text, "    {line}");
+    }
+}
+
+/// Returns an explanation for programs.
+pub(super) fn to_value(found: &PolicyExplanation) -> Value {
+    let mut fields = Fields::default();
+    fields.text("policyKind", Some(found.kind.name().to_owned()));
+    fields.text("policy", Some(found.policy.clone()));
+    fields.text("binding", found.binding.clone());
+    fields.text("parameter", Some(found.parameter.clone()).filter(|it| !it.is_empty()));
+    let word = match &found.application {
+        PolicyApplication::Applies(_) => "applies",
+        PolicyApplication::DoesNotApply(_) => "doesNotApply",
+        PolicyApplication::ErrorIgnored(_) => "errorIgnored",
+        PolicyApplication::Undecided => "undecided",
+        _ => "refused",
+    };
+    fields.text("decision", Some(word.to_owned()));
+    if let PolicyApplication::DoesNotApply(mismatch) = &found.application {
+        fields.text("reason", Some(mismatch.code().to_owned()));
+    }
+    if let PolicyApplication::Applies(matched) = &found.application {
+        fields.value("matched", serde_json::to_value(matched).unwrap_or_default());
+    }
+    fields.text("summary", found.summary());
+    for (name, trace) in
+        [("matchConstraints", &found.constraints), ("matchResources", &found.resources)]
+    {
+        if let Some(trace) = trace {
+            fields.value(name, steps(trace));
+        }
+    }
+    if !found.conditions.is_empty() {
+        fields.value("matchConditions", found.conditions.iter().map(condition_value).collect());
+    }
+    fields.into_value()
+}
+
+fn condition_value(condition: &ConditionExplanation) -> Value {
+    let mut fields = Fields::default();
+    fields.text("name", Some(condition.name.clone()));
+    let verdict = serde_json::to_value(&condition.verdict).unwrap_or_default();
+    fields.value("verdict", verdict);
+    if let Some(trace) = condition.trace.as_ref().filter(|_| condition.verdict.is_some()) {
+        fields.value("trace", traces::to_value(trace));
+    }
+    fields.into_value()
+}
