@@ -2,6 +2,7 @@
 //! the work of `serde_json` on an object of the same size.
 
 use std::hint::black_box;
+use std::sync::LazyLock;
 use std::task::{Context, Poll, Waker};
 
 use billhook_apiserver::{Body, Server};
@@ -9,13 +10,20 @@ use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 use http::{Method, Request};
 use http_body::Body as _;
 use serde_json::{Value, json};
+use tokio::runtime::{Builder, Runtime};
 use tower_service::Service as _;
 
 const FOOS: &str = "/apis/example.com/v1/namespaces/default/foos";
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 
+/// Keeps the time; nothing runs in it by itself.
+static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
+    Builder::new_current_thread().enable_time().build().expect("a runtime can be built")
+});
+
 /// Polls a future that never waits.
 fn at_once<F: Future>(future: F) -> F::Output {
+    let _guard = RUNTIME.enter();
     match std::pin::pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(output) => output,
         Poll::Pending => panic!("nothing waits"),
@@ -98,6 +106,7 @@ fn revision(server: &Server) -> String {
 
 /// Whether a watch has an event now.
 fn has_event(watch: &mut Body) -> bool {
+    let _guard = RUNTIME.enter();
     let mut context = Context::from_waker(Waker::noop());
     std::pin::Pin::new(watch).poll_frame(&mut context).is_ready()
 }

@@ -77,7 +77,7 @@ impl Resource {
 /// A stored definition.
 #[derive(Debug)]
 pub(crate) struct Defined {
-    pub(crate) document: DefinitionDocument,
+    pub(crate) document: Arc<DefinitionDocument>,
     pub(crate) created: Revision,
     pub(crate) revision: Revision,
     /// Its resource, if it can be served.
@@ -118,7 +118,7 @@ impl Defined {
             before.retired.send_replace(true);
         }
         let (created, revision) = (object.created, object.modified);
-        Some(Defined { document, created, revision, resource })
+        Some(Defined { document: Arc::new(document), created, revision, resource })
     }
 }
 
@@ -172,7 +172,7 @@ impl Catalog {
                 let retired = Arc::new(watch::channel(false).0);
                 Arc::new(Resource { retired, ..Resource::clone(resource) })
             });
-            let document = defined.document.clone();
+            let document = Arc::clone(&defined.document);
             let Defined { created, revision, .. } = **defined;
             (name.clone(), Arc::new(Defined { document, created, revision, resource }))
         });

@@ -69,7 +69,7 @@ async fn step(server: &Arc<Shared>, group: &str) -> bool {
 
 /// The definition after its next step, if there is one.
 fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionDocument> {
-    let mut document = defined.document.clone();
+    let mut document = DefinitionDocument::clone(&defined.document);
     let requested = &document.spec.names;
     let status = &mut document.status;
     if *requested != status.accepted_names {
@@ -103,7 +103,7 @@ fn is_terminating(document: &DefinitionDocument) -> bool {
 
 /// Deletes the objects of a definition; when there are none left, lets it go (LC-53).
 async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
-    let mut document = defined.document.clone();
+    let mut document = DefinitionDocument::clone(&defined.document);
     if reason(&document.status, TERMINATING) == "InstanceDeletionPending" {
         let outcome =
             (true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
