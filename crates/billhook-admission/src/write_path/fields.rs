@@ -14,6 +14,7 @@ use serde_json::{Map, Value};
 
 use super::body::Incoming;
 use super::request::{Subresource, UpdateForm};
+use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::{ObjectModel as _, metadata_text};
@@ -215,10 +216,8 @@ impl Incoming<'_> {
         }
         self.check_name(object, old)?;
         let revision = metadata_text(object, "resourceVersion");
-        if !revision.is_empty() && revision.parse::<u64>().is_err() {
-            let revision = billhook_apimachinery::print::quote(revision);
-            let message = format!("strconv.ParseUint: parsing {revision}: invalid syntax");
-            return Err(Status::failure(500, "", message));
+        if !revision.is_empty() {
+            read_revision(revision)?;
         }
         Ok(())
     }

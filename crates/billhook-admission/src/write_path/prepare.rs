@@ -3,7 +3,6 @@
 
 use billhook::webhook::AdmissionAttributes;
 use billhook::{Time, ValidateOptions, Validation, keep_times_of_unchanged, scale};
-use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
@@ -12,6 +11,7 @@ use super::body::Incoming;
 use super::ownership::{ManagedFields, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
+use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::metadata_text;
@@ -212,15 +212,13 @@ impl Preparation<'_> {
                 let error = FieldError::invalid(path, 0, "must be specified for an update");
                 Err(Status::invalid(&resource.group, &resource.resource, name, &[error]))
             }
-            given if given.parse::<u64>().is_err() => {
-                let message =
-                    format!("strconv.ParseUint: parsing {}: invalid syntax", quote(given));
-                Err(Status::failure(500, "", message))
+            given => {
+                read_revision(given)?;
+                match revision.is_none_or(|revision| revision == given) {
+                    true => Ok(()),
+                    false => Err(Status::conflict(resource, name, OUTDATED)),
+                }
             }
-            given if revision.is_some_and(|revision| revision != given) => {
-                Err(Status::conflict(resource, name, OUTDATED))
-            }
-            _ => Ok(()),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! To storage and back, with the conversion of the definition (RP-50, RP-53, RP-54).
 
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use serde_json::Value;
@@ -80,6 +81,18 @@ pub(crate) fn remove_revision(object: &mut Value) {
         metadata.remove("resourceVersion");
         metadata.remove("selfLink");
     }
+}
+
+/// Reads a revision (RE-62, RE-73).
+pub(crate) fn read_revision(text: &str) -> Result<u64, Status> {
+    let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let why = match text.parse() {
+        Ok(number) if is_plain => return Ok(number),
+        Err(_) if is_plain => "value out of range",
+        _ => "invalid syntax",
+    };
+    let message = format!("strconv.ParseUint: parsing {}: {why}", quote(text));
+    Err(Status::failure(500, "", message))
 }
 
 fn failed(error: &DecodeError) -> Status {

@@ -61,7 +61,7 @@ impl Write<'_> {
         let began = Instant::now();
         let given = object.as_deref().map_or("", |object| metadata_text(object, "resourceVersion"));
         let given = if self.before.old.is_none() { given.to_owned() } else { String::new() };
-        let is_number = given.parse::<u64>().is_ok_and(|number| number > 0);
+        let is_number = storage::read_revision(&given).is_ok_and(|number| number > 0);
         let request = self.incoming.request;
         // An apply ignores it (SA-63).
         let is_apply = request.form == UpdateForm::ServerSideApply;
@@ -93,7 +93,8 @@ impl Write<'_> {
                 return Ok(Written::Mismatch { name, found });
             }
         };
-        let shown = if revision.is_empty() { &given } else { &revision };
+        // Only a dry run leaves a new object the revision that it came with (RE-23).
+        let shown = if revision.is_empty() && request.dry_run { &given } else { &revision };
         let returned = self.read_back(subject, &accepted, shown).await?;
         if let Some(object) = object.as_deref().filter(|_| log.is_tracing) {
             let step = Step::changing(Action::Store, began.elapsed(), object, Some(&returned));

@@ -314,7 +314,7 @@ impl CustomResourceDefinition {
     }
 
     /// Returns the answer to the creation of an object while the definition is being deleted, by POST
-    /// or by another verb (RP-91, KV-85); none if it is not.
+    /// or by another verb (RP-91, KV-85); none if it may be created.
     pub fn creation_refusal(&self, version: &str, name: &str, is_post: bool) -> Option<Status> {
         let definition = &*self.0;
         if !definition.is_terminating || (definition.terminating_refuses_post && !is_post) {

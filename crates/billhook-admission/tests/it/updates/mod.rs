@@ -5,6 +5,7 @@
 mod conversions;
 mod deletions;
 mod hostile;
+mod names;
 mod owners;
 mod patches;
 mod revisions;
