@@ -22,6 +22,7 @@ use crate::server::{Server, Versions, versions};
 use crate::shell::{Completions, Man};
 use crate::size::Size;
 use crate::suites::Test;
+use crate::watch::Watch;
 use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
 use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
@@ -137,6 +138,8 @@ pub(crate) struct Check {
     pub(crate) findings: FindingsFormat,
     #[command(flatten)]
     pub(crate) fixing: Fixing,
+    #[command(flatten)]
+    watch: Watch,
     /// Print only documents that are not accepted
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -178,10 +181,12 @@ pub(crate) struct Decode {
     field_validation: Option<Validation>,
     /// Read JSON objects, one a line, and write them the same way; neither changes nor warnings
     /// are printed. All objects of a file are of the kind and version of its first one
-    #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check", "fix", "diff"])]
+    #[arg(long, conflicts_with_all = ["from", "output", "report", "format", "check", "fix", "diff", "watch"])]
     pub(crate) ndjson: bool,
     #[command(flatten)]
     fixing: Fixing,
+    #[command(flatten)]
+    watch: Watch,
     #[command(flatten)]
     common: Common,
 }
@@ -234,6 +239,8 @@ pub(crate) struct Validate {
     pub(crate) fixing: Fixing,
     #[command(flatten)]
     pub(crate) known: Known,
+    #[command(flatten)]
+    watch: Watch,
     /// Print only objects that are not valid
     #[arg(short, long)]
     pub(crate) quiet: bool,
@@ -334,6 +341,9 @@ impl Command {
         let common = self.common();
         read_stdin_once(common.crd.iter().chain(&common.objects))?;
         self.fixing().check(&common.objects)?;
+        if let Command::Decode(decode) = self {
+            decode.watch.check(common.crd.iter().chain(&common.objects))?;
+        }
         match self {
             Command::Decode(decode)
                 if decode.from == From::Storage && decode.field_validation.is_some() =>
@@ -346,6 +356,18 @@ impl Command {
 }
 
 impl Subcommands {
+    /// Whether the command is to be run again when something changes.
+    pub(crate) fn watches(&self) -> bool {
+        let watch = match self {
+            Subcommands::Decode(Command::Decode(decode)) => decode.watch,
+            Subcommands::Validate(validate) => validate.watch,
+            Subcommands::Check(check) => check.watch,
+            Subcommands::Test(test) => test.watch,
+            _ => return false,
+        };
+        watch.watch
+    }
+
     /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), clap::Error> {
         let (name, checked) = match self {
@@ -353,7 +375,8 @@ impl Subcommands {
             Subcommands::Validate(validate) => {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 let fixing = validate.fixing.check(&validate.objects);
-                ("validate", read_stdin_once(paths).and(fixing))
+                let watch = validate.watch.check(paths.clone());
+                ("validate", read_stdin_once(paths).and(fixing).and(watch))
             }
             Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
@@ -413,6 +436,7 @@ impl Check {
             return Err("edits are for one version, not for a range of `--kubernetes`");
         }
         self.fixing.check(&self.documents)?;
+        self.watch.check(self.old.iter().chain(&self.documents))?;
         read_stdin_once(self.old.iter().chain(&self.documents))
     }
 

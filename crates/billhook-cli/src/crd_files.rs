@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::input::{is_manifest, read_file};
-use crate::options::is_stdin;
+use crate::input::read_file;
+use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem};
+use crate::watch;
 
 /// The names that a kustomization may have.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
@@ -61,6 +62,7 @@ impl Files {
 
     /// Links to directories are not followed: they may lead back.
     fn directory(&mut self, directory: &Path) {
+        watch::note_directory(directory);
         let mut entries = Vec::new();
         let read = fs::read_dir(directory).and_then(|found| {
             for entry in found {

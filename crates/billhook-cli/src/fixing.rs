@@ -18,11 +18,11 @@ const CONTEXT: usize = 3;
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Fixing {
     /// Make the safe edits of findings in the files; comments and layout stay
-    #[arg(long)]
+    #[arg(long, conflicts_with = "watch")]
     fix: bool,
     /// Print the safe edits of findings as a diff, and nothing else; exit with status 1 if there
     /// are any
-    #[arg(long, conflicts_with = "fix")]
+    #[arg(long, conflicts_with_all = ["fix", "watch"])]
     pub(crate) diff: bool,
 }
 
@@ -67,7 +67,7 @@ impl Fixing {
 }
 
 /// Replaces the content of a file, or leaves it as it was.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = path.canonicalize()?;
     let mut new = path.clone().into_os_string();
     new.push(".billhook");

@@ -11,9 +11,10 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Source;
 use serde_json::Value;
 
-use crate::options::is_stdin;
+use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem, no_objects};
 use crate::size::Size;
+use crate::watch;
 
 /// The limit that the command line sets.
 static LIMIT: OnceLock<Size> = OnceLock::new();
@@ -30,6 +31,7 @@ pub(crate) fn max_input() -> Size {
 
 /// Reads a file, up to the limit.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    watch::note_file(path);
     read_limited(File::open(path)?)
 }
 
@@ -141,6 +143,7 @@ pub(crate) fn files_in(directory: &Path) -> Result<Vec<PathBuf>, Box<Problem>> {
 
 /// Links to directories are not followed: they may lead back.
 fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>> {
+    watch::note_directory(directory);
     let problem = |error: io::Error| Problem::io(Place::file(&directory.to_string_lossy()), &error);
     let mut entries = Vec::new();
     for entry in fs::read_dir(directory).map_err(problem)? {
@@ -157,11 +160,6 @@ fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>
         }
     }
     Ok(())
-}
-
-pub(crate) fn is_manifest(path: &Path) -> bool {
-    let extension = path.extension().unwrap_or_default();
-    ["yaml", "yml", "json"].iter().any(|known| extension == *known)
 }
 
 impl Input {

@@ -41,6 +41,7 @@ mod suites;
 mod summary;
 mod traces;
 mod validate;
+mod watch;
 mod work;
 
 use std::io;
@@ -58,7 +59,7 @@ fn main() -> ExitCode {
             Err(answer) => return exit_code(answer.print().map(|()| clap_status(&answer))),
         };
     input::limit(max_input);
-    let run = match &command {
+    let run = || match &command {
         args::Subcommands::Decode(command) => decode::run(command),
         args::Subcommands::Validate(command) => validate::run(command),
         args::Subcommands::Check(command) => check::run(command),
@@ -79,6 +80,7 @@ fn main() -> ExitCode {
         }
         args::Subcommands::Man(command) => shell::man(command, args::Cli::command()),
     };
+    let run = if command.watches() { watch::repeat(run) } else { run() };
     exit_code(run.map(Status::code))
 }
 

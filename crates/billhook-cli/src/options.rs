@@ -144,3 +144,9 @@ pub(crate) fn read_stdin_once<'p>(
 pub(crate) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
+
+/// Whether a file in a directory is a manifest, by its name.
+pub(crate) fn is_manifest(path: &Path) -> bool {
+    let extension = path.extension().unwrap_or_default();
+    ["yaml", "yml", "json"].iter().any(|known| extension == *known)
+}

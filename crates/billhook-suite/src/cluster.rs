@@ -8,12 +8,16 @@ use billhook::{
     DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Segment, Status,
 };
 use billhook_admission::{
-    Action, Admission, Chain, ObjectRequest, RequestOptions, StoredObject, Subresource,
+    Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, StoredObject,
+    Subresource,
 };
 use billhook_apimachinery::value::deep_clone;
+use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicySet};
 use serde_json::{Map, Value};
 
+use crate::admission_files::Policies;
 use crate::answers::Answers;
+use crate::authorizer::authorizer;
 use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
@@ -44,6 +48,8 @@ pub(crate) struct Observed {
     changes: Vec<Change>,
     /// The object after them.
     decoded: DeepValue,
+    /// The audit annotations.
+    pub(crate) annotations: BTreeMap<String, String>,
     /// The names of the webhooks that were called.
     pub(crate) webhooks: Vec<String>,
 }
@@ -53,23 +59,34 @@ impl Cluster {
     pub(crate) fn new(
         definitions: &[&Value],
         webhooks: &[WebhookConfiguration],
+        policies: Policies,
         suite: &Suite,
         kubernetes: KubernetesVersion,
     ) -> Result<Self, RunnerError> {
-        let mut chain = Chain::new(Answers(suite.answers.clone())).kubernetes(kubernetes);
-        chain = match suite.namespaces.is_empty() {
-            true => chain.namespaces(every_namespace),
-            false => chain.namespaces(suite.namespaces.clone()),
-        };
-        chain = chain.webhooks(webhooks).results_in_hook_order(true);
-        let resources = definitions.iter().map(|definition| {
+        let definitions = definitions.iter().map(|definition| {
             let document = accepted_definition(definition, kubernetes)?;
             let options = CrdOptions::default().kubernetes(kubernetes);
-            let definition = CustomResourceDefinition::with_options(&document, &options)?;
-            let admission = Admission::new(definition.clone(), chain.clone());
-            Ok((definition, admission.server_fields(fields)))
+            Ok(CustomResourceDefinition::with_options(&document, &options)?)
         });
-        Ok(Cluster { resources: resources.collect::<Result<_, RunnerError>>()? })
+        let definitions = definitions.collect::<Result<Vec<_>, RunnerError>>()?;
+        let mut chain = Chain::new(Answers(suite.answers.clone())).kubernetes(kubernetes);
+        let mut namespaces = suite.namespaces.clone();
+        namespaces.extend(policies.objects.iter().filter_map(namespace));
+        chain = match namespaces.is_empty() {
+            true => chain.namespaces(every_namespace),
+            false => chain.namespaces(namespaces),
+        };
+        chain = chain.webhooks(webhooks).results_in_hook_order(true);
+        let cluster = objects(policies.objects, &definitions)?;
+        chain = chain.policies(PolicySet::new(policies.documents)).policy_cluster(cluster);
+        if let Some(authorizer) = authorizer(&suite.allow) {
+            chain = chain.authorizer(authorizer);
+        }
+        let install = |definition: CustomResourceDefinition| {
+            let admission = Admission::new(definition.clone(), chain.clone());
+            (definition, admission.server_fields(fields))
+        };
+        Ok(Cluster { resources: definitions.into_iter().map(install).collect() })
     }
 
     /// Runs a case.
@@ -103,6 +120,10 @@ impl Cluster {
         let is_namespaced = served.definition().scope() == Scope::Namespaced;
         name(&mut object, None, is_namespaced);
         let mut request = match &case.old {
+            None if case.delete => {
+                stored_fields(&mut object);
+                ObjectRequest::delete(served.name(), &body(&object))
+            }
             None => ObjectRequest::create(served.name(), &body(&object)),
             Some(old) => {
                 let mut old = old.clone();
@@ -135,6 +156,7 @@ impl Cluster {
         Ok(Observed {
             result: outcome.result.map(|accepted| accepted.returned.unwrap_or_default()),
             warnings: outcome.warnings.texts(),
+            annotations: annotations(&outcome.annotations),
             webhooks: outcome.steps.iter().filter_map(|step| called(&step.action)).collect(),
             changes,
             decoded,
@@ -153,7 +175,7 @@ impl Cluster {
         let is_scale = case.subresource == "scale";
         let is_status = case.subresource == "status";
         let sent = Sent { object, old: case.old.clone(), is_status };
-        (!is_scale).then_some((version, sent))
+        (!is_scale && !case.delete).then_some((version, sent))
     }
 
     /// The version of the definition that an object is of.
@@ -193,6 +215,56 @@ pub(crate) fn stage(case: &ObjectCase) -> Stage {
 fn every_namespace(name: &str) -> Result<Option<NamespaceLabels>, NamespaceError> {
     let label = ("kubernetes.io/metadata.name".to_owned(), name.to_owned());
     Ok(Some([label].into()))
+}
+
+/// The name and the labels of a namespace, if an object is one.
+fn namespace(object: &DeepValue) -> Option<(String, NamespaceLabels)> {
+    let text = |path: &str| object.pointer(path).and_then(Value::as_str);
+    if (text("/apiVersion"), text("/kind")) != (Some("v1"), Some("Namespace")) {
+        return None;
+    }
+    let name = text("/metadata/name")?;
+    let given = object.pointer("/metadata/labels").and_then(Value::as_object);
+    let given = given.into_iter().flatten();
+    let mut labels: NamespaceLabels =
+        given.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect();
+    labels.insert("kubernetes.io/metadata.name".to_owned(), name.to_owned());
+    Some((name.to_owned(), labels))
+}
+
+/// The objects that policies see, as a server has stored them.
+fn objects(
+    objects: Vec<DeepValue>,
+    definitions: &[CustomResourceDefinition],
+) -> Result<ClusterObjects, RunnerError> {
+    let mut cluster = ClusterObjects::new();
+    for definition in definitions {
+        for version in definition.versions().filter(CrdVersion::is_served) {
+            cluster.register(&version.api_version(), definition.kind(), definition.scope());
+        }
+    }
+    for mut object in objects {
+        let text =
+            |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (api_version, kind) = (text("apiVersion"), text("kind"));
+        let scope = cluster.scope(&ParamKind::new(api_version.as_str(), kind.as_str()));
+        name(&mut object, None, scope == Some(Scope::Namespaced));
+        let mut definitions = definitions.iter().filter(|known| known.kind() == kind);
+        let version = definitions.find_map(|known| {
+            known.versions().find(|version| version.api_version() == api_version)
+        });
+        if let Some(version) = version {
+            let stored = version.prune_and_default(&mut object, &mut ());
+            stored.map_err(|error| RunnerError::Parameter(format!("{kind}: {error}")))?;
+        }
+        cluster.insert(object);
+    }
+    Ok(cluster)
+}
+
+fn annotations(annotations: &AuditAnnotations) -> BTreeMap<String, String> {
+    let annotations = annotations.iter();
+    annotations.map(|(key, annotation)| (key.to_owned(), annotation.value.clone())).collect()
 }
 
 /// Names an object that has no name: as another one, or as all objects are.
@@ -241,6 +313,11 @@ impl Observed {
             ("pruned", expected.pruned.as_deref().map(texts), texts(&self.pruned())),
             ("defaulted", expected.defaulted.as_ref().map(map), map(&self.defaulted())),
             ("webhooks", expected.webhooks.as_deref().map(texts), texts(&self.webhooks)),
+            (
+                "auditAnnotations",
+                expected.audit_annotations.as_ref().map(strings),
+                strings(&self.expected_annotations(expected)),
+            ),
         ] {
             if let Some(wanted) = wanted.filter(|wanted| *wanted != is) {
                 return Err(Failure::Part { part, expected: wanted, actual: is });
@@ -276,6 +353,14 @@ impl Observed {
         }
     }
 
+    /// The audit annotations with the keys of those that are expected.
+    fn expected_annotations(&self, expected: &Expectation) -> BTreeMap<String, String> {
+        let mut found = self.annotations.clone();
+        let expected = expected.audit_annotations.as_ref();
+        found.retain(|key, _| expected.is_some_and(|expected| expected.contains_key(key)));
+        found
+    }
+
     pub(crate) fn pruned(&self) -> Vec<String> {
         let pruned = self.changes.iter().filter(|change| change.kind() == ChangeKind::Pruned);
         sorted(pruned.map(|change| change.path().to_string()))
@@ -306,7 +391,11 @@ fn find<'v>(value: &'v Value, path: &FieldPath) -> &'v Value {
 
 /// Whether a status is what is expected.
 fn fits(expected: &ExpectedError, status: &Status) -> bool {
-    let ExpectedError { rule, field, text } = expected;
+    let ExpectedError { rule, field, text, policy } = expected;
+    let is_by = |quote: char| status.message.contains(&format!("olicy {quote}{policy}{quote}"));
+    if !policy.is_empty() && !is_by('\'') && !is_by('"') {
+        return false;
+    }
     if field.is_empty() && (rule.is_empty() || *rule == status.reason) {
         return status.message.contains(text);
     }
@@ -331,6 +420,11 @@ fn sorted(texts: impl Iterator<Item = String>) -> Vec<String> {
 
 fn texts(texts: &[String]) -> DeepValue {
     DeepValue::from(Value::from(texts.to_vec()))
+}
+
+fn strings(map: &BTreeMap<String, String>) -> DeepValue {
+    let members = map.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    DeepValue::from(Value::Object(members.collect::<Map<_, _>>()))
 }
 
 fn map(map: &BTreeMap<String, DeepValue>) -> DeepValue {

@@ -83,7 +83,8 @@ pub enum Failure {
     /// Something else happens to the object, or is said of it.
     #[error("{part}: expected {}, got {}", billhook::to_json(expected), billhook::to_json(actual))]
     Part {
-        /// The part of the expectation: `warnings`, `pruned`, `defaulted` or `webhooks`.
+        /// The part of the expectation: `warnings`, `pruned`, `defaulted`, `webhooks` or
+        /// `auditAnnotations`.
         part: &'static str,
         /// All that is expected.
         expected: DeepValue,

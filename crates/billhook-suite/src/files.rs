@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, DeepValue, ManifestError};
@@ -142,4 +142,25 @@ pub(crate) fn entries(directory: &Path) -> Result<Vec<(PathBuf, bool)>, FileErro
 pub(crate) fn is_manifest(path: &Path) -> bool {
     let extension = path.extension().unwrap_or_default();
     ["yaml", "yml", "json"].iter().any(|known| extension == *known)
+}
+
+/// A file that a suite names.
+pub(crate) fn beside(suite: &Path, name: &str) -> PathBuf {
+    let directory = suite.parent().unwrap_or(Path::new(""));
+    let joined = directory.join(name);
+    // Without steps back, unless they lead through a link.
+    let mut short = PathBuf::new();
+    for step in joined.components() {
+        match step {
+            Component::CurDir => {}
+            Component::ParentDir
+                if matches!(short.components().next_back(), Some(Component::Normal(_))) =>
+            {
+                short.pop();
+            }
+            step => short.push(step),
+        }
+    }
+    let same = short.canonicalize().ok() == joined.canonicalize().ok();
+    if same && !short.as_os_str().is_empty() { short } else { joined }
 }

@@ -15,7 +15,9 @@
 //! Objects are compared without their names, namespaces and what a server sets in their metadata.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod admission_files;
 mod answers;
+mod authorizer;
 mod cluster;
 mod compare;
 mod coverage;
@@ -30,21 +32,25 @@ mod object_case;
 mod object_path;
 pub mod openshift;
 mod plan;
+mod plan_error;
 mod runner;
 mod runner_error;
 mod strict;
 mod suite;
 mod suite_error;
 pub mod testing;
+mod update;
 
 pub use coverage::{Coverage, CoverageItem, CoverageKind, DefinitionCoverage};
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;
 pub use generate::{GenerateError, generate};
-pub use object_case::{Answer, Expectation, ExpectedError, ObjectCase, Row, Table};
-pub use plan::{Plan, PlanError, PlanOptions, Run};
+pub use object_case::{Allowed, Answer, Expectation, ExpectedError, ObjectCase, Row, Table};
+pub use plan::{Plan, PlanOptions, Run};
+pub use plan_error::PlanError;
 pub use runner::Runner;
 pub use runner_error::RunnerError;
 pub use suite::{Case, CreateCase, Suite, Tests, UpdateCase};
 pub use suite_error::SuiteError;
+pub use update::update_expectations;

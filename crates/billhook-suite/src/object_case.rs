@@ -18,6 +18,8 @@ record! {
         pub object: DeepValue = "object" @required,
         /// The object that is stored already: the request is an update of it.
         pub old: Option<DeepValue> = "old",
+        /// Whether the request deletes the object.
+        pub delete: bool = "delete",
         /// The subresource of an update: `status` or `scale`.
         pub subresource: String = "subresource",
         /// The handling of unknown and duplicate fields: `Strict`, `Warn` or `Ignore`.
@@ -59,6 +61,8 @@ record! {
         pub warnings: Option<Vec<String>> = "warnings",
         /// The names of the webhooks that are called, in order.
         pub webhooks: Option<Vec<String>> = "webhooks",
+        /// Audit annotations by their keys; others may be there.
+        pub audit_annotations: Option<BTreeMap<String, String>> = "auditAnnotations",
         /// The error that the request is refused with.
         pub error: Option<ExpectedError> = "error",
     }
@@ -74,6 +78,22 @@ record! {
         pub field: String = "field",
         /// A part of the text.
         pub text: String = "text",
+        /// The name of the admission policy that refuses the request.
+        pub policy: String = "policy",
+    }
+
+    /// A permission.
+    #[derive(Clone, Debug, Default, PartialEq, Eq)]
+    #[non_exhaustive]
+    pub struct Allowed = "Allowed" {
+        /// The name of the user who has it; empty for all users.
+        pub user: String = "user",
+        /// The verb.
+        pub verb: String = "verb" @required,
+        /// The plural name of the resource; empty for all.
+        pub resource: String = "resource",
+        /// The group of the resource.
+        pub api_group: String = "apiGroup",
     }
 
     /// The answer of a webhook; if empty, it allows everything.
@@ -129,6 +149,9 @@ impl fmt::Display for ExpectedError {
         }
         if !self.text.is_empty() {
             write!(f, " with `{}`", self.text)?;
+        }
+        if !self.policy.is_empty() {
+            write!(f, " by policy `{}`", self.policy)?;
         }
         Ok(())
     }

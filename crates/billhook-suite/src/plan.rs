@@ -1,22 +1,22 @@
 //! A suite with all that it needs: its definitions and webhooks, and a run for each case against
 //! each of them.
 
-use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use billhook::webhook::WebhookConfiguration;
 use billhook::{FieldPath, KubernetesVersion};
 use billhook_findings::{Finding, Place, Severity, Source, Subject};
 use serde_json::Value;
 
-use crate::cluster::Cluster;
+use crate::admission_files::{Policies, is_of, webhooks};
+use crate::cluster::{Cluster, Observed};
 use crate::examples;
 use crate::exercise::Exercise;
 use crate::failure::{Failure, Stage};
-use crate::files::{self, FileError, FoundDefinition, ReadFile};
+use crate::files::{self, FileError, FoundDefinition, ReadFile, beside};
 use crate::object_case::Row;
 use crate::openshift;
+use crate::plan_error::PlanError;
 use crate::runner::Runner;
 use crate::runner_error::RunnerError;
 use crate::suite::{Case, Suite};
@@ -66,63 +66,6 @@ impl PlanOptions {
         self
     }
 }
-
-/// A suite that cannot be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PlanError {
-    /// The file.
-    pub file: String,
-    /// Line and column in it, from 1.
-    pub place: Option<(usize, usize)>,
-    /// The reason.
-    pub message: String,
-    /// Advice.
-    pub help: Option<String>,
-}
-
-impl PlanError {
-    fn new(path: &Path, message: impl fmt::Display) -> Self {
-        let file = path.to_string_lossy().into_owned();
-        PlanError { file, place: None, message: message.to_string(), help: None }
-    }
-
-    /// The error of a file that the suite names, or that is the suite itself.
-    fn of_file(error: &FileError) -> Self {
-        match error {
-            FileError::Io { path, error } => Self::new(path, io_text(error)),
-            FileError::Manifest { path, error } => {
-                PlanError { place: error.place(), ..Self::new(path, error) }
-            }
-        }
-    }
-
-    fn help(mut self, help: &str) -> Self {
-        self.help = Some(help.to_owned());
-        self
-    }
-}
-
-/// The text of an error of the system, without its number.
-fn io_text(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or_default();
-    let mut letters = text.chars();
-    let first = letters.next().map(|letter| letter.to_ascii_lowercase());
-    first.into_iter().chain(letters).collect()
-}
-
-impl fmt::Display for PlanError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        if let Some((line, column)) = self.place {
-            write!(f, ":{line}:{column}")?;
-        }
-        write!(f, ": {}", self.message)
-    }
-}
-
-impl std::error::Error for PlanError {}
 
 /// A suite, ready to be run.
 #[derive(Clone, Debug)]
@@ -267,27 +210,6 @@ fn definitions(
     Ok(found.into_iter().map(|definition| vec![definition]).collect())
 }
 
-/// A file that a suite names.
-fn beside(suite: &Path, name: &str) -> PathBuf {
-    let directory = suite.parent().unwrap_or(Path::new(""));
-    let joined = directory.join(name);
-    // Without steps back, unless they lead through a link.
-    let mut short = PathBuf::new();
-    for step in joined.components() {
-        match step {
-            Component::CurDir => {}
-            Component::ParentDir
-                if matches!(short.components().next_back(), Some(Component::Normal(_))) =>
-            {
-                short.pop();
-            }
-            step => short.push(step),
-        }
-    }
-    let same = short.canonicalize().ok() == joined.canonicalize().ok();
-    if same && !short.as_os_str().is_empty() { short } else { joined }
-}
-
 struct Loader<'l> {
     path: &'l Path,
     read: ReadFile,
@@ -342,14 +264,16 @@ impl Loader<'_> {
             return Ok(());
         }
         let webhooks = webhooks(self.path, suite, kubernetes, self.read)?;
+        let policies = Policies::read(self.path, suite, self.read)?;
         let mut needed: Vec<FoundDefinition> = Vec::new();
-        for found in definitions.iter().filter(|found| is_needed(suite, &found.value)) {
+        let is_needed = |value: &Value| is_needed(suite, value) || policies.need(value);
+        for found in definitions.iter().filter(|found| is_needed(&found.value)) {
             if !needed.iter().any(|known| found.name() == known.name()) {
                 needed.push(found.clone());
             }
         }
         let values: Vec<&Value> = needed.iter().map(|found| &*found.value).collect();
-        let cluster = Cluster::new(&values, &webhooks, suite, kubernetes)
+        let cluster = Cluster::new(&values, &webhooks, policies, suite, kubernetes)
             .map_err(|error: RunnerError| PlanError::new(self.path, error))?;
         let label = shown.map(|version| version.to_string()).unwrap_or_default().into();
         let target = Target::Cluster { cluster: Arc::new(cluster), found: needed.into(), label };
@@ -369,45 +293,7 @@ impl Loader<'_> {
 
 /// Whether a case has an object of a definition.
 fn is_needed(suite: &Suite, definition: &Value) -> bool {
-    let text = |value: &Value, path: &str| {
-        value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
-    };
-    let (group, kind) = (text(definition, "/spec/group"), text(definition, "/spec/names/kind"));
-    suite.cases.iter().any(|case| {
-        let api_version = text(&case.object, "/apiVersion");
-        api_version.split_once('/').map_or("", |(group, _)| group) == group
-            && text(&case.object, "/kind") == kind
-    })
-}
-
-/// The webhook configurations of a suite.
-fn webhooks(
-    path: &Path,
-    suite: &Suite,
-    kubernetes: KubernetesVersion,
-    read: ReadFile,
-) -> Result<Vec<WebhookConfiguration>, PlanError> {
-    let mut found = Vec::new();
-    for path in suite.webhooks.iter().map(|file| beside(path, file)) {
-        let read =
-            files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
-        let documents = read.iter().filter(|it| WebhookConfiguration::is_configuration(&it.value));
-        let before = found.len();
-        for document in documents {
-            let configuration = WebhookConfiguration::from_value(&document.value);
-            let configuration =
-                configuration.map_err(|error| PlanError::new(Path::new(document.file()), error))?;
-            let configuration = configuration.kubernetes(kubernetes);
-            if let Some(error) = configuration.validate().first() {
-                return Err(PlanError::new(Path::new(document.file()), error));
-            }
-            found.push(configuration);
-        }
-        if found.len() == before {
-            return Err(PlanError::new(&path, "no webhook configuration here"));
-        }
-    }
-    Ok(found)
+    suite.cases.iter().any(|case| is_of(&case.object, definition))
 }
 
 impl Run {
@@ -442,7 +328,7 @@ impl Run {
     }
 
     /// The document of the case.
-    fn place(&self) -> &Place {
+    pub(crate) fn place(&self) -> &Place {
         let example = match self.id {
             CaseId::Object(index) => self.document.examples.get(index),
             _ => None,
@@ -514,7 +400,7 @@ impl Run {
     }
 
     /// The path of the case in its suite.
-    fn path(&self) -> FieldPath {
+    pub(crate) fn path(&self) -> FieldPath {
         let top = FieldPath::default();
         match self.id {
             CaseId::Object(_) if !self.document.examples.is_empty() => top,
@@ -530,7 +416,17 @@ impl Run {
         }
     }
 
-    fn case(&self) -> Option<Case<'_>> {
+    /// All that comes of the request of a case in our own format.
+    pub(crate) fn observe(&self) -> Option<Observed> {
+        let (Target::Cluster { cluster, .. }, Some(Case::Object { case, row })) =
+            (&self.target, self.case())
+        else {
+            return None;
+        };
+        cluster.observe(&self.document.suite, case, row).ok()
+    }
+
+    pub(crate) fn case(&self) -> Option<Case<'_>> {
         let suite = &self.document.suite;
         match self.id {
             CaseId::Create(index) => suite.tests.on_create.get(index).map(Case::Create),
@@ -570,6 +466,7 @@ fn own_fields(failure: &Failure) -> &'static [&'static str] {
         Failure::Part { part: "pruned", .. } => &["expect", "pruned"],
         Failure::Part { part: "defaulted", .. } => &["expect", "defaulted"],
         Failure::Part { part: "webhooks", .. } => &["expect", "webhooks"],
+        Failure::Part { part: "auditAnnotations", .. } => &["expect", "auditAnnotations"],
         _ => &[],
     }
 }

@@ -22,6 +22,9 @@ pub enum RunnerError {
     /// The definition has several versions, and the suite names none.
     #[error("the definition has {0} versions: the suite must name one of them")]
     Versions(usize),
+    /// An object that policies see cannot be read.
+    #[error("{0}")]
+    Parameter(String),
     /// The definition cannot be patched as a case wants.
     #[error("initialCRDPatches: {0}")]
     Patch(#[from] PatchError),

@@ -123,6 +123,10 @@ impl ObjectCase {
             let message = "only an update, which has `old`, can be one of a subresource";
             return Err(Mistake::new(path.clone().name("subresource"), message));
         }
+        if self.delete && (self.old.is_some() || self.table.is_some()) {
+            let message = "the object of a deletion is what is stored: neither `old` nor `table`";
+            return Err(Mistake::new(path.clone().name("delete"), message));
+        }
         let Some(table) = &self.table else { return Ok(()) };
         let path = path.clone().name("table");
         if let Err(message) = ObjectPath::parse(&table.field) {

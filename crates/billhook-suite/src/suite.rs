@@ -7,7 +7,7 @@ use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord;
 use serde_json::Value;
 
-use crate::object_case::{Answer, ObjectCase, Row};
+use crate::object_case::{Allowed, Answer, ObjectCase, Row};
 use crate::strict::{self, Mistake};
 use crate::suite_error::SuiteError;
 
@@ -40,14 +40,28 @@ record! {
         pub webhooks: Vec<String> = "webhooks",
         /// The answers of webhooks by name. A webhook without one cannot be reached.
         pub answers: BTreeMap<String, Answer> = "answers",
+        /// Files with admission policies, their bindings and the objects that they see, as seen
+        /// from the suite.
+        pub policies: Vec<String> = "policies",
+        /// The permissions that an authorizer knows. Without any, policies cannot ask for permissions.
+        pub allow: Vec<Allowed> = "allow",
         /// Cases in our own format.
         pub cases: Vec<ObjectCase> = "cases",
     }
 }
 
 /// The fields that only our own format has.
-const OWN_FIELDS: [&str; 7] =
-    ["crds", "kubernetes", "namespaces", "user", "webhooks", "answers", "cases"];
+const OWN_FIELDS: [&str; 9] = [
+    "crds",
+    "kubernetes",
+    "namespaces",
+    "user",
+    "webhooks",
+    "answers",
+    "policies",
+    "allow",
+    "cases",
+];
 
 record! {
     /// The cases of a suite in OpenShift's format.

@@ -16,6 +16,7 @@ use crate::findings::OWN_RULES;
 use crate::input::read_file;
 use crate::options::is_stdin;
 use crate::problem::{Place, Problem};
+use crate::watch;
 
 const NAME: &str = "billhook.toml";
 
@@ -181,7 +182,11 @@ fn find(input: &Path) -> Option<PathBuf> {
     } else {
         directories.extend(input.canonicalize().ok()?.ancestors().map(Path::to_owned));
     }
-    directories.into_iter().map(|directory| directory.join(NAME)).find(|path| path.is_file())
+    let mut paths = directories.into_iter().map(|directory| directory.join(NAME));
+    paths.find(|path| {
+        watch::note_file(path);
+        path.is_file()
+    })
 }
 
 fn unreadable(source: &Arc<Source>, error: &toml::de::Error) -> Box<Problem> {

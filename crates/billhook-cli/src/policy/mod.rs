@@ -27,7 +27,7 @@ pub(crate) struct Known {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings to the baseline, and print none
-    #[arg(long, requires = "baseline")]
+    #[arg(long, requires = "baseline", conflicts_with = "watch")]
     write_baseline: bool,
 }
 

@@ -6,6 +6,7 @@ use clap::Args;
 
 use crate::options::{FindingsFormat, read_stdin_once};
 use crate::server::Server;
+use crate::watch::Watch;
 
 pub(crate) const EXIT_STATUS: &str = "\
 A suite has objects to create and to update, and what a server is expected to make of them. It is
@@ -30,6 +31,15 @@ pub(crate) struct Test {
     pub(crate) filter: Option<String>,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
+    /// Write into the suites what their cases expect as it is now; all else in them stays as it is.
+    /// Cases with tables are not updated
+    #[arg(long)]
+    pub(crate) update: bool,
+    /// Print no summary
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) watch: Watch,
     /// Print how long each case took
     #[arg(long, conflicts_with = "format")]
     pub(crate) durations: bool,
@@ -44,7 +54,7 @@ pub(crate) struct Test {
     pub(crate) coverage_lcov: Option<PathBuf>,
     /// Print a suite for the CRD of --crd: the smallest valid object, and a failing case for each
     /// constraint for which one is found
-    #[arg(long, requires = "crd", conflicts_with_all = ["suites", "filter", "format", "durations", "coverage", "coverage_json", "coverage_lcov"])]
+    #[arg(long, requires = "crd", conflicts_with_all = ["suites", "filter", "format", "watch", "update", "durations", "coverage", "coverage_json", "coverage_lcov"])]
     pub(crate) generate: bool,
     /// Suites: files, or directories that are searched for them and for examples of CRDs in `valid`
     /// and `invalid`
@@ -58,6 +68,7 @@ impl Test {
         if self.findings.is_status() {
             return Err("`--format status` is for single objects, not for cases");
         }
+        self.watch.check(self.crd.iter())?;
         read_stdin_once(self.crd.iter())
     }
 }

@@ -10,15 +10,21 @@ use std::time::{Duration, Instant};
 use billhook::CustomResourceDefinition;
 use billhook_suite::{
     Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites, generate,
+    update_expectations,
 };
 
 use crate::crd_files::Files;
+use crate::fixing::replace;
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
 use crate::problem::{self, Place, Problem, Status};
 use crate::report as messages;
+use crate::watch;
 pub(crate) use args::{EXIT_STATUS, Test};
 use report::Printer;
+
+/// How often a suite is run again after an update: one shows the next difference of a case.
+const MAX_ROUNDS: usize = 20;
 
 /// The outcome of a run, and how long it took.
 type Timed = (Result<(), Failure>, Duration);
@@ -33,7 +39,10 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     }
     let suites = suites(&command.suites, &mut problems);
     let mut status = messages::problems(&problems);
-    let mut printer = Printer::new(command.findings.given(), command.durations);
+    if command.update {
+        status = status.max(update(&suites, command.filter.as_deref(), &options));
+    }
+    let mut printer = Printer::new(command);
     let plans = parallel::map(&suites, |path| Plan::load(path, &options));
     let wanted: Vec<Result<Vec<Run>, PlanError>> =
         plans.into_iter().map(|plan| Ok(wanted(plan?, command.filter.as_deref()))).collect();
@@ -61,6 +70,33 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     status = status.max(printer.status());
     printer.finish(start.elapsed())?;
     Ok(status.max(coverage(command, &options, &runs)?))
+}
+
+/// Writes what the cases of suites are to expect, as it is now.
+fn update(suites: &[PathBuf], filter: Option<&str>, options: &PlanOptions) -> Status {
+    let mut status = Status::Fine;
+    for path in suites.iter().filter(|path| path.is_file()) {
+        let mut is_updated = false;
+        for _ in 0..MAX_ROUNDS {
+            // A suite that cannot be read is told when it is run.
+            let Ok(plan) = Plan::load(path, options) else { break };
+            let runs = wanted(plan, filter);
+            let outcomes = parallel::map(&runs, Run::run);
+            let outcomes: Vec<_> = runs.iter().zip(&outcomes).collect();
+            let Some(text) = update_expectations(&outcomes) else { break };
+            if let Err(error) = replace(path, text.as_bytes()) {
+                let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
+                messages::problem(&problem);
+                status = status.max(problem.status);
+                break;
+            }
+            is_updated = true;
+        }
+        if is_updated {
+            messages::note("updated", &path.to_string_lossy());
+        }
+    }
+    status
 }
 
 /// Prints and writes what the runs exercise, if that is asked for.
@@ -154,6 +190,7 @@ fn suites(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
             suites.push(path.clone());
             continue;
         }
+        watch::note_tree(path);
         match find_suites(path, read_file) {
             Ok(found) => suites.extend(found),
             Err(error) => problems.push(*at(path, &error.to_string())),

@@ -4,12 +4,13 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use billhook_findings::{Format, Subject};
+use billhook_findings::Subject;
 use billhook_suite::{Failure, Run};
 
 use crate::findings::{self, Collector};
 use crate::problem::{Problem, Status};
 use crate::report::{self, visible, write};
+use crate::suites::args::Test;
 
 /// Prints outcomes, and counts them.
 pub(super) struct Printer {
@@ -18,11 +19,15 @@ pub(super) struct Printer {
     failed: usize,
     /// Whether to print how long each case took.
     durations: bool,
+    /// Whether to print no summary.
+    quiet: bool,
 }
 
 impl Printer {
-    pub(super) fn new(format: Option<Format>, durations: bool) -> Self {
-        Printer { collector: format.map(Collector::new), passed: 0, failed: 0, durations }
+    pub(super) fn new(command: &Test) -> Self {
+        let collector = command.findings.given().map(Collector::new);
+        let Test { durations, quiet, .. } = *command;
+        Printer { collector, passed: 0, failed: 0, durations, quiet }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -80,10 +85,11 @@ impl Printer {
 
     /// Ends the report of a run that took a time.
     pub(super) fn finish(self, took: Duration) -> io::Result<()> {
-        let Printer { collector, durations, passed, failed } = self;
+        let Printer { collector, durations, passed, failed, quiet } = self;
         let took = if durations { format!(" in {took:.1?}") } else { String::new() };
         match collector {
             Some(collector) => collector.finish(),
+            None if quiet => Ok(()),
             None => write(&format!("{passed} passed, {failed} failed{took}\n")),
         }
     }

@@ -39,4 +39,5 @@ mod suites;
 mod support;
 mod validate;
 mod versions;
+mod watch;
 mod webhooks;

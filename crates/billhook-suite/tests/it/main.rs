@@ -15,3 +15,4 @@ mod failures;
 mod generate;
 mod layout;
 mod own;
+mod update;

@@ -46,6 +46,13 @@ fn mistakes_have_places() {
             "5:11: cases[0].table.field: `a[` is not a path",
         ),
         ("- name: x", "- name: x\n  expect: {errors: 1}", "5:12: cases[0].expect.errors: unknown"),
+        ("- name: x", "- name: x\n  delete: 1", "5:3: cases[0].delete: expected true or false"),
+        (
+            "- name: x",
+            "- name: x\n  delete: true\n  old: {}",
+            "5:3: cases[0].delete: the object of a deletion is what is stored",
+        ),
+        ("cases:", "allow: [{user: a}]\ncases:", "3:9: allow[0].verb: is missing"),
         ("cases:", "tests: {onCreate: [{name: a}]}\ncases:", "2:1: crdName: is missing"),
     ] {
         let found = mistake(part, text);
@@ -75,6 +82,70 @@ fn failures(file: &str) -> Vec<String> {
 #[test]
 fn the_example_passes() {
     assert_eq!(failures("backups.yaml"), [""; 0]);
+}
+
+#[test]
+fn policies_are_tested() {
+    let policies = root().join("fixtures/policies");
+    let suites = find_suites(&policies, |path| std::fs::read(path)).unwrap();
+    assert!(suites.len() >= 5, "{suites:?}");
+    for suite in suites {
+        assert_eq!(failures(suite.to_str().unwrap()), [""; 0], "{}", suite.display());
+    }
+    assert_eq!(failures("guarded-backups.yaml"), [""; 0]);
+}
+
+/// A suite that expects something else of policies than what they do.
+#[test]
+fn failures_of_policies() {
+    let scratch = root().join("fixtures/suites/guarded-backups.yaml");
+    let text = std::fs::read_to_string(scratch).unwrap();
+    let directory = std::env::temp_dir().join(format!("billhook-policies-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let with = |part: &str, other: &str| {
+        assert!(text.contains(part), "{part}");
+        let text = text.replace(part, other);
+        let fixtures = root().join("fixtures").canonicalize().unwrap();
+        let text = text.replace("../crds", &format!("{}/crds", fixtures.display()));
+        let text = ["backup-policies.yaml", "webhooks.yaml"].iter().fold(text, |text, file| {
+            let path = format!("[{}/suites/{file}]", fixtures.display());
+            text.replace(&format!("[{file}]"), &path)
+        });
+        let path = directory.join("suite.yaml");
+        std::fs::write(&path, text).unwrap();
+        match Plan::load(&path, &PlanOptions::default()) {
+            Ok(plan) => {
+                let runs = plan.into_runs();
+                let failure = |run: &billhook_suite::Run| Some(run.run().err()?.to_string());
+                runs.iter().filter_map(failure).collect::<Vec<_>>().join("\n")
+            }
+            Err(error) => error.message,
+        }
+    };
+    let message = "targets begin with https://backups.example.com/";
+    for (part, other, failure) in [
+        (
+            "policy: backup-targets, text",
+            "policy: backup-retention, text",
+            "by policy `backup-retention`, got: backups.data.example.com \"test\" is forbidden: \
+             ValidatingAdmissionPolicy 'backup-targets' with binding 'backup-targets' denied \
+             request: targets begin with",
+        ),
+        ("rule: Forbidden", "rule: Invalid", "create: expected Invalid with `targets begin"),
+        (message, "other targets", "create: expected Forbidden with `other targets`"),
+        (
+            "backup-targets/target: https",
+            "backup-targets/target: http",
+            "auditAnnotations: expected {\"backup-targets/target\":\"http://",
+        ),
+        ("{env: prod}", "{env: test}", "warnings: expected [\"Validation failed"),
+        ("[backup-policies.yaml]", "[webhooks.yaml]", "no admission policy here"),
+        ("default:", "other:", "refused: namespaces \"default\" not found"),
+    ] {
+        let found = with(part, other);
+        assert!(found.contains(failure), "{part}: {found}");
+    }
+    std::fs::remove_dir_all(&directory).unwrap();
 }
 
 #[test]
@@ -122,7 +193,7 @@ fn the_schema_is_that_of_the_reader() {
     let schema: Value = serde_json::from_slice(&text).unwrap();
     same(&schema, &schema, Suite::record());
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for file in ["backups.yaml", "backups-failing.yaml", "failing.yaml"] {
+    for file in ["backups.yaml", "backups-failing.yaml", "failing.yaml", "guarded-backups.yaml"] {
         let text = std::fs::read(root().join("fixtures/suites").join(file)).unwrap();
         let suite = billhook::read_manifests(&text).unwrap();
         assert!(validator.is_valid(suite[0].value()), "{file}");
@@ -166,6 +237,7 @@ fn below(whole: &Value, schema: &Value, type_: Type, path: &str) {
             same(whole, &whole["$defs"][name], record());
         }
         Type::Text => assert!(schema["type"] == "string" || schema["enum"].is_array(), "{path}"),
+        Type::Flag => assert_eq!(schema["type"], "boolean", "{path}"),
         Type::Any => {}
         other => panic!("{path}: {other:?}"),
     }

@@ -1,0 +1,98 @@
+//! The files with webhook configurations and admission policies that a suite names.
+
+use std::path::Path;
+
+use billhook::webhook::WebhookConfiguration;
+use billhook::{CustomResourceDefinition, DeepValue, KubernetesVersion};
+use billhook_policy::PolicyDocument;
+use serde_json::Value;
+
+use crate::files::{self, FoundDefinition, ReadFile, beside};
+use crate::plan_error::PlanError;
+use crate::suite::Suite;
+
+/// The webhook configurations of a suite.
+pub(crate) fn webhooks(
+    path: &Path,
+    suite: &Suite,
+    kubernetes: KubernetesVersion,
+    read: ReadFile,
+) -> Result<Vec<WebhookConfiguration>, PlanError> {
+    let mut found = Vec::new();
+    for path in suite.webhooks.iter().map(|file| beside(path, file)) {
+        let read =
+            files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
+        let documents = read.iter().filter(|it| WebhookConfiguration::is_configuration(&it.value));
+        let before = found.len();
+        for document in documents {
+            let configuration = WebhookConfiguration::from_value(&document.value);
+            let configuration =
+                configuration.map_err(|error| PlanError::new(Path::new(document.file()), error))?;
+            let configuration = configuration.kubernetes(kubernetes);
+            if let Some(error) = configuration.validate().first() {
+                return Err(PlanError::new(Path::new(document.file()), error));
+            }
+            found.push(configuration);
+        }
+        if found.len() == before {
+            return Err(PlanError::new(&path, "no webhook configuration here"));
+        }
+    }
+    Ok(found)
+}
+
+/// Policies and bindings, and the objects that they see.
+#[derive(Debug, Default)]
+pub(crate) struct Policies {
+    pub(crate) documents: Vec<PolicyDocument>,
+    /// Parameters and namespaces.
+    pub(crate) objects: Vec<DeepValue>,
+}
+
+impl Policies {
+    /// Reads the files that a suite names. A server has to accept the policies.
+    pub(crate) fn read(path: &Path, suite: &Suite, read: ReadFile) -> Result<Self, PlanError> {
+        let mut policies = Policies::default();
+        for path in suite.policies.iter().map(|file| beside(path, file)) {
+            let found =
+                files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
+            if !found.iter().any(|it| PolicyDocument::kind_of(&it.value).is_some()) {
+                return Err(PlanError::new(&path, "no admission policy here"));
+            }
+            for document in found {
+                policies.add(document)?;
+            }
+        }
+        Ok(policies)
+    }
+
+    fn add(&mut self, found: FoundDefinition) -> Result<(), PlanError> {
+        let file = Path::new(found.file());
+        if PolicyDocument::kind_of(&found.value).is_some() {
+            let policy = PolicyDocument::from_value(&found.value)
+                .map_err(|error| PlanError::new(file, error))?;
+            if let Some(error) = policy.validate().first() {
+                return Err(PlanError::new(file, error));
+            }
+            self.documents.push(policy);
+        } else if !CustomResourceDefinition::is_definition(&found.value) {
+            self.objects.push(found.value);
+        }
+        Ok(())
+    }
+
+    /// Whether an object is of a definition.
+    pub(crate) fn need(&self, definition: &Value) -> bool {
+        self.objects.iter().any(|object| is_of(object, definition))
+    }
+}
+
+/// Whether an object is of the group and kind of a definition.
+pub(crate) fn is_of(object: &Value, definition: &Value) -> bool {
+    let text = |value: &Value, path: &str| {
+        value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    let api_version = text(object, "/apiVersion");
+    api_version.split_once('/').map_or("", |(group, _)| group) == text(definition, "/spec/group")
+        && text(object, "/kind") == text(definition, "/spec/names/kind")
+}

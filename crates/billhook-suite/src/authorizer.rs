@@ -1,0 +1,45 @@
+//! An authorizer that allows what a suite says.
+
+use std::sync::Arc;
+
+use billhook::UserInfo;
+use billhook::webhook::UserAuthorizer;
+use billhook_cel::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
+
+use crate::object_case::Allowed;
+
+/// All that is allowed.
+#[derive(Debug)]
+struct Permissions(Vec<Allowed>);
+
+/// Returns who decides; nobody does if nothing is allowed.
+pub(crate) fn authorizer(allowed: &[Allowed]) -> Option<Arc<dyn UserAuthorizer>> {
+    match allowed {
+        [] => None,
+        allowed => Some(Arc::new(Permissions(allowed.to_vec()))),
+    }
+}
+
+impl UserAuthorizer for Permissions {
+    fn authorize(&self, user: &UserInfo, request: &AuthorizationRequest) -> AuthorizationDecision {
+        let name = match &request.service_account {
+            Some(account) => {
+                format!("system:serviceaccount:{}:{}", account.namespace, account.name)
+            }
+            None => user.username.clone(),
+        };
+        let is_it = |allowed: &Allowed| {
+            let is_target = match &request.target {
+                _ if allowed.resource.is_empty() => true,
+                AuthorizationTarget::Resource(target) => {
+                    target.resource == allowed.resource && target.group == allowed.api_group
+                }
+                _ => false,
+            };
+            is_target
+                && allowed.verb == request.verb
+                && (allowed.user.is_empty() || allowed.user == name)
+        };
+        AuthorizationDecision::new(self.0.iter().any(is_it))
+    }
+}
