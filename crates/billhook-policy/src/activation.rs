@@ -1,5 +1,7 @@
 //! The values of variables for the expressions of a policy (PO-45, PO-46).
 
+use std::cell::RefCell;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use billhook::webhook::{
@@ -14,7 +16,7 @@ use serde_json::Value as Json;
 use crate::cluster::namespace_object;
 use crate::context::PolicyContext;
 use crate::program::Variables;
-use crate::set::namespace_not_found;
+use crate::set::{PolicySet, namespace_not_found};
 
 /// The values that all evaluations for a request share.
 pub(crate) struct Shared<'r> {
@@ -23,6 +25,8 @@ pub(crate) struct Shared<'r> {
     pub(crate) conditions: CelConditions,
     /// `namespaceObject`; null for what is in no namespace.
     namespace: DeepValue,
+    /// The values of `request`, by how policies matched it.
+    requests: RefCell<Vec<(Match, Arc<DeepValue>)>>,
 }
 
 impl<'r> Shared<'r> {
@@ -30,10 +34,11 @@ impl<'r> Shared<'r> {
     ///
     /// If the namespace of the request does not exist (PO-41).
     pub(crate) fn new(
+        set: &PolicySet,
         request: &'r AdmissionAttributes,
         context: &'r PolicyContext<'r>,
     ) -> Result<Self, Status> {
-        let mut conditions = CelConditions::new().of_request();
+        let mut conditions = set.conditions().of_request();
         if let Some(authorizer) = context.authorizer {
             conditions = conditions.authorizer(Arc::clone(authorizer));
         }
@@ -42,7 +47,22 @@ impl<'r> Shared<'r> {
             true => DeepValue::from(Json::Null),
             false => namespace_of(request, context)?,
         };
-        Ok(Shared { request, context, conditions, namespace })
+        Ok(Shared { request, context, conditions, namespace, requests: RefCell::default() })
+    }
+
+    /// Returns the variables of a request that depend on what a policy matched.
+    pub(crate) fn known<'i>(&self, input: &ConditionInput<'i>) -> RequestVariables<'i> {
+        let mut requests = self.requests.borrow_mut();
+        let known = requests.iter().find(|(matched, _)| matched == input.matched);
+        let request = match known {
+            Some((_, request)) => Arc::clone(request),
+            None => {
+                let request = RequestVariables::policy_request(input);
+                requests.push((input.matched.clone(), Arc::clone(&request)));
+                request
+            }
+        };
+        RequestVariables::of_policy_sharing(input, request)
     }
 
     /// Returns the variables of an expression of a policy, for objects in the matched kind.
@@ -82,26 +102,47 @@ fn namespace_of(
     Ok(namespace_object(&DeepValue::from(namespace)))
 }
 
-/// The objects of a request in a kind that a policy matched.
+/// An object of a request, or one that was made of it.
 #[derive(Clone)]
-pub(crate) struct Objects {
-    pub(crate) object: Option<Arc<DeepValue>>,
-    pub(crate) old_object: Option<Arc<DeepValue>>,
+pub(crate) enum Object<'r> {
+    Given(&'r DeepValue),
+    Made(Arc<DeepValue>),
 }
 
-impl Objects {
+impl Deref for Object<'_> {
+    type Target = DeepValue;
+
+    fn deref(&self) -> &DeepValue {
+        match self {
+            Object::Given(object) => object,
+            Object::Made(object) => object,
+        }
+    }
+}
+
+/// The objects of a request in a kind that a policy matched.
+#[derive(Clone)]
+pub(crate) struct Objects<'r> {
+    pub(crate) object: Option<Object<'r>>,
+    pub(crate) old_object: Option<Object<'r>>,
+}
+
+impl<'r> Objects<'r> {
     /// Converts the objects of a request.
     pub(crate) fn of(
-        request: &AdmissionAttributes,
+        request: &'r AdmissionAttributes,
         matched: &Match,
         context: &PolicyContext<'_>,
     ) -> Result<Self, String> {
-        let convert = |object: &Option<DeepValue>| match object {
-            None => Ok(None),
-            Some(object) if matched.kind == request.kind => Ok(Some(Arc::new(object.clone()))),
-            Some(object) => {
-                context.objects.convert(object, &matched.kind).map(|it| Some(Arc::new(it)))
-            }
+        let convert = |object: &'r Option<DeepValue>| -> Result<Option<Object<'r>>, String> {
+            Ok(match object {
+                None => None,
+                Some(object) if matched.kind == request.kind => Some(Object::Given(object)),
+                Some(object) => {
+                    let converted = context.objects.convert(object, &matched.kind)?;
+                    Some(Object::Made(Arc::new(converted)))
+                }
+            })
         };
         let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
         Ok(Objects { object, old_object })
@@ -115,8 +156,8 @@ impl Objects {
         params: Option<&'i Json>,
     ) -> ConditionInput<'i> {
         let input = ConditionInput::new(request, matched).converted(
-            self.object.as_ref().map(|it| &***it),
-            self.old_object.as_ref().map(|it| &***it),
+            self.object.as_deref().map(|it| &**it),
+            self.old_object.as_deref().map(|it| &**it),
         );
         match params {
             Some(params) => input.params(params),

@@ -164,7 +164,7 @@ impl PolicySet {
     ) -> Vec<PolicyExplanation> {
         let mut found = Vec::new();
         for kind in [PolicyKind::Mutating, PolicyKind::Validating] {
-            let mut explainer = Explainer::new(kind, request, context);
+            let mut explainer = Explainer::new(self, kind, request, context);
             self.heads(kind).into_iter().for_each(|head| explainer.policy(head));
             for (policy, binding) in self.without_effect(kind) {
                 let mut explanation = explainer.of(policy);
@@ -184,6 +184,7 @@ impl PolicySet {
 
 /// Explains policies of a kind for a request.
 struct Explainer<'e> {
+    set: &'e PolicySet,
     kind: PolicyKind,
     request: &'e AdmissionAttributes,
     context: &'e PolicyContext<'e>,
@@ -193,16 +194,17 @@ struct Explainer<'e> {
 
 impl<'e> Explainer<'e> {
     fn new(
+        set: &'e PolicySet,
         kind: PolicyKind,
         request: &'e AdmissionAttributes,
         context: &'e PolicyContext<'e>,
     ) -> Self {
-        let conditions = CelConditions::new().leave_authorization_open();
+        let conditions = set.conditions().of_request().leave_authorization_open();
         let conditions = match context.authorizer {
             Some(authorizer) => conditions.authorizer(Arc::clone(authorizer)),
             None => conditions,
         };
-        Explainer { kind, request, context, conditions, found: Vec::new() }
+        Explainer { set, kind, request, context, conditions, found: Vec::new() }
     }
 
     /// Returns an explanation that says nothing yet.
@@ -308,7 +310,7 @@ impl<'e> Explainer<'e> {
         explanation: &mut PolicyExplanation,
     ) -> PolicyApplication {
         // A missing namespace refuses the request as soon as anything is evaluated (PO-41).
-        if let Err(status) = Shared::new(self.request, self.context) {
+        if let Err(status) = Shared::new(self.set, self.request, self.context) {
             return PolicyApplication::Fails(status.message);
         }
         let results = self.conditions.evaluate(&head.conditions, input);

@@ -123,7 +123,7 @@ impl Run {
             }
             let shared = match &shared {
                 Some(shared) => shared,
-                None => shared.insert(Shared::new(request, context)?),
+                None => shared.insert(Shared::new(set, request, context)?),
             };
             let objects = Objects::of(request, &matched.matched, context);
             let mut published = Published::default();
@@ -263,7 +263,7 @@ struct Evaluation<'e> {
     binding: &'e Binding,
     params: &'e Params,
     matched: &'e Match,
-    objects: &'e Objects,
+    objects: &'e Objects<'e>,
     shared: &'e Shared<'e>,
 }
 
@@ -293,7 +293,7 @@ impl<'e> Evaluation<'e> {
     /// Returns the decisions and the annotations (PO-50).
     fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Decision>, Vec<Annotated<'e>>) {
         let fails_closed = self.policy.head.fails_closed;
-        let known = RequestVariables::of_policy(input);
+        let known = self.shared.known(input);
         let whole = |text: String| (vec![Decision::error(text, fails_closed)], Vec::new());
         let (decisions, left) = match self.validations(&known) {
             Ok((results, left)) => (results, left),
@@ -356,6 +356,9 @@ impl<'e> Evaluation<'e> {
         known: &RequestVariables<'_>,
         mut left: u64,
     ) -> Result<Vec<Option<String>>, String> {
+        if self.policy.validations.iter().all(|it| it.message_program.is_none()) {
+            return Ok(Vec::new());
+        }
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, false)?;
         let pass = Pass::new(variables, &activation);
@@ -383,6 +386,9 @@ impl<'e> Evaluation<'e> {
 
     /// Returns the values of the audit annotations (PO-61).
     fn annotations(&self, known: &RequestVariables<'_>) -> Result<Vec<Annotated<'e>>, String> {
+        if self.policy.annotations.is_empty() {
+            return Ok(Vec::new());
+        }
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, false)?;
         let pass = Pass::new(variables, &activation);

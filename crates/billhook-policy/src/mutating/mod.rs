@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use billhook::type_meta;
-use billhook::webhook::{AdmissionAttributes, Match, Operation, RequestVariables};
+use billhook::webhook::{AdmissionAttributes, Match, Operation};
 use billhook_apimachinery::value::{DeepValue, semantically_equal};
 use billhook_apimachinery::{GroupVersionKind, Status, StatusCause};
 use billhook_cel::Value;
 
 pub use reinvocation::PolicyReinvocation;
 
-use crate::activation::{Objects, Shared};
+use crate::activation::{Object, Objects, Shared};
 use crate::context::PolicyContext;
 use crate::params::Params;
 use crate::program::{BUDGET, OutOfBudget, Pass, Role};
@@ -123,8 +123,8 @@ impl Tuple<'_> {
 }
 
 /// The object of a kind, and whether a mutation made it.
-struct Versioned {
-    objects: Objects,
+struct Versioned<'r> {
+    objects: Objects<'r>,
     is_dirty: bool,
 }
 
@@ -155,7 +155,7 @@ impl Run<'_> {
         let tuples = self.collect(set, request, context, &mut versions);
         let mut last = None;
         if !tuples.is_empty() {
-            let shared = Shared::new(request, context)?;
+            let shared = Shared::new(set, request, context)?;
             for tuple in &tuples {
                 let Some(versioned) = versions.get_mut(&tuple.matched.kind) else { continue };
                 if self.process(tuple, versioned, &shared)? {
@@ -173,12 +173,12 @@ impl Run<'_> {
 
     /// Returns all tuples that match, and converts the objects into the kinds that they match
     /// (PO-63).
-    fn collect<'p>(
+    fn collect<'p, 'r>(
         &mut self,
         set: &'p PolicySet,
-        request: &AdmissionAttributes,
+        request: &'r AdmissionAttributes,
         context: &PolicyContext<'_>,
-        versions: &mut BTreeMap<GroupVersionKind, Versioned>,
+        versions: &mut BTreeMap<GroupVersionKind, Versioned<'r>>,
     ) -> Vec<Tuple<'p>> {
         let indexed = set.mutating();
         let mut tuples = Vec::new();
@@ -259,7 +259,7 @@ impl Run<'_> {
     fn process(
         &mut self,
         tuple: &Tuple<'_>,
-        versioned: &mut Versioned,
+        versioned: &mut Versioned<'_>,
         shared: &Shared<'_>,
     ) -> Result<bool, Status> {
         let head = &tuple.policy.head;
@@ -289,7 +289,7 @@ impl Run<'_> {
                     let changed = match mutated {
                         Some(mutated) => {
                             let changed = !semantically_equal(&object, &mutated);
-                            versioned.objects.object = Some(Arc::new(mutated));
+                            versioned.objects.object = Some(Object::Made(Arc::new(mutated)));
                             changed
                         }
                         None => false,
@@ -319,14 +319,14 @@ impl Run<'_> {
 fn mutate(
     tuple: &Tuple<'_>,
     mutation: &Mutation,
-    versioned: &Versioned,
+    versioned: &Versioned<'_>,
     shared: &Shared<'_>,
 ) -> Result<Option<DeepValue>, MutationError> {
     let policy_error = MutationError::Policy;
     let Some(object) = &versioned.objects.object else { return Ok(None) };
     let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
-    let known = RequestVariables::of_policy(&input);
+    let known = shared.known(&input);
     let variables = &tuple.policy.head.variables;
     let activation = shared.activation(&known, variables, true).map_err(policy_error)?;
     let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;

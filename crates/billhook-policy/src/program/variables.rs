@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::value::grow;
 use billhook_cel::{Environment, EvaluationError, ObjectType, Program, Type, Value};
@@ -18,6 +18,8 @@ pub(crate) struct Variables {
     /// By name; of several the last one (PO-11).
     programs: BTreeMap<Arc<str>, Result<Program, String>>,
     types: BTreeMap<Arc<str>, Type>,
+    /// The value of `variables`.
+    deferred: OnceLock<Value<'static>>,
 }
 
 impl Variables {
@@ -28,6 +30,7 @@ impl Variables {
             self.types.insert(Arc::clone(&name), program.result_type().clone());
         }
         self.programs.insert(name, program);
+        self.deferred = OnceLock::new();
     }
 
     /// Declares a variable of a type without a program.
@@ -43,7 +46,8 @@ impl Variables {
 
     /// Returns the value of `variables`.
     pub(crate) fn deferred<'a>(&self) -> Value<'a> {
-        Value::deferred(self.programs.keys().map(|name| &**name))
+        let names = || self.programs.keys().map(|name| &**name);
+        self.deferred.get_or_init(|| Value::deferred(names())).clone()
     }
 }
 

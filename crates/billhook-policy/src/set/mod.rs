@@ -6,7 +6,7 @@ mod matching;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use billhook::webhook::{MatcherIndex, RequestMatcher};
+use billhook::webhook::{CelConditions, MatcherIndex, RequestMatcher};
 
 pub(crate) use compiled::{Annotation, Binding, Head, Mutating, Mutation, Validating, Validation};
 pub(crate) use matching::{
@@ -29,6 +29,8 @@ pub struct PolicySet {
     mutating: Arc<Indexed<Mutating>>,
     /// Of validating and of mutating policies.
     without_effect: Arc<[Vec<WithoutEffect>; 2]>,
+    /// Keeps match conditions that are compiled.
+    conditions: CelConditions,
 }
 
 /// The name of a policy without a binding, or of a binding and of the policy that it lacks (PO-23).
@@ -123,6 +125,7 @@ impl PolicySet {
             validating: Arc::new(Indexed::new(validating, |it| &it.head.matcher)),
             mutating: Arc::new(Indexed::new(mutating, |it| &it.head.matcher)),
             without_effect: Arc::new([unbound_validating, unbound_mutating]),
+            conditions: CelConditions::new(),
         }
     }
 
@@ -149,6 +152,10 @@ impl PolicySet {
             .flat_map(|head| head.bindings.iter().map(|binding| (&*head.name, &*binding.name)));
         let without = self.without_effect.iter().flatten();
         bound.chain(without.map(|(policy, binding)| (&**policy, binding.as_deref().unwrap_or(""))))
+    }
+
+    pub(crate) fn conditions(&self) -> &CelConditions {
+        &self.conditions
     }
 
     /// Returns what all policies of a kind have, in order.

@@ -19,7 +19,7 @@ use super::conditions::{ConditionInput, renamed};
 /// The variables `object`, `oldObject`, `request` and `params` of a request.
 #[derive(Debug)]
 pub struct RequestVariables<'i> {
-    request: DeepValue,
+    request: Arc<DeepValue>,
     object: Option<DeepValue>,
     old_object: Option<DeepValue>,
     input: ConditionInput<'i>,
@@ -29,19 +29,29 @@ impl<'i> RequestVariables<'i> {
     /// The variables of match conditions: `request.kind` is the kind that matched, but
     /// `request.resource` the resource that was asked for (WM-76).
     pub fn of_conditions(input: &ConditionInput<'i>) -> Self {
-        Self::new(input, &input.attributes.resource)
+        Self::new(input, Arc::new(request(input, &input.attributes.resource)))
     }
 
     /// The variables of the other expressions of policies: `request.resource` is the resource that
     /// matched too (PO-45).
     pub fn of_policy(input: &ConditionInput<'i>) -> Self {
-        Self::new(input, &input.matched.resource)
+        Self::of_policy_sharing(input, Self::policy_request(input))
     }
 
-    fn new(input: &ConditionInput<'i>, resource: &GroupVersionResource) -> Self {
+    /// The same with a value of `request` that inputs share.
+    pub fn of_policy_sharing(input: &ConditionInput<'i>, request: Arc<DeepValue>) -> Self {
+        Self::new(input, request)
+    }
+
+    /// Returns the value of `request` for policies that match a request alike.
+    pub fn policy_request(input: &ConditionInput<'_>) -> Arc<DeepValue> {
+        Arc::new(request(input, &input.matched.resource))
+    }
+
+    fn new(input: &ConditionInput<'i>, request: Arc<DeepValue>) -> Self {
         let renamed = |object: Option<&Json>| renamed(object?, &input.matched.kind);
         RequestVariables {
-            request: request(input, resource),
+            request,
             object: renamed(input.object),
             old_object: renamed(input.old_object),
             input: *input,
