@@ -1,13 +1,13 @@
 //! The definitions that were given, found by group and kind. Each is compiled when the first
 //! object asks for it: in a directory of hundreds most are not needed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::value::DeepValue;
-use billhook_findings::SchemaSource;
+use billhook_findings::{DeprecatedField, DeprecatedFields, SchemaSource};
 use serde_json::Value;
 
 use crate::crd_files::Files;
@@ -36,12 +36,22 @@ struct Entry {
     kind: String,
     value: Arc<DeepValue>,
     compiled: OnceLock<Result<CustomResourceDefinition, CrdError>>,
+    /// By version; made when the first object asks.
+    deprecated: OnceLock<BTreeMap<String, DeprecatedFields>>,
 }
 
 impl Entry {
     fn compiled(&self, options: &CrdOptions) -> &Result<CustomResourceDefinition, CrdError> {
         let compile = || CustomResourceDefinition::with_options(&self.value, options);
         self.compiled.get_or_init(compile)
+    }
+
+    fn deprecated(&self) -> &BTreeMap<String, DeprecatedFields> {
+        self.deprecated.get_or_init(|| {
+            let versions = self.value.pointer("/spec/versions").and_then(Value::as_array);
+            let names = versions.into_iter().flatten().filter_map(|it| it.get("name")?.as_str());
+            names.map(|name| (name.to_owned(), DeprecatedFields::of(&self.value, name))).collect()
+        })
     }
 }
 
@@ -50,7 +60,7 @@ impl Entry {
 pub(crate) struct Crd<'c> {
     pub(crate) definition: &'c CustomResourceDefinition,
     pub(crate) place: &'c Place,
-    value: &'c Arc<DeepValue>,
+    entry: &'c Entry,
     /// Where different definitions of the same kind are, which are ignored.
     pub(crate) ignored: Vec<&'c Place>,
 }
@@ -58,7 +68,13 @@ pub(crate) struct Crd<'c> {
 impl Crd<'_> {
     /// The schema of a version, for explanations.
     pub(crate) fn schema(&self, version: &CrdVersion) -> Option<SchemaSource> {
-        SchemaSource::new(self.place.of_finding()?, self.value.clone(), version.name())
+        SchemaSource::new(self.place.of_finding()?, self.entry.value.clone(), version.name())
+    }
+
+    /// The deprecated fields that an object sets.
+    pub(crate) fn deprecated(&self, version: &CrdVersion, object: &Value) -> Vec<DeprecatedField> {
+        let fields = self.entry.deprecated().get(version.name());
+        fields.map(|fields| fields.find(object)).unwrap_or_default()
     }
 }
 
@@ -113,7 +129,14 @@ impl Crds {
         }
         let (group, kind) = (text("/spec/group").to_owned(), text("/spec/names/kind").to_owned());
         let value = Arc::new(value);
-        self.found.push(Entry { place, group, kind, value, compiled: OnceLock::new() });
+        self.found.push(Entry {
+            place,
+            group,
+            kind,
+            value,
+            compiled: OnceLock::new(),
+            deprecated: OnceLock::new(),
+        });
     }
 
     fn nothing(&self, paths: &[PathBuf]) -> Box<Problem> {
@@ -160,9 +183,7 @@ impl Crds {
         let others = self.found.iter().filter(fits).filter(is_other);
         let ignored = others.map(|other| &other.place).collect();
         match entry.compiled(&self.options) {
-            Ok(definition) => {
-                Ok(Crd { definition, place: &entry.place, value: &entry.value, ignored })
-            }
+            Ok(definition) => Ok(Crd { definition, place: &entry.place, entry, ignored }),
             Err(error) => {
                 let message =
                     format!("the CRD for kind `{kind}` in `{}` is unusable: {error}", entry.place);

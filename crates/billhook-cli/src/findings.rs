@@ -2,9 +2,10 @@
 
 use std::io;
 
-use billhook::{FieldError, FieldPath, Segment, Span};
+use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span};
+use billhook_admission::deprecation_warning;
 use billhook_findings::{
-    Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
+    DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
 
 use crate::advice::Advice;
@@ -21,19 +22,35 @@ pub(crate) const ASSUMED: &str = "assumed-namespace";
 /// The rule on definitions that are used although something is wrong with them.
 const DEFINITION: &str = "definition";
 /// The rules that are not of the book.
-pub(crate) const OWN_RULES: [&str; 4] = [REFUSED, WARNING, ASSUMED, DEFINITION];
+pub(crate) const OWN_RULES: [&str; 5] = [REFUSED, WARNING, ASSUMED, DEFINITION, DEPRECATED];
+/// The rule on fields that are deprecated, and that on versions.
+const DEPRECATED: &str = "deprecated-field";
+const DEPRECATED_VERSION: &str = "RP-90";
 /// The rules on unknown and repeated fields: those that are warned of, and those that are refused.
 const UNKNOWN_FIELD: &str = "RP-20";
 const STRICT: &str = "RP-21";
 
 /// An object, for whose findings places and names are known.
 pub(crate) struct About<'a> {
-    pub(crate) place: &'a Place,
-    pub(crate) identity: &'a Identity,
-    pub(crate) schema: Option<&'a SchemaSource>,
+    place: &'a Place,
+    identity: &'a Identity,
+    schema: Option<SchemaSource>,
+    /// The warning of a server about the version.
+    deprecation: Option<String>,
 }
 
-impl About<'_> {
+impl<'a> About<'a> {
+    pub(crate) fn new(place: &'a Place, identity: &'a Identity) -> Self {
+        About { place, identity, schema: None, deprecation: None }
+    }
+
+    /// An object of a version of a definition, whose schema it is.
+    pub(crate) fn version(mut self, schema: Option<SchemaSource>, version: &CrdVersion) -> Self {
+        self.schema = schema;
+        self.deprecation = deprecation_warning(version);
+        self
+    }
+
     /// An error of a field.
     pub(crate) fn error(&self, error: &FieldError) -> Finding {
         let finding =
@@ -42,7 +59,7 @@ impl About<'_> {
             Some(place) => finding.at(&place, error.field().clone()),
             None => finding,
         };
-        match self.schema {
+        match &self.schema {
             Some(schema) => schema.explain(finding, error),
             None => finding.suggest(error),
         }
@@ -86,8 +103,34 @@ impl About<'_> {
         whole.fields.iter().flat_map(lines).collect()
     }
 
+    /// A note on a deprecated field.
+    pub(crate) fn deprecated(&self, field: &DeprecatedField) -> Finding {
+        let DeprecatedField { path, notice, .. } = field;
+        let text = format!("{path}: {notice}");
+        let finding = self.finding(Severity::Note, DEPRECATED, &text);
+        let finding = match self.place.of_finding() {
+            Some(place) => finding.at_key(&place, path.clone()),
+            None => finding,
+        };
+        match &self.schema {
+            Some(schema) => schema.explain_deprecated(finding),
+            None => finding,
+        }
+    }
+
     /// A warning of a server.
     pub(crate) fn warning(&self, text: &str) -> Finding {
+        if self.deprecation.as_deref() == Some(text) {
+            let finding = self.finding(Severity::Warning, DEPRECATED_VERSION, text);
+            let finding = match self.place.of_finding() {
+                Some(place) => finding.at(&place, FieldPath::default().name("apiVersion")),
+                None => finding,
+            };
+            return match &self.schema {
+                Some(schema) => schema.explain_version(finding),
+                None => finding,
+            };
+        }
         self.field(text).unwrap_or_else(|| self.whole(Severity::Warning, WARNING, text))
     }
 
@@ -104,7 +147,7 @@ impl About<'_> {
                 return Some(finding.at(&place, FieldPath::default()));
             };
             let finding = finding.at_key(&place, path);
-            return Some(match self.schema.filter(|_| kind == "unknown") {
+            return Some(match self.schema.as_ref().filter(|_| kind == "unknown") {
                 Some(schema) => schema.explain_unknown(finding),
                 None => finding,
             });

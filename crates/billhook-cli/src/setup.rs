@@ -73,7 +73,7 @@ impl Setup {
         errors: &[FieldError],
     ) {
         let (place, identity) = (&document.place, Identity::of(&document.value));
-        let about = About { place, identity: &identity, schema: None };
+        let about = About::new(place, &identity);
         self.remarks.extend(warnings.map(|warning| about.warning(warning)));
         let refused = errors.iter().map(|error| {
             let mut finding = about.error(error);

@@ -3,6 +3,7 @@
 //! - [`Finding`]: what is said about a place of a document, with its rule.
 //! - [`Source`]: a text that was read; maps field paths to lines and columns.
 //! - [`SchemaSource`]: a definition; explains an error by the part of the schema that causes it.
+//! - [`DeprecatedFields`]: the fields of a definition that its descriptions call deprecated.
 //! - [`fix`]: makes the safe edits of findings in the text.
 //! - [`Subject`]: a thing that was looked at; [`Format`]: the forms in which what
 //!   was found is printed.
@@ -10,6 +11,7 @@
 //! No file is read and nothing is printed here.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod deprecated;
 mod edit_distance;
 mod finding;
 mod fix;
@@ -20,6 +22,7 @@ mod source;
 mod suggest;
 mod visible;
 
+pub use deprecated::{DeprecatedField, DeprecatedFields};
 pub use finding::{Edit, Finding, Label, ObjectName, Severity};
 pub use fix::{Fixed, fix};
 pub use format::{Format, human, print};

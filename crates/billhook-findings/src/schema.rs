@@ -18,6 +18,9 @@ pub struct SchemaSource {
     base: FieldPath,
 }
 
+/// How many steps lead to a version of a definition: `spec.versions[0]`.
+const VERSION_DEPTH: usize = 3;
+
 /// A part of a schema.
 struct Node<'s> {
     path: FieldPath,
@@ -58,6 +61,12 @@ impl SchemaSource {
     /// Adds to a finding about an unknown field the field that may have been meant.
     #[must_use]
     pub fn explain_unknown(&self, mut finding: Finding) -> Finding {
+        if finding.path.segments().count() == 2
+            && finding.path.segments().next() == Some(Segment::Name("metadata"))
+        {
+            suggest::metadata_field(&mut finding);
+            return finding;
+        }
         let (nodes, _) = self.nodes(&finding.path);
         let depth = finding.path.segments().count();
         let Some(parent) = nodes.last().filter(|_| nodes.len() == depth) else { return finding };
@@ -70,6 +79,24 @@ impl SchemaSource {
         let version = self.other_version(&finding.path);
         suggest::field(&mut finding, &schemas, version);
         finding
+    }
+
+    /// Adds to a finding about a deprecated field the description that says so.
+    #[must_use]
+    pub fn explain_deprecated(&self, finding: Finding) -> Finding {
+        let (nodes, is_whole) = self.nodes(&finding.path);
+        let node = nodes.last().filter(|_| is_whole);
+        let cause = node
+            .and_then(|node| node.keyword("description", |_| "the description says so".to_owned()));
+        finding.because(cause.and_then(|cause| self.label(cause)))
+    }
+
+    /// Adds to a finding about an object of a deprecated version the part that deprecates it.
+    #[must_use]
+    pub fn explain_version(&self, finding: Finding) -> Finding {
+        let version = self.base.segments().take(VERSION_DEPTH).collect::<FieldPath>();
+        let label = "the version is deprecated here";
+        finding.because(Label::new(&self.place, version.name("deprecated"), label))
     }
 
     /// The name of another served version that specifies a field.
@@ -159,9 +186,13 @@ fn cause(error: &FieldError, nodes: &[Node<'_>], is_whole: bool) -> Option<Cause
             node.keyword("format", |_| "the format is set here".to_owned())
         }
         ErrorType::TypeInvalid => node.keyword("type", |_| "the type is set here".to_owned()),
-        ErrorType::Duplicate => {
-            node.keyword("x-kubernetes-list-type", |_| "items must differ".to_owned())
-        }
+        // The list says so, not its items.
+        ErrorType::Duplicate => nodes.iter().rev().take(2).find_map(|node| {
+            node.keyword("x-kubernetes-list-map-keys", |_| {
+                "items must differ in these fields".to_owned()
+            })
+            .or_else(|| node.keyword("x-kubernetes-list-type", |_| "items must differ".to_owned()))
+        }),
         _ => rule(error, nodes).or_else(|| bound(error, node)),
     }
 }

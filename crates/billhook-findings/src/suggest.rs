@@ -1,6 +1,8 @@
 //! Names and values that may have been meant, and the edits that write it.
 
 use billhook::{ErrorType, FieldError, FieldPath, Span};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record::TypedRecord as _;
 use serde_json::{Number, Value};
 
 use crate::edit_distance::{closest, is_alone};
@@ -9,6 +11,8 @@ use crate::source::last_name;
 
 /// How much of a document is read again to learn the type of a value, in bytes.
 const LONGEST_VALUE: usize = 64 << 10;
+/// How many fields a help line lists.
+const LISTED: usize = 3;
 
 impl Finding {
     /// Adds to a finding about an error of a field the value that may have been meant, as far as
@@ -212,7 +216,22 @@ fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String>
     }
     let properties = parent.get("properties").and_then(Value::as_object)?;
     let has_it = |schema: &Value| property_names(schema).any(|known| known == name);
-    let (below, _) = properties.iter().find(|(_, schema)| has_it(schema))?;
-    let below = around(path, 1).name(below);
-    Some(format!("`{name}` is a field of `{below}`, one level down"))
+    let below = properties.iter().filter(|(_, schema)| has_it(schema));
+    let mut below: Vec<String> =
+        below.map(|(below, _)| format!("`{}`", around(path, 1).name(below))).collect();
+    let more = below.len().saturating_sub(LISTED);
+    below.truncate(LISTED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let below = Some(below.join(", ")).filter(|below| !below.is_empty())?;
+    Some(format!("`{name}` is a field of {below}{more}, one level down"))
+}
+
+/// The field of metadata that may have been meant by an unknown one.
+pub(crate) fn metadata_field(finding: &mut Finding) {
+    let Some(name) = last_name(&finding.path).map(str::to_owned) else { return };
+    let known = || ObjectMeta::FIELDS.iter().map(|field| field.name);
+    if let Some(meant) = closest(&name, known()) {
+        finding.label = Some(format!("did you mean `{meant}`?"));
+        rename(finding, &name, meant, false);
+    }
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use billhook::Status;
 use billhook::webhook::ConfigurationKind;
 use billhook_admission::{Action, AdmissionOutcome, HookResult, IdempotenceFinding, Stage, Step};
-use billhook_findings::{Finding, Label, Severity};
+use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
 use crate::apply::CONFLICT_HELP;
@@ -36,6 +36,8 @@ pub(super) struct Telling<'t> {
     pub(super) outcome: &'t AdmissionOutcome,
     /// The problem with decoding the object, as the client of a server sees it.
     pub(super) undecodable: Option<Box<Problem>>,
+    /// The deprecated fields that the object sets.
+    pub(super) deprecated: Vec<DeprecatedField>,
 }
 
 /// Why a request is refused.
@@ -45,13 +47,14 @@ struct Refusal {
 }
 
 impl Telling<'_> {
-    /// The errors first, then warnings, each once.
+    /// The errors first, then warnings and notes, each once.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let mut found = self.errors();
         let idempotence = self.outcome.findings.iter();
         found.extend(idempotence.map(|finding| self.not_idempotent(finding)));
         found.extend(self.outcome.warnings.texts().iter().map(|text| self.warning(text)));
         found.extend(self.outcome.steps.iter().filter_map(|step| self.ignored(step)));
+        found.extend(self.deprecated.iter().map(|field| self.about.deprecated(field)));
         let mut seen = BTreeSet::new();
         found.retain(|finding| seen.insert((finding.text.clone(), finding.path.to_string())));
         found

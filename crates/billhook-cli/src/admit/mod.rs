@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use billhook::apply::ManagedFields;
 use billhook::{CrdVersion, DecodeOptions, FieldValidation, KubernetesVersion, UserInfo};
 use billhook_admission::{Accepted, Admission, Chain, ObjectRequest, RequestOptions, StoredObject};
+use billhook_findings::DeprecatedField;
 use billhook_webhook_client::{AdmissionConfiguration, HttpsCaller};
 
 use crate::admit::args::{Admit, Operation, Subresource};
@@ -95,6 +96,7 @@ struct Prepared<'r> {
     version: CrdVersion,
     /// The problem with decoding the object strictly.
     undecodable: Option<Box<Problem>>,
+    deprecated: Vec<DeprecatedField>,
 }
 
 impl<'r> Run<'r> {
@@ -111,7 +113,7 @@ impl<'r> Run<'r> {
             Ok(prepared) => prepared,
             Err(problem) => return self.printer.problem(*problem, identity),
         };
-        let Prepared { admission, request, crd, version, undecodable } = prepared;
+        let Prepared { admission, request, crd, version, undecodable, deprecated } = prepared;
         let notes = self.used.notes(&crd, &version, true);
         self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
         let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
@@ -120,9 +122,9 @@ impl<'r> Run<'r> {
         {
             ManagedFields::default().write_to(object);
         }
-        let schema = crd.schema(&version);
-        let about = About { place: &place, identity: &identity, schema: schema.as_ref() };
-        let telling = Telling { about, origins: self.origins, outcome: &outcome, undecodable };
+        let about = About::new(&place, &identity).version(crd.schema(&version), &version);
+        let origins = self.origins;
+        let telling = Telling { about, origins, outcome: &outcome, undecodable, deprecated };
         let found = telling.findings();
         self.printer.outcome(&outcome, found, &place, identity)
     }
@@ -159,9 +161,10 @@ impl<'r> Run<'r> {
         let chain = self.chain()?.observer(waiting);
         let stored = old.map(json);
         let undecodable = self.undecodable(&version, &document);
+        let deprecated = crd.deprecated(&version, &document.value);
         let request = self.request(&version, document, stored, identity)?;
         let admission = Admission::new(crd.definition.clone(), chain);
-        Ok(Prepared { admission, request, crd, version, undecodable })
+        Ok(Prepared { admission, request, crd, version, undecodable, deprecated })
     }
 
     /// The problem of a strict server with decoding an object: it tells the fields one by one.

@@ -66,7 +66,7 @@ impl<'r> Printer<'r> {
         let is_told = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
         if let Form::Findings(collector) = &mut self.form {
             let place = &problem.place;
-            let about = About { place, identity: &identity, schema: None };
+            let about = About::new(place, &identity);
             collector.add(place, &identity, about.problem(&problem), is_told)?;
             return Ok(status);
         }

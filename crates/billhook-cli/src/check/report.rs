@@ -149,7 +149,7 @@ fn text(outcome: &Outcome, findings: &[Finding], status: Status) -> String {
 
 /// The errors and warnings, each once, and advice.
 pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
-    let about = About { place: &outcome.place, identity: &outcome.identity, schema: None };
+    let about = About::new(&outcome.place, &outcome.identity);
     let checked = match &outcome.result {
         Ok(checked) => checked,
         Err(problem) => return about.problem(problem),
@@ -165,7 +165,7 @@ pub(super) fn found(outcome: &Outcome) -> Vec<Finding> {
 /// Advice about several documents, each named by kind and name.
 fn together(lints: &[Advice]) -> Vec<Finding> {
     let (place, identity) = (Place::file(""), Identity::default());
-    let about = About { place: &place, identity: &identity, schema: None };
+    let about = About::new(&place, &identity);
     let found = lints.iter().map(|lint| {
         let (kind, name) = (lint.kind.to_owned(), lint.name.clone());
         let mut found = about.advice(lint);

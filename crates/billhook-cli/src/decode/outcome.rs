@@ -2,7 +2,8 @@
 
 use billhook::{Change, CrdVersion};
 use billhook_apimachinery::value::DeepValue;
-use billhook_findings::Finding;
+use billhook_findings::{DeprecatedField, Finding};
+use serde_json::Value;
 
 use crate::crds::{Crd, Used};
 use crate::findings::About;
@@ -30,6 +31,8 @@ pub(crate) struct UsedVersions<'r> {
     own: String,
     /// The version that was used.
     version: CrdVersion,
+    /// The deprecated fields that the object sets.
+    deprecated: Vec<DeprecatedField>,
 }
 
 /// An object after the step that was asked for.
@@ -42,15 +45,16 @@ pub(crate) struct Done {
 }
 
 impl<'r> UsedVersions<'r> {
-    pub(super) fn new(crd: Crd<'r>, own: &str, version: CrdVersion) -> Self {
-        UsedVersions { crd, own: own.to_owned(), version }
+    pub(super) fn new(crd: Crd<'r>, own: &str, version: CrdVersion, object: &Value) -> Self {
+        let deprecated = crd.deprecated(&version, object);
+        UsedVersions { crd, own: own.to_owned(), version, deprecated }
     }
 }
 
 impl Outcome<'_> {
     /// Returns notes about the definition, most of them when it is used for the first time.
     pub(super) fn notes(&self, seen: &mut Used, is_request: bool) -> Vec<String> {
-        let Some(UsedVersions { crd, own, version }) = &self.used else { return Vec::new() };
+        let Some(UsedVersions { crd, own, version, .. }) = &self.used else { return Vec::new() };
         let mut notes = Vec::new();
         let own_version = crd.definition.version(own);
         if own_version.is_none() {
@@ -86,16 +90,23 @@ impl work::Outcome for Outcome<'_> {
         self.result.as_ref().err().map(|problem| &**problem)
     }
 
-    /// Returns the problem or the warnings.
+    /// Returns the problem or the warnings, and notes on deprecated fields.
     fn findings(&self) -> Vec<Finding> {
-        if self.result.as_ref().is_ok_and(|done| done.warnings.is_empty()) {
+        let deprecated = self.used.as_ref().map_or(&[][..], |used| &used.deprecated);
+        let is_fine = |done: &Done| done.warnings.is_empty();
+        if deprecated.is_empty() && self.result.as_ref().is_ok_and(is_fine) {
             return Vec::new();
         }
-        let schema = self.used.as_ref().and_then(|used| used.crd.schema(&used.version));
-        let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
-        match &self.result {
+        let about = About::new(&self.place, &self.identity);
+        let about = match &self.used {
+            Some(used) => about.version(used.crd.schema(&used.version), &used.version),
+            None => about,
+        };
+        let mut found: Vec<Finding> = match &self.result {
             Ok(done) => done.warnings.iter().map(|warning| about.warning(warning)).collect(),
             Err(problem) => about.problem(problem),
-        }
+        };
+        found.extend(deprecated.iter().map(|field| about.deprecated(field)));
+        found
     }
 }

@@ -4,6 +4,7 @@ use billhook::{
     CrdVersion, CustomResourceDefinition, DecodeError, DecodeErrorKind, DecodeOptions,
     FieldValidation, Status,
 };
+use billhook_admission::deprecation_warning;
 use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
@@ -52,7 +53,7 @@ impl<'r> Run<'r> {
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, place)?;
         let version = self.version(&crd, own, place)?;
-        *used = Some(UsedVersions::new(crd, own, version.clone()));
+        *used = Some(UsedVersions::new(crd, own, version.clone(), &document.value));
         match self.command {
             Command::Decode(decode) if decode.from == From::Storage => {
                 from_storage(&version, document)
@@ -63,7 +64,9 @@ impl<'r> Run<'r> {
                 let report = !common.quiet || common.check || common.report == Report::Json;
                 let options = DecodeOptions::default().report(report);
                 let options = options.field_validation(decode.field_validation());
-                from_request(&version, document, &options)
+                let mut done = from_request(&version, document, &options)?;
+                done.warnings.splice(0..0, deprecation_warning(&version));
+                Ok(done)
             }
             Command::Prune(_) => {
                 let mut object = document.value;

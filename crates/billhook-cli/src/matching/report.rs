@@ -154,7 +154,7 @@ pub(super) fn refusal<'d>(decided: &'d Decided<'_>) -> Option<&'d Answer> {
 /// The problem with a request, or the webhooks that refuse it or fail before they are called.
 fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origins) -> Vec<Finding> {
     let (place, identity) = (&subject.place, &subject.identity);
-    let about = About { place, identity, schema: None };
+    let about = About::new(place, identity);
     if let Err(problem) = &subject.request {
         return about.problem(problem);
     }

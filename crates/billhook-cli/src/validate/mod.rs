@@ -7,7 +7,9 @@ pub(crate) mod report;
 use std::io;
 
 use billhook::{CrdVersion, CustomResourceDefinition, DecodeOptions, ValidateOptions};
+use billhook_admission::deprecation_warning;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_findings::DeprecatedField;
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
@@ -71,9 +73,10 @@ impl<'r> Work for Run<'r> {
     fn outcome(&self, document: Document) -> Outcome<'r> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
-        let mut used = None;
-        let result = self.check(document, &identity, &mut used);
-        Outcome { place, identity, used, result }
+        let mut known = Known::default();
+        let result = self.check(document, &identity, &mut known);
+        let Known { used, deprecated } = known;
+        Outcome { place, identity, used, deprecated, result }
     }
 
     fn finds_all(&self) -> bool {
@@ -81,19 +84,27 @@ impl<'r> Work for Run<'r> {
     }
 }
 
+/// The definition of an object, once it is found, and what it says of the fields.
+#[derive(Default)]
+struct Known<'r> {
+    used: Option<(Crd<'r>, CrdVersion)>,
+    deprecated: Vec<DeprecatedField>,
+}
+
 impl<'r> Run<'r> {
     fn check(
         &self,
         document: Document,
         identity: &Identity,
-        used: &mut Option<(Crd<'r>, CrdVersion)>,
+        known: &mut Known<'r>,
     ) -> Result<Checked, Box<Problem>> {
         let place = document.place.clone();
         let (api_version, kind) = type_meta(&document.value, identity, &place)?;
         let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
         let crd = self.crds.find(group, kind, &place)?;
         let version = version_named(&crd, own, &place)?;
-        *used = Some((crd, version.clone()));
+        known.deprecated = crd.deprecated(&version, &document.value);
+        known.used = Some((crd, version.clone()));
         let old = match self.command.old.is_empty() {
             true => None,
             false => Some(self.old_object(&version, identity, &place)?),
@@ -127,6 +138,7 @@ impl<'r> Run<'r> {
                 }
             }
         };
+        warnings.splice(0..0, deprecation_warning(&version));
         warnings.extend(validation.warnings().iter().cloned());
         Ok(Checked { warnings, validation })
     }

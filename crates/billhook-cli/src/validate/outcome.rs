@@ -1,7 +1,7 @@
 //! The outcome of a validation.
 
 use billhook::{CrdVersion, Validation};
-use billhook_findings::Finding;
+use billhook_findings::{DeprecatedField, Finding};
 use indexmap::IndexSet;
 
 use crate::crds::Crd;
@@ -17,6 +17,8 @@ pub(crate) struct Outcome<'r> {
     pub(crate) identity: Identity,
     /// The definition and its version, if they were found.
     pub(crate) used: Option<(Crd<'r>, CrdVersion)>,
+    /// The deprecated fields that the object sets.
+    pub(crate) deprecated: Vec<DeprecatedField>,
     pub(crate) result: Result<Checked, Box<Problem>>,
 }
 
@@ -31,30 +33,36 @@ pub(crate) struct Checked {
 impl work::Outcome for Outcome<'_> {
     fn failed(problem: Box<Problem>) -> Self {
         let place = problem.place.clone();
-        Outcome { place, identity: Identity::default(), used: None, result: Err(problem) }
+        let (identity, used, deprecated) = (Identity::default(), None, Vec::new());
+        Outcome { place, identity, used, deprecated, result: Err(problem) }
     }
 
     fn problem(&self) -> Option<&Problem> {
         self.result.as_ref().err().map(|problem| &**problem)
     }
 
-    /// Returns the errors and warnings, each once.
+    /// Returns the errors, each once, warnings, and notes on deprecated fields.
     fn findings(&self) -> Vec<Finding> {
         let is_fine = |it: &Checked| it.validation.errors().is_empty() && it.warnings.is_empty();
-        if self.result.as_ref().is_ok_and(is_fine) {
+        if self.deprecated.is_empty() && self.result.as_ref().is_ok_and(is_fine) {
             return Vec::new();
         }
-        let schema = self.used.as_ref().and_then(|(crd, version)| crd.schema(version));
-        let about = About { place: &self.place, identity: &self.identity, schema: schema.as_ref() };
-        let checked = match &self.result {
-            Ok(checked) => checked,
-            Err(problem) => return about.problem(problem),
+        let about = About::new(&self.place, &self.identity);
+        let about = match &self.used {
+            Some((crd, version)) => about.version(crd.schema(version), version),
+            None => about,
         };
-        let errors = checked.validation.errors();
-        let mut seen = IndexSet::new();
-        let errors = errors.iter().filter(|error| seen.insert(error.to_string()));
-        let mut found: Vec<Finding> = errors.map(|error| about.error(error)).collect();
-        found.extend(checked.warnings.iter().map(|warning| about.warning(warning)));
+        let mut found = match &self.result {
+            Ok(Checked { warnings, validation }) => {
+                let mut seen = IndexSet::new();
+                let errors = validation.errors().iter();
+                let errors = errors.filter(|error| seen.insert(error.to_string()));
+                let errors = errors.map(|error| about.error(error));
+                errors.chain(warnings.iter().map(|warning| about.warning(warning))).collect()
+            }
+            Err(problem) => about.problem(problem),
+        };
+        found.extend(self.deprecated.iter().map(|field| about.deprecated(field)));
         found
     }
 }

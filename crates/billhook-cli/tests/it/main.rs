@@ -20,6 +20,7 @@ mod command;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/configuration.rs"]
 mod configuration;
 mod convert;
+mod deprecated;
 mod diff;
 mod explain;
 mod expression;
