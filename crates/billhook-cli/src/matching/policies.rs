@@ -89,7 +89,7 @@ pub(super) fn refusal(found: &PolicyExplanation) -> Option<&str> {
 
 /// Returns the policies that refuse a request or fail before they are evaluated.
 pub(super) fn findings(subject: &Subject, explained: &[PolicyExplanation]) -> Vec<Finding> {
-    let about = About { place: &subject.place, identity: &subject.identity, schema: None };
+    let about = About::new(&subject.place, &subject.identity);
     let found = explained.iter().filter_map(|it| {
         let (severity, text) = match &it.application {
             PolicyApplication::Fails(text) => (Severity::Error, text),
