@@ -12,6 +12,7 @@ mod definitions;
 mod discovery;
 mod future;
 mod kinds;
+mod load;
 mod openapi;
 mod protobuf;
 mod request;
@@ -28,5 +29,6 @@ mod webhooks;
 mod write_path;
 
 pub use self::future::BoxFuture;
+pub use self::load::LoadError;
 pub use self::response::{Body, Response};
 pub use self::server::{Server, ServerBuilder};

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::path::Path;
 use std::sync::{Arc, LazyLock, RwLock};
 use std::task::{Context, Poll, Waker};
 
@@ -10,6 +11,7 @@ use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
@@ -22,6 +24,7 @@ use crate::definitions;
 use crate::discovery;
 use crate::future::BoxFuture;
 use crate::kinds;
+use crate::load::{self, LoadError, Loaded};
 use crate::openapi;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, timed_out};
@@ -105,6 +108,65 @@ impl Server {
         Server { shared: Arc::new(shared) }
     }
 
+    /// Creates the objects of a file, or of all files of a directory and those in it (`.yaml`, `.yml`
+    /// and `.json`), as a client would: definitions first, then namespaces, then the others in
+    /// order. Returns how many there are. Stops at the first that cannot be read or is refused.
+    ///
+    /// # Errors
+    ///
+    /// If a file cannot be read, or the server refuses an object.
+    pub async fn load(&self, path: impl AsRef<Path>) -> Result<usize, LoadError> {
+        self.create_all(load::read_path(path.as_ref())?).await
+    }
+
+    /// [`Server::load`] for the documents of a text, YAML or JSON.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = billhook_apiserver::Server::builder().build();
+    /// server
+    ///     .load_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {key: value}")
+    ///     .await?;
+    /// assert!(server.dump().await?.contains("key: value"));
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the text cannot be read, or the server refuses an object.
+    pub async fn load_text(&self, text: &str) -> Result<usize, LoadError> {
+        self.create_all(load::read_text(text.as_bytes(), "text")?).await
+    }
+
+    async fn create_all(&self, mut objects: Vec<Loaded>) -> Result<usize, LoadError> {
+        load::sort(&mut objects);
+        for object in &objects {
+            let request = http::Request::post(object.path(&self.shared)?)
+                .header(http::header::USER_AGENT, "billhook")
+                .body(object.body())
+                .map_err(|error| object.refused(&error))?;
+            let response = self.clone().answer(request).await;
+            if response.status() != http::StatusCode::CREATED {
+                let Ok(body) = response.into_body().collect().await;
+                let status: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+                return Err(object.refused(&text(&status, "message")));
+            }
+        }
+        Ok(objects.len())
+    }
+
+    /// Returns all objects as YAML, for snapshots: definitions and the server's own kinds by name,
+    /// then custom resources. The namespaces that every server has are left out, and so are
+    /// resource versions and managed fields.
+    ///
+    /// # Errors
+    ///
+    /// If an object cannot be read any more, as when the version that it is stored in is gone.
+    pub async fn dump(&self) -> Result<String, Status> {
+        load::dump(&self.shared).await
+    }
+
     /// Answers a request.
     async fn answer<B>(self, request: http::Request<B>) -> Response
     where
@@ -112,6 +174,9 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
+        if body.size_hint().lower() > MAX_BODY as u64 {
+            return Form::default().status(&too_large());
+        }
         let body = match Limited::new(body, MAX_BODY).collect().await {
             Ok(body) => body.to_bytes(),
             Err(error) => return Form::default().status(&unreadable(&*error)),
@@ -153,10 +218,14 @@ impl Server {
 
 fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Status {
     if error.is::<http_body_util::LengthLimitError>() {
-        let message = format!("Request entity too large: limit is {MAX_BODY}");
-        return Status::failure(413, "RequestEntityTooLarge", message);
+        return too_large();
     }
     Status::bad_request(error.to_string())
+}
+
+fn too_large() -> Status {
+    let message = format!("Request entity too large: limit is {MAX_BODY}");
+    Status::failure(413, "RequestEntityTooLarge", message)
 }
 
 impl<B> tower_service::Service<http::Request<B>> for Server

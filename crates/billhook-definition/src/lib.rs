@@ -5,7 +5,7 @@
 //! - `k8s-openapi`: conversions from the CustomResourceDefinition of k8s-openapi to [`Definition`].
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod approval;
+pub mod approval;
 pub mod ca_bundle;
 mod client_config;
 mod client_config_check;

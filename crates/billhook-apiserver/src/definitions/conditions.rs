@@ -6,6 +6,7 @@ use billhook::definition::{Condition, DefinitionStatus};
 pub(super) const NAMES_ACCEPTED: &str = "NamesAccepted";
 pub(super) const ESTABLISHED: &str = "Established";
 pub(super) const TERMINATING: &str = "Terminating";
+pub(super) const CONFORMANT: &str = "KubernetesAPIApprovalPolicyConformant";
 
 /// A condition of a type: whether it holds, the reason and the message.
 pub(super) type Outcome<'o> = (bool, &'o str, &'o str);

@@ -6,10 +6,14 @@ use std::sync::Arc;
 use billhook::Time;
 use billhook::definition::DefinitionDocument;
 use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_apimachinery::record::TypedRecord as _;
+use billhook_definition::approval::{Conformance, annotation, conformance};
 use billhook_definition::ca_bundle;
 use serde_json::Value;
 
-use super::conditions::{ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set};
+use super::conditions::{
+    CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
+};
 use super::naming::{Reserved, accept};
 use super::strategy::{CLEANUP, write};
 use crate::catalog::{DEFINITIONS, Defined};
@@ -69,23 +73,54 @@ async fn step(server: &Arc<Shared>, group: &str) -> bool {
 
 /// The definition after its next step, if there is one.
 fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionDocument> {
+    let accepted = |document: &mut DefinitionDocument| accept_names(document, all, now);
+    let established = |document: &mut DefinitionDocument| establish(document, now);
+    let approved = |document: &mut DefinitionDocument| examine_approval(document, now);
+    let steps: [&dyn Fn(&mut DefinitionDocument); 3] = [&accepted, &established, &approved];
     let mut document = DefinitionDocument::clone(&defined.document);
+    let mut is_changed = false;
+    for step in steps {
+        step(&mut document);
+        is_changed = document.status != defined.document.status;
+        if is_changed {
+            break;
+        }
+    }
+    is_changed.then_some(document)
+}
+
+/// Accepts the names that are free (LC-30).
+fn accept_names(document: &mut DefinitionDocument, all: &[Arc<Defined>], now: Time) {
     let requested = &document.spec.names;
-    let status = &mut document.status;
-    if *requested != status.accepted_names {
+    if *requested != document.status.accepted_names {
         let mut reserved = Reserved::default();
         all.iter().for_each(|other| reserved.add(&other.document.status.accepted_names));
-        accept(requested, &reserved, status, now);
-    } else if is_true(status, NAMES_ACCEPTED) && !is_true(status, ESTABLISHED) {
-        let outcome = if has_usable_bundle(&defined.document) {
-            (true, "InitialNamesAccepted", "the initial names have been accepted")
-        } else {
-            (false, "InvalidCABundle", "The conversion webhook CABundle is invalid")
-        };
-        set(status, ESTABLISHED, outcome, now);
+        accept(requested, &reserved, &mut document.status, now);
     }
-    let is_changed = *status != defined.document.status;
-    is_changed.then_some(document)
+}
+
+/// Establishes a definition whose names are accepted (LC-21, LC-24).
+fn establish(document: &mut DefinitionDocument, now: Time) {
+    let is_named = document.spec.names == document.status.accepted_names
+        && is_true(&document.status, NAMES_ACCEPTED);
+    if !is_named || is_true(&document.status, ESTABLISHED) {
+        return;
+    }
+    let outcome = if has_usable_bundle(document) {
+        (true, "InitialNamesAccepted", "the initial names have been accepted")
+    } else {
+        (false, "InvalidCABundle", "The conversion webhook CABundle is invalid")
+    };
+    set(&mut document.status, ESTABLISHED, outcome, now);
+}
+
+/// Says whether an API in a group of the Kubernetes project is approved (LC-26).
+fn examine_approval(document: &mut DefinitionDocument, now: Time) {
+    let metadata = document.metadata.to_document();
+    let found = conformance(&document.spec.group, annotation(&metadata));
+    if let Some(Conformance { holds, reason, message, .. }) = found {
+        set(&mut document.status, CONFORMANT, (holds, reason, &message), now);
+    }
 }
 
 /// Whether the authority of the conversion webhook can be read, if there is one (LC-24).

@@ -15,7 +15,7 @@ use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
 pub(crate) use self::namespaces::{
-    check_namespace, create_initial, is_terminating, settle_namespace,
+    INITIAL, check_namespace, create_initial, is_terminating, settle_namespace,
 };
 pub(crate) use self::policies::check_types;
 

@@ -16,7 +16,7 @@ use crate::write_path::{admit_own, stored_object};
 const NAMESPACES: &str = "namespaces.";
 
 /// The namespaces that every server has.
-const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
+pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
 /// Creates the namespaces that every server has.
 pub(crate) async fn create_initial(server: &Arc<Shared>) {

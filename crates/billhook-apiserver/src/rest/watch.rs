@@ -12,6 +12,7 @@ use billhook_apimachinery::{FieldError, FieldPath, Status};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::context::Context;
 use super::options::invalid;
@@ -27,6 +28,9 @@ use crate::write_path::stored_object;
 
 /// How long a watch lasts that names no time.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
+/// How often progress is told without a change, and how long before the end (WA-29).
+const PROGRESS: Duration = Duration::from_secs(60);
+const LAST_PROGRESS: Duration = Duration::from_secs(2);
 const NOT_STREAMABLE: &str = "only the following media types are accepted: \
     application/json;stream=watch, application/vnd.kubernetes.protobuf;stream=watch";
 
@@ -148,7 +152,8 @@ impl EventStream {
             failure: None,
             changes: None,
             retired: context.resource.retired.subscribe(),
-            end: tokio::time::Instant::now() + duration,
+            end: Instant::now() + duration,
+            progress: None,
         };
         events.failure = events.start(context, start, wanted).err();
         EventStream(Stream::Waiting(Box::pin(Box::new(events).next())))
@@ -184,7 +189,19 @@ struct Events {
     changes: Option<Box<dyn Watch>>,
     /// Says when the definition is another one (LC-42).
     retired: tokio::sync::watch::Receiver<bool>,
-    end: tokio::time::Instant,
+    end: Instant,
+    /// The progress that is told, if the client wants to hear of it.
+    progress: Option<Progress>,
+}
+
+/// The progress that a client is told between changes (WA-29).
+struct Progress {
+    /// The revision up to which everything was sent.
+    seen: Revision,
+    /// Whether a change was seen since the beginning.
+    is_new: bool,
+    /// When it is told next.
+    next: Instant,
 }
 
 impl Events {
@@ -215,6 +232,12 @@ impl Events {
             self.state = state.objects.into_iter();
             self.end_of_state = start.has_bookmarks.then_some(after);
         }
+        let now = Instant::now();
+        self.progress = start.has_bookmarks.then(|| Progress {
+            seen: after,
+            is_new: false,
+            next: next_progress(now, self.end),
+        });
         let changes = storage.watch(collection, &prefix, after);
         self.changes = Some(changes.map_err(|error| expired(after, error))?);
         Ok(())
@@ -246,19 +269,29 @@ impl Events {
             return Some(selected.map(|object| object.map(line)));
         }
         if let Some(revision) = self.end_of_state.take() {
-            return Some(Ok(Some(self.bookmark(revision))));
+            return Some(Ok(Some(self.bookmark(revision, true))));
         }
         let changes = self.changes.as_mut()?;
+        let wakes = self.progress.as_ref().map_or(self.end, |progress| progress.next.min(self.end));
         let event = tokio::select! {
             biased;
-            event = changes.next() => event,
+            event = changes.next() => Some(event),
             _ = self.retired.wait_for(|is_retired| *is_retired) => return None,
-            () = tokio::time::sleep_until(self.end) => return None,
+            () = tokio::time::sleep_until(wakes) => None,
         };
-        let Ok(event) = event else {
-            self.changes = None;
-            return None;
+        let event = match event {
+            Some(Ok(event)) => event,
+            Some(Err(_)) => {
+                self.changes = None;
+                return None;
+            }
+            None if Instant::now() < self.end => return Some(Ok(self.tell_progress())),
+            None => return None,
         };
+        if let Some(progress) = &mut self.progress {
+            progress.seen = event.revision;
+            progress.is_new = true;
+        }
         let change = self.selection.change(&event).await;
         Some(change.map(|change| {
             let (kind, object) = change?;
@@ -266,17 +299,30 @@ impl Events {
         }))
     }
 
+    /// Tells how far the watch has come, if it has come further than its beginning (WA-29).
+    fn tell_progress(&mut self) -> Option<Bytes> {
+        let progress = self.progress.as_mut()?;
+        progress.next = next_progress(Instant::now(), self.end);
+        let seen = Some(progress.seen).filter(|_| progress.is_new)?;
+        Some(self.bookmark(seen, false))
+    }
+
     /// Says that everything up to a revision was sent (WA-13, WA-28).
-    fn bookmark(&mut self, revision: Revision) -> Bytes {
+    fn bookmark(&mut self, revision: Revision, ends_state: bool) -> Bytes {
+        let revision = revision.to_string();
+        let metadata = match ends_state {
+            true => json!({
+                "annotations": {"k8s.io/initial-events-end": "true"},
+                "resourceVersion": revision,
+            }),
+            false => json!({"resourceVersion": revision}),
+        };
         let object = json!({
             "apiVersion": self.selection.version.api_version(),
             "kind": self.selection.resource.definition.kind(),
-            "metadata": {
-                "annotations": {"k8s.io/initial-events-end": "true"},
-                "resourceVersion": revision.to_string(),
-            },
+            "metadata": metadata,
         });
-        self.line("BOOKMARK", &object, true)
+        self.line("BOOKMARK", &object, ends_state)
     }
 
     /// Prints an event (WA-20).
@@ -285,6 +331,12 @@ impl Events {
         let object = self.view.event(object, !has_columns, is_kept);
         format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
     }
+}
+
+/// When progress is told after a time: a minute later, or shortly before the end; never after that.
+fn next_progress(now: Instant, end: Instant) -> Instant {
+    let last = end.checked_sub(LAST_PROGRESS).filter(|last| *last > now);
+    last.map_or(end, |last| last.min(now + PROGRESS))
 }
 
 /// The objects that a client watches, in its version.

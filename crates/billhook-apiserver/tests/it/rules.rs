@@ -161,3 +161,160 @@ async fn one_document_tells_everything() {
     let refused = call(&server, Method::GET, "/openapi/v2", &[("accept", protobuf)], "").await;
     assert_eq!(refused.code, 406);
 }
+
+/// LC-26: a definition in a group of the Kubernetes project says whether its API is approved.
+#[tokio::test]
+async fn protected_groups_are_examined() {
+    for (annotation, expected) in [
+        ("https://github.com/kubernetes/kubernetes/pull/1", ["True", "ApprovedAnnotation"]),
+        ("unapproved, an experiment", ["False", "UnapprovedAnnotation"]),
+    ] {
+        let server = Server::builder().build();
+        let mut object = crate::support::definition();
+        object["spec"]["group"] = "x.k8s.io".into();
+        object["metadata"] = json!({"name": "foos.x.k8s.io",
+            "annotations": {"api-approved.kubernetes.io": annotation}});
+        let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+        let created = call(&server, Method::POST, path, &[], &object.to_string()).await;
+        assert_eq!(created.code, 201, "{}", created.text);
+        let path = format!("{path}/foos.x.k8s.io");
+        let found = call(&server, Method::GET, &path, &[], "").await.json();
+        let conditions = found["status"]["conditions"].as_array().unwrap();
+        let shown: Vec<_> = conditions.iter().map(|condition| text(condition, "/type")).collect();
+        assert_eq!(
+            shown,
+            ["NamesAccepted", "Established", "KubernetesAPIApprovalPolicyConformant"],
+        );
+        let last = conditions.last().unwrap();
+        assert_eq!([text(last, "/status"), text(last, "/reason")], expected);
+    }
+}
+
+/// WA-29: progress is told before the end of a watch, if there was any.
+#[tokio::test(start_paused = true)]
+async fn watches_tell_their_progress() {
+    let server = server();
+    let before = create(&server).await;
+    let revision = text(&before, "/metadata/resourceVersion");
+    let path = format!(
+        "{FOOS}?watch=1&allowWatchBookmarks=true&timeoutSeconds=5&resourceVersion={revision}"
+    );
+    let silent = call(&server, Method::GET, &path, &[], "").await;
+    assert_eq!(silent.text, "", "nothing happened");
+    patch(&server, MERGE, r#"{"spec": {"a": 2}}"#).await;
+    let answer = call(&server, Method::GET, &path, &[], "").await;
+    let lines: Vec<Value> =
+        answer.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<_> = lines.iter().map(|line| text(line, "/type")).collect();
+    assert_eq!(kinds, ["MODIFIED", "BOOKMARK"]);
+    assert_eq!(
+        lines[1]["object"],
+        json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {
+            "resourceVersion": lines[0]["object"]["metadata"]["resourceVersion"]}}),
+    );
+    let unasked = path.replace("&allowWatchBookmarks=true", "");
+    let unasked = call(&server, Method::GET, &unasked, &[], "").await;
+    assert_eq!(unasked.text.lines().count(), 1, "{}", unasked.text);
+}
+
+/// A dump can be loaded again.
+#[tokio::test]
+async fn objects_are_loaded_and_dumped() {
+    let objects = format!(
+        "apiVersion: example.com/v1\nkind: Foo\nmetadata: {{name: a, namespace: team}}\n\
+         spec: {{a: 1}}\n---\n\
+         apiVersion: v1\nkind: Namespace\nmetadata: {{name: team}}\n---\n{}\n",
+        crate::support::definition(),
+    );
+    let fields = || {
+        let uid = "00000000-0000-0000-0000-000000000001";
+        billhook_admission::ServerFields::new(uid, "2026-01-02T03:04:05Z", "aaaaa")
+    };
+    let server = Server::builder().server_fields(fields).build();
+    assert_eq!(server.load_text(&objects).await.unwrap(), 3);
+    let dump = server.dump().await.unwrap();
+    let foo = "apiVersion: example.com/v1\nkind: Foo\nmetadata:\n  creationTimestamp: \
+               \"2026-01-02T03:04:05Z\"\n  generation: 1\n  name: a\n  namespace: team\n  uid: \
+               00000000-0000-0000-0000-000000000001\nspec:\n  a: 1\n";
+    assert!(dump.ends_with(foo), "{dump}");
+    assert!(!dump.contains("kube-system"), "{dump}");
+    let again = Server::builder().server_fields(fields).build();
+    let directory = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("load");
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("all.yaml"), &dump).unwrap();
+    assert_eq!(again.load(&directory).await.unwrap(), 3);
+    assert_eq!(again.dump().await.unwrap(), dump);
+}
+
+#[tokio::test]
+async fn what_cannot_be_loaded_says_where() {
+    let server = Server::builder().build();
+    for (objects, expected) in [
+        ("a: [", "text: "),
+        (
+            "apiVersion: example.com/v1\nkind: Foo\nmetadata: {name: a}\n",
+            "text: Foo a: nothing is served for kind `Foo` of `example.com/v1`",
+        ),
+        (
+            "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: none}\n",
+            "text: ConfigMap a: namespaces \"none\" not found",
+        ),
+    ] {
+        let error = server.load_text(objects).await.unwrap_err().to_string();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    let error = server.load("no/such/file.yaml").await.unwrap_err();
+    assert_eq!(error.place(), "no/such/file.yaml");
+}
+
+/// RE-140: a body that says how long it is is not read; one that does not is read up to the limit.
+#[tokio::test]
+async fn bodies_of_gigabytes_are_not_read() {
+    use http_body_util::StreamBody;
+    let server = server();
+    let chunk = bytes::Bytes::from(vec![b' '; 1 << 20]);
+    let sent = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counter = std::sync::Arc::clone(&sent);
+    let frames = (0..3 << 10).map(move |_| {
+        counter.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        Ok::<_, std::convert::Infallible>(http_body::Frame::data(chunk.clone()))
+    });
+    let body = StreamBody::new(futures_util::stream::iter(frames));
+    let request = http::Request::post(FOOS).body(body).unwrap();
+    let response = tower_service::Service::call(&mut server.clone(), request).await.unwrap();
+    assert_eq!(response.status(), 413);
+    assert!(sent.load(std::sync::atomic::Ordering::Relaxed) <= 5, "3 GB were not read");
+}
+
+/// RE-01, RE-58: odd paths and tokens are answered, never served by mistake.
+#[tokio::test]
+async fn tricks_with_paths_and_tokens_fail() {
+    let server = server();
+    create(&server).await;
+    for (path, codes) in [
+        ("/apis/example.com/v1/namespaces/default/foos/..%2fa", [404, 404]),
+        ("/apis/example.com/v1/namespaces/default/foos/%2e%2e", [400, 400]),
+        ("/apis/example.com/v1/namespaces/default/foos/a%00", [404, 404]),
+        ("/apis/example.com/v1/namespaces/..%2fdefault/foos", [404, 404]),
+        ("/apis/example.com/v1//foos", [404, 404]),
+        ("//apis/example.com/v1/foos", [404, 404]),
+        ("/apis/example.com/v1/namespaces/default/foos/%ff", [404, 400]),
+        ("/apis/../etc/passwd", [404, 404]),
+    ] {
+        let answer = call(&server, Method::GET, path, &[], "").await;
+        assert!(codes.contains(&answer.code), "{path}: {}", answer.code);
+    }
+    for token in [
+        "garbage",
+        "!!",
+        "e30",
+        "%00",
+        "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6LTEsInN0YXJ0IjoiLy4uL2EifQ",
+    ] {
+        let path = format!("{FOOS}?limit=1&continue={token}");
+        let answer = call(&server, Method::GET, &path, &[], "").await;
+        assert_eq!(answer.code, 400, "{token}: {}", answer.text);
+        let prefix = "invalid continue token: continue key is not valid: ";
+        assert!(answer.message().starts_with(prefix), "{}", answer.message());
+    }
+}
