@@ -32,7 +32,13 @@ pub(crate) fn max_input() -> Size {
 /// Reads a file, up to the limit.
 pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     watch::note_file(path);
-    read_limited(File::open(path)?)
+    let file = File::open(path)?;
+    // What is known to be too large is not read at all.
+    let metadata = file.metadata()?;
+    if metadata.is_file() && metadata.len() > max_input().0 as u64 {
+        return Err(too_large());
+    }
+    read_limited(file)
 }
 
 /// Something to read documents from.
@@ -223,10 +229,14 @@ fn read_limited(reader: impl Read) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
     reader.take((limit.0 as u64).saturating_add(1)).read_to_end(&mut text)?;
     if text.len() > limit.0 {
-        let message = format!("more than {limit}; `--max-input` raises the limit");
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, message));
+        return Err(too_large());
     }
     Ok(text)
+}
+
+fn too_large() -> io::Error {
+    let message = format!("more than {}; `--max-input` raises the limit", max_input());
+    io::Error::new(io::ErrorKind::FileTooLarge, message)
 }
 
 fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {

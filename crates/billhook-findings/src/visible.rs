@@ -22,6 +22,20 @@ pub fn visible(text: &str) -> String {
     start.chain(" […] ".chars()).chain(end.into_iter().rev()).map(shown).collect()
 }
 
+/// Escapes the characters of JSON that a terminal obeys; only strings have them.
+pub(crate) fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if is_printable(c) {
+            out.push(c);
+            continue;
+        }
+        let units = c.encode_utf16(&mut [0; 2]).to_vec();
+        out.extend(units.iter().map(|unit| format!("\\u{unit:04x}")));
+    }
+    out
+}
+
 /// Leaves out the user information of URLs.
 fn without_user_info(text: &str) -> Cow<'_, str> {
     let mut out = String::new();

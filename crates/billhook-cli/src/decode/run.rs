@@ -181,9 +181,10 @@ fn value_from_request(
 
 fn refused(document: &Document, error: &DecodeError) -> Box<Problem> {
     let problem = Problem::answered(document.place.clone(), error.status());
-    let problem = problem.fields(error.field_findings());
-    if error.kind() != DecodeErrorKind::WrongVersion {
-        return problem;
+    match error.kind() {
+        DecodeErrorKind::Strict => return problem.fields(error.field_findings()),
+        DecodeErrorKind::WrongVersion => {}
+        _ => return problem,
     }
     problem.help(
         "a request must have the version of its endpoint; `--from storage` shows how an object \

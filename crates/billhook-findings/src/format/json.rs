@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::finding::{Edit, Finding, Label};
 use crate::source::Source;
+use crate::visible::escaped;
 
 /// A document with all findings.
 pub(super) fn document<'f>(findings: impl Iterator<Item = &'f Finding>) -> String {
@@ -18,7 +19,7 @@ pub(super) fn document<'f>(findings: impl Iterator<Item = &'f Finding>) -> Strin
 
 /// A finding on a line.
 pub(super) fn line(one: &Finding) -> String {
-    to_json(&finding(one)) + "\n"
+    escaped(&to_json(&finding(one))) + "\n"
 }
 
 fn finding(finding: &Finding) -> Value {

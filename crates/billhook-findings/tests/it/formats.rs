@@ -75,14 +75,26 @@ fn control_characters_are_escaped() {
         finding.object.name = evil.to_owned();
     }
     let subjects = [Subject::new(evil, evil, found.clone())];
-    for format in
-        [Format::Human, Format::Concise, Format::Github, Format::Junit, Format::Tap, Format::Azure]
-    {
+    for format in [
+        Format::Human,
+        Format::Concise,
+        Format::Json,
+        Format::Ndjson,
+        Format::Sarif,
+        Format::Github,
+        Format::Gitlab,
+        Format::Junit,
+        Format::Tap,
+        Format::Azure,
+    ] {
         let out = print(format, &subjects);
         let raw =
             |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c);
         assert_eq!(out.chars().find(raw), None, "{format:?}: {out:?}");
     }
+    let line = print(Format::Ndjson, &subjects);
+    let first: Value = serde_json::from_str(line.lines().next().unwrap()).unwrap();
+    assert_eq!(first["text"], evil);
     assert!(human(&found[0], true).contains("\u{1b}["), "colors are there when they are wanted");
 }
 
