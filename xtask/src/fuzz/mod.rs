@@ -121,7 +121,12 @@ fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), Str
                 ));
             }
         }
-        (None, Err(value), Err(text), Err(reported)) if value == text && text == reported => {
+        // With field validation an error may come with warnings (RE-25).
+        (None, Err(value), Err(text), Err(reported))
+            if value == text
+                && (text.kind(), text.status_message())
+                    == (reported.kind(), reported.status_message()) =>
+        {
             stats.refused += 1;
         }
         (tree, ..) => {

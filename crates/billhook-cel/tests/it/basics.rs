@@ -50,7 +50,7 @@ fn evaluate(expression: &str, schema: &SchemaType, object: &Json) -> (String, u6
     let value = Value::of(object, schema).unwrap();
     let variables = [("self", value)];
     let evaluation = program.evaluate(&variables, LIMIT);
-    check_trace(&program, &variables, LIMIT, &evaluation);
+    check_trace(expression, &program, &variables, LIMIT, &evaluation);
     let result = match &evaluation.result {
         Ok(value) => show(value),
         Err(error) => format!("error: {error}"),

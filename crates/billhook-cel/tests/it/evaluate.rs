@@ -21,7 +21,7 @@ pub(crate) fn evaluate_in(
     match environment.compile(expression) {
         Ok(program) => {
             let evaluation = program.evaluate(variables, LIMIT);
-            check_trace(&program, variables, LIMIT, &evaluation);
+            check_trace(expression, &program, variables, LIMIT, &evaluation);
             match evaluation.result {
                 Ok(value) => show(&value),
                 Err(error) => format!("error: {error}"),

@@ -160,7 +160,7 @@ proptest! {
         let program = environment.compile(OPERATIONS[operation]).unwrap();
         let variables = [("x", Value::any(&x)), ("y", Value::any(&y))];
         let evaluation = program.evaluate(&variables, LIMIT);
-        check_trace(&program, &variables, LIMIT, &evaluation);
+        check_trace(OPERATIONS[operation], &program, &variables, LIMIT, &evaluation);
         let again = program.evaluate(&variables, evaluation.cost);
         prop_assert_eq!(format!("{:?}", evaluation.result), format!("{:?}", again.result));
         if evaluation.cost > 0 {
