@@ -129,13 +129,10 @@ impl View {
                 list.metadata.declared(),
                 joined(items.map(native_item)),
             )),
-            View::Object => Ok(format!(
-                r#"{{"apiVersion":{},"items":[{}],"kind":{},"metadata":{}}}"#,
-                quoted(list.api_version),
-                joined(items.map(compact_json)),
-                quoted(list.kind),
-                list.metadata.sorted(),
-            )),
+            View::Object => {
+                let items = items.map(compact_json);
+                Ok(list_json(list.api_version, list.kind, list.metadata, items))
+            }
             View::Table(table) => Ok(table.print(list.metadata, items, true, false)),
             View::Metadata(_) => {
                 let message = "you requested PartialObjectMetadata, but the requested object is a \
@@ -233,6 +230,22 @@ fn metadata(object: &Value, version: &str) -> String {
     format!(
         r#"{{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/{version}","metadata":{}}}"#,
         metadata.as_deref().unwrap_or("{}"),
+    )
+}
+
+/// Prints a list of custom resources, whose items are printed already.
+pub(crate) fn list_json(
+    api_version: &str,
+    kind: &str,
+    metadata: &ListMetadata,
+    items: impl IntoIterator<Item = String>,
+) -> String {
+    format!(
+        r#"{{"apiVersion":{},"items":[{}],"kind":{},"metadata":{}}}"#,
+        quoted(api_version),
+        joined(items.into_iter()),
+        quoted(kind),
+        metadata.sorted(),
     )
 }
 

@@ -164,6 +164,13 @@ impl CrdVersion {
         Ok(DecodedText { text, strict_errors, changes })
     }
 
+    /// Returns whether decoding a JSON body without field validation returns the body itself, as
+    /// [`CrdVersion::decode_text`] would. False if only a tree could tell.
+    pub fn decodes_to_itself(&self, body: &[u8]) -> bool {
+        let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
+        matches!(self.clean_text(body, &options), Ok(Ok(text)) if text.is_borrowed())
+    }
+
     /// Decodes a request body to a type of your own.
     ///
     /// The error of a body that was decoded but does not fit the type is that of `serde_json`.

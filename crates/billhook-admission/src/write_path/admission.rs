@@ -13,6 +13,7 @@ use super::body::{Incoming, read_stored};
 use super::deprecation::deprecation_warning;
 use super::request::ObjectRequest;
 use super::server_fields::ServerFields;
+use super::storage;
 use super::store::{Store, StoredObject};
 use super::strategy::Strategy;
 use super::write::Accepted;
@@ -244,6 +245,13 @@ impl Admission {
     pub async fn read(&self, version: &str, stored: &StoredObject) -> Result<DeepValue, Status> {
         let version = self.definition.version(version).ok_or_else(Status::resource_not_found)?;
         read_stored(&self.model, &version, stored).await.map(|(object, _)| object)
+    }
+
+    /// Returns what [`Admission::read`] returns as JSON text, if that is the stored text with its
+    /// resource version. It costs no tree. `None` says nothing about the object: read it.
+    pub fn read_text(&self, version: &str, stored: &StoredObject) -> Option<String> {
+        let version = self.definition.version(version)?;
+        storage::decode_text(&version, &stored.bytes, &stored.resource_version)
     }
 
     /// [`Admission::read`] for conversions that never wait for anything. It blocks the thread.

@@ -1,9 +1,12 @@
 //! To storage and back, with the conversion of the definition (RP-50, RP-53, RP-54).
 
+use std::collections::BTreeMap;
+
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use crate::object_model::{CustomResources, ObjectModel as _};
 use billhook::webhook::ApiResource;
@@ -40,6 +43,26 @@ pub(crate) async fn decode(
         return Ok(object);
     }
     convert(model, version, &object).await
+}
+
+/// Returns the text of a read in a version, if that is the text that is stored and its revision.
+pub(crate) fn decode_text(version: &CrdVersion, stored: &[u8], revision: &str) -> Option<String> {
+    if revision.is_empty() || !version.decodes_to_itself(stored) {
+        return None;
+    }
+    let stored = std::str::from_utf8(stored).ok()?;
+    let mut object: BTreeMap<&str, &RawValue> = serde_json::from_str(stored).ok()?;
+    let mut metadata: BTreeMap<&str, &RawValue> =
+        serde_json::from_str(object.get("metadata")?.get()).ok()?;
+    if !metadata.contains_key("generation") {
+        // A read makes it 1 (RP-51).
+        return None;
+    }
+    let revision = RawValue::from_string(quote(revision)).ok()?;
+    metadata.insert("resourceVersion", &revision);
+    let metadata = serde_json::value::to_raw_value(&metadata).ok()?;
+    object.insert("metadata", &metadata);
+    serde_json::to_string(&object).ok()
 }
 
 /// The object in another version, cleaned but not defaulted (RP-82). A conversion that fails is an

@@ -10,7 +10,7 @@ use crate::in_process::{
 use billhook::{CustomResourceDefinition, FieldValidation};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest,
-    RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    RequestOptions, ReviewVersion, StoredObject, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use serde_json::{Value, json};
 
@@ -66,6 +66,38 @@ fn a_create_goes_all_the_way() {
     );
     expected["spec"] = json!({"size": 1});
     assert_eq!(plain(accepted.returned.as_ref().unwrap()), expected);
+}
+
+/// RP-50: a read of an object that is as it was stored needs no tree, and no other read does without.
+#[test]
+fn a_read_copies_text_that_stays() {
+    let admission = admission(&InProcess::new(allow));
+    let metadata = json!({"generation": 1, "labels": {"metadata": "{\"é\\n"}, "name": "x"});
+    let mut object = body("v1", json!({"size": 3}));
+    object["metadata"] = metadata;
+    let changed = |path: &str, value: Value| {
+        let mut object = object.clone();
+        *object.pointer_mut(path).unwrap() = value;
+        object
+    };
+    for (object, version, is_copied) in [
+        (object.clone(), "v1", true),
+        (changed("/metadata/name", json!(7)), "v1", false),
+        (changed("/spec/size", json!(null)), "v1", false),
+        (changed("/spec", json!({})), "v1", false),
+        (changed("/spec", json!({"size": 1, "junk": 1})), "v1", false),
+        // RP-51: a generation is added.
+        (changed("/metadata", json!({"name": "x"})), "v1", false),
+        (object.clone(), "v1beta1", false),
+        (changed("/apiVersion", json!("example.com/v1beta1")), "v1", false),
+    ] {
+        let stored = StoredObject::new(billhook::to_json(&object)).resource_version("12");
+        let read = admission.read_blocking(version, &stored).unwrap();
+        let text = admission.read_text(version, &stored);
+        assert_eq!(text, is_copied.then(|| billhook::to_json(&read)), "{version} {object}");
+    }
+    let unknown = StoredObject::new(billhook::to_json(&object));
+    assert_eq!(admission.read_text("v1", &unknown), None);
 }
 
 /// RP-20, RP-22: one entry for a strict error, one warning for each key.

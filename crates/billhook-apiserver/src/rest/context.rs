@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
 use billhook_admission::{AdmissionOutcome, ObjectRequest};
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
@@ -154,5 +155,23 @@ impl Context<'_> {
     /// Reads a stored object in the version of the request (RP-50).
     pub(crate) async fn read(&self, object: &Object) -> Result<DeepValue, Status> {
         self.resource.admission.read(self.version.name(), &stored_object(object)).await
+    }
+
+    /// Whether an object is shown as its text and nothing else.
+    pub(crate) fn shows_text(&self) -> bool {
+        matches!(self.view, View::Object) && !self.resource.is_native
+    }
+
+    /// The text of an object, without a tree if it is as it is stored.
+    pub(crate) async fn read_text(&self, object: &Object) -> Result<String, Status> {
+        let (admission, version) = (&self.resource.admission, self.version.name());
+        let stored = stored_object(object);
+        match admission.read_text(version, &stored) {
+            Some(text) => Ok(text),
+            None => {
+                let object = admission.read(version, &stored).await?;
+                Ok(compact_json(&object))
+            }
+        }
     }
 }

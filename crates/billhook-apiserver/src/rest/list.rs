@@ -15,7 +15,7 @@ use super::selectors::Selectors;
 use crate::request::Query;
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
-use crate::view::{List, ListMetadata};
+use crate::view::{List, ListMetadata, list_json};
 
 const EXPIRED_PAGE: &str = "The provided continue parameter is too old to display a consistent \
     list result. You can start a new list without the continue parameter, or use the continue \
@@ -26,6 +26,13 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 /// `GET` of a collection.
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
+    if context.shows_text() && page.selectors.is_everything() {
+        let (items, metadata) = page.texts(context).await?;
+        let api_version = &context.version.api_version();
+        let kind = &context.resource.definition.names().list_kind;
+        let text = list_json(api_version, kind, &metadata, items);
+        return Ok(context.form.json(StatusCode::OK, &text));
+    }
     let (items, metadata) = page.list(context).await?;
     list_answer(context, &items, &metadata)
 }
@@ -134,6 +141,24 @@ impl Page {
                 }
             }
         }
+    }
+
+    /// Lists the texts of the page's objects where nothing is selected.
+    async fn texts(&self, context: &Context<'_>) -> Result<(Vec<String>, ListMetadata), Status> {
+        let prefix = context.prefix();
+        let after =
+            if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() };
+        let mut range = Range::of_prefix(&prefix).after(&after);
+        if let Some(limit) = self.limit {
+            range = range.limit(limit);
+        }
+        let listing = self.storage_list(context, range, self.at)?;
+        let mut texts = Vec::with_capacity(listing.objects.len());
+        for object in &listing.objects {
+            texts.push(context.read_text(object).await?);
+        }
+        let metadata = self.metadata(&listing, listing.objects.last(), &prefix);
+        Ok((texts, metadata))
     }
 
     fn storage_list(
