@@ -11,7 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio::time::Instant;
 
 use super::context::Context;
@@ -143,6 +143,7 @@ impl EventStream {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
                 version: context.version.clone(),
+                copies_text: context.shows_text() && selectors.is_everything(),
                 selectors,
             },
             view: context.view.clone(),
@@ -265,7 +266,7 @@ impl Events {
         }
         if let Some(object) = self.state.next() {
             let selected = self.selection.read(Some(&object), object.modified).await;
-            let line = |object: DeepValue| self.line("ADDED", &object, false);
+            let line = |object| self.line("ADDED", object, false);
             return Some(selected.map(|object| object.map(line)));
         }
         if let Some(revision) = self.end_of_state.take() {
@@ -295,7 +296,7 @@ impl Events {
         let change = self.selection.change(&event).await;
         Some(change.map(|change| {
             let (kind, object) = change?;
-            Some(self.line(kind, &object, false))
+            Some(self.line(kind, object, false))
         }))
     }
 
@@ -322,13 +323,16 @@ impl Events {
             "kind": self.selection.resource.definition.kind(),
             "metadata": metadata,
         });
-        self.line("BOOKMARK", &object, ends_state)
+        self.line("BOOKMARK", Seen::Object(object.into()), ends_state)
     }
 
     /// Prints an event (WA-20).
-    fn line(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
+    fn line(&mut self, kind: &str, object: Seen, is_kept: bool) -> Bytes {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
-        let object = self.view.event(object, !has_columns, is_kept);
+        let object = match object {
+            Seen::Object(object) => self.view.event(&object, !has_columns, is_kept),
+            Seen::Text(text) => text,
+        };
         format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
     }
 }
@@ -344,12 +348,21 @@ struct Selection {
     resource: Arc<Resource>,
     version: CrdVersion,
     selectors: Selectors,
+    /// Whether the text of an object is all that is asked of it.
+    copies_text: bool,
+}
+
+/// An object that a client sees.
+enum Seen {
+    Object(DeepValue),
+    /// Printed already.
+    Text(String),
 }
 
 impl Selection {
     /// Returns a change for those who see the selected objects only: the type of its event, and the
     /// object (WA-23).
-    async fn change(&self, event: &Event) -> Result<Option<(&'static str, DeepValue)>, Status> {
+    async fn change(&self, event: &Event) -> Result<Option<(&'static str, Seen)>, Status> {
         let (before, after) = (event.before.as_ref(), event.after.as_ref());
         // Who sees everything need not know what a changed object was before.
         let before_is_needed = after.is_none() || !self.selectors.is_everything();
@@ -372,15 +385,21 @@ impl Selection {
         &self,
         object: Option<&Object>,
         revision: Revision,
-    ) -> Result<Option<DeepValue>, Status> {
+    ) -> Result<Option<Seen>, Status> {
         let Some(object) = object else { return Ok(None) };
         let stored = stored_object(object).resource_version(revision.to_string());
-        let read = self.resource.admission.read(self.version.name(), &stored).await;
+        let (admission, version) = (&self.resource.admission, self.version.name());
+        if self.copies_text
+            && let Some(text) = admission.read_text(version, &stored)
+        {
+            return Ok(Some(Seen::Text(text)));
+        }
+        let read = admission.read(version, &stored).await;
         let read = read.map_err(|status| match status.reason.as_str() {
             "" => Status::internal_error(&status.message),
             _ => status,
         });
-        Ok(Some(read?).filter(|object| self.selectors.matches(object)))
+        Ok(Some(read?).filter(|object| self.selectors.matches(object)).map(Seen::Object))
     }
 }
 
