@@ -9,8 +9,8 @@ use serde_json::Value;
 /// One step: its name, and the commands that it runs.
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
-/// All steps, the quick ones first.
-const STEPS: [Step; 10] = [
+/// The steps that need cargo, the quick ones first.
+const STEPS: [Step; 8] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -36,21 +36,44 @@ const STEPS: [Step; 10] = [
         cargo(root, &format!("{facade} --features serde_json/preserve_order"))?;
         cargo(root, &format!("{facade} --features serde_json/arbitrary_precision"))
     }),
-    ("conformance", conformance),
-    ("replay", replay),
 ];
+
+/// The steps that need nothing but this program, which run beside the others.
+const OWN_STEPS: [Step; 2] = [("conformance", conformance), ("replay", replay)];
 
 /// The names of all steps.
 pub fn step_names() -> Vec<&'static str> {
-    STEPS.iter().map(|(name, _)| *name).collect()
+    STEPS.iter().chain(&OWN_STEPS).map(|(name, _)| *name).collect()
 }
 
 /// `cargo xtask ci`: runs the named steps, or all; stops at the first that fails.
 pub fn main(root: &Path, names: &[String]) -> ExitCode {
+    let result = match names {
+        [] => std::thread::scope(|scope| {
+            let own = scope.spawn(own_steps);
+            let steps = in_order(root, STEPS.iter());
+            let own = own.join().unwrap_or_else(|_| Err("panicked".to_owned()));
+            steps.and(own)
+        }),
+        names => {
+            let steps = STEPS.iter().chain(&OWN_STEPS);
+            in_order(root, steps.filter(|(name, _)| names.iter().any(|wanted| wanted == name)))
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs steps one after the other.
+fn in_order<'s>(root: &Path, steps: impl Iterator<Item = &'s Step>) -> Result<(), String> {
     let mut times = Vec::new();
-    let is_wanted = |name: &str| names.is_empty() || names.iter().any(|wanted| wanted == name);
     let mut result = Ok(());
-    for (name, step) in STEPS.iter().filter(|(name, _)| is_wanted(name)) {
+    for (name, step) in steps {
         println!("== {name}");
         let start = Instant::now();
         result = step(root).map_err(|error| format!("{name}: {error}"));
@@ -60,13 +83,18 @@ pub fn main(root: &Path, names: &[String]) -> ExitCode {
         }
     }
     println!("== {}", times.join(", "));
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
-    }
+    result
+}
+
+/// Runs [`OWN_STEPS`] as another process, and prints what it printed when it ends.
+fn own_steps() -> Result<(), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let names = OWN_STEPS.map(|(name, _)| name);
+    let output = Command::new(program).arg("ci").args(names).output();
+    let output = output.map_err(|error| error.to_string())?;
+    print!("{}", String::from_utf8_lossy(&output.stdout));
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    if output.status.success() { Ok(()) } else { Err(format!("failed: {}", names.join(", "))) }
 }
 
 /// Every optional feature of every crate alone, and none at all.
