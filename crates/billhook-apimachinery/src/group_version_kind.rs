@@ -82,6 +82,12 @@ impl GroupVersionKind {
     pub fn api_version(&self) -> String {
         api_version(&self.group, &self.version)
     }
+
+    /// Returns the kind as errors of a server name it: `apps/v1, Kind=Deployment`, in the core group
+    /// `/v1, Kind=Pod`.
+    pub fn in_errors(&self) -> String {
+        format!("{}/{}, Kind={}", self.group, self.version, self.kind)
+    }
 }
 
 /// `apps/v1 Deployment`, in the core group `v1 Pod`.

@@ -7,6 +7,16 @@ use serde_json::Value;
 
 use crate::value::{DeepValue, Num, grow, sorted};
 
+/// Returns bytes as text, with U+FFFD for every byte that is not UTF-8.
+pub fn lossy(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        out.push_str(chunk.valid());
+        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
+    }
+    out
+}
+
 /// Returns a string in double quotes with the server's escapes (VV-62).
 pub fn quote(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

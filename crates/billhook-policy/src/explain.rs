@@ -236,6 +236,10 @@ impl<'e> Explainer<'e> {
         if is_deletion {
             return self.add(explanation, DoesNotApply(PolicyMismatch::Deletion));
         }
+        if let Err(text) = head.check_constraints() {
+            return self
+                .add(explanation, error(head, format!("failed to configure policy: {text}")));
+        }
         let trace = self.matching(&head.matcher);
         let decided = decision(&trace, PolicyMismatch::MatchConstraints);
         explanation.constraints = Some(trace);
@@ -355,7 +359,7 @@ fn explained(
 
 /// PO-40, PO-42
 fn error(head: &Head, text: String) -> PolicyApplication {
-    match head.fails_closed {
+    match head.fails_closed() {
         true => PolicyApplication::Fails(text),
         false => PolicyApplication::ErrorIgnored(text),
     }

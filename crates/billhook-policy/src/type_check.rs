@@ -7,7 +7,7 @@ use billhook::CustomResourceDefinition;
 use billhook::webhook::{ApiResource, Rule};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use billhook_cel::schema::SchemaType;
-use billhook_cel::{Environment, Libraries, Type};
+use billhook_cel::{Environment, Libraries, Program, Type};
 
 use crate::document::{
     ExpressionWarning, ParamKind, TypeChecking, ValidatingAdmissionPolicy, Variable,
@@ -80,8 +80,10 @@ impl ValidatingAdmissionPolicy {
             .iter()
             .filter_map(|kind| {
                 let object = types.schema(kind)?.to_type();
-                let shown = format!("{}, Kind={}", kind.api_version(), kind.kind);
-                Some((shown, Environments::new(&object, params.as_ref(), &self.spec.variables)))
+                Some((
+                    kind.in_errors(),
+                    Environments::new(&object, params.as_ref(), &self.spec.variables),
+                ))
             })
             .collect();
         let mut found = TypeChecking::default();
@@ -146,9 +148,7 @@ fn resources(rule: &Rule) -> BTreeSet<GroupVersionResource> {
 }
 
 fn params_type<T: PolicyTypes + ?Sized>(kind: &ParamKind, types: &T) -> Type {
-    let (group, version) = kind.api_version.split_once('/').unwrap_or(("", &kind.api_version));
-    let kind = GroupVersionKind::new(group, version, kind.kind.as_str());
-    types.schema(&kind).map_or(Type::Dyn, |schema| schema.to_type())
+    types.schema(&kind.to_kind()).map_or(Type::Dyn, |schema| schema.to_type())
 }
 
 /// The declarations for one kind.
@@ -171,8 +171,8 @@ impl Environments {
         let mut variables = Variables::default();
         for Variable { name, expression } in list {
             let environment = variables.declare(typed(Role::Variable));
-            let type_ = environment.compile(expression).map(|it| it.result_type().clone());
-            variables.declare_as(name, type_.unwrap_or(Type::Dyn));
+            let program = environment.compile(expression);
+            variables.declare_as(name, program.as_ref().map_or(&Type::Dyn, Program::result_type));
         }
         let declared = |role: Role| match list.is_empty() {
             true => typed(role),

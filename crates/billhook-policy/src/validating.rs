@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use billhook::webhook::{AdmissionAttributes, ConditionInput, Match, RequestVariables};
-use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::{compact_json, lossy};
 use billhook_apimachinery::{GroupVersionKind, Status, StatusCause, StatusDetails};
 use billhook_cel::Value;
 use serde_json::Value as Json;
@@ -14,8 +14,8 @@ use crate::params::Params;
 use crate::program::{BUDGET, OutOfBudget, Pass};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
-    Annotation, Binding, Conditions, ConfigurationError, PolicySet, Validating, Validation,
-    is_exempt, matching_bindings, matching_policy, other_kinds,
+    Annotation, Binding, Conditions, ConfigurationError, FailurePolicy, PolicySet, Validating,
+    Validation, is_exempt, matching_bindings, matching_policy, other_kinds,
 };
 
 /// The longest usable result of a message expression (PO-51).
@@ -135,25 +135,24 @@ impl Run {
                         continue;
                     }
                 };
-                for params in params {
-                    match &objects {
-                        Ok(objects) => {
-                            let evaluation = Evaluation {
-                                policy,
-                                binding: bound.binding,
-                                params: &params,
-                                matched: &matched.matched,
-                                objects,
-                                shared,
-                            };
-                            self.take(&evaluation, &mut published);
-                        }
-                        Err(error) => {
-                            let text = format!("failed to convert object version: {error}");
-                            let binding = Some(bound.binding.name.clone());
-                            self.misconfigured(policy, ConfigurationError { binding, text });
-                        }
+                if params.is_empty() {
+                    continue;
+                }
+                let binding = bound.binding;
+                let objects = match &objects {
+                    Ok(objects) => objects,
+                    Err(error) => {
+                        let text = format!("failed to convert object version: {error}");
+                        let binding = Some(binding.name.clone());
+                        self.misconfigured(policy, ConfigurationError { binding, text });
+                        continue;
                     }
+                };
+                let matched = &matched.matched;
+                for params in &params {
+                    let evaluation =
+                        Evaluation { policy, binding, params, matched, objects, shared };
+                    self.take(&evaluation, &mut published);
                 }
             }
             self.annotations.extend(published.into_annotations(&policy.head.name));
@@ -165,19 +164,22 @@ impl Run {
     fn misconfigured(&mut self, policy: &Validating, error: ConfigurationError) {
         let ConfigurationError { binding, text } = error;
         let what = if binding.is_some() { "binding" } else { "policy" };
-        let message = format!("failed to configure {what}: {text}");
         let head = &policy.head;
+        let message = match &head.failure_policy {
+            FailurePolicy::Unknown(written) => format!("unrecognized failure policy: '{written}'"),
+            _ => format!("failed to configure {what}: {text}"),
+        };
         self.records.push(PolicyRecord {
             policy: head.name.clone(),
             binding: binding.clone().unwrap_or_default(),
             parameter: String::new(),
             index: None,
-            verdict: match head.fails_closed {
+            verdict: match head.fails_closed() {
                 true => PolicyVerdict::Denied { message: message.clone(), reason: String::new() },
                 false => PolicyVerdict::ErrorIgnored(message.clone()),
             },
         });
-        if head.fails_closed {
+        if head.fails_closed() {
             let policy = head.name.clone();
             self.denials.push(Denial { policy, binding, message, reason: None });
         }
@@ -193,7 +195,7 @@ impl Run {
                 self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
                 return;
             }
-            Conditions::Failed(text) if !policy.head.fails_closed => {
+            Conditions::Failed(text) if !policy.head.fails_closed() => {
                 self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
                 return;
             }
@@ -211,7 +213,7 @@ impl Run {
         for (annotation, value) in annotations {
             match value {
                 Ok(value) => published.add(&annotation.key, value),
-                Err(message) if policy.head.fails_closed => {
+                Err(message) if policy.head.fails_closed() => {
                     let verdict =
                         PolicyVerdict::Denied { message: message.clone(), reason: String::new() };
                     self.records.push(evaluation.record(None, verdict));
@@ -292,7 +294,7 @@ impl<'e> Evaluation<'e> {
 
     /// Returns the decisions and the annotations (PO-50).
     fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Decision>, Vec<Annotated<'e>>) {
-        let fails_closed = self.policy.head.fails_closed;
+        let fails_closed = self.policy.head.fails_closed();
         let known = self.shared.known(input);
         let whole = |text: String| (vec![Decision::error(text, fails_closed)], Vec::new());
         let (decisions, left) = match self.validations(&known) {
@@ -435,8 +437,7 @@ fn written_message(validation: &Validation) -> String {
 /// Cuts a value to the most bytes that an annotation may have (PO-61, PO-62).
 fn cut(text: &str) -> String {
     let bytes = text.as_bytes();
-    let kept = bytes.get(..MAX_ANNOTATION).unwrap_or(bytes);
-    String::from_utf8_lossy(kept).into_owned()
+    lossy(bytes.get(..MAX_ANNOTATION).unwrap_or(bytes))
 }
 
 impl Decision {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use billhook_apimachinery::base64;
-use billhook_apimachinery::print::quote;
+use billhook_apimachinery::print::{lossy, quote};
 use serde_json::{Number, Value};
 
 /// The explicit tag of a node, as far as it matters.
@@ -386,16 +386,6 @@ fn is_timestamp(text: &str) -> bool {
     let spaced = text.contains(' ');
     (1..=days).contains(&day)
         && time.is_none_or(|time| if spaced { clock(time) } else { zoned(time) })
-}
-
-/// Returns bytes as text, with U+FFFD for every byte that is not UTF-8.
-fn lossy(data: &[u8]) -> String {
-    let mut out = String::with_capacity(data.len());
-    for chunk in data.utf8_chunks() {
-        out.push_str(chunk.valid());
-        out.extend(chunk.invalid().iter().map(|_| char::REPLACEMENT_CHARACTER));
-    }
-    out
 }
 
 #[cfg(test)]

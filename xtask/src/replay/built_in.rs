@@ -1,10 +1,8 @@
-//! Requests for built-in kinds: policies, which are validated and returned, and the few others that
-//! policies were recorded with.
+//! Requests for the few built-in kinds that policies were recorded with.
 
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
 use billhook::{Scope, Status};
-use billhook_admission::policy::{PolicyDocument, PolicyKind};
 use billhook_admission::{
     BoxFuture, Chain, ObjectModel, ObjectModelError, RequestOptions, UnknownObjects,
 };
@@ -81,45 +79,7 @@ impl ObjectModel for BuiltIns {
     }
 }
 
-/// Answers a write of a policy or a binding.
-pub(super) fn write_policy(
-    request: &Request,
-    route: &Route<'_>,
-    stored: &[Value],
-) -> Option<Response> {
-    let kind = PolicyKind::ALL.into_iter().find(|kind| kind.resource() == route.resource)?;
-    let body = request.body_value()?;
-    let old = stored.iter().find(|document| {
-        PolicyDocument::kind_of(document) == Some(kind)
-            && text(document, "/metadata/name") == route.name
-    });
-    let new = match request.method.as_str() {
-        "POST" => DeepValue::from(body),
-        "PATCH" => {
-            let mut merged = deep_clone(old?);
-            merge_patch(&mut merged, &body);
-            DeepValue::from(merged)
-        }
-        _ => return None,
-    };
-    let (document, unknown) = PolicyDocument::from_value_reporting(&new).ok()?;
-    let old = old.and_then(|old| PolicyDocument::from_value(old).ok());
-    let errors = document.validate_update(old.as_ref());
-    if !errors.is_empty() {
-        return Some(Response::refused(&document.refusal(&errors)));
-    }
-    let mut value = document.to_value();
-    let spec_of = |document: &PolicyDocument| document.to_value().get("spec").map(deep_clone);
-    let changed = old.as_ref().is_some_and(|old| spec_of(old) != spec_of(&document));
-    set(&mut value, "metadata", "uid", UID.into());
-    set(&mut value, "metadata", "generation", (1 + i64::from(changed)).into());
-    set(&mut value, "metadata", "creationTimestamp", billhook_admission::timestamp().into());
-    let mut response = Response::new(if old.is_some() { 200 } else { 201 }, value);
-    response.warnings = unknown.into_iter().chain(document.warnings()).collect();
-    Some(response)
-}
-
-/// Answers a write of another built-in kind.
+/// Answers a write of a built-in kind.
 pub(super) async fn write(
     request: &Request,
     route: &Route<'_>,

@@ -155,9 +155,6 @@ impl Cluster {
         configurations: &Configurations,
     ) -> Option<Response> {
         let route = request.route()?;
-        if let Some(response) = built_in::write_policy(request, &route, &configurations.policies) {
-            return Some(response);
-        }
         if !route.group.contains('.') || route.group.ends_with(".k8s.io") {
             let chain = self.chain(configurations);
             let chain = chain.equivalents(EquivalentResources::built_in()).model(BuiltIns);

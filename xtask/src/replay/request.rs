@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use billhook::{FieldValidation, UserInfo};
+use billhook_admission::policy::PolicyKind;
 use billhook_admission::{DeleteOptions, ObjectRequest, RequestOptions, StoredObject, Subresource};
 use billhook_apimachinery::record::TypedRecord;
 use billhook_decode::read_json;
@@ -97,7 +98,17 @@ impl Request {
         let is_revised = self.body.as_ref().is_some_and(|body| body.get().contains("\"$RV\""));
         let route = self.route().filter(|_| is_revised)?;
         let Route { group, version, namespace, resource, name, .. } = route;
-        Some(format!("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}"))
+        Some(match namespace {
+            "" => format!("/apis/{group}/{version}/{resource}/{name}"),
+            _ => format!("/apis/{group}/{version}/namespaces/{namespace}/{resource}/{name}"),
+        })
+    }
+
+    /// Whether it is for an admission policy or a binding.
+    pub(super) fn is_of_policies(&self) -> bool {
+        self.route().is_some_and(|route| {
+            PolicyKind::ALL.into_iter().any(|kind| kind.resource() == route.resource)
+        })
     }
 
     fn body_text(&self, revision: &str) -> String {

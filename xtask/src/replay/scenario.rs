@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use billhook::webhook::WebhookConfiguration;
-use billhook_admission::policy::PolicyDocument;
+use billhook_admission::policy::{PolicyDocument, PolicyKind};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
 use serde::Deserialize;
@@ -95,7 +95,8 @@ impl Scenario {
         let answers = self.webhooks.clone().into_iter().chain(conversion).collect();
         let webhooks = Webhooks::start(answers).await?;
         let parts = self.parts(&webhooks)?;
-        let actual = match self.conversion.is_some() && parts.configurations.is_empty() {
+        let is_conversion = self.conversion.is_some() && parts.configurations.is_empty();
+        let actual = match is_conversion || self.request.is_of_policies() {
             true => self.on_server(&webhooks, &parts).await?,
             false => self.on_write_path(&webhooks, &parts).await?,
         };
@@ -146,6 +147,10 @@ impl Scenario {
             let plural = found.map_or("", |definition| text(definition, "/spec/names/plural"));
             client.create(object, plural).await?;
         }
+        for policy in &parts.configurations.policies {
+            let plural = PolicyDocument::kind_of(policy).map_or("", PolicyKind::resource);
+            client.create(policy, plural).await?;
+        }
         let revision = client.revision(&self.request).await?;
         webhooks.begin();
         let during = async {
@@ -157,9 +162,18 @@ impl Scenario {
         };
         let (answer, during) = tokio::join!(client.send(&self.request, &revision), during);
         during?;
-        let Answered { status, body, warnings } = answer?;
+        let Answered { status, mut body, warnings } = answer?;
+        if self.request.is_of_policies()
+            && let Some(Value::Object(found)) = body.get_mut("status")
+        {
+            // The recorded server has no controllers: nobody has checked types (PO-90).
+            found
+                .retain(|name, _| !["observedGeneration", "typeChecking"].contains(&name.as_str()));
+        }
         let calls = webhooks.calls(&parts.configurations.webhooks);
-        Ok(Some(json!({"status": status, "body": body, "warnings": warnings, "calls": calls})))
+        // Nobody is told of audit annotations; those of webhooks and policies need the write path.
+        Ok(Some(json!({"status": status, "body": body, "warnings": warnings, "annotations": {},
+            "calls": calls})))
     }
 
     fn parts(&self, webhooks: &Webhooks) -> Result<Parts, String> {

@@ -98,6 +98,8 @@ impl Type {
     pub(crate) fn runtime_name(&self) -> Cow<'_, str> {
         Cow::Borrowed(match self {
             Type::Null => "null_type",
+            Type::Duration => "google.protobuf.Duration",
+            Type::Timestamp => "google.protobuf.Timestamp",
             Type::List(_) => "list",
             Type::Map(..) => "map",
             Type::Optional(_) => "optional_type",
@@ -105,6 +107,22 @@ impl Type {
             Type::Wrapper(of) => return of.runtime_name(),
             of => return Cow::Owned(of.to_string()),
         })
+    }
+
+    /// Returns the type as a server names the result of an expression that should have another one:
+    /// `list(null_type)`, where the compiler says `list(null)`.
+    pub fn declared_name(&self) -> String {
+        match self {
+            Type::Null | Type::Duration | Type::Timestamp => self.runtime_name().into_owned(),
+            Type::List(of) => format!("list({})", of.declared_name()),
+            Type::Map(key, value) => {
+                format!("map({}, {})", key.declared_name(), value.declared_name())
+            }
+            Type::Optional(of) => format!("optional_type({})", of.declared_name()),
+            Type::Type(of) => format!("type({})", of.declared_name()),
+            Type::Wrapper(of) => format!("wrapper({})", of.declared_name()),
+            other => other.to_string(),
+        }
     }
 
     /// Returns the type in a wrapper; others are unchanged.
@@ -121,7 +139,7 @@ impl Type {
     }
 }
 
-/// Prints the type as error texts name it.
+/// Prints the type as the compiler names it in errors.
 impl fmt::Display for Type {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -133,8 +151,8 @@ impl fmt::Display for Type {
             Type::Double => f.write_str("double"),
             Type::String => f.write_str("string"),
             Type::Bytes => f.write_str("bytes"),
-            Type::Duration => f.write_str("google.protobuf.Duration"),
-            Type::Timestamp => f.write_str("google.protobuf.Timestamp"),
+            Type::Duration => f.write_str("duration"),
+            Type::Timestamp => f.write_str("timestamp"),
             Type::List(of) => write!(f, "list({of})"),
             Type::Map(key, value) => write!(f, "map({key}, {value})"),
             Type::Object(object) => f.write_str(&object.name),

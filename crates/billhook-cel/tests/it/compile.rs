@@ -137,8 +137,8 @@ fn operators_have_types() {
                 "self.li[0]",
             ],
         ),
-        ("google.protobuf.Timestamp", &["self.ts + self.du", "self.b ? self.ts : null"]),
-        ("google.protobuf.Duration", &["self.ts - self.ts", "self.du + self.du"]),
+        ("timestamp", &["self.ts + self.du", "self.b ? self.ts : null"]),
+        ("duration", &["self.ts - self.ts", "self.du + self.du"]),
         ("list(string)", &["self.l + ['a']", "self.l + []", "[] + self.l"]),
         (
             "dyn",

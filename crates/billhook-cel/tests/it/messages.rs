@@ -74,7 +74,7 @@ fn types() {
         // Like `dyn`, it is checked when it is there.
         ("google.protobuf.Any{} == 1", "bool"),
         ("google.protobuf.Any{}.value + 1", "int"),
-        ("google.protobuf.Duration{}", "google.protobuf.Duration"),
+        ("google.protobuf.Duration{}", "duration"),
     ] {
         let program = Environment::default().compile(expression);
         let found = program.map(|program| program.result_type().to_string());

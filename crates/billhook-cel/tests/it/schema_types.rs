@@ -28,10 +28,10 @@ fn each_schema_has_a_type() {
     for (schema, expected) in [
         (json!({"type": "string"}), Some("string")),
         (json!({"type": "string", "format": "byte"}), Some("bytes")),
-        (json!({"type": "string", "format": "date"}), Some("google.protobuf.Timestamp")),
-        (json!({"type": "string", "format": "date-time"}), Some("google.protobuf.Timestamp")),
+        (json!({"type": "string", "format": "date"}), Some("timestamp")),
+        (json!({"type": "string", "format": "date-time"}), Some("timestamp")),
         (json!({"type": "string", "format": "datetime"}), Some("string")),
-        (json!({"type": "string", "format": "duration"}), Some("google.protobuf.Duration")),
+        (json!({"type": "string", "format": "duration"}), Some("duration")),
         (json!({"type": "boolean"}), Some("bool")),
         (json!({"type": "integer", "format": "date"}), Some("int")),
         (json!({"type": "number"}), Some("double")),

@@ -5,7 +5,7 @@ mod mutating;
 mod read;
 mod validating;
 
-use billhook_apimachinery::record;
+use billhook_apimachinery::{GroupVersionKind, record};
 
 use billhook::webhook::{MatchCondition, MatchResources};
 pub use binding::{
@@ -50,9 +50,9 @@ impl ParamKind {
         ParamKind { api_version: api_version.into(), kind: kind.into() }
     }
 
-    /// Returns the kind as errors name it.
-    pub(crate) fn shown(&self) -> String {
-        format!("{}, Kind={}", self.api_version, self.kind)
+    pub(crate) fn to_kind(&self) -> GroupVersionKind {
+        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        GroupVersionKind::new(group, version, self.kind.as_str())
     }
 }
 

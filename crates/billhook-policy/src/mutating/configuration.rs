@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::print::{plain_float, quote};
 use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
 use billhook_apply::{Duplicates, Foreign, ForeignValues, MergeSchema, Step};
@@ -17,7 +18,7 @@ pub(super) fn apply(
     made: &Value<'_>,
     object: &Json,
     schema: Option<&MergeSchema>,
-    kind: &str,
+    kind: &GroupVersionKind,
 ) -> Result<DeepValue, String> {
     check_type_names(made, "Object")?;
     let failed = |text: String| format!("error applying patch: {text}");
@@ -25,7 +26,7 @@ pub(super) fn apply(
         failed(format!("failed to convert {which} object to typed object: {error}"))
     };
     let Some(schema) = schema else {
-        return Err(unfit("patch", &format!("no corresponding type for {kind}")));
+        return Err(unfit("patch", &format!("no corresponding type for {}", kind.in_errors())));
     };
     let mut conversion = Conversion::default();
     let mut configuration = DeepValue::from(conversion.member(made));
@@ -288,7 +289,10 @@ fn plain(value: &Value<'_>) -> String {
             format!("map[{}]", joined(texts))
         }
         Value::Type(name) => name.to_string(),
-        other => format!("{other:?}"),
+        Value::Optional(Some(value)) => grow(|| plain(value)),
+        Value::Optional(None) => "<nil>".to_owned(),
+        Value::Opaque(opaque) => opaque.type_name().to_owned(),
+        _ => "<nil>".to_owned(),
     }
 }
 

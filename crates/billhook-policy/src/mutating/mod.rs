@@ -241,7 +241,7 @@ impl Run<'_> {
     }
 
     fn failed(&mut self, policy: &Mutating, text: String, is_configuration: bool) -> PolicyVerdict {
-        if !policy.head.fails_closed {
+        if !policy.head.fails_closed() {
             return PolicyVerdict::ErrorIgnored(text);
         }
         self.errors.push(Failure { text: text.clone(), is_configuration });
@@ -355,8 +355,8 @@ fn mutate(
             patched
         }
         _ => {
-            let shown = format!("{}, Kind={}", kind.api_version(), kind.kind);
-            configuration::apply(&made, object, schema.as_ref(), &shown).map_err(policy_error)?
+            let schema = schema.as_ref();
+            configuration::apply(&made, object, schema, kind).map_err(policy_error)?
         }
     };
     objects.apply_defaults(&mut mutated, kind).map_err(policy_error)?;

@@ -71,8 +71,9 @@ pub(crate) fn compile(
     expression: &str,
 ) -> Result<Program, String> {
     let program = environment.compile(expression).map_err(|error| error.detail())?;
-    match role.unmet(program.result_type()) {
-        Some(wanted) => Err(format!("must evaluate to {wanted} but got {}", program.result_type())),
+    let found = program.result_type();
+    match role.unmet(found) {
+        Some(wanted) => Err(format!("must evaluate to {wanted} but got {}", found.declared_name())),
         None => Ok(program),
     }
 }

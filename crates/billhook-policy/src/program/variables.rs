@@ -23,19 +23,16 @@ pub(crate) struct Variables {
 }
 
 impl Variables {
-    /// Adds a variable, which those after it may use.
+    /// Adds a variable, which those after it may use, even if it does not compile (PO-47).
     pub(crate) fn add(&mut self, name: &str, program: Result<Program, String>) {
-        let name: Arc<str> = name.into();
-        if let Ok(program) = &program {
-            self.types.insert(Arc::clone(&name), program.result_type().clone());
-        }
-        self.programs.insert(name, program);
+        self.declare_as(name, program.as_ref().map_or(&Type::Dyn, Program::result_type));
+        self.programs.insert(name.into(), program);
         self.deferred = OnceLock::new();
     }
 
     /// Declares a variable of a type without a program.
-    pub(crate) fn declare_as(&mut self, name: &str, type_: Type) {
-        self.types.insert(name.into(), type_);
+    pub(crate) fn declare_as(&mut self, name: &str, type_: &Type) {
+        self.types.insert(name.into(), kept(type_));
     }
 
     /// Declares `variables` with those that were added.
@@ -48,6 +45,24 @@ impl Variables {
     pub(crate) fn deferred<'a>(&self) -> Value<'a> {
         let names = || self.programs.keys().map(|name| &**name);
         self.deferred.get_or_init(|| Value::deferred(names())).clone()
+    }
+}
+
+/// Returns what a server keeps of the type of a variable: objects and opaque types become dynamic.
+fn kept(type_: &Type) -> Type {
+    match type_ {
+        Type::List(of) => Type::List(Arc::new(kept(of))),
+        Type::Map(key, value) => Type::Map(Arc::new(kept(key)), Arc::new(kept(value))),
+        Type::Null
+        | Type::Bool
+        | Type::Int
+        | Type::Uint
+        | Type::Double
+        | Type::String
+        | Type::Bytes
+        | Type::Duration
+        | Type::Timestamp => type_.clone(),
+        _ => Type::Dyn,
     }
 }
 

@@ -17,11 +17,20 @@ pub(crate) type Compiled = Result<Program, String>;
 pub(crate) struct Head {
     pub(crate) name: String,
     pub(crate) matcher: RequestMatcher,
-    pub(crate) fails_closed: bool,
+    has_constraints: bool,
+    pub(crate) failure_policy: FailurePolicy,
     pub(crate) param_kind: Option<ParamKind>,
     pub(crate) conditions: Vec<MatchCondition>,
     pub(crate) variables: Variables,
     pub(crate) bindings: Vec<Binding>,
+}
+
+/// The effect of errors.
+pub(crate) enum FailurePolicy {
+    Fail,
+    Ignore,
+    /// It fails, and a configuration error says that it is unknown (PO-55).
+    Unknown(String),
 }
 
 /// A binding of a policy.
@@ -87,6 +96,30 @@ impl Binding {
     }
 }
 
+impl FailurePolicy {
+    fn new(written: Option<&str>) -> Self {
+        match written {
+            None | Some("Fail") => FailurePolicy::Fail,
+            Some("Ignore") => FailurePolicy::Ignore,
+            Some(other) => FailurePolicy::Unknown(other.to_owned()),
+        }
+    }
+}
+
+impl Head {
+    pub(crate) fn fails_closed(&self) -> bool {
+        !matches!(self.failure_policy, FailurePolicy::Ignore)
+    }
+
+    /// PO-27
+    pub(crate) fn check_constraints(&self) -> Result<(), String> {
+        match self.has_constraints {
+            true => Ok(()),
+            false => Err("policy contained no match constraints, a required field".to_owned()),
+        }
+    }
+}
+
 /// Compiles variables in order.
 fn variables(list: &[Variable], role: Role, has_params: bool) -> Variables {
     let mut variables = Variables::default();
@@ -127,8 +160,9 @@ impl Validating {
         let annotations = annotations.collect();
         let head = Head {
             name,
+            has_constraints: spec.match_constraints.is_some(),
             matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
-            fails_closed: spec.failure_policy.as_deref() != Some("Ignore"),
+            failure_policy: FailurePolicy::new(spec.failure_policy.as_deref()),
             param_kind: spec.param_kind,
             conditions: spec.match_conditions,
             variables,
@@ -155,8 +189,9 @@ impl Mutating {
         let mutations = spec.mutations.into_iter().map(mutation).collect();
         let head = Head {
             name,
+            has_constraints: spec.match_constraints.is_some(),
             matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
-            fails_closed: spec.failure_policy.as_deref() != Some("Ignore"),
+            failure_policy: FailurePolicy::new(spec.failure_policy.as_deref()),
             param_kind: spec.param_kind,
             conditions: spec.match_conditions,
             variables,

@@ -79,6 +79,7 @@ pub(crate) fn matching_policy<'p>(
     context: &PolicyContext<'_>,
 ) -> Result<Option<MatchedPolicy<'p>>, ConfigurationError> {
     let of_policy = |text: String| ConfigurationError { binding: None, text };
+    head.check_constraints().map_err(of_policy)?;
     let Some(matched) = selected(&head.matcher, request, context).map_err(of_policy)? else {
         return Ok(None);
     };
@@ -95,7 +96,7 @@ pub(crate) fn param_kind<'p>(
     match context.cluster.scope(kind) {
         Some(scope) => Ok(Some((kind, scope))),
         None => {
-            let shown = kind.shown();
+            let shown = kind.to_kind().in_errors();
             Err(format!("failed to find resource referenced by paramKind: '{shown}'"))
         }
     }

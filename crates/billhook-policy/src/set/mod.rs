@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use billhook::webhook::{CelConditions, MatcherIndex, RequestMatcher};
 
-pub(crate) use compiled::{Annotation, Binding, Head, Mutating, Mutation, Validating, Validation};
+pub(crate) use compiled::{
+    Annotation, Binding, FailurePolicy, Head, Mutating, Mutation, Validating, Validation,
+};
 pub(crate) use matching::{
     Conditions, ConfigurationError, MatchedPolicy, is_exempt, matching_bindings, matching_policy,
     namespace_not_found, other_kinds, param_kind, params_of,

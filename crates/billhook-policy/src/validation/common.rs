@@ -113,7 +113,7 @@ pub(super) fn conditions(
     validate_conditions(conditions, &path, KubernetesVersion::default(), &check)
 }
 
-/// `variables` of a policy; also returns them as far as they compile.
+/// `variables` of a policy; also returns them.
 pub(super) fn variables(
     list: &[Variable],
     role: Role,
@@ -134,13 +134,11 @@ pub(super) fn variables(
             continue;
         }
         let environment = environment(role, has_params, Libraries::Compatible);
-        match compile(&variables.declare(environment), role, expression) {
-            Ok(program) => variables.add(name, Ok(program)),
-            Err(detail) => {
-                let path = at("expression");
-                errors.push(FieldError::invalid(path, expression.as_str(), &detail));
-            }
+        let program = compile(&variables.declare(environment), role, expression);
+        if let Err(detail) = &program {
+            errors.push(FieldError::invalid(at("expression"), expression.as_str(), detail));
         }
+        variables.add(name, program);
     }
     (variables, errors)
 }

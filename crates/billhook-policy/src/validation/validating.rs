@@ -105,7 +105,7 @@ impl Checks<'_> {
         let problem = match message.trim() {
             _ if message.is_empty() => None,
             "" => Some(blank),
-            trimmed if trimmed.contains('\n') => Some("must not contain line breaks"),
+            trimmed if trimmed.contains(['\n', '\r']) => Some("must not contain line breaks"),
             _ => None,
         };
         if let Some(detail) = problem {

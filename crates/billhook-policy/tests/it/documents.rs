@@ -89,6 +89,34 @@ fn errors() {
              failed: ERROR: <input>:1:1: undeclared reference to 'params' (in container '')\n | \
              params == null\n | ^",
         ),
+        (
+            json!({"validations": [{"expression": "true", "message": "a\rb"}]}),
+            "spec.validations[0].message: Invalid value: \"a\\rb\": must not contain line breaks",
+        ),
+        (
+            json!({"validations": [{"expression": "[timestamp('2020-01-01T00:00:00Z')]"}]}),
+            "spec.validations[0].expression: Invalid value: \
+             \"[timestamp('2020-01-01T00:00:00Z')]\": must evaluate to bool but got \
+             list(google.protobuf.Timestamp)",
+        ),
+        (
+            json!({"validations": [{"expression": "true", "messageExpression": "null"}]}),
+            "spec.validations[0].messageExpression: Invalid value: \"null\": must evaluate to \
+             string but got null_type",
+        ),
+        // What uses a variable that does not compile is not refused for that.
+        (
+            json!({"variables": [{"name": "a", "expression": "zzz"}],
+                "validations": [{"expression": "variables.a == 1"}]}),
+            "spec.variables[0].expression: Invalid value: \"zzz\": compilation failed: ERROR: \
+             <input>:1:1: undeclared reference to 'zzz' (in container '')\n | zzz\n | ^",
+        ),
+        (
+            json!({"variables": [{"name": "a", "expression": "quantity('1')"}],
+                "validations": [{"expression": "variables.a"}]}),
+            "spec.validations[0].expression: Invalid value: \"variables.a\": must evaluate to bool \
+             but got dyn",
+        ),
     ] {
         let errors = policy("p", more).validate();
         assert_eq!(errors.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);

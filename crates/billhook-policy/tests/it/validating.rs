@@ -30,6 +30,50 @@ fn a_circle_of_variables_is_an_error() {
     assert!(message.contains("it refers to itself"), "{message}");
 }
 
+/// PO-47: a stored variable that does not compile fails what uses it.
+#[test]
+fn a_variable_that_does_not_compile() {
+    let of = |expression: &str| {
+        let variables = json!([{"name": "a", "expression": "zzz"}]);
+        denial(
+            json!({}),
+            &one(json!({"variables": variables, "validations": [{"expression": expression}]})),
+        )
+    };
+    assert_eq!(of("true"), None);
+    let message = of("variables.a == 1").unwrap();
+    let cause = "resulted in error: composited variable \"a\" fails to compile: compilation failed: \
+                 ERROR: <input>:1:1: undeclared reference to 'zzz'";
+    assert!(message.contains(cause), "{message}");
+}
+
+/// PO-27, PO-55: what only documents hold that no server has checked.
+#[test]
+fn unchecked_documents() {
+    let without = json!({"matchConstraints": null, "validations": [{"expression": "true"}]});
+    let denied = denial(json!({}), &one(without.clone())).unwrap();
+    let text =
+        "failed to configure policy: policy contained no match constraints, a required field";
+    assert_eq!(denied, text);
+    let mut unknown = without;
+    unknown["failurePolicy"] = "Maybe".into();
+    let denied = denial(json!({}), &one(unknown)).unwrap();
+    assert_eq!(denied, "unrecognized failure policy: 'Maybe'");
+}
+
+/// PO-61, PO-62: a value is cut by bytes, and half a character is several that are unknown.
+#[test]
+fn long_annotations_are_cut_by_bytes() {
+    let value = format!("'{}'.replace('a', '{}')", "a".repeat(2_500), "€€");
+    let annotation = json!({"key": "k", "valueExpression": value});
+    let set = PolicySet::new(one(json!({"auditAnnotations": [annotation]})));
+    let outcome = World::new().validate(&set, json!({}));
+    let (key, value) = &outcome.annotations[0];
+    assert_eq!(key, "p/k");
+    // 10,240 bytes are 3,413 characters and one byte of the next.
+    assert_eq!(*value, "€".repeat(3_413) + "\u{FFFD}");
+}
+
 /// PO-48: variables take from the shared budget, and each has a limit of its own.
 #[test]
 fn costs() {

@@ -26,7 +26,7 @@ pub(super) fn compile(
     let program = environment.compile(expression).map_err(|error| error.detail())?;
     match program.result_type() {
         Type::Bool => Ok(program),
-        other => Err(format!("must evaluate to bool but got {other}")),
+        other => Err(format!("must evaluate to bool but got {}", other.declared_name())),
     }
 }
 
