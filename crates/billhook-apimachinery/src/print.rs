@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use serde_json::Value;
 
-use crate::value::{DeepValue, Num, grow, sorted};
+use crate::value::{DeepValue, Num, grow, in_order, sorted};
 
 /// Returns bytes as text, with U+FFFD for every byte that is not UTF-8.
 pub fn lossy(bytes: &[u8]) -> String {
@@ -142,7 +142,7 @@ fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
 /// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
 /// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(64);
     write_json(value, Escapes::Html, &mut out);
     out
 }
@@ -298,6 +298,17 @@ impl Escapes {
         }
     }
 
+    /// Whether a character that begins with a byte may be escaped.
+    fn may_have(self, first: u8) -> bool {
+        let is_required = first < 0x20 || first == b'"' || first == b'\\';
+        is_required
+            || match self {
+                Escapes::Required => false,
+                Escapes::Html => matches!(first, b'<' | b'>' | b'&' | 0xe2),
+                Escapes::Unprintable | Escapes::Yaml => first >= 0x7f,
+            }
+    }
+
     fn push_code(self, c: char, out: &mut String) {
         if self == Escapes::Yaml && c > '\u{ffff}' {
             return push_hex(out, "\\U", c as u32, 8);
@@ -332,7 +343,7 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
         }),
         Value::Object(members) => grow(|| {
             out.push('{');
-            for (index, (key, member)) in sorted(members).into_iter().enumerate() {
+            for (index, (key, member)) in in_order(members).enumerate() {
                 if index > 0 {
                     out.push(',');
                 }
@@ -347,8 +358,10 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
 
 fn write_string(text: &str, escapes: Escapes, out: &mut String) {
     out.push('"');
+    // Nearly every string is plain; this finds out many bytes at a time.
+    let is_plain = !text.bytes().fold(false, |found, byte| found | escapes.may_have(byte));
     let mut plain = 0;
-    for (at, c) in text.char_indices() {
+    for (at, c) in if is_plain { "" } else { text }.char_indices() {
         let escape = match c {
             '"' => "\\\"",
             '\\' => "\\\\",

@@ -33,9 +33,10 @@ impl Reinvocation {
         }
     }
 
-    /// The webhooks of a round are over and leave an object.
+    /// The webhooks of a round are over and leave an object. It matters only to those that want to
+    /// be called again.
     pub(super) fn end_round(&mut self, object: Option<&DeepValue>) {
-        self.last_output = object.cloned();
+        self.last_output = object.filter(|_| !self.previously_invoked.is_empty()).cloned();
     }
 
     /// Whether a webhook of the second round is left out.

@@ -163,7 +163,8 @@ impl Admission {
     /// Takes a request through decoding, the chain, validation and storage.
     pub async fn admit(&self, request: &ObjectRequest) -> AdmissionOutcome {
         let mut run = Run::new(&self.chain, &request.options);
-        let mut result = self.take_through(request, &mut run).await;
+        // In a box, it is not copied from one enclosing future to the next.
+        let mut result = Box::pin(self.take_through(request, &mut run)).await;
         // The server does not wait for what becomes of a request whose time is over (RE-22).
         if run.context.deadline.has_passed() {
             result = Err(Status::request_timeout());

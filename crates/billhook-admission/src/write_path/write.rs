@@ -95,9 +95,10 @@ impl Write<'_> {
         };
         // Only a dry run leaves a new object the revision that it came with (RE-23).
         let shown = if revision.is_empty() && request.dry_run { &given } else { &revision };
-        let returned = self.read_back(subject, &accepted, shown).await?;
-        if let Some(object) = object.as_deref().filter(|_| log.is_tracing) {
-            let step = Step::changing(Action::Store, began.elapsed(), object, Some(&returned));
+        let written = if log.is_tracing { object.clone() } else { None };
+        let returned = self.read_back(object, &accepted, shown).await?;
+        if let Some(written) = written.as_deref() {
+            let step = Step::changing(Action::Store, began.elapsed(), written, Some(&returned));
             log.steps.push(step);
         }
         accepted.returned = Some(match self.incoming.scale() {
@@ -168,17 +169,22 @@ impl Write<'_> {
         read_stored(model, version, self.stored).await.map(|(object, _)| object)
     }
 
+    /// The object as a read returns it, with its new revision.
     async fn read_back(
         &self,
-        subject: &Value,
+        object: Option<DeepValue>,
         accepted: &Accepted,
         revision: &str,
     ) -> Result<DeepValue, Status> {
-        let Incoming { model, version, .. } = self.incoming;
-        let mut returned = match &accepted.stored {
-            Some(stored) => storage::decode(model, version, stored).await?,
-            None if self.incoming.request.dry_run => DeepValue::from(deep_clone(subject)),
-            None => self.read_again(subject).await?,
+        let Incoming { model, version, request, .. } = self.incoming;
+        let mut returned = match (object, &accepted.stored, &self.before.old) {
+            (Some(object), Some(stored), _) if storage::reads_back(version, &object, stored) => {
+                object
+            }
+            (_, Some(stored), _) => storage::decode(model, version, stored).await?,
+            (_, None, Some(old)) if request.dry_run => old.clone(),
+            (_, None, Some(old)) => self.read_again(old).await?,
+            (object, None, None) => object.unwrap_or_default(),
         };
         if self.before.revision.is_none() {
             storage::remove_revision(&mut returned);
