@@ -1,16 +1,18 @@
 //! The resources that are served: those of the server itself, and those of definitions.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
 use billhook::definition::DefinitionDocument;
-use billhook::{CrdError, CustomResourceDefinition};
+use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
 use billhook_admission::{Admission, Chain, Strategy};
-use billhook_apimachinery::GroupVersionResource;
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
+use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
 use serde_json::Value;
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use crate::configured::Configures;
 use crate::storage::{Collection, Object, Revision};
@@ -24,6 +26,11 @@ pub(crate) const VALIDATING_POLICIES: &str =
 
 /// Where custom resources are stored, as some errors say (RE-72).
 const REGISTRY: &str = "/registry/apiextensions.kubernetes.io";
+
+/// How long the news of an established definition needs to reach other servers.
+const NEWS_TIME: Duration = Duration::from_secs(2);
+/// How long a server needs to fill a cache.
+const CACHE_TIME: Duration = Duration::from_millis(60);
 
 /// The resource of a definition, ready to serve.
 #[derive(Clone, Debug)]
@@ -40,6 +47,10 @@ pub(crate) struct Resource {
     pub(crate) since: Revision,
     /// Says when the definition has become another one, or is gone.
     pub(crate) retired: Arc<watch::Sender<bool>>,
+    /// When the definition was established.
+    established: Option<Instant>,
+    /// When the objects were first listed or watched since it is served as it is.
+    first_listed: Arc<OnceLock<Instant>>,
 }
 
 impl Resource {
@@ -56,6 +67,8 @@ impl Resource {
             configures: None,
             since: 0,
             retired,
+            established: None,
+            first_listed: Arc::default(),
         })
     }
 
@@ -67,11 +80,48 @@ impl Resource {
         self
     }
 
+    /// How long a server still holds back the creation of objects: for a time after the definition
+    /// is established, so that other servers hear of it.
+    pub(crate) fn holds_back(&self) -> Duration {
+        match self.established {
+            Some(established) if established.elapsed() < NEWS_TIME => NEWS_TIME,
+            _ => Duration::ZERO,
+        }
+    }
+
+    /// Fails while a server fills the cache that lists and watches are answered from. It begins at
+    /// the first of them (RE-140).
+    pub(crate) fn check_cache(&self) -> Result<(), Status> {
+        let began = self.first_listed.get_or_init(Instant::now);
+        if self.established.is_some() && began.elapsed() < CACHE_TIME {
+            return Err(reinitializing(""));
+        }
+        Ok(())
+    }
+
+    /// The failure of a list of which an object cannot be read. Without a webhook that may do better
+    /// next time, the cache of a server never fills (LC-43).
+    pub(crate) fn unlisted(&self, version: &CrdVersion, status: Status) -> Status {
+        if self.definition.is_converted_by_webhook() || !status.reason.is_empty() {
+            return status;
+        }
+        let (api_version, kind) = (version.api_version(), self.definition.kind());
+        reinitializing(&format!(": failed to list {api_version}, Kind={kind}: {}", status.message))
+    }
+
     /// Names the resource in a version.
     pub(crate) fn name(&self, version: &str) -> GroupVersionResource {
         let plural = &self.definition.names().plural;
         GroupVersionResource::new(self.definition.group(), version, plural)
     }
+}
+
+/// The failure of a list or a watch whose cache is not filled (RE-140).
+fn reinitializing(why: &str) -> Status {
+    let message = format!("storage is (re)initializing{why}");
+    let mut status = Status::failure(429, "TooManyRequests", message);
+    status.details.get_or_insert_default().retry_after_seconds = 1;
+    status
 }
 
 /// A stored definition.
@@ -98,23 +148,26 @@ impl Defined {
             spec.insert("names".to_owned(), names);
         }
         let resource = Resource::new(&served, chain.clone()).ok();
+        let is_established = has(&document, ESTABLISHED);
+        let before_resource = before.and_then(|before| before.resource.as_ref());
+        let established = before_resource.and_then(|before| before.established);
         let is_same = before.is_some_and(|before| {
             before.document.metadata.uid == document.metadata.uid
                 && before.document.status.accepted_names == document.status.accepted_names
                 && to_value(&before.document.spec) == to_value(&document.spec)
         });
-        let kept = before.and_then(|before| before.resource.as_ref()).filter(|_| is_same);
+        let kept = before_resource.filter(|_| is_same);
         let resource = resource.map(|mut resource| {
             resource.since = object.modified;
+            resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
             if let Some(kept) = kept {
                 resource.since = kept.since;
                 resource.retired = Arc::clone(&kept.retired);
+                resource.first_listed = Arc::clone(&kept.first_listed);
             }
             Arc::new(resource)
         });
-        if let Some(before) = before.and_then(|before| before.resource.as_ref())
-            && !is_same
-        {
+        if let Some(before) = before_resource.filter(|_| !is_same) {
             before.retired.send_replace(true);
         }
         let (created, revision) = (object.created, object.modified);
@@ -123,9 +176,21 @@ impl Defined {
 }
 
 impl Defined {
-    fn is_established(&self) -> bool {
-        self.document.status.conditions.iter().any(|condition| condition.is_true("Established"))
+    /// Whether there are answers for its objects (LC-60).
+    fn is_served(&self) -> bool {
+        has(&self.document, "NamesAccepted") || self.is_established()
     }
+
+    /// Whether clients are told of it (LC-60).
+    fn is_established(&self) -> bool {
+        has(&self.document, ESTABLISHED)
+    }
+}
+
+const ESTABLISHED: &str = "Established";
+
+fn has(document: &DefinitionDocument, condition: &str) -> bool {
+    document.status.conditions.iter().any(|found| found.is_true(condition))
 }
 
 /// All resources, by the names of their definitions. A clone costs nothing.
@@ -136,14 +201,14 @@ pub(crate) struct Catalog {
 }
 
 impl Catalog {
-    /// Finds the resource that a part of URLs names (RE-05).
+    /// Finds the resource that a part of URLs names (RE-05, LC-36).
     pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
         let name = format!("{plural}.{group}");
         if let Some(native) = self.native(&name) {
             return Some(native);
         }
-        let resource = self.definitions.get(&name)?.resource.clone();
-        resource.filter(|resource| resource.definition.is_established())
+        let defined = self.definitions.get(&name)?;
+        defined.resource.clone().filter(|_| defined.is_served())
     }
 
     /// All resources that discovery shows, by the names of their definitions (LC-62).
@@ -163,6 +228,15 @@ impl Catalog {
     /// Returns a resource of the server itself, by the name of its definition.
     pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
         self.native.get(name).cloned()
+    }
+
+    /// Whether the server itself has resources in a group, or in a version of it.
+    pub(crate) fn is_own(&self, group: &str, version: Option<&str>) -> bool {
+        self.native.values().any(|resource| {
+            let definition = &resource.definition;
+            definition.group() == group
+                && version.is_none_or(|version| definition.version(version).is_some())
+        })
     }
 
     /// Copies the catalog for another server, whose changes nobody hears of here.

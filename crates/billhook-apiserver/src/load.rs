@@ -126,6 +126,12 @@ impl Loaded {
         Ok(format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"))
     }
 
+    /// The name of the definition that the object is, if it is one.
+    pub(crate) fn definition(&self) -> Option<&str> {
+        let is_definition = CustomResourceDefinition::is_definition(&self.value);
+        self.value.get("metadata").filter(|_| is_definition).map(|all| text(all, "name"))
+    }
+
     pub(crate) fn body(&self) -> String {
         billhook::to_json(&self.value)
     }

@@ -241,6 +241,13 @@ pub(crate) fn not_allowed() -> Status {
     status
 }
 
+/// The answer for a path among those of the server's own kinds that nothing is served at (LC-02).
+pub(crate) fn not_served() -> Status {
+    let mut status = Status::resource_not_found();
+    status.details = Some(Box::default());
+    status
+}
+
 /// The answer for a path that nothing is served at (RE-06).
 pub(crate) fn plain_not_found() -> Response {
     let mut response = http::Response::new(Body::whole("404 page not found\n"));

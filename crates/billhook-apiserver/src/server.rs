@@ -103,6 +103,7 @@ impl Server {
             chain: shared.chain.clone(),
             configured: RwLock::new(shared.configured()),
             has_namespaces: shared.has_namespaces,
+            settles_like_a_server: shared.settles_like_a_server,
             settling: tokio::sync::Mutex::default(),
         };
         Server { shared: Arc::new(shared) }
@@ -151,6 +152,10 @@ impl Server {
                 let Ok(body) = response.into_body().collect().await;
                 let status: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
                 return Err(object.refused(&text(&status, "message")));
+            }
+            if let Some(name) = object.definition() {
+                // What comes next may need it.
+                definitions::settle(&self.shared, definitions::group_of(name)).await;
             }
         }
         Ok(objects.len())
@@ -256,6 +261,7 @@ pub struct ServerBuilder {
     clock: Clock,
     webhooks: Webhooks,
     has_namespaces: bool,
+    settles_like_a_server: bool,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -276,6 +282,7 @@ impl Default for ServerBuilder {
             clock: Clock::default(),
             webhooks: Webhooks::default(),
             has_namespaces: true,
+            settles_like_a_server: false,
         }
     }
 }
@@ -414,6 +421,42 @@ impl ServerBuilder {
         self
     }
 
+    /// Takes its time with definitions, as a server of a cluster does, for tests of clients that
+    /// have to wait: names are accepted and a definition is established some milliseconds after it
+    /// is created; the first lists and watches of its objects are refused with 429; objects that
+    /// are created within two seconds of it are created two seconds later; a definition that is
+    /// deleted stays for some milliseconds. By default all this is done when a request is answered.
+    ///
+    /// Definitions that are given to the builder or loaded are established at once. Requests must
+    /// be made in a tokio runtime.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    /// use tower_service::Service as _;
+    ///
+    /// let mut server = Server::builder().settle_like_a_server().build();
+    /// let definition = serde_json::json!({
+    ///     "apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+    ///     "metadata": {"name": "foos.example.com"},
+    ///     "spec": {"group": "example.com", "scope": "Cluster",
+    ///         "names": {"plural": "foos", "kind": "Foo"},
+    ///         "versions": [{"name": "v1", "served": true, "storage": true,
+    ///             "schema": {"openAPIV3Schema": {"type": "object"}}}]}});
+    /// let definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    /// let request = http::Request::post(definitions).body(definition.to_string())?;
+    /// assert_eq!(server.call(request).await?.status(), 201);
+    /// let request = http::Request::get("/apis/example.com/v1/foos").body(String::new())?;
+    /// assert_eq!(server.call(request).await?.status(), 404, "not yet");
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn settle_like_a_server(mut self) -> Self {
+        self.settles_like_a_server = true;
+        self
+    }
+
     /// Builds the server.
     pub fn build(self) -> Server {
         let ServerBuilder {
@@ -424,6 +467,7 @@ impl ServerBuilder {
             clock,
             webhooks,
             has_namespaces,
+            settles_like_a_server,
         } = self;
         let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
         let catalog = RwLock::new(OWN_RESOURCES.clone());
@@ -439,6 +483,7 @@ impl ServerBuilder {
             configured: RwLock::new(Configured::new(chain.clone())),
             chain,
             has_namespaces,
+            settles_like_a_server,
             settling,
         };
         let shared = Arc::new(shared);

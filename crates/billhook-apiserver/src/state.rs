@@ -30,6 +30,8 @@ pub(crate) struct Shared {
     pub(crate) configured: RwLock<Configured>,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
+    /// Whether definitions take the time that they take elsewhere.
+    pub(crate) settles_like_a_server: bool,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
 }

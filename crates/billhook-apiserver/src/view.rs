@@ -92,10 +92,21 @@ impl View {
         }
     }
 
-    /// Prints an object.
-    pub(crate) fn object(&self, object: &Value) -> Result<String, Status> {
+    /// Prints an object; those of the server itself have types.
+    pub(crate) fn object(&self, object: &Value, is_native: bool) -> Result<String, Status> {
         self.check()?;
         match self {
+            View::MetadataList(_) if is_native => {
+                let type_ = go_type(text(object, "apiVersion"), text(object, "kind"));
+                Err(Status::failure(
+                    406,
+                    "NotAcceptable",
+                    format!(
+                        "you requested PartialObjectMetadataList, but the requested object is not \
+                         a list ({type_})"
+                    ),
+                ))
+            }
             View::MetadataList(_) => Err(Status::failure(500, "", "content is not a list")),
             _ => Ok(self.event(object, true, false)),
         }
@@ -135,8 +146,14 @@ impl View {
             }
             View::Table(table) => Ok(table.print(list.metadata, items, true, false)),
             View::Metadata(_) => {
-                let message = "you requested PartialObjectMetadata, but the requested object is a \
-                               list (*unstructured.UnstructuredList)";
+                let type_ = match list.is_native {
+                    true => go_type(list.api_version, list.kind),
+                    false => "*unstructured.UnstructuredList".to_owned(),
+                };
+                let message = format!(
+                    "you requested PartialObjectMetadata, but the requested object is a list \
+                     ({type_})"
+                );
                 Err(Status::failure(406, "NotAcceptable", message))
             }
             View::MetadataList(version) => {
@@ -167,11 +184,14 @@ impl TableView {
             let cells = self.columns.cells(object, now);
             format!(r#"{{"cells":{cells},"object":{}}}"#, self.row_object(object, is_kept))
         });
+        let rows = match joined(rows) {
+            rows if rows.is_empty() => self.columns.no_rows().to_owned(),
+            rows => format!("[{rows}]"),
+        };
         format!(
-            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":{},"columnDefinitions":{columns},"rows":[{}]}}"#,
+            r#"{{"kind":"Table","apiVersion":"meta.k8s.io/{}","metadata":{},"columnDefinitions":{columns},"rows":{rows}}}"#,
             self.version,
             metadata.declared(),
-            joined(rows),
         )
     }
 
@@ -222,6 +242,12 @@ impl ListMetadata {
     fn remaining(&self) -> Option<String> {
         self.remaining.map(|remaining| format!(r#""remainingItemCount":{remaining}"#))
     }
+}
+
+/// The type that errors name for a kind of the server itself.
+fn go_type(api_version: &str, kind: &str) -> String {
+    let group = api_version.split_once('/').map_or("core", |(group, _)| group);
+    format!("*{}.{kind}", group.split('.').next().unwrap_or_default())
 }
 
 /// Prints the metadata of an object (DT-75).

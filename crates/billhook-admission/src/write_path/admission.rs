@@ -11,6 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use super::attempt::{Attempt, Attempted};
 use super::body::{Incoming, read_stored};
 use super::deprecation::deprecation_warning;
+use super::own_objects::OwnObjects;
 use super::request::ObjectRequest;
 use super::server_fields::ServerFields;
 use super::storage;
@@ -156,6 +157,11 @@ impl Admission {
     /// The write path of a resource that has rules beside those of its definition.
     #[must_use]
     pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
+        self.chain = self.chain.model(OwnObjects {
+            definition: self.definition.clone(),
+            model: self.model.clone(),
+            strategy: Arc::clone(&strategy),
+        });
         self.strategy = Some(strategy);
         self
     }

@@ -300,7 +300,8 @@ impl<'i> Incoming<'i> {
         changes: &mut Vec<Difference>,
     ) -> Result<DeepValue, Status> {
         let request = self.request;
-        let mut patched = old.and_then(|old| client_patch::apply(request, old)).transpose()?;
+        let mut patched =
+            old.and_then(|old| client_patch::apply(request, self.strategy, old)).transpose()?;
         if let Some(patched) = &mut patched {
             changes.append(&mut patched.changes);
         }

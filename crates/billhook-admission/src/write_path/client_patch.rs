@@ -8,6 +8,8 @@ use billhook_decode::{MAX_DEPTH, read_json};
 use serde_json::{Map, Value};
 
 use super::request::{ObjectRequest, UpdateForm};
+use super::strategic_patch::StrategicPatch;
+use super::strategy::Strategy;
 use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
 use billhook::FieldValidation;
@@ -37,10 +39,22 @@ pub(crate) struct Patched {
 
 /// Applies the patch of a request to the object as it is stored, in the version of the request.
 /// None if the body is not a patch.
-pub(crate) fn apply(request: &ObjectRequest, current: &Value) -> Option<Result<Patched, Status>> {
+pub(crate) fn apply(
+    request: &ObjectRequest,
+    strategy: Option<&dyn Strategy>,
+    current: &Value,
+) -> Option<Result<Patched, Status>> {
+    let merge_keys = strategy.map_or(&[][..], Strategy::merge_keys);
     let patched = match request.form {
         UpdateForm::JsonPatch => apply_json_patch(request, current),
-        UpdateForm::MergePatch => apply_merge_patch(request, current),
+        UpdateForm::MergePatch => apply_merge_patch(request, current, |target, patch| {
+            merge(target, patch);
+            Ok(())
+        }),
+        UpdateForm::StrategicMergePatch => apply_merge_patch(request, current, |target, patch| {
+            let applied = StrategicPatch { merge_keys }.apply(target, patch);
+            applied.map_err(|error| Status::failure(500, "", error))
+        }),
         UpdateForm::Applied | UpdateForm::Replacement | UpdateForm::ServerSideApply => return None,
     };
     Some(patched.map(|(object, entries)| {
@@ -120,7 +134,11 @@ fn apply_json_patch(request: &ObjectRequest, current: &Value) -> Applied {
     Ok((patched, entries))
 }
 
-fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
+fn apply_merge_patch(
+    request: &ObjectRequest,
+    current: &Value,
+    merge: impl FnOnce(&mut Value, &Map<String, Value>) -> Result<(), Status>,
+) -> Applied {
     let is_checked = request.field_validation != FieldValidation::Ignore;
     let document = read_json(&request.body).map_err(|error| match is_checked {
         true => unreadable(request, &error.to_string()),
@@ -129,7 +147,7 @@ fn apply_merge_patch(request: &ObjectRequest, current: &Value) -> Applied {
     let patch = document.into_value();
     let mut merged = DeepValue::from(deep_clone(current));
     match &*patch {
-        Value::Object(members) => merge(&mut merged, members),
+        Value::Object(members) => merge(&mut merged, members)?,
         Value::Null => return Err(Status::bad_request(INVALID_PATCH)),
         Value::Array(_) if !is_checked => return Ok((patch, Vec::new())),
         _ if !is_checked => return Err(Status::bad_request(INVALID_PATCH)),

@@ -113,14 +113,15 @@ impl DeleteOptions {
 
 fn mark(metadata: &mut Map<String, Value>, now: &str) {
     let since = metadata.get("deletionTimestamp").and_then(Value::as_str);
-    if since.is_some_and(|since| since <= now) {
-        return;
-    }
+    let is_over = since.is_some_and(|since| since <= now);
     if since.is_none() {
         let generation = metadata.get("generation").and_then(Value::as_i64).unwrap_or(0);
         metadata.insert("generation".to_owned(), generation.saturating_add(1).into());
     }
-    metadata.insert("deletionTimestamp".to_owned(), now.into());
+    if !is_over {
+        metadata.insert("deletionTimestamp".to_owned(), now.into());
+    }
+    // Those of definitions have none at first (LC-51).
     metadata.insert("deletionGracePeriodSeconds".to_owned(), 0.into());
 }
 

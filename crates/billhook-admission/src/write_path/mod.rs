@@ -8,12 +8,14 @@ mod client_patch;
 mod deletion;
 mod deprecation;
 mod fields;
+mod own_objects;
 mod ownership;
 mod prepare;
 mod request;
 mod server_fields;
 mod storage;
 mod store;
+mod strategic_patch;
 mod strategy;
 mod write;
 

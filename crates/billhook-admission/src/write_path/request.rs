@@ -56,6 +56,10 @@ pub enum UpdateForm {
     JsonPatch,
     /// A merge patch of the stored object (RP-30).
     MergePatch,
+    /// The body is a strategic merge patch (`application/strategic-merge-patch+json`): a merge patch
+    /// that merges the lists which the [`Strategy`](super::Strategy) of the resource names. Custom
+    /// resources have none.
+    StrategicMergePatch,
     /// A configuration for server-side apply (SA-60); it may also create the object.
     ServerSideApply,
 }
@@ -134,6 +138,12 @@ impl ObjectRequest {
     /// A change of an object by a merge patch ([`UpdateForm::MergePatch`]).
     pub fn merge_patch(version: &str, patch: &[u8], stored: &[u8]) -> Self {
         let form = UpdateForm::MergePatch;
+        ObjectRequest { form, ..Self::update(version, patch, stored) }
+    }
+
+    /// A change of an object by a strategic merge patch ([`UpdateForm::StrategicMergePatch`]).
+    pub fn strategic_merge_patch(version: &str, patch: &[u8], stored: &[u8]) -> Self {
+        let form = UpdateForm::StrategicMergePatch;
         ObjectRequest { form, ..Self::update(version, patch, stored) }
     }
 
@@ -276,7 +286,8 @@ impl ObjectRequest {
 
     /// Whether the body is a patch.
     pub(super) fn is_patch(&self) -> bool {
-        matches!(self.form, UpdateForm::JsonPatch | UpdateForm::MergePatch)
+        use UpdateForm::{JsonPatch, MergePatch, StrategicMergePatch};
+        matches!(self.form, JsonPatch | MergePatch | StrategicMergePatch)
     }
 
     /// Whether the request is for a subresource.

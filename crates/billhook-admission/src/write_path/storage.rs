@@ -36,7 +36,10 @@ pub(crate) async fn decode(
     let mut object = read_json(stored).map_err(|error| internal(&error.to_string()))?.into_value();
     let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
-    let stored_in = stored_in.unwrap_or_else(|| version.clone());
+    let Some(stored_in) = stored_in else {
+        // The conversion says what is wrong with a version that is gone (LC-43).
+        return convert(model, version, &object).await;
+    };
     let options = DecodeOptions::default();
     stored_in.decode_storage_value(&mut object, &options).map_err(|error| failed(&error))?;
     if stored_in.name() == version.name() {

@@ -44,6 +44,12 @@ pub trait Strategy: Send + Sync {
     /// Marks such an object.
     fn mark(&self, object: &mut Value, now: &str);
 
+    /// Returns the lists that strategic merge patches merge, by their paths with dots, with the names
+    /// of the keys of their items.
+    fn merge_keys(&self) -> &[(&str, &str)] {
+        &[]
+    }
+
     /// Whether an object that is being deleted stays although it has no finalizers.
     fn is_kept(&self, object: &Value) -> bool;
 }

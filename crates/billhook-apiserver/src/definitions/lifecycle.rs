@@ -1,7 +1,8 @@
 //! The work of a server on definitions: names, establishing, the end (LC-21 to LC-55). It is done
 //! before the request that gave rise to it is answered.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use billhook::Time;
 use billhook::definition::DefinitionDocument;
@@ -38,6 +39,29 @@ pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
 /// Returns the group in the name of a definition.
 pub(crate) fn group_of(name: &str) -> &str {
     name.split_once('.').map_or("", |(_, group)| group)
+}
+
+/// How long a server takes for a step, if this one is to be as slow (LC-21).
+const STEP_TIME: Duration = Duration::from_millis(20);
+
+/// Does all there is to do for the definitions of a group, or sees to it that it is done soon.
+pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
+    if server.settles_like_a_server {
+        tokio::spawn(settle_in_time(Arc::downgrade(server), group.to_owned()));
+    } else {
+        settle(server, group).await;
+    }
+}
+
+async fn settle_in_time(server: Weak<Shared>, group: String) {
+    for _ in 0..MAX_STEPS {
+        tokio::time::sleep(STEP_TIME).await;
+        let Some(server) = server.upgrade() else { return };
+        let _turn = server.settling.lock().await;
+        if !step(&server, &group).await {
+            return;
+        }
+    }
 }
 
 /// Does all there is to do for the definitions of a group.
@@ -146,10 +170,16 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
         return save(server, defined, &document).await;
     }
     let outcome = if is_true(&document.status, ESTABLISHED) {
-        if !delete_objects(server, defined).await {
-            return false;
+        match delete_objects(server, defined).await {
+            Ok(true) => (false, "InstanceDeletionCompleted", "removed all instances"),
+            Ok(false) => return false,
+            Err(failure) => {
+                let outcome = (true, "InstanceDeletionFailed", failure.as_str());
+                set(&mut document.status, TERMINATING, outcome, now);
+                let is_new = document.status != defined.document.status;
+                return is_new && save(server, defined, &document).await;
+            }
         }
-        (false, "InstanceDeletionCompleted", "removed all instances")
     } else {
         (false, "NeverEstablished", "resource was never established")
     };
@@ -158,13 +188,21 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
     save(server, defined, &document).await
 }
 
-/// Deletes the objects of a definition (LC-54). Returns whether none is left.
-async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> bool {
-    let Some(resource) = &defined.resource else { return true };
-    let Ok(storage) = resource.definition.storage() else { return true };
+/// Deletes the objects of a definition (LC-54). Returns whether none is left, or why they cannot be
+/// deleted.
+async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
+    let Some(resource) = &defined.resource else { return Ok(true) };
+    let Ok(storage) = resource.definition.storage() else { return Ok(true) };
     let objects = server.storage.list(&resource.collection, Range::default(), None);
+    let objects = objects.map(|listing| listing.objects).unwrap_or_default();
+    for object in &objects {
+        let read = resource.admission.read(storage.name(), &stored_object(object)).await;
+        read.map_err(|status| {
+            format!("could not list instances: {}", resource.unlisted(&storage, status))
+        })?;
+    }
     let mut is_empty = true;
-    for object in objects.map(|listing| listing.objects).unwrap_or_default() {
+    for object in objects {
         let request = ObjectRequest::delete(storage.name(), &[])
             .stored(stored_object(&object))
             .delete_options(DeleteOptions::default());
@@ -173,7 +211,7 @@ async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> bool {
         let is_gone = outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
         is_empty = is_empty && is_gone;
     }
-    is_empty
+    Ok(is_empty)
 }
 
 /// Writes status and finalizers of a definition, as a client of the server.

@@ -6,12 +6,14 @@ mod model;
 use std::fmt::Write as _;
 
 use billhook_apimachinery::Status;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, Method, StatusCode, header};
 use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
-use crate::response::{Body, FailureForm, Form, Response, plain_not_found};
+use crate::response::{
+    Body, FailureForm, Form, Response, not_allowed, not_served, plain_not_found,
+};
 use crate::state::Shared;
 
 /// Answers a request for a document of discovery; `None` if the path is another one.
@@ -21,7 +23,12 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
         ["apis"] | ["apis", _] | ["apis", _, _] => false,
         _ => return None,
     };
-    let groups = Group::all(&server.catalog());
+    let catalog = server.catalog();
+    let is_own = is_core || parts.get(1).is_some_and(|group| catalog.is_own(group, None));
+    if is_own && !matches!(request.method, Method::GET | Method::HEAD) {
+        return Some(FailureForm::of(request).status(&not_allowed()));
+    }
+    let groups = Group::all(&catalog);
     if parts.len() == 1
         && let Some(accepted) = aggregated_discovery(request.header("accept"))
     {
@@ -41,7 +48,11 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
         ["apis", name, of_version] => version(name, of_version),
         _ => None,
     };
-    Some(document.map_or_else(plain_not_found, |document| answer(request, &document)))
+    Some(match document {
+        Some(document) => answer(request, &document),
+        None if is_own => FailureForm::of(request).status(&not_served()),
+        None => plain_not_found(),
+    })
 }
 
 /// Answers with a document of the server itself, in JSON or YAML (DT-01).

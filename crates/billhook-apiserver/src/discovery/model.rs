@@ -5,12 +5,31 @@ use billhook_apimachinery::base64;
 use billhook_apimachinery::compare_versions;
 use sha2::{Digest as _, Sha256};
 
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Resource as Served};
+use crate::reviews::{REVIEW_KINDS, REVIEW_VERSION, ReviewKind};
+
+/// The groups of the server itself in the order of their priority; those of definitions follow by
+/// name (DT-02).
+const OWN_GROUPS: [&str; 7] = [
+    "",
+    "events.k8s.io",
+    "authentication.k8s.io",
+    "authorization.k8s.io",
+    "admissionregistration.k8s.io",
+    "apiextensions.k8s.io",
+    "coordination.k8s.io",
+];
 
 const VERBS: [&str; 8] =
     ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
 /// Those of a resource whose definition is being deleted.
 const LAST_VERBS: [&str; 5] = ["delete", "deletecollection", "get", "list", "watch"];
+
+/// Those of the server's own kinds (DT-06).
+const OWN_VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
+/// Those of what is answered and not stored.
+const REVIEW_VERBS: [&str; 1] = ["create"];
 
 /// The verbs of `status` and `scale`.
 pub(super) const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
@@ -42,29 +61,24 @@ pub(super) struct Resource {
 }
 
 impl Group {
-    /// The groups of a catalog, by name.
+    /// The groups of a catalog, in the order of discovery.
     pub(super) fn all(catalog: &Catalog) -> Vec<Self> {
-        let mut groups: Vec<Group> = Vec::new();
-        for resource in catalog.resources() {
-            let definition = &resource.definition;
-            let served = definition.versions().filter(CrdVersion::is_served);
-            for version in served.filter(|_| definition.is_established()) {
-                let resource = Resource::of(&version);
-                let group = entry(
-                    &mut groups,
-                    |group| group.name == definition.group(),
-                    || Group { name: definition.group().to_owned(), versions: Vec::new() },
-                );
-                let versions = &mut group.versions;
-                let version = entry(
-                    versions,
-                    |known| known.name == version.name(),
-                    || GroupVersion { name: version.name().to_owned(), resources: Vec::new() },
-                );
-                version.resources.push(resource);
+        let mut groups = Vec::new();
+        for served in catalog.resources() {
+            let definition = &served.definition;
+            for version in definition.versions().filter(CrdVersion::is_served) {
+                let resource = Resource::of(served, &version);
+                Self::add(&mut groups, definition.group(), version.name(), resource);
             }
         }
-        groups.sort_by(|left, right| left.name.cmp(&right.name));
+        for review in &REVIEW_KINDS {
+            Self::add(&mut groups, review.group, REVIEW_VERSION, Resource::of_review(review));
+        }
+        let place = |group: &Group| {
+            let place = OWN_GROUPS.iter().position(|own| *own == group.name);
+            place.unwrap_or(OWN_GROUPS.len())
+        };
+        groups.sort_by(|left, right| (place(left), &left.name).cmp(&(place(right), &right.name)));
         for group in &mut groups {
             group.versions.sort_by(|left, right| compare_versions(&right.name, &left.name));
             for version in &mut group.versions {
@@ -72,6 +86,20 @@ impl Group {
             }
         }
         groups
+    }
+
+    fn add(groups: &mut Vec<Self>, group: &str, version: &str, resource: Resource) {
+        let group = entry(
+            groups,
+            |known| known.name == group,
+            || Group { name: group.to_owned(), versions: Vec::new() },
+        );
+        let version = entry(
+            &mut group.versions,
+            |known| known.name == version,
+            || GroupVersion { name: version.to_owned(), resources: Vec::new() },
+        );
+        version.resources.push(resource);
     }
 }
 
@@ -86,21 +114,49 @@ fn entry<T>(all: &mut Vec<T>, fits: impl Fn(&T) -> bool, new: impl FnOnce() -> T
 }
 
 impl Resource {
-    fn of(version: &CrdVersion) -> Self {
-        let definition = version.definition();
-        let is_terminating = definition.is_terminating();
+    fn of(served: &Served, version: &CrdVersion) -> Self {
+        let definition = &served.definition;
+        let verbs: &[&str] = match () {
+            () if served.is_native => &OWN_VERBS,
+            () if definition.is_terminating() => &LAST_VERBS,
+            () => &VERBS,
+        };
         let stored_in = definition.versions().find(|other| other.is_storage() && other.is_served());
         Resource {
             names: definition.names().clone(),
             is_namespaced: definition.scope() == Scope::Namespaced,
             has_status: version.has_status_subresource(),
             has_scale: version.has_scale_subresource(),
-            verbs: if is_terminating { &LAST_VERBS } else { &VERBS },
+            verbs,
             storage_version_hash: stored_in.map(|stored_in| {
-                hash(&format!("{}/{}", stored_in.api_version(), definition.kind()))
+                storage_version_hash(definition.group(), stored_in.name(), definition.kind())
             }),
         }
     }
+
+    fn of_review(review: &ReviewKind) -> Self {
+        let mut names = Names::default();
+        review.plural.clone_into(&mut names.plural);
+        review.kind.clone_into(&mut names.kind);
+        names.singular = review.kind.to_lowercase();
+        Resource {
+            names,
+            is_namespaced: review.is_namespaced,
+            has_status: false,
+            has_scale: false,
+            verbs: &REVIEW_VERBS,
+            storage_version_hash: None,
+        }
+    }
+}
+
+fn storage_version_hash(group: &str, version: &str, kind: &str) -> String {
+    hash(&match (group, kind) {
+        // A server still names what it stored these kinds as at first.
+        ("apiextensions.k8s.io", _) => format!("{group}/v1beta1/{kind}"),
+        ("events.k8s.io", "Event") => format!("/v1/{kind}"),
+        _ => format!("{group}/{version}/{kind}"),
+    })
 }
 
 fn hash(text: &str) -> String {
@@ -110,9 +166,14 @@ fn hash(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    /// DT-04 (measured).
+    use super::storage_version_hash as hash;
+
+    /// DT-04, DT-06 (measured).
     #[test]
     fn storage_versions_have_a_hash() {
-        assert_eq!(super::hash("example.com/v1/Foo"), "4XyhoHMtUhg=");
+        assert_eq!(hash("example.com", "v1", "Foo"), "4XyhoHMtUhg=");
+        let definitions = hash("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
+        assert_eq!(definitions, "jfWCUB31mvA=");
+        assert_eq!(hash("", "v1", "Namespace"), "Q3oi5N2YM8M=");
     }
 }

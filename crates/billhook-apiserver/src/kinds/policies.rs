@@ -71,6 +71,10 @@ impl Strategy for PolicyStrategy {
 
     fn mark(&self, _: &mut Value, _: &str) {}
 
+    fn merge_keys(&self) -> &[(&str, &str)] {
+        &[("spec.matchConditions", "name"), ("spec.variables", "name")]
+    }
+
     fn is_kept(&self, _: &Value) -> bool {
         false
     }

@@ -6,6 +6,7 @@ use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
 use billhook_apimachinery::record::to_value;
+use billhook_apimachinery::value::{DeepValue, json_type};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
@@ -23,6 +24,7 @@ enum Kind {
     Namespace,
     ConfigMap,
     Secret,
+    ServiceAccount,
     WebhookConfiguration,
     /// One whose schema says it all.
     Plain,
@@ -34,6 +36,7 @@ impl KindStrategy {
             "Namespace" => Kind::Namespace,
             "ConfigMap" => Kind::ConfigMap,
             "Secret" => Kind::Secret,
+            "ServiceAccount" => Kind::ServiceAccount,
             "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration" => {
                 Kind::WebhookConfiguration
             }
@@ -46,10 +49,10 @@ impl KindStrategy {
 impl Strategy for KindStrategy {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
         match self.kind {
-            Kind::Secret => merge_string_data(object),
+            Kind::Secret => merge_string_data(object)?,
             Kind::Namespace => complete_namespace(object),
             Kind::WebhookConfiguration => return complete_webhooks(object),
-            Kind::ConfigMap | Kind::Plain => {}
+            Kind::ConfigMap | Kind::ServiceAccount | Kind::Plain => {}
         }
         Ok(Vec::new())
     }
@@ -82,7 +85,7 @@ impl Strategy for KindStrategy {
                     return Findings::new(check.errors, Vec::new());
                 }
             }
-            Kind::Namespace | Kind::Plain => {}
+            Kind::Namespace | Kind::ServiceAccount | Kind::Plain => {}
         }
         if let Some(old) = old {
             if self.kind == Kind::Secret {
@@ -100,6 +103,17 @@ impl Strategy for KindStrategy {
     fn mark(&self, object: &mut Value, now: &str) {
         set(object, "metadata", "deletionTimestamp", now);
         set(object, "status", "phase", "Terminating");
+    }
+
+    fn merge_keys(&self) -> &[(&str, &str)] {
+        match self.kind {
+            Kind::Namespace => &[("status.conditions", "type")],
+            Kind::ServiceAccount => &[("secrets", "name")],
+            Kind::WebhookConfiguration => {
+                &[("webhooks", "name"), ("webhooks.matchConditions", "name")]
+            }
+            Kind::ConfigMap | Kind::Secret | Kind::Plain => &[],
+        }
     }
 
     fn is_kept(&self, object: &Value) -> bool {
@@ -151,22 +165,34 @@ fn complete_webhooks(object: &mut Value) -> Result<Vec<String>, String> {
 }
 
 /// Moves the texts of a secret to its data, where they are encoded.
-fn merge_string_data(object: &mut Value) {
-    let Value::Object(members) = object else { return };
-    let Some(Value::Object(texts)) = members.remove("stringData") else { return };
+fn merge_string_data(object: &mut Value) -> Result<(), String> {
+    let wrong = |value: &Value, type_: &str| {
+        let found = json_type(value);
+        format!(
+            "json: cannot unmarshal {found} into Go struct field Secret.stringData of type {type_}"
+        )
+    };
+    let Value::Object(members) = object else { return Ok(()) };
+    let texts = match members.remove("stringData") {
+        None | Some(Value::Null) => return Ok(()),
+        Some(Value::Object(texts)) => texts,
+        Some(other) => return Err(wrong(&DeepValue::from(other), "map[string]string")),
+    };
     if texts.is_empty() {
-        return;
+        return Ok(());
     }
     let data = members.entry("data").or_insert_with(|| Value::Object(Map::new()));
     if data.is_null() {
         *data = Value::Object(Map::new());
     }
     if let Value::Object(data) = data {
-        for (name, text) in texts {
-            let text = text.as_str().unwrap_or_default();
+        for (name, value) in texts {
+            let value = DeepValue::from(value);
+            let text = value.as_str().ok_or_else(|| wrong(&value, "string"))?;
             data.insert(name, base64::encode(text.as_bytes()).into());
         }
     }
+    Ok(())
 }
 
 /// Checks the keys of data.

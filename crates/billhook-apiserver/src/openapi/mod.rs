@@ -6,6 +6,7 @@ mod v2;
 mod weaken;
 
 use std::sync::OnceLock;
+use std::time::{Duration, SystemTime};
 
 use billhook::{CrdVersion, DeepValue};
 use billhook_apimachinery::print::compact_json;
@@ -23,8 +24,8 @@ const COMMON: &str = include_str!("common.json");
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.";
 
-/// How long a document of a known hash can be kept, in seconds.
-const YEAR: u32 = 365 * 24 * 3600;
+/// How long a document of a known hash can be kept.
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 fn common() -> &'static Value {
     static READ: OnceLock<Value> = OnceLock::new();
@@ -119,7 +120,8 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
     }
     let mut response = tagged(request, &hash, document.to_owned());
     if wanted.is_some() {
-        set(&mut response, header::CACHE_CONTROL, &format!("public, immutable, max-age={YEAR}"));
+        set(&mut response, header::CACHE_CONTROL, "public, immutable");
+        set(&mut response, header::EXPIRES, &httpdate::fmt_http_date(SystemTime::now() + YEAR));
     }
     response
 }
@@ -127,7 +129,9 @@ fn answer(request: &Request, path: &str, document: &str) -> Response {
 /// Answers with a document of a hash, unless the client has it already.
 fn tagged(request: &Request, hash: &str, document: String) -> Response {
     let tag = format!("\"{hash}\"");
-    let mut response = if request.header("if-none-match") == tag {
+    let known = request.header("if-none-match").split(',').map(str::trim);
+    let mut known = known.map(|known| known.strip_prefix("W/").unwrap_or(known));
+    let mut response = if known.any(|known| known == tag || known == "*") {
         empty(StatusCode::NOT_MODIFIED)
     } else {
         json_response(document)

@@ -140,6 +140,11 @@ pub(crate) fn prefers_protobuf(header: &str) -> bool {
         .is_some_and(Clause::is_protobuf)
 }
 
+/// Whether a clause names a type that there is, in whatever form.
+pub(crate) fn names_media_type(header: &str) -> bool {
+    clauses(header).iter().any(|clause| clause.is_protobuf() || clause.media_type().is_some())
+}
+
 /// Chooses the type of aggregated discovery; `None` if no clause asks for it (DT-20).
 pub(crate) fn aggregated_discovery(header: &str) -> Option<Accepted> {
     let wanted = [("as", "APIGroupDiscoveryList"), ("g", "apidiscovery.k8s.io"), ("v", "v2")];

@@ -14,8 +14,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 
 pub(crate) use self::accept::{
-    Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, negotiate,
-    negotiate_plain, prefers_protobuf,
+    Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, names_media_type,
+    negotiate, negotiate_plain, prefers_protobuf,
 };
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};

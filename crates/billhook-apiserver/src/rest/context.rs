@@ -11,7 +11,7 @@ use http::StatusCode;
 use serde_json::Value;
 
 use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
-use crate::definitions::{group_of, settle};
+use crate::definitions::{group_of, settle_or_begin};
 use crate::kinds::{check_namespace, check_types, is_terminating, settle_namespace};
 use crate::request::{Request, ResourcePath};
 use crate::response::{FailureForm, Form, Response};
@@ -39,7 +39,8 @@ pub(crate) struct Context<'r> {
 impl Context<'_> {
     /// Answers with an object, in the form that the client asks for.
     pub(crate) fn object(&self, code: StatusCode, object: &Value) -> Result<Response, Status> {
-        Ok(self.form.json(code, &self.view.object(object)?))
+        let text = self.view.object(object, self.resource.is_native)?;
+        Ok(self.form.json(code, &text))
     }
 
     pub(crate) fn storage(&self) -> &dyn Storage {
@@ -98,7 +99,7 @@ impl Context<'_> {
             check_types(self.server, policy).await;
         }
         if let Some(group) = self.unsettled(&outcome) {
-            settle(self.server, group).await;
+            settle_or_begin(self.server, group).await;
         }
         if let Some(namespace) = self.unsettled_namespace(&outcome) {
             settle_namespace(self.server, namespace).await;
@@ -150,6 +151,11 @@ impl Context<'_> {
         };
         let name = self.path.name.as_deref().unwrap_or_default();
         check_namespace(self.server, &self.resource_name(), name, namespace)
+    }
+
+    /// Fails if a server could not list or watch the objects yet.
+    pub(crate) fn check_cache(&self) -> Result<(), Status> {
+        if self.server.settles_like_a_server { self.resource.check_cache() } else { Ok(()) }
     }
 
     /// Reads a stored object in the version of the request (RP-50).

@@ -26,14 +26,16 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 /// `GET` of a collection.
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::read(context)?;
+    context.check_cache()?;
+    let unlisted = |status| context.resource.unlisted(&context.version, status);
     if context.shows_text() && page.selectors.is_everything() {
-        let (items, metadata) = page.texts(context).await?;
+        let (items, metadata) = page.texts(context).await.map_err(unlisted)?;
         let api_version = &context.version.api_version();
         let kind = &context.resource.definition.names().list_kind;
         let text = list_json(api_version, kind, &metadata, items);
         return Ok(context.form.json(StatusCode::OK, &text));
     }
-    let (items, metadata) = page.list(context).await?;
+    let (items, metadata) = page.list(context).await.map_err(unlisted)?;
     list_answer(context, &items, &metadata)
 }
 

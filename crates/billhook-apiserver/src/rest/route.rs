@@ -10,8 +10,10 @@ use http::HeaderValue;
 use super::context::Context;
 use super::{delete, list, read, watch, write};
 use crate::catalog::DEFINITIONS;
-use crate::request::{Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, negotiate};
-use crate::response::{FailureForm, Form, Response, not_allowed, plain_not_found};
+use crate::request::{
+    Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, names_media_type, negotiate,
+};
+use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
 use crate::users::user_of;
@@ -20,9 +22,13 @@ use crate::view::View;
 /// Answers a request for objects.
 pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let Some(path) = ResourcePath::parse(&request.path) else { return plain_not_found() };
-    let Some(resource) = server.catalog().find(&path.group, &path.resource) else {
-        return plain_not_found();
+    let failure_form = FailureForm::of(request);
+    let catalog = server.catalog();
+    let not_found = || match catalog.is_own(&path.group, Some(&path.version)) {
+        true => failure_form.status(&not_served()),
+        false => plain_not_found(),
     };
+    let Some(resource) = catalog.find(&path.group, &path.resource) else { return not_found() };
     let verb = path.verb(&request.method, &request.query);
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;
     let fits = match path.namespace {
@@ -30,14 +36,16 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         None => !is_namespaced || matches!(verb, Verb::List | Verb::Watch),
     };
     let version = resource.definition.version(&path.version).filter(|version| version.is_served());
-    let Some(version) = version.filter(|_| fits) else { return plain_not_found() };
+    let Some(version) = version.filter(|_| fits) else {
+        let is_listed = resource.is_native && path.namespace.is_none() && path.name.is_none();
+        return if is_listed { failure_form.status(&not_allowed()) } else { not_found() };
+    };
 
     let accept = request.header("accept");
     let accepted = negotiate(accept);
-    let failure_form = FailureForm::of(request);
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
-        _ if resource.definition.name() == DEFINITIONS => Columns::native(),
+        _ if resource.definition.name() == DEFINITIONS => Columns::of_definitions(),
         _ => Columns::of_version(&version),
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
@@ -84,14 +92,17 @@ async fn verbs(
     };
     if !has_subresource {
         return Err(match context.resource.is_native {
-            true => Status::resource_not_found(),
+            true => not_served(),
             false => Status::not_found(&resource, name),
         });
     }
     let is_main = context.path.subresource.is_empty();
     let is_offered = match verb {
-        Verb::Get | Verb::Update | Verb::Patch => true,
         Verb::Proxy | Verb::Unknown => false,
+        // Where paths are declared with their methods, a name belongs to some of them.
+        Verb::Update | Verb::Patch if context.resource.is_native => context.path.name.is_some(),
+        Verb::Create if context.resource.is_native => context.path.name.is_none(),
+        Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };
     if !is_offered {
@@ -112,7 +123,7 @@ async fn verbs(
         context.name()?;
     }
     if accepted.is_none() {
-        return Err(Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE));
+        return Err(not_acceptable(context));
     }
     match verb {
         Verb::Get => read::get(context).await,
@@ -125,4 +136,17 @@ async fn verbs(
         Verb::DeleteCollection => delete::delete_collection(context).await,
         Verb::Proxy | Verb::Unknown => Err(Status::resource_not_found()),
     }
+}
+
+/// The failure of a client that takes nothing that there is (RE-11, LC-02).
+fn not_acceptable(context: &Context<'_>) -> Status {
+    let is_known = names_media_type(context.request.header("accept"));
+    if !context.resource.is_native || is_known {
+        return Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
+    }
+    let message = "406: Not Acceptable\n\nAvailable representations: application/json, \
+                   application/yaml, application/vnd.kubernetes.protobuf";
+    let mut status = Status::failure(406, "NotAcceptable", message);
+    status.details = Some(Box::default());
+    status
 }

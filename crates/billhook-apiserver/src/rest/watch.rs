@@ -48,6 +48,7 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
         return Err(Status::failure(406, "NotAcceptable", NOT_STREAMABLE));
     }
     context.view.check()?;
+    context.check_cache()?;
     let duration = match u64::try_from(seconds) {
         Ok(seconds) if seconds > 0 => Duration::from_secs(seconds),
         _ => DEFAULT_DURATION,

@@ -14,12 +14,15 @@ use crate::write_path::stored_object;
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";
 const MERGE_PATCH: &str = "application/merge-patch+json";
-/// Of the server's own kinds only; lists are replaced (LC-02).
+/// Of the server's own kinds only (LC-02).
 const STRATEGIC_PATCH: &str = "application/strategic-merge-patch+json";
 const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
+    if context.server.settles_like_a_server {
+        tokio::time::sleep(context.resource.holds_back()).await;
+    }
     check_body_type(context.request)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
     context.check_namespace()?;
@@ -52,6 +55,7 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
     let (version, body) = (context.version.name(), &context.request.body);
     let request = match patch_type(context.request) {
         JSON_PATCH => ObjectRequest::json_patch(version, body, &[]),
+        STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, body, &[]),
         _ => ObjectRequest::merge_patch(version, body, &[]),
     };
     write(context, on_stored(context, request)?, &options, StatusCode::OK).await

@@ -27,26 +27,50 @@ use crate::users::user_of;
 const AUTHORIZATION: &str = "authorization.k8s.io";
 const AUTHENTICATION: &str = "authentication.k8s.io";
 
+/// The version of all reviews.
+pub(crate) const REVIEW_VERSION: &str = "v1";
+
+/// A kind of reviews.
+pub(crate) struct ReviewKind {
+    pub(crate) group: &'static str,
+    pub(crate) plural: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) is_namespaced: bool,
+}
+
+/// All kinds of reviews.
+pub(crate) const REVIEW_KINDS: [ReviewKind; 5] = [
+    ReviewKind::new(AUTHENTICATION, "selfsubjectreviews", "SelfSubjectReview"),
+    ReviewKind {
+        is_namespaced: true,
+        ..ReviewKind::new(AUTHORIZATION, "localsubjectaccessreviews", "LocalSubjectAccessReview")
+    },
+    ReviewKind::new(AUTHORIZATION, "selfsubjectaccessreviews", "SelfSubjectAccessReview"),
+    ReviewKind::new(AUTHORIZATION, "selfsubjectrulesreviews", "SelfSubjectRulesReview"),
+    ReviewKind::new(AUTHORIZATION, "subjectaccessreviews", "SubjectAccessReview"),
+];
+
+impl ReviewKind {
+    const fn new(group: &'static str, plural: &'static str, kind: &'static str) -> Self {
+        ReviewKind { group, plural, kind, is_namespaced: false }
+    }
+
+    /// The kind of reviews that a path is for.
+    fn of_path(parts: &[&str]) -> Option<&'static Self> {
+        let (group, plural, is_namespaced) = match parts {
+            ["apis", group, REVIEW_VERSION, plural] => (group, plural, false),
+            ["apis", group, REVIEW_VERSION, "namespaces", _, plural] => (group, plural, true),
+            _ => return None,
+        };
+        REVIEW_KINDS.iter().find(|review| {
+            (review.group, review.plural, review.is_namespaced) == (*group, *plural, is_namespaced)
+        })
+    }
+}
+
 /// Answers a review; `None` if the path is not that of one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
-    let (group, kind) = match parts {
-        ["apis", AUTHORIZATION, "v1", "selfsubjectaccessreviews"] => {
-            (AUTHORIZATION, "SelfSubjectAccessReview")
-        }
-        ["apis", AUTHORIZATION, "v1", "subjectaccessreviews"] => {
-            (AUTHORIZATION, "SubjectAccessReview")
-        }
-        ["apis", AUTHORIZATION, "v1", "namespaces", _, "localsubjectaccessreviews"] => {
-            (AUTHORIZATION, "LocalSubjectAccessReview")
-        }
-        ["apis", AUTHORIZATION, "v1", "selfsubjectrulesreviews"] => {
-            (AUTHORIZATION, "SelfSubjectRulesReview")
-        }
-        ["apis", AUTHENTICATION, "v1", "selfsubjectreviews"] => {
-            (AUTHENTICATION, "SelfSubjectReview")
-        }
-        _ => return None,
-    };
+    let ReviewKind { group, kind, .. } = ReviewKind::of_path(parts)?;
     let Some(accepted) = negotiate_plain(request.header("accept")) else {
         let status = Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
         return Some(Form::fallback().status(&status));

@@ -24,9 +24,14 @@ const AGE: &str = "CreationTimestamp is a timestamp representing the server time
     \n\nPopulated by the system. Read-only. Null for lists. More info: \
     https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#metadata";
 
-/// The columns of a table, after that of the name.
+/// The columns of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Columns(Vec<TableColumn>);
+pub(crate) struct Columns {
+    /// Those after that of the name.
+    columns: Vec<TableColumn>,
+    /// The rows of a table without objects.
+    no_rows: &'static str,
+}
 
 #[derive(Clone, Debug)]
 struct TableColumn {
@@ -45,20 +50,20 @@ impl Columns {
     pub(crate) fn of_version(version: &CrdVersion) -> Self {
         let declared = version.additional_printer_columns();
         if declared.is_empty() {
-            return Columns(age_column().into_iter().collect());
+            return Columns::new(age_column());
         }
         // A path that cannot be read hides its column and those after it (DT-65).
-        Columns(declared.iter().map_while(TableColumn::of).collect())
+        Columns::new(declared.iter().map_while(TableColumn::of))
     }
 
-    /// The columns of the server's own kinds (DT-69).
-    pub(crate) fn native() -> Self {
-        let mut columns: Vec<TableColumn> = age_column().into_iter().collect();
-        for column in &mut columns {
-            "Created At".clone_into(&mut column.name);
-            column.is_as_written = true;
-        }
-        Columns(columns)
+    /// The columns of definitions (DT-69).
+    pub(crate) fn of_definitions() -> Self {
+        let created = age_column().map(|age| TableColumn {
+            name: "Created At".to_owned(),
+            is_as_written: true,
+            ..age
+        });
+        Columns { no_rows: "null", ..Columns::new(created) }
     }
 
     /// The columns of a scale (DT-69).
@@ -68,7 +73,16 @@ impl Columns {
         };
         let desired = number("Desired", ".spec.replicas", "Number of desired replicas");
         let available = number("Available", ".status.replicas", "Number of actual replicas");
-        Columns(desired.into_iter().chain(available).chain(age_column()).collect())
+        Columns::new(desired.into_iter().chain(available).chain(age_column()))
+    }
+
+    fn new(columns: impl IntoIterator<Item = TableColumn>) -> Self {
+        Columns { columns: columns.into_iter().collect(), no_rows: "[]" }
+    }
+
+    /// Prints the rows of a table without objects.
+    pub(crate) fn no_rows(&self) -> &'static str {
+        self.no_rows
     }
 
     /// Prints the definitions of the columns.
@@ -77,7 +91,7 @@ impl Columns {
             r#"[{{"name":"Name","type":"string","format":"name","description":{},"priority":0}}"#,
             quoted(NAME)
         );
-        for column in &self.0 {
+        for column in &self.columns {
             out.push_str(&format!(
                 r#",{{"name":{},"type":{},"format":{},"description":{},"priority":{}}}"#,
                 quoted(&column.name),
@@ -94,7 +108,7 @@ impl Columns {
     pub(crate) fn cells(&self, object: &Value, now: Time) -> String {
         let metadata = object.get("metadata").unwrap_or(&Value::Null);
         let mut out = format!("[{}", quoted(text(metadata, "name")));
-        for column in &self.0 {
+        for column in &self.columns {
             out.push(',');
             let type_ = if column.is_as_written { "string" } else { &column.type_ };
             out.push_str(&cell(type_, column.path.first(object), now));

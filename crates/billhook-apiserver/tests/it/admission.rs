@@ -199,3 +199,32 @@ async fn webhooks_see_the_kinds_of_the_server_too() {
     let created = post(&server, "/api/v1/namespaces/default/configmaps", &object).await;
     assert_eq!((created.code, text(&created.json(), "/data/by")), (201, "ConfigMap".to_owned()));
 }
+
+/// What a webhook makes of an object of the server's own kinds is read again as its type.
+#[tokio::test]
+async fn own_kinds_are_read_again_after_webhooks() {
+    let filler = |request: &AdmissionRequest| {
+        let value = match request.name.as_str() {
+            "wrong" => json!(7),
+            _ => json!({"key": "value"}),
+        };
+        AdmissionResponse::allow(request).patch(&json!([
+            {"op": "add", "path": "/stringData", "value": value},
+            {"op": "add", "path": "/nonsense", "value": 1},
+        ]))
+    };
+    let server = Server::builder().admission_service("shop", "filler", filler).build();
+    let only_secrets = json!({"rules": [{"operations": ["CREATE"], "apiGroups": [""],
+        "apiVersions": ["v1"], "resources": ["secrets"]}]});
+    assert_eq!(configure(&server, "Mutating", "filler", &only_secrets).await.code, 201);
+    let secrets = "/api/v1/namespaces/default/secrets";
+    let secret =
+        |name: &str| json!({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}});
+    let created = post(&server, secrets, &secret("a")).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let created = created.json();
+    assert_eq!(created["data"], json!({"key": "dmFsdWU="}));
+    assert_eq!((created.get("stringData"), created.get("nonsense")), (None, None));
+    let refused = post(&server, secrets, &secret("wrong")).await;
+    assert_ne!(refused.code, 201, "{}", refused.text);
+}

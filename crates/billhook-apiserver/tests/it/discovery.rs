@@ -102,3 +102,51 @@ async fn version_and_health_are_told() {
          healthz check passed\n",
     );
 }
+
+/// DT-02, DT-06, DT-07: the server's own groups come first, and their resources have verbs in
+/// another order.
+#[tokio::test]
+async fn own_groups_come_first() {
+    let server = server();
+    let groups = get(&server, "/apis").await.json();
+    let names: Vec<&Value> =
+        groups["groups"].as_array().unwrap().iter().map(|group| &group["name"]).collect();
+    assert_eq!(
+        names,
+        [
+            "events.k8s.io",
+            "authentication.k8s.io",
+            "authorization.k8s.io",
+            "admissionregistration.k8s.io",
+            "apiextensions.k8s.io",
+            "coordination.k8s.io",
+            "example.com",
+        ],
+    );
+    assert_eq!(
+        get(&server, "/apis/apiextensions.k8s.io/v1").await.text,
+        "{\"kind\":\"APIResourceList\",\"apiVersion\":\"v1\",\"groupVersion\":\
+         \"apiextensions.k8s.io/v1\",\"resources\":[{\"name\":\"customresourcedefinitions\",\
+         \"singularName\":\"customresourcedefinition\",\"namespaced\":false,\"kind\":\
+         \"CustomResourceDefinition\",\"verbs\":[\"create\",\"delete\",\"deletecollection\",\
+         \"get\",\"list\",\"patch\",\"update\",\"watch\"],\"shortNames\":[\"crd\",\"crds\"],\
+         \"categories\":[\"api-extensions\"],\"storageVersionHash\":\"jfWCUB31mvA=\"},\
+         {\"name\":\"customresourcedefinitions/status\",\"singularName\":\"\",\"namespaced\":\
+         false,\"kind\":\"CustomResourceDefinition\",\"verbs\":[\"get\",\"patch\",\"update\"]}]}\n",
+    );
+    let reviews = get(&server, "/apis/authorization.k8s.io/v1").await.json();
+    assert_eq!(
+        reviews["resources"][0],
+        json!({"name": "localsubjectaccessreviews", "singularName": "localsubjectaccessreview",
+            "namespaced": true, "kind": "LocalSubjectAccessReview", "verbs": ["create"]}),
+    );
+    let core = get(&server, "/api/v1").await.json();
+    assert_eq!((core.get("apiVersion"), &core["groupVersion"]), (None, &json!("v1")));
+    let host = [("host", "127.0.0.1:1")];
+    let versions = call(&server, Method::GET, "/api", &host, "").await.text;
+    assert_eq!(
+        versions,
+        "{\"kind\":\"APIVersions\",\"versions\":[\"v1\"],\"serverAddressByClientCIDRs\":\
+         [{\"clientCIDR\":\"0.0.0.0/0\",\"serverAddress\":\"127.0.0.1:1\"}]}\n",
+    );
+}

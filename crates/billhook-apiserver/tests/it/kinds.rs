@@ -123,3 +123,52 @@ async fn webhook_configurations_are_validated() {
         refused.message()
     );
 }
+
+/// LC-02: strategic merge patches know webhooks by their names, as `kubectl apply` sends them.
+#[tokio::test]
+async fn strategic_patches_merge_lists_by_key() {
+    let server = Server::builder().build();
+    let configurations = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let webhook = |name: &str| {
+        json!({"name": name, "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": {"url": "https://example.com"}})
+    };
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "a"},
+        "webhooks": [webhook("a.example.com"), webhook("b.example.com")]});
+    assert_eq!(post(&server, configurations, &configuration).await.code, 201);
+    let patch = json!({
+        "$setElementOrder/webhooks": [{"name": "c.example.com"}, {"name": "a.example.com"}],
+        "webhooks": [{"name": "a.example.com", "timeoutSeconds": 3}, webhook("c.example.com"),
+            {"$patch": "delete", "name": "b.example.com"}]});
+    let strategic = [("content-type", "application/strategic-merge-patch+json")];
+    let path = format!("{configurations}/a?fieldValidation=Strict");
+    let patched = call(&server, Method::PATCH, &path, &strategic, &patch.to_string()).await;
+    assert_eq!(patched.code, 200, "{}", patched.text);
+    let patched = patched.json();
+    let names: Vec<_> = patched["webhooks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|webhook| (text(webhook, "/name"), webhook["timeoutSeconds"].clone()))
+        .collect();
+    let expected = [("c.example.com", 10), ("a.example.com", 3)];
+    assert_eq!(names, expected.map(|(name, seconds)| (name.to_owned(), json!(seconds))));
+}
+
+#[tokio::test]
+async fn events_are_selected_by_what_they_are_about() {
+    let server = Server::builder().build();
+    let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "a"},
+        "involvedObject": {"kind": "Foo", "apiVersion": "example.com/v1", "name": "x",
+            "namespace": "default"}});
+    assert_eq!(post(&server, "/api/v1/namespaces/default/events", &event).await.code, 201);
+    for (kind, count) in [("Foo", 1), ("Bar", 0)] {
+        let path = format!(
+            "/api/v1/events?fieldSelector=involvedObject.kind%3D{kind},\
+             involvedObject.apiVersion%3Dexample.com%2Fv1,involvedObject.name%3Dx"
+        );
+        let found = get(&server, &path).await.json();
+        assert_eq!(found["items"].as_array().map(Vec::len), Some(count), "{found}");
+    }
+}

@@ -17,6 +17,7 @@ mod conversion;
 mod definitions;
 mod discovery;
 mod kinds;
+mod lifecycle;
 mod openapi;
 mod policies;
 mod rest;

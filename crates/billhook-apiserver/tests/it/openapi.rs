@@ -22,7 +22,11 @@ async fn documents_have_a_hash() {
     assert_eq!(document.code, 200);
     let tag = document.headers["etag"].to_str().unwrap();
     assert_eq!(url, format!("{DOCUMENT}?hash={}", tag.trim_matches('"')));
-    assert!(document.headers["cache-control"].to_str().unwrap().contains("immutable"));
+    assert_eq!(document.headers["cache-control"], "public, immutable");
+    assert!(document.headers["expires"].to_str().unwrap().ends_with(" GMT"));
+    let several = format!("\"other\", W/{tag}");
+    let several = [("if-none-match", several.as_str())];
+    assert_eq!(call(&server, Method::GET, url, &several, "").await.code, 304);
     let old = get(&server, &format!("{DOCUMENT}?hash=OLD")).await;
     assert_eq!((old.code, old.headers["location"].to_str().unwrap()), (301, url));
     let known = [("if-none-match", tag)];

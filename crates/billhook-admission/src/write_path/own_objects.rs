@@ -1,0 +1,65 @@
+//! The objects of a resource with rules of its own, as the chain knows them: what is made of one on
+//! its way is read again, as its type.
+
+use std::sync::Arc;
+
+use billhook::apply::MergeSchema;
+use billhook::{CustomResourceDefinition, DecodeOptions};
+use billhook_apimachinery::GroupVersionKind;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde_json::Value;
+
+use super::strategy::Strategy;
+use crate::futures::BoxFuture;
+use crate::object_model::{CustomResources, ObjectModel, ObjectModelError};
+
+/// Objects that a strategy reads.
+pub(super) struct OwnObjects {
+    pub(super) definition: CustomResourceDefinition,
+    pub(super) model: CustomResources,
+    pub(super) strategy: Arc<dyn Strategy>,
+}
+
+impl OwnObjects {
+    fn read(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), ObjectModelError> {
+        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
+        let Some(version) = self.definition.version(&kind.version).filter(|_| is_own) else {
+            return Ok(());
+        };
+        version
+            .convert_value(object, &DecodeOptions::default())
+            .map_err(|error| ObjectModelError::from(error.to_string()))?;
+        self.model.apply_defaults(object, kind)?;
+        self.strategy.read(object).map(drop).map_err(ObjectModelError::from)
+    }
+}
+
+impl ObjectModel for OwnObjects {
+    fn convert<'a>(
+        &'a self,
+        object: &'a Value,
+        to: &'a GroupVersionKind,
+    ) -> BoxFuture<'a, Result<DeepValue, ObjectModelError>> {
+        self.model.convert(object, to)
+    }
+
+    fn apply_defaults(
+        &self,
+        object: &mut Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        self.read(object, kind)
+    }
+
+    fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
+        self.model.merge_schema(kind)
+    }
+
+    fn check_readable(
+        &self,
+        object: &Value,
+        kind: &GroupVersionKind,
+    ) -> Result<(), ObjectModelError> {
+        self.read(&mut DeepValue::from(deep_clone(object)), kind)
+    }
+}
