@@ -200,7 +200,7 @@ async fn webhooks_see_the_kinds_of_the_server_too() {
     assert_eq!((created.code, text(&created.json(), "/data/by")), (201, "ConfigMap".to_owned()));
 }
 
-/// What a webhook makes of an object of the server's own kinds is read again as its type.
+/// An object of the server's own kinds is read again as its type after webhooks.
 #[tokio::test]
 async fn own_kinds_are_read_again_after_webhooks() {
     let filler = |request: &AdmissionRequest| {
