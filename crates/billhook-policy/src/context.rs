@@ -1,6 +1,7 @@
 //! The surroundings that policies are evaluated in.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use billhook::webhook::{EquivalentResources, Namespaces, UserAuthorizer};
 use billhook_apimachinery::GroupVersionKind;
@@ -9,6 +10,7 @@ use billhook_apply::MergeSchema;
 use serde_json::Value;
 
 use crate::cluster::PolicyCluster;
+use crate::observer::PolicyObserver;
 
 /// The objects of requests: their versions, defaults and types. New methods will have defaults.
 pub trait PolicyObjects {
@@ -58,6 +60,8 @@ pub struct PolicyContext<'c> {
     pub cluster: &'c dyn PolicyCluster,
     /// Decides what users may do; without it, expressions that ask are errors.
     pub authorizer: Option<&'c Arc<dyn UserAuthorizer>>,
+    /// Watches the evaluation.
+    pub observer: Option<&'c dyn PolicyObserver>,
 }
 
 impl<'c> PolicyContext<'c> {
@@ -68,7 +72,14 @@ impl<'c> PolicyContext<'c> {
         objects: &'c dyn PolicyObjects,
         cluster: &'c dyn PolicyCluster,
     ) -> Self {
-        PolicyContext { namespaces, equivalents, objects, cluster, authorizer: None }
+        PolicyContext {
+            namespaces,
+            equivalents,
+            objects,
+            cluster,
+            authorizer: None,
+            observer: None,
+        }
     }
 
     /// Returns the context with an authorizer.
@@ -76,5 +87,20 @@ impl<'c> PolicyContext<'c> {
     pub fn authorizer(mut self, authorizer: &'c Arc<dyn UserAuthorizer>) -> Self {
         self.authorizer = Some(authorizer);
         self
+    }
+
+    /// Returns the context with an observer.
+    #[must_use]
+    pub fn observer(mut self, observer: &'c dyn PolicyObserver) -> Self {
+        self.observer = Some(observer);
+        self
+    }
+
+    /// Does something and returns how long it took; nothing if nobody watches.
+    pub(crate) fn timed<T>(&self, act: impl FnOnce() -> T) -> (T, Duration) {
+        let Some(observer) = self.observer else { return (act(), Duration::ZERO) };
+        let began = observer.now();
+        let done = act();
+        (done, observer.now().saturating_sub(began))
     }
 }

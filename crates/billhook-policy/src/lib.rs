@@ -17,6 +17,7 @@ mod document;
 mod explain;
 mod lints;
 mod mutating;
+mod observer;
 mod params;
 mod program;
 mod record;
@@ -37,6 +38,7 @@ pub use document::{
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use lints::{PolicyLint, lint_policies_together};
 pub use mutating::{MutationOutcome, PolicyReinvocation};
+pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};
 pub use record::{PolicyRecord, PolicyVerdict};
 pub use set::PolicySet;
 pub use type_check::PolicyTypes;

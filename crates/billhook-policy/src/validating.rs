@@ -1,6 +1,7 @@
 //! Evaluating the validating policies for a request (PO-50 to PO-62).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use billhook::webhook::{AdmissionAttributes, ConditionInput, Match, RequestVariables};
 use billhook_apimachinery::print::{compact_json, lossy};
@@ -10,6 +11,7 @@ use serde_json::Value as Json;
 
 use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
+use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
 use crate::program::{BUDGET, OutOfBudget, Pass};
 use crate::record::{PolicyRecord, PolicyVerdict};
@@ -190,33 +192,41 @@ impl Run {
         let Evaluation { policy, binding, .. } = evaluation;
         let input = evaluation.input();
         let shared = evaluation.shared;
-        let decisions = match Conditions::of(&policy.head, &input, &shared.conditions) {
-            Conditions::DoNotHold => {
-                self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
-                return;
-            }
-            Conditions::Failed(text) if !policy.head.fails_closed() => {
-                self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
-                return;
-            }
-            Conditions::Failed(text) => (vec![Decision::error(text, true)], Vec::new()),
-            Conditions::Hold => evaluation.decide(&input),
-        };
+        let decisions =
+            match Conditions::of(&policy.head, &input, &shared.conditions, shared.context) {
+                Conditions::DoNotHold => {
+                    self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
+                    return;
+                }
+                Conditions::Failed(text) if !policy.head.fails_closed() => {
+                    self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
+                    return;
+                }
+                Conditions::Failed(text) => (vec![Decision::error(text, true).timed()], Vec::new()),
+                Conditions::Hold => evaluation.decide(&input),
+            };
         let (decisions, annotations) = decisions;
-        for (index, decision) in decisions.into_iter().enumerate() {
+        for (index, (decision, took)) in decisions.into_iter().enumerate() {
             self.records.push(evaluation.record(Some(index), PolicyVerdict::from(&decision)));
-            let Decision::Deny { message, reason } = decision else { continue };
-            for action in &binding.actions {
-                self.act(action, evaluation, index, &message, reason.as_ref());
+            match decision {
+                Decision::Admit => {}
+                Decision::Ignored(error) => evaluation.note(PolicyEffect::Allow, &error, took),
+                Decision::Deny { message, reason } => {
+                    for action in &binding.actions {
+                        evaluation.note_action(action, &message, took);
+                        self.act(action, evaluation, index, &message, reason.as_ref());
+                    }
+                }
             }
         }
-        for (annotation, value) in annotations {
+        for (annotation, value, took) in annotations {
             match value {
                 Ok(value) => published.add(&annotation.key, value),
                 Err(message) if policy.head.fails_closed() => {
                     let verdict =
                         PolicyVerdict::Denied { message: message.clone(), reason: String::new() };
                     self.records.push(evaluation.record(None, verdict));
+                    evaluation.note(PolicyEffect::Deny, &message, took);
                     self.denials.push(evaluation.denial(message, None));
                 }
                 Err(_) => {}
@@ -269,8 +279,15 @@ struct Evaluation<'e> {
     shared: &'e Shared<'e>,
 }
 
-/// An annotation with its value, none if it is to be left out, or the text of its error.
-type Annotated<'e> = (&'e Annotation, Result<Option<String>, String>);
+/// An annotation with its value, none if it is to be left out, or the text of its error; and how
+/// long that took.
+type Annotated<'e> = (&'e Annotation, Result<Option<String>, String>, Duration);
+
+/// The result of a validation, or the text of its error, and how long that took.
+type Validated = (Result<bool, String>, Duration);
+
+/// A decision, and how long its validation took.
+type Timed = (Decision, Duration);
 
 impl<'e> Evaluation<'e> {
     fn input(&self) -> ConditionInput<'_> {
@@ -292,19 +309,37 @@ impl<'e> Evaluation<'e> {
         Denial { policy: policy.clone(), binding: Some(binding.clone()), message, reason }
     }
 
+    /// Tells who watches (PO-95).
+    fn note(&self, effect: PolicyEffect, message: &str, took: Duration) {
+        if let Some(observer) = self.shared.context.observer {
+            let (policy, binding) = (&*self.policy.head.name, &*self.binding.name);
+            let message = Some(message);
+            observer.checked(&PolicyCheck { policy, binding, effect, message, took });
+        }
+    }
+
+    fn note_action(&self, action: &str, message: &str, took: Duration) {
+        match action {
+            "Deny" => self.note(PolicyEffect::Deny, message, took),
+            "Warn" => self.note(PolicyEffect::Warn, message, took),
+            "Audit" => self.note(PolicyEffect::Audit, message, took),
+            _ => {}
+        }
+    }
+
     /// Returns the decisions and the annotations (PO-50).
-    fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Decision>, Vec<Annotated<'e>>) {
+    fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Timed>, Vec<Annotated<'e>>) {
         let fails_closed = self.policy.head.fails_closed();
         let known = self.shared.known(input);
-        let whole = |text: String| (vec![Decision::error(text, fails_closed)], Vec::new());
+        let whole = |text: String| (vec![Decision::error(text, fails_closed).timed()], Vec::new());
         let (decisions, left) = match self.validations(&known) {
             Ok((results, left)) => (results, left),
             Err(text) => return whole(text),
         };
         let messages = self.messages(&known, left);
         let validations = self.policy.validations.iter().zip(decisions).enumerate();
-        let decisions =
-            validations.map(|(index, (validation, result))| match (result, &messages) {
+        let decisions = validations.map(|(index, (validation, (result, took)))| {
+            let decision = match (result, &messages) {
                 (Err(text), _) => Decision::error(text, fails_closed),
                 (_, Err(text)) => {
                     Decision::error(format!("failed messageExpression: {text}"), fails_closed)
@@ -315,7 +350,9 @@ impl<'e> Evaluation<'e> {
                     let message = message.unwrap_or_else(|| written_message(validation));
                     Decision::Deny { message, reason: validation.reason.clone() }
                 }
-            });
+            };
+            (decision, took)
+        });
         let decisions = decisions.collect();
         match self.annotations(&known) {
             Ok(annotations) => (decisions, annotations),
@@ -323,11 +360,8 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Returns the results of all validations, and what is left of the budget.
-    fn validations(
-        &self,
-        known: &RequestVariables<'_>,
-    ) -> Result<(Vec<Result<bool, String>>, u64), String> {
+    /// Returns the results of all validations, each with its time, and what is left of the budget.
+    fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, true)?;
         let pass = Pass::new(variables, &activation);
@@ -337,17 +371,18 @@ impl<'e> Evaluation<'e> {
             let program = match &validation.program {
                 Ok(program) => program,
                 Err(text) => {
-                    results.push(Err(format!("compilation error: {text}")));
+                    results.push((Err(format!("compilation error: {text}")), Duration::ZERO));
                     continue;
                 }
             };
-            let evaluated =
-                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            let (evaluated, took) = self.shared.context.timed(|| pass.evaluate(program, left));
+            let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
             left = evaluated.left;
-            results.push(match evaluated.result {
+            let result = match evaluated.result {
                 Ok(value) => Ok(matches!(value, Value::Bool(true))),
                 Err(error) => Err(resulted_in(&validation.expression, &error)),
-            });
+            };
+            results.push((result, took));
         }
         Ok((results, left))
     }
@@ -400,12 +435,13 @@ impl<'e> Evaluation<'e> {
             let program = match &annotation.program {
                 Ok(program) => program,
                 Err(text) => {
-                    annotations.push((annotation, Err(format!("compilation error: {text}"))));
+                    let error = Err(format!("compilation error: {text}"));
+                    annotations.push((annotation, error, Duration::ZERO));
                     continue;
                 }
             };
-            let evaluated =
-                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            let (evaluated, took) = self.shared.context.timed(|| pass.evaluate(program, left));
+            let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
             left = evaluated.left;
             let value = match evaluated.result {
                 Ok(Value::String(text)) => {
@@ -415,7 +451,7 @@ impl<'e> Evaluation<'e> {
                 Ok(_) => Ok(None),
                 Err(error) => Err(resulted_in(&annotation.expression, &error)),
             };
-            annotations.push((annotation, value));
+            annotations.push((annotation, value, took));
         }
         Ok(annotations)
     }
@@ -447,6 +483,10 @@ impl Decision {
             true => Decision::Deny { message: text, reason: None },
             false => Decision::Ignored(text),
         }
+    }
+
+    fn timed(self) -> Timed {
+        (self, Duration::ZERO)
     }
 }
 

@@ -2,13 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use billhook::apply::MergeSchema;
-use billhook::webhook::AdmissionAttributes;
+use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status};
-use billhook_policy::{PolicyContext, PolicyObjects, PolicyRecord, PolicyReinvocation};
+use billhook_policy::{
+    PolicyCheck, PolicyConditions, PolicyContext, PolicyObjects, PolicyObserver, PolicyRecord,
+    PolicyReinvocation,
+};
 use serde_json::Value;
 
 use super::builder::Chain;
@@ -92,6 +95,36 @@ impl PolicyObjects for Objects<'_> {
     }
 }
 
+/// Tells the observer of a chain of the policies of a stage.
+struct Watch<'c> {
+    chain: &'c Chain,
+    stage: Stage,
+    operation: Operation,
+    clock: &'c (dyn Fn() -> Instant + Send + Sync),
+    began: Instant,
+}
+
+impl<'c> Watch<'c> {
+    fn new(context: &Context<'c>, stage: Stage, operation: Operation) -> Self {
+        let clock = context.deadline.clock;
+        Watch { chain: context.chain, stage, operation, clock, began: clock() }
+    }
+}
+
+impl PolicyObserver for Watch<'_> {
+    fn now(&self) -> Duration {
+        (self.clock)().saturating_duration_since(self.began)
+    }
+
+    fn checked(&self, check: &PolicyCheck<'_>) {
+        self.chain.observer.policy_checked(self.stage, check);
+    }
+
+    fn conditions_evaluated(&self, end: &PolicyConditions<'_>) {
+        self.chain.observer.policy_conditions_evaluated(self.operation, end);
+    }
+}
+
 fn policy_context<'c>(chain: &'c Chain, objects: &'c Objects<'c>) -> PolicyContext<'c> {
     let context =
         PolicyContext::new(&*chain.namespaces, &chain.equivalents, objects, &*chain.policy_cluster);
@@ -114,7 +147,11 @@ pub(super) async fn mutate(
     let objects = Objects::new(&*chain.model);
     let kinds = policies.mutating_kinds(request, &policy_context(chain, &objects));
     let objects = objects.converted(request, kinds).await;
-    let outcome = policies.mutate(request, &policy_context(chain, &objects), reinvocation);
+    let outcome = {
+        let watch = Watch::new(context, Stage::Mutating, request.operation);
+        let policy_context = policy_context(chain, &objects).observer(&watch);
+        policies.mutate(request, &policy_context, reinvocation)
+    };
     note(context, Stage::Mutating, round, outcome.records);
     let object = match outcome.object {
         Some(object) => Some(back(object, &request.kind, &*chain.model).await?),
@@ -153,7 +190,8 @@ pub(super) async fn validate(
     let objects = Objects::new(&*chain.model);
     let kinds = policies.validating_kinds(request, &policy_context(chain, &objects));
     let objects = objects.converted(request, kinds).await;
-    let outcome = policies.validate(request, &policy_context(chain, &objects));
+    let watch = Watch::new(context, Stage::Validating, request.operation);
+    let outcome = policies.validate(request, &policy_context(chain, &objects).observer(&watch));
     note(context, Stage::Validating, 0, outcome.records);
     for (key, value) in &outcome.annotations {
         context.log.annotations.add(key, value, AuditLevel::Metadata);

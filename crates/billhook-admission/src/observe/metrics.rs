@@ -1,8 +1,9 @@
-//! The server's metrics of admission, for `prometheus-client` (OB-01 to OB-19).
+//! The server's metrics of admission, for `prometheus-client` (OB-01 to OB-19, PO-95, PO-96).
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::family::Family;
@@ -13,6 +14,7 @@ use prometheus_client::registry::Registry;
 use super::observer::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
 use crate::stage::Stage;
 use billhook::webhook::{ConditionResult, Operation};
+use billhook_policy::{PolicyCheck, PolicyConditions, PolicyEffect};
 
 /// Codes above this one are counted as this one (OB-19).
 const MAX_CODE: i32 = 600;
@@ -20,6 +22,7 @@ const MAX_CODE: i32 = 600;
 const CALL_BUCKETS: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0];
 const CONDITION_BUCKETS: [f64; 7] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 const STEP_BUCKETS: [f64; 6] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
+const POLICY_BUCKETS: [f64; 5] = [5e-7, 0.001, 0.01, 0.1, 1.0];
 
 /// The metrics of admission, with the names, labels and buckets of the server. It is an observer
 /// of chains.
@@ -48,6 +51,10 @@ pub struct AdmissionMetrics {
     condition_seconds: Histograms<ConditionLabels>,
     step_seconds: Histograms<StepLabels>,
     plugin_seconds: Histograms<CallLabels>,
+    validations: Family<ValidationLabels, Count>,
+    validation_seconds: Histograms<ValidationLabels>,
+    mutations: Family<MutationLabels, Count>,
+    mutation_seconds: Histograms<MutationLabels>,
 }
 
 type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -123,12 +130,40 @@ struct StepLabels {
     rejected: Truth,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ValidationLabels {
+    policy: String,
+    policy_binding: String,
+    error_type: &'static str,
+    enforcement_action: &'static str,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct MutationLabels {
+    policy: String,
+    policy_binding: String,
+    error_type: &'static str,
+}
+
+/// The `error_type` of a message (PO-95).
+fn error_type(message: Option<&str>) -> &'static str {
+    match message {
+        None => "no_error",
+        Some(text) if text.starts_with("compilation") => "compile_error",
+        Some(text) if text.starts_with(OUT_OF_BUDGET) => "out_of_budget",
+        Some(_) => "invalid_error",
+    }
+}
+
 impl ConditionLabels {
     fn new(call: &CallStart<'_>, r#type: &'static str) -> Self {
         let (name, operation) = (call.hook.to_owned(), operation(call.operation));
         ConditionLabels { name, kind: "webhook", r#type, operation }
     }
 }
+
+/// The beginning of the message when a budget is used up (WM-82).
+const OUT_OF_BUDGET: &str = "validation failed due to running out of cost budget";
 
 /// `true` or `false`.
 type Truth = &'static str;
@@ -171,6 +206,10 @@ impl AdmissionMetrics {
             condition_seconds: Family::new_with_constructor(|| Histogram::new(CONDITION_BUCKETS)),
             step_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
             plugin_seconds: Family::new_with_constructor(|| Histogram::new(STEP_BUCKETS)),
+            validations: Family::default(),
+            validation_seconds: Family::new_with_constructor(|| Histogram::new(POLICY_BUCKETS)),
+            mutations: Family::default(),
+            mutation_seconds: Family::new_with_constructor(|| Histogram::new(POLICY_BUCKETS)),
         };
         registry.register(
             "apiserver_admission_webhook_admission_duration_seconds",
@@ -217,7 +256,50 @@ impl AdmissionMetrics {
             "[STABLE] Time that plugins took, by plugin",
             metrics.plugin_seconds.clone(),
         );
+        metrics.register_policies(registry);
         metrics
+    }
+
+    fn register_policies(&self, registry: &mut Registry) {
+        registry.register(
+            "apiserver_validating_admission_policy_check_total",
+            "[BETA] Validations of policies that denied a request or failed, by action",
+            self.validations.clone(),
+        );
+        registry.register(
+            "apiserver_validating_admission_policy_check_duration_seconds",
+            "[BETA] Time that these validations took",
+            self.validation_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_mutating_admission_policy_check_total",
+            "[ALPHA] Mutations of policies that were evaluated",
+            self.mutations.clone(),
+        );
+        registry.register(
+            "apiserver_mutating_admission_policy_check_duration_seconds",
+            "[ALPHA] Time that mutations of policies took",
+            self.mutation_seconds.clone(),
+        );
+    }
+
+    /// Counts the match conditions of a webhook or a policy (OB-22).
+    fn count_conditions(
+        &self,
+        labels: &ConditionLabels,
+        results: Result<&[ConditionResult], &str>,
+        took: Duration,
+    ) {
+        if let Ok(results) = results {
+            if results.iter().all(|result| *result == ConditionResult::True) {
+                return;
+            }
+            let counted = results.iter().take_while(|result| **result != ConditionResult::False);
+            for _ in counted.filter(|result| **result != ConditionResult::True) {
+                self.condition_errors.get_or_create(labels).increment();
+            }
+        }
+        self.condition_seconds.get_or_create(labels).observe(took.as_secs_f64());
     }
 }
 
@@ -258,16 +340,34 @@ impl Observer for AdmissionMetrics {
 
     fn conditions_evaluated(&self, end: &ConditionsEnd<'_>) {
         let labels = ConditionLabels::new(&end.call, webhook_type(end.call.stage));
-        if let Ok(results) = end.results {
-            if results.iter().all(|result| *result == ConditionResult::True) {
-                return;
+        self.count_conditions(&labels, end.results, end.took);
+    }
+
+    fn policy_conditions_evaluated(&self, asked: Operation, end: &PolicyConditions<'_>) {
+        let (name, operation) = (end.policy.to_owned(), operation(asked));
+        // Mutating policies have this type, too.
+        let labels = ConditionLabels { name, kind: "policy", r#type: "validate", operation };
+        self.count_conditions(&labels, end.results, end.took);
+    }
+
+    fn policy_checked(&self, _: Stage, check: &PolicyCheck<'_>) {
+        let (policy, policy_binding) = (check.policy.to_owned(), check.binding.to_owned());
+        let error_type = error_type(check.message);
+        let took = check.took.as_secs_f64();
+        let enforcement_action = match check.effect {
+            PolicyEffect::Allow => "allow",
+            PolicyEffect::Deny => "deny",
+            PolicyEffect::Warn => "warn",
+            PolicyEffect::Audit => "audit",
+            _ => {
+                let labels = MutationLabels { policy, policy_binding, error_type };
+                self.mutations.get_or_create(&labels).increment();
+                return self.mutation_seconds.get_or_create(&labels).observe(took);
             }
-            let counted = results.iter().take_while(|result| **result != ConditionResult::False);
-            for _ in counted.filter(|result| **result != ConditionResult::True) {
-                self.condition_errors.get_or_create(&labels).increment();
-            }
-        }
-        self.condition_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+        };
+        let labels = ValidationLabels { policy, policy_binding, error_type, enforcement_action };
+        self.validations.get_or_create(&labels).increment();
+        self.validation_seconds.get_or_create(&labels).observe(took);
     }
 
     fn plugin_finished(&self, plugin: &str, end: &StepEnd) {

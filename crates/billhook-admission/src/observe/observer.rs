@@ -5,6 +5,7 @@ use crate::stage::Stage;
 use std::time::Duration;
 
 use billhook::webhook::{CompiledWebhook, ConditionResult, Operation};
+use billhook_policy::{PolicyCheck, PolicyConditions};
 
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.
@@ -51,6 +52,16 @@ pub trait Observer: Send + Sync {
     /// A webhook was left out because of its match conditions (OB-07).
     fn excluded_by_conditions(&self, call: &CallStart<'_>) {
         let _ = call;
+    }
+
+    /// An expression of an admission policy led to something (PO-95).
+    fn policy_checked(&self, stage: Stage, check: &PolicyCheck<'_>) {
+        let _ = (stage, check);
+    }
+
+    /// The match conditions of an admission policy were evaluated (PO-96).
+    fn policy_conditions_evaluated(&self, operation: Operation, end: &PolicyConditions<'_>) {
+        let _ = (operation, end);
     }
 
     /// A plugin has run in a stage; the webhooks of a stage count as one plugin, of the name

@@ -10,6 +10,7 @@ use billhook::webhook::{
 };
 use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
+use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
     AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain, Plugin,
     RequestOptions, ReviewVersion, Stage, WebhookAnswer, WebhookCall, WebhookCaller,
@@ -366,5 +367,133 @@ fn repetitions_are_counted() {
         );
         let found = text.lines().find_map(|line| line.strip_prefix(&start));
         assert_eq!(found, expected, "{start}");
+    }
+}
+
+fn policy(kind: &str, spec: serde_json::Value) -> PolicyDocument {
+    let mut spec = spec;
+    let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+        "resources": ["*"]});
+    if !kind.ends_with("Binding") {
+        spec["matchConstraints"] = json!({"resourceRules": [rule]});
+    }
+    PolicyDocument::from_value(&json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind, "metadata": {"name": if kind.ends_with("Binding") { "b" } else { "p" }},
+        "spec": spec}))
+    .unwrap()
+}
+
+/// The samples of policies after one request.
+fn policy_samples(documents: Vec<PolicyDocument>) -> Vec<String> {
+    let mut registry = Registry::default();
+    let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
+    let chain = Chain::new(ByName).policies(PolicySet::new(documents)).observer(metrics);
+    let request = AdmissionAttributes::create(
+        GroupVersionKind::new("example.com", "v1", "Foo"),
+        GroupVersionResource::new("example.com", "v1", "foos"),
+        json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "x"}}),
+    );
+    chain.run_blocking(request, &RequestOptions::default(), |_, _| Ok(()));
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    let is_of_policies = |line: &&str| {
+        (line.contains("policy") || line.contains("match_condition"))
+            && (line.contains("_total{") || line.contains("_count{"))
+    };
+    let mut lines: Vec<String> = text.lines().filter(is_of_policies).map(str::to_owned).collect();
+    lines.sort();
+    lines
+}
+
+/// PO-95: what validations and mutations are counted as. Each count has a duration.
+#[test]
+fn checks_of_policies() {
+    let validate = |spec: serde_json::Value, actions: serde_json::Value| {
+        let binding = json!({"policyName": "p", "validationActions": actions});
+        let documents = vec![
+            policy("ValidatingAdmissionPolicy", spec),
+            policy("ValidatingAdmissionPolicyBinding", binding),
+        ];
+        policy_samples(documents)
+    };
+    let sample = |stage: &str, labels: &str, count: usize| {
+        let name = format!("apiserver_{stage}_admission_policy_check");
+        let labels = format!("{{policy=\"p\",policy_binding=\"b\",{labels}}}");
+        [
+            format!("{name}_duration_seconds_count{labels} {count}"),
+            format!("{name}_total{labels} {count}"),
+        ]
+    };
+    let action = |error: &str, action: &str| {
+        format!("error_type=\"{error}\",enforcement_action=\"{action}\"")
+    };
+    let mixed = json!({"validations": [{"expression": "true"}, {"expression": "false"},
+        {"expression": "object.a == 1"}]});
+    let found = validate(mixed.clone(), json!(["Warn", "Audit"]));
+    let mut expected = Vec::new();
+    expected.extend(sample("validating", &action("invalid_error", "audit"), 2));
+    expected.extend(sample("validating", &action("invalid_error", "warn"), 2));
+    expected.sort();
+    assert_eq!(found, expected);
+    let mut ignored = mixed;
+    ignored["failurePolicy"] = "Ignore".into();
+    ignored["validations"] = json!([{"expression": "object.a == 1"}, {"expression": "zzz"}]);
+    let mut expected = Vec::new();
+    expected.extend(sample("validating", &action("compile_error", "allow"), 1));
+    expected.extend(sample("validating", &action("invalid_error", "allow"), 1));
+    expected.sort();
+    assert_eq!(validate(ignored, json!(["Deny"])), expected);
+    let annotated = json!({"auditAnnotations": [{"key": "k", "valueExpression": "object.a"}]});
+    let expected = sample("validating", &action("compile_error", "deny"), 1);
+    assert_eq!(validate(annotated, json!(["Audit"])), expected);
+    // Configuration errors are not counted.
+    let unknown = json!({"validations": [{"expression": "false"}],
+        "paramKind": {"apiVersion": "a.com/v1", "kind": "None"}});
+    assert_eq!(validate(unknown, json!(["Deny"])), [""; 0]);
+
+    let patch = |expression: &str| json!({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}});
+    let mutations = [patch("[JSONPatch{op: 'test', path: '/a', value: 1}]"), patch("zzz")];
+    let found = policy_samples(vec![
+        policy(
+            "MutatingAdmissionPolicy",
+            json!({"mutations": mutations, "reinvocationPolicy": "Never"}),
+        ),
+        policy("MutatingAdmissionPolicyBinding", json!({"policyName": "p"})),
+    ]);
+    let mut expected = Vec::new();
+    expected.extend(sample("mutating", "error_type=\"compile_error\"", 1));
+    expected.extend(sample("mutating", "error_type=\"no_error\"", 1));
+    expected.sort();
+    assert_eq!(found, expected);
+}
+
+/// PO-96: the same type for both kinds of policies, and no exclusions.
+#[test]
+fn conditions_of_policies() {
+    for (expressions, errors, evaluations) in [
+        (vec!["true"], 0, 0),
+        (vec!["false"], 0, 1),
+        (vec!["object.a == 1", "object.b == 1", "false", "object.c == 1"], 2, 1),
+    ] {
+        let mut spec = conditions(&expressions, "Ignore");
+        spec["validations"] = json!([{"expression": "true"}]);
+        spec["mutations"] = json!([]);
+        spec["reinvocationPolicy"] = "Never".into();
+        let binding = json!({"policyName": "p", "validationActions": ["Deny"]});
+        for stage in ["Validating", "Mutating"] {
+            let found = policy_samples(vec![
+                policy(&format!("{stage}AdmissionPolicy"), spec.clone()),
+                policy(&format!("{stage}AdmissionPolicyBinding"), binding.clone()),
+            ]);
+            let labels = "name=\"p\",kind=\"policy\",type=\"validate\",operation=\"CREATE\"";
+            let sample = |metric: &str, count: usize| {
+                let name = format!("apiserver_admission_match_condition_{metric}");
+                (count > 0).then(|| format!("{name}{{{labels}}} {count}"))
+            };
+            let errors = sample("evaluation_errors_total", errors);
+            let evaluations = sample("evaluation_seconds_count", evaluations);
+            let expected: Vec<String> = errors.into_iter().chain(evaluations).collect();
+            assert_eq!(found, expected, "{stage} {expressions:?}");
+        }
     }
 }

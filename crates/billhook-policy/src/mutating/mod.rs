@@ -6,6 +6,7 @@ mod reinvocation;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use billhook::type_meta;
 use billhook::webhook::{AdmissionAttributes, Match, Operation};
@@ -17,6 +18,7 @@ pub use reinvocation::PolicyReinvocation;
 
 use crate::activation::{Object, Objects, Shared};
 use crate::context::PolicyContext;
+use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
 use crate::program::{BUDGET, OutOfBudget, Pass, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
@@ -119,6 +121,24 @@ impl Tuple<'_> {
             index,
             verdict,
         }
+    }
+
+    /// Tells who watches that a mutation was evaluated (PO-95).
+    fn note(
+        &self,
+        mutated: &Result<Option<DeepValue>, MutationError>,
+        took: Duration,
+        context: &PolicyContext<'_>,
+    ) {
+        let Some(observer) = context.observer else { return };
+        let message = match mutated {
+            Ok(_) => None,
+            Err(MutationError::Policy(text)) => Some(&**text),
+            Err(MutationError::Request(status)) => Some(&*status.message),
+        };
+        let (policy, binding) = (&*self.policy.head.name, &*self.binding.name);
+        let effect = PolicyEffect::Mutate;
+        observer.checked(&PolicyCheck { policy, binding, effect, message, took });
     }
 }
 
@@ -264,7 +284,7 @@ impl Run<'_> {
     ) -> Result<bool, Status> {
         let head = &tuple.policy.head;
         let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
-        match Conditions::of(head, &input, &shared.conditions) {
+        match Conditions::of(head, &input, &shared.conditions, shared.context) {
             Conditions::Hold => {}
             Conditions::DoNotHold => {
                 self.records.push(tuple.record(None, PolicyVerdict::ConditionsNotMet));
@@ -283,7 +303,10 @@ impl Run<'_> {
         let before = versioned.objects.object.clone();
         for (index, mutation) in tuple.policy.mutations.iter().enumerate() {
             let Some(object) = versioned.objects.object.clone() else { break };
-            match mutate(tuple, mutation, versioned, shared) {
+            let (mutated, took) =
+                shared.context.timed(|| mutate(tuple, mutation, versioned, shared));
+            tuple.note(&mutated, took, shared.context);
+            match mutated {
                 Ok(mutated) => {
                     versioned.is_dirty = true;
                     let changed = match mutated {

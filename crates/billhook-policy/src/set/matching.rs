@@ -14,6 +14,7 @@ use super::Indexed;
 use super::compiled::{Binding, Head};
 use crate::context::PolicyContext;
 use crate::document::{GROUP, ParamKind, PolicyKind};
+use crate::observer::PolicyConditions;
 use crate::params::{Params, params};
 
 /// Reviews that no policy sees (PO-21).
@@ -166,13 +167,24 @@ pub(crate) enum Conditions {
 }
 
 impl Conditions {
-    pub(crate) fn of(head: &Head, input: &ConditionInput<'_>, conditions: &CelConditions) -> Self {
+    pub(crate) fn of(
+        head: &Head,
+        input: &ConditionInput<'_>,
+        conditions: &CelConditions,
+        context: &PolicyContext<'_>,
+    ) -> Self {
         if head.conditions.is_empty() {
             return Conditions::Hold;
         }
-        let results = match conditions.evaluate(&head.conditions, input) {
+        let (results, took) = context.timed(|| conditions.evaluate(&head.conditions, input));
+        let results = results.map_err(|error| error.to_string());
+        if let Some(observer) = context.observer {
+            let results = results.as_deref().map_err(String::as_str);
+            observer.conditions_evaluated(&PolicyConditions { policy: &head.name, took, results });
+        }
+        let results = match results {
             Ok(results) => results,
-            Err(error) => return Conditions::Failed(error.to_string()),
+            Err(error) => return Conditions::Failed(error),
         };
         if results.contains(&ConditionResult::False) {
             return Conditions::DoNotHold;

@@ -67,7 +67,7 @@ fn each_reason_is_told() {
         "excluded/  matchConstraints: excludeResourceRules[0]: the request is excluded (PO-26)",
         "none/lost  the policy does not exist (PO-23)",
         "unbound/  no binding names it (PO-23)",
-        "updates/  matchConstraints: rules[0]: its operations are `UPDATE`, not `CREATE` (WM-32)",
+        "updates/  matchConstraints: resourceRules[0]: its operations are `UPDATE`, not `CREATE` (WM-32)",
     ];
     assert_eq!(explain(&World::new(), &documents), expected);
     let set = PolicySet::new(documents);

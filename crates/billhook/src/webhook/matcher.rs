@@ -319,9 +319,11 @@ impl RequestMatcher {
         if self.rules.is_empty() && self.selects_without_rules {
             return Selected::Yes(own());
         }
+        let list = if self.selects_without_rules { "resourceRules" } else { "rules" };
         let mut fits = |index: usize, rule: &CompiledRule, resource: &GroupVersionResource| {
             let failed = rule.mismatch(attributes, resource);
             recorder.add(|| TraceStep::Rule {
+                list,
                 index,
                 resource: resource.clone(),
                 subresource: subresource.clone(),

@@ -75,6 +75,9 @@ pub enum TraceStep {
     },
     /// A rule was tried (WM-30, WM-50).
     Rule {
+        /// The list that it is in: `rules`, or `resourceRules` of policies.
+        #[serde(skip)]
+        list: &'static str,
         /// Its position in the list.
         index: usize,
         /// The resource it was tried for: the request's own or an equivalent.

@@ -58,8 +58,8 @@ impl fmt::Display for TraceStep {
                     _ => write!(f, ", {} (WM-21)", objects(object, old_object)),
                 }
             }
-            TraceStep::Rule { index, resource, subresource, failed } => {
-                write!(f, "rules[{index}] for {}: ", resource.with_subresource(subresource))?;
+            TraceStep::Rule { list, index, resource, subresource, failed } => {
+                write!(f, "{list}[{index}] for {}: ", resource.with_subresource(subresource))?;
                 match failed {
                     None => f.write_str("passed (WM-30)"),
                     Some(mismatch) => write!(f, "failed, {mismatch}"),
@@ -239,13 +239,13 @@ pub(super) fn summary(trace: &Trace) -> Option<String> {
 
 /// The rule that fits a request best: the first of those that fail in the latest part.
 fn best_rule(steps: &[TraceStep]) -> Option<String> {
-    let mut best: Option<(usize, &RuleMismatch)> = None;
+    let mut best: Option<(&str, usize, &RuleMismatch)> = None;
     for step in steps {
-        if let TraceStep::Rule { index, failed: Some(failed), .. } = step
-            && best.is_none_or(|(_, best)| failed.dimension > best.dimension)
+        if let TraceStep::Rule { list, index, failed: Some(failed), .. } = step
+            && best.is_none_or(|(.., best)| failed.dimension > best.dimension)
         {
-            best = Some((*index, failed));
+            best = Some((list, *index, failed));
         }
     }
-    best.map(|(index, failed)| format!("rules[{index}]: {failed}"))
+    best.map(|(list, index, failed)| format!("{list}[{index}]: {failed}"))
 }
