@@ -29,7 +29,7 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 /// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
 /// it removes, which defaults it sets, and why; and which errors it finds in them.
 #[derive(Debug, Parser)]
-#[command(name = "billhook", version, max_term_width = 100, after_help = EXIT_STATUS)]
+#[command(name = "billhook", version, max_term_width = 100, after_help = ALL_EXIT_STATUS)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommands,
@@ -37,6 +37,12 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "SIZE", default_value_t = Size(MAX_LINE), display_order = 900)]
     pub(crate) max_input: Size,
 }
+
+const ALL_EXIT_STATUS: &str = "\
+Exit status:
+  0  all is well
+  1  something is refused, differs or fails; `billhook help COMMAND` says what
+  2  unusable input: bad arguments, a missing file, not YAML or JSON";
 
 const VALIDATE_EXIT_STATUS: &str = "\
 Exit status:
@@ -264,8 +270,8 @@ pub(crate) struct Common {
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
-    /// Version of the CRD to use [default: the object's own; with --from storage the version that
-    /// objects are stored in]
+    /// Version of the CRD to use [default: the object's own; with `decode --from storage` the version
+    /// that objects are stored in]
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,
     /// Behavior to reproduce

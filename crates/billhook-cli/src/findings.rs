@@ -30,6 +30,13 @@ const DEPRECATED_VERSION: &str = "RP-90";
 const UNKNOWN_FIELD: &str = "RP-20";
 const STRICT: &str = "RP-21";
 
+/// Whether only requests show what a rule is about: `match` and `admit` find it, other commands do
+/// not.
+pub(crate) fn is_of_requests(rule: &str) -> bool {
+    let section = rule.split_once('-').map_or(rule, |(section, _)| section);
+    ["AR", "DI", "WM", "PO", "SA"].contains(&section) || [REFUSED, ASSUMED].contains(&rule)
+}
+
 /// An object, for whose findings places and names are known.
 pub(crate) struct About<'a> {
     place: &'a Place,
@@ -56,7 +63,7 @@ impl<'a> About<'a> {
         let finding =
             self.finding(Severity::Error, error.error_type().reason(), &error_text(error));
         let finding = match self.place.of_finding() {
-            Some(place) => finding.at(&place, error.field().clone()),
+            Some(place) => finding.at(&place, path_of(error, &place)),
             None => finding,
         };
         match &self.schema {
@@ -86,7 +93,7 @@ impl<'a> About<'a> {
     /// A problem with the object: each field for which it is refused, or all in one.
     pub(crate) fn problem(&self, whole: &Problem) -> Vec<Finding> {
         if whole.fields.is_empty() {
-            return vec![problem(whole).object(self.name())];
+            return vec![problem(whole).object(self.name()).suggest_type()];
         }
         let strict = |text: &str| {
             let mut finding = self.warning(text);
@@ -143,7 +150,8 @@ impl<'a> About<'a> {
                 continue;
             };
             let finding = self.finding(Severity::Warning, UNKNOWN_FIELD, text);
-            let Some(path) = unquoted(quoted).and_then(|dotted| place.resolve(&dotted)) else {
+            let path = unquoted(quoted).into_iter().find_map(|dotted| place.resolve(&dotted));
+            let Some(path) = path else {
                 return Some(finding.at(&place, FieldPath::default()));
             };
             let finding = finding.at_key(&place, path);
@@ -299,9 +307,17 @@ pub(crate) fn text<'f>(findings: impl IntoIterator<Item = &'f Finding>) -> Strin
     findings.into_iter().map(|finding| human(finding, true)).collect()
 }
 
-/// The text in quotes, as JSON writes it.
-fn unquoted(quoted: &str) -> Option<String> {
-    serde_json::from_str(quoted).ok()
+/// The texts that may be meant by one in quotes: with escapes as in JSON, or without any (RP-20).
+fn unquoted(quoted: &str) -> Vec<String> {
+    let inner = quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"'));
+    inner.map(str::to_owned).into_iter().chain(serde_json::from_str(quoted).ok()).collect()
+}
+
+/// The field of an error; some name it by a path as of `scale`, `.spec.replicas`.
+fn path_of(error: &FieldError, place: &billhook_findings::Place) -> FieldPath {
+    let text = error.field().to_string();
+    let dotted = text.strip_prefix('.').and_then(|dotted| place.resolve(dotted));
+    dotted.unwrap_or_else(|| error.field().clone())
 }
 
 /// The line of a repeated key in YAML (RP-20).

@@ -17,7 +17,7 @@ const CONTEXT: usize = 3;
 /// The use of safe edits.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Fixing {
-    /// Make the safe edits of findings in the files; comments and layout stay
+    /// Apply the safe edits of findings to the files; comments and layout stay
     #[arg(long, conflicts_with = "watch")]
     fix: bool,
     /// Print the safe edits of findings as a diff, and nothing else; exit with status 1 if there

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use billhook::Status as Answer;
-use billhook_findings::Source;
+use billhook_findings::{Finding, Severity, Source};
 
 /// How a run ended; the worst wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,6 +22,14 @@ pub(crate) enum Status {
 }
 
 impl Status {
+    /// The end of a run that found this.
+    pub(crate) fn of(findings: &[Finding]) -> Self {
+        match findings.iter().any(|finding| finding.severity == Severity::Error) {
+            true => Status::Refused,
+            false => Status::Fine,
+        }
+    }
+
     pub(crate) fn code(self) -> u8 {
         match self {
             Status::Fine => 0,

@@ -6,7 +6,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use billhook_findings::{Finding, Severity, Source, fix};
+use billhook_findings::{Finding, Source, fix};
 use serde_json::Value;
 
 use crate::fixing::{Change, Fixing};
@@ -67,12 +67,8 @@ impl<O: Outcome> Done<O> {
     }
 
     pub(crate) fn status(&self) -> Status {
-        let has_error = || self.findings.iter().any(|found| found.severity == Severity::Error);
-        match self.outcome.problem() {
-            Some(problem) => problem.status,
-            None if has_error() => Status::Refused,
-            None => Status::Fine,
-        }
+        let problem = self.outcome.problem().map(|problem| problem.status);
+        problem.unwrap_or_else(|| Status::of(&self.findings))
     }
 }
 

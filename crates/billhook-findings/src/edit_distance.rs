@@ -43,17 +43,26 @@ fn distance(from: &[char], to: &[char]) -> usize {
             CHANGE
         }
     };
+    // The rows of the last two characters.
     let mut before: Vec<usize> = (0..=to.len()).map(|n| n * CHANGE).collect();
+    let (mut earlier, mut last) = (Vec::new(), None);
     for &a in from {
         let mut diagonal = before.first().copied().unwrap_or_default();
         let mut left = diagonal + CHANGE;
         let mut row = vec![left];
-        for (&b, &above) in to.iter().zip(before.iter().skip(1)) {
+        let mut beside = None;
+        for (index, (&b, &above)) in to.iter().zip(before.iter().skip(1)).enumerate() {
             left = (diagonal + cost(a, b)).min(above + CHANGE).min(left + CHANGE);
+            // Two characters in the other order are one change.
+            if beside == Some(a) && last == Some(b) {
+                let swapped = index.checked_sub(1).and_then(|index| earlier.get(index));
+                left = swapped.map_or(left, |swapped| left.min(swapped + CHANGE));
+            }
             diagonal = above;
+            beside = Some(b);
             row.push(left);
         }
-        before = row;
+        (earlier, before, last) = (before, row, Some(a));
     }
     before.last().copied().unwrap_or_default()
 }
@@ -81,6 +90,7 @@ mod tests {
         assert!(is_alone("kep", "keep"));
         assert!(is_alone("KEEPLAST", "keepLast"));
         assert!(is_alone("shcedule", "schedule"));
+        assert!(is_alone("kepe", "keep"));
         assert!(!is_alone("shcdul", "schedule"));
         assert!(!is_alone("porl", "port"));
         assert!(!is_alone("it", "id"));

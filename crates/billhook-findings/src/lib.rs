@@ -20,6 +20,7 @@ mod report;
 mod schema;
 mod source;
 mod suggest;
+mod unreadable;
 mod visible;
 
 pub use deprecated::{DeprecatedField, DeprecatedFields};

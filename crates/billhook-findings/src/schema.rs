@@ -175,7 +175,10 @@ fn cause(error: &FieldError, nodes: &[Node<'_>], is_whole: bool) -> Option<Cause
     if !is_whole {
         return None;
     }
-    let limit = |value: &Value, of: &str| format!("at most {value} {of} are allowed");
+    let limit = |value: &Value, of: &str| match value.as_u64() {
+        Some(1) => format!("at most 1 {} is allowed", of.trim_end_matches('s')),
+        _ => format!("at most {value} {of} are allowed"),
+    };
     match error.error_type() {
         ErrorType::NotSupported => node.keyword("enum", |_| "only these are allowed".to_owned()),
         ErrorType::TooLong => node.keyword("maxLength", |max| limit(max, "characters")),
@@ -207,12 +210,11 @@ fn required(field: &FieldPath, parent: &Node<'_>) -> Option<Cause> {
 
 /// The rule in CEL that an error comes from.
 fn rule(error: &FieldError, nodes: &[Node<'_>]) -> Option<Cause> {
+    let names = |text: &str| error.detail().ends_with(&format!("rule: {}", text.trim()));
     let is_its = |rule: &Value| {
         let text = |name: &str| rule.get(name).and_then(Value::as_str);
-        text("message").is_some_and(|message| message.trim() == error.detail())
-            || text("rule").is_some_and(|rule| {
-                error.detail().strip_prefix("failed rule: ") == Some(rule.trim())
-            })
+        text("message").is_some_and(|message| message.trim() == error.detail() || names(message))
+            || text("rule").is_some_and(names)
     };
     nodes.iter().rev().find_map(|node| {
         let rules = node.value.get("x-kubernetes-validations")?.as_array()?;

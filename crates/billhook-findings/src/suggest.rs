@@ -1,9 +1,9 @@
 //! Names and values that may have been meant, and the edits that write it.
 
-use billhook::{ErrorType, FieldError, FieldPath, Span};
+use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Manifest, Span};
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record::TypedRecord as _;
-use serde_json::{Number, Value};
+use serde_json::{Map, Number, Value};
 
 use crate::edit_distance::{closest, is_alone};
 use crate::finding::{Edit, Finding};
@@ -19,8 +19,14 @@ impl Finding {
     /// the error itself tells.
     #[must_use]
     pub fn suggest(mut self, error: &FieldError) -> Self {
-        if error.error_type() == ErrorType::NotSupported {
-            allowed_value(&mut self, error);
+        match error.error_type() {
+            ErrorType::NotSupported => allowed_value(&mut self, error),
+            ErrorType::Invalid if is_of_metadata(&self.path) => {
+                if let Some(bad) = error.bad_value().and_then(Value::as_str) {
+                    self.mark_member(bad);
+                }
+            }
+            _ => {}
         }
         self
     }
@@ -33,6 +39,11 @@ impl Finding {
         let path = place.base.join(path);
         self.edits.push(Edit { span, replacement, path, is_safe: is_safe && !is_shared });
     }
+}
+
+/// Whether a field is one of metadata, of the object itself or of one inside it.
+fn is_of_metadata(path: &FieldPath) -> bool {
+    last_name(&around(path, 1)) == Some("metadata")
 }
 
 /// The allowed value that may have been meant.
@@ -118,7 +129,9 @@ pub(crate) fn field(finding: &mut Finding, schemas: &[&Value], version: Option<&
         let schema = parent.get("properties").and_then(|known| known.get(meant));
         let is_safe = version.is_none()
             && is_alone(&name, meant, property_names(parent))
-            && schema.is_some_and(|schema| has_type_of(finding, schema));
+            && schema.is_some_and(|schema| {
+                value_of(finding).is_some_and(|value| has_type_of(&value, schema))
+            });
         rename(finding, &name, meant, is_safe);
     } else if version.is_none() {
         finding.help = elsewhere(&finding.path, &name, schemas);
@@ -130,20 +143,21 @@ fn property_names(schema: &Value) -> impl Iterator<Item = &str> {
     properties.into_iter().flatten().map(|(name, _)| name.as_str())
 }
 
-/// Whether the value of a finding's field is of the type that a schema wants, but for quotes.
-fn has_type_of(finding: &Finding, schema: &Value) -> bool {
-    let text = finding.place.as_ref().and_then(|place| {
-        let span = place.find(&finding.path).filter(|found| found.is_exact)?.span.value;
-        let column = place.source.position(span.start).column;
-        let is_short = span.end.saturating_sub(span.start).max(column) <= LONGEST_VALUE;
-        let text = place.source.text().get(span.start..span.end).filter(|_| is_short)?;
-        // The first line begins where the others do, and braces are not those of JSON.
-        Some(format!("---\n{}{text}", " ".repeat(column - 1)))
-    });
-    let Some(read) = text.and_then(|text| billhook::read_manifests(text.as_bytes()).ok()) else {
-        return false;
-    };
-    let value: &Value = read.first().map_or(&Value::Null, |manifest| manifest.value());
+/// The value of a finding's field; `None` if it is long.
+pub(crate) fn value_of(finding: &Finding) -> Option<DeepValue> {
+    let place = finding.place.as_ref()?;
+    let span = place.find(&finding.path).filter(|found| found.is_exact)?.span.value;
+    let column = place.source.position(span.start).column;
+    let is_short = span.end.saturating_sub(span.start).max(column) <= LONGEST_VALUE;
+    let text = place.source.text().get(span.start..span.end).filter(|_| is_short)?;
+    // The first line begins where the others do, and braces are not those of JSON.
+    let text = format!("---\n{}{text}", " ".repeat(column - 1));
+    let read = billhook::read_manifests(text.as_bytes()).ok()?.into_iter().next();
+    Some(read.map(Manifest::into_value).unwrap_or_default())
+}
+
+/// Whether a value is of the type that a schema wants, but for quotes.
+fn has_type_of(value: &Value, schema: &Value) -> bool {
     let is_int_or_string =
         schema.get("x-kubernetes-int-or-string").and_then(Value::as_bool) == Some(true);
     let text = value.as_str();
@@ -232,6 +246,12 @@ pub(crate) fn metadata_field(finding: &mut Finding) {
     let known = || ObjectMeta::FIELDS.iter().map(|field| field.name);
     if let Some(meant) = closest(&name, known()) {
         finding.label = Some(format!("did you mean `{meant}`?"));
-        rename(finding, &name, meant, false);
+        let is_safe = is_alone(&name, meant, known())
+            && value_of(finding).is_some_and(|mut value| {
+                let members = Map::from_iter([(meant.to_owned(), value.take())]);
+                ObjectMeta::read(&DeepValue::from(Value::Object(members)))
+                    .is_ok_and(|(_, unknown)| unknown.is_empty())
+            });
+        rename(finding, &name, meant, is_safe);
     }
 }

@@ -1,17 +1,38 @@
-//! Webhooks that answer as a suite says.
+//! Webhooks that answer as a suite says, or that are called because it says so.
 
 use std::collections::BTreeMap;
 use std::future::ready;
+use std::io;
+use std::sync::Arc;
 
 use billhook::Status;
 use billhook::webhook::{AdmissionResponse, AdmissionReview, ReviewVersion};
-use billhook_admission::{CallFailure, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use billhook_admission::{
+    CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+};
 
 use crate::object_case::Answer;
+use crate::suite::Suite;
+
+/// Makes what calls webhooks, for a suite with its addresses ([`Suite::services`]).
+pub type MakeCaller = fn(&Suite) -> io::Result<Arc<dyn WebhookCaller>>;
 
 /// The answers by the names of webhooks.
-#[derive(Debug)]
-pub(crate) struct Answers(pub(crate) BTreeMap<String, Answer>);
+pub(crate) struct Answers {
+    answers: BTreeMap<String, Answer>,
+    /// What calls the webhooks that answer themselves.
+    caller: Arc<dyn WebhookCaller>,
+}
+
+impl Answers {
+    /// The answers of a suite. The caller is made if one of its webhooks is to be called.
+    pub(crate) fn new(suite: &Suite, caller: Option<MakeCaller>) -> io::Result<Self> {
+        let is_wanted = suite.answers.values().any(|answer| answer.call);
+        let caller = caller.filter(|_| is_wanted).map(|make| make(suite)).transpose()?;
+        let caller = caller.unwrap_or_else(|| Arc::new(Unreachable));
+        Ok(Answers { answers: suite.answers.clone(), caller })
+    }
+}
 
 impl WebhookCaller for Answers {
     fn call<'a>(
@@ -19,7 +40,8 @@ impl WebhookCaller for Answers {
         call: WebhookCall<'a>,
     ) -> std::pin::Pin<Box<dyn Future<Output = Result<WebhookAnswer, CallerError>> + Send + 'a>>
     {
-        let answer = match self.0.get(call.hook) {
+        let answer = match self.answers.get(call.hook) {
+            Some(answer) if answer.call => return self.caller.call(call),
             Some(answer) => Ok(WebhookAnswer::of_review(&answer.to_review(&call.review))),
             None => Err(CallFailure::new("the suite has no answer of this webhook").into()),
         };

@@ -59,6 +59,7 @@ impl Cluster {
     pub(crate) fn new(
         definitions: &[&Value],
         webhooks: &[WebhookConfiguration],
+        answers: Answers,
         policies: Policies,
         suite: &Suite,
         kubernetes: KubernetesVersion,
@@ -69,7 +70,7 @@ impl Cluster {
             Ok(CustomResourceDefinition::with_options(&document, &options)?)
         });
         let definitions = definitions.collect::<Result<Vec<_>, RunnerError>>()?;
-        let mut chain = Chain::new(Answers(suite.answers.clone())).kubernetes(kubernetes);
+        let mut chain = Chain::new(answers).kubernetes(kubernetes);
         let mut namespaces = suite.namespaces.clone();
         namespaces.extend(policies.objects.iter().filter_map(namespace));
         chain = match namespaces.is_empty() {

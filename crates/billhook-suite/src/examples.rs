@@ -31,7 +31,11 @@ pub(crate) fn definitions(
 ) -> Result<Vec<FoundDefinition>, FileError> {
     let mut found = Vec::new();
     for (path, is_directory) in files::entries(directory)? {
-        let is_wanted = if is_directory { !is_part(&path) } else { files::is_manifest(&path) };
+        let is_wanted = if is_directory {
+            !is_part(&path)
+        } else {
+            files::is_manifest(&path) && path.is_file()
+        };
         if is_wanted {
             found.extend(files::definitions_below(&path, read)?);
         }

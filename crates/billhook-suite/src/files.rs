@@ -119,7 +119,7 @@ pub(crate) fn files_below(directory: &Path) -> Result<Vec<PathBuf>, FileError> {
         for (path, is_directory) in entries(&directory)? {
             if is_directory {
                 open.push(path);
-            } else if is_manifest(&path) {
+            } else if is_manifest(&path) && path.is_file() {
                 files.push(path);
             }
         }

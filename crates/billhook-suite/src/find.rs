@@ -24,6 +24,7 @@ pub fn find_suites(directory: &Path, read: ReadFile) -> Result<Vec<PathBuf>, Fil
                 let is_part = has_examples && examples::is_part(&path);
                 open.extend((!is_part).then_some(path));
             } else if files::is_manifest(&path)
+                && path.is_file()
                 && (openshift::is_suite(&path) || is_suite(&*files::read(&path, read)?))
             {
                 suites.push(path);

@@ -41,6 +41,7 @@ mod suite_error;
 pub mod testing;
 mod update;
 
+pub use answers::MakeCaller;
 pub use coverage::{Coverage, CoverageItem, CoverageKind, DefinitionCoverage};
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};

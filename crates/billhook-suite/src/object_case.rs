@@ -96,7 +96,7 @@ record! {
         pub api_group: String = "apiGroup",
     }
 
-    /// The answer of a webhook; if empty, it allows everything.
+    /// The answer of a webhook; if empty, the webhook allows everything.
     #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct Answer = "Answer" {
@@ -106,6 +106,8 @@ record! {
         pub patch: Vec<DeepValue> = "patch",
         /// Warnings.
         pub warnings: Vec<String> = "warnings",
+        /// Whether the webhook itself answers: it is called.
+        pub call: bool = "call",
     }
 }
 

@@ -9,6 +9,7 @@ use billhook_findings::{Finding, Place, Severity, Source, Subject};
 use serde_json::Value;
 
 use crate::admission_files::{Policies, is_of, webhooks};
+use crate::answers::{Answers, MakeCaller};
 use crate::cluster::{Cluster, Observed};
 use crate::examples;
 use crate::exercise::Exercise;
@@ -35,12 +36,15 @@ pub struct PlanOptions {
     pub kubernetes: KubernetesVersion,
     /// How files are read.
     pub read: ReadFile,
+    /// What calls the webhooks that a suite wants to be called; without it they cannot be reached.
+    pub caller: Option<MakeCaller>,
 }
 
 impl Default for PlanOptions {
     fn default() -> Self {
         let read: ReadFile = |path| std::fs::read(path);
-        PlanOptions { definitions: None, kubernetes: KubernetesVersion::default(), read }
+        let kubernetes = KubernetesVersion::default();
+        PlanOptions { definitions: None, kubernetes, read, caller: None }
     }
 }
 
@@ -65,12 +69,20 @@ impl PlanOptions {
         self.read = read;
         self
     }
+
+    /// The options with what calls webhooks.
+    #[must_use]
+    pub fn caller(mut self, caller: MakeCaller) -> Self {
+        self.caller = Some(caller);
+        self
+    }
 }
 
 /// A suite, ready to be run.
 #[derive(Clone, Debug)]
 pub struct Plan {
     runs: Vec<Run>,
+    remarks: Vec<Finding>,
 }
 
 /// A case against a definition, or against all that a cluster holds.
@@ -118,16 +130,19 @@ impl Plan {
             return Self::load_examples(path, options);
         }
         let source = files::read(path, options.read).map_err(|error| PlanError::of_file(&error))?;
-        let suite = Suite::read(source.bytes())
+        let (suite, unknown) = Suite::read_with_unknown(source.bytes())
             .map_err(|error| PlanError { place: error.place(), ..PlanError::new(path, error) })?;
         let mut versions = suite.versions().unwrap_or_default();
         if versions.is_empty() {
             versions.push(options.kubernetes);
         }
         let groups = definitions(path, &suite, options)?;
-        let document = Document { place: place(source), suite, examples: Vec::new() };
-        let document = Arc::new(document);
-        let mut loader = Loader { path, read: options.read, document, runs: Vec::new() };
+        let place = place(source);
+        let mut remarks: Vec<Finding> =
+            unknown.into_iter().map(|mistake| mistake.warning(RULE, &place)).collect();
+        remarks.sort_by_key(|remark| remark.span);
+        let document = Arc::new(Document { place, suite, examples: Vec::new() });
+        let mut loader = Loader { path, options, document, runs: Vec::new() };
         for kubernetes in &versions {
             let shown = (versions.len() > 1).then_some(*kubernetes);
             for group in &groups {
@@ -135,7 +150,7 @@ impl Plan {
                 loader.objects(group, *kubernetes, shown)?;
             }
         }
-        Ok(Plan { runs: loader.runs })
+        Ok(Plan { runs: loader.runs, remarks })
     }
 
     fn load_examples(path: &Path, options: &PlanOptions) -> Result<Self, PlanError> {
@@ -153,9 +168,14 @@ impl Plan {
             None => examples::definitions(path, options.read).map_err(failed)?,
         };
         let document = Arc::new(Document { suite, place, examples });
-        let mut loader = Loader { path, read: options.read, document, runs: Vec::new() };
+        let mut loader = Loader { path, options, document, runs: Vec::new() };
         loader.objects(&definitions, options.kubernetes, None)?;
-        Ok(Plan { runs: loader.runs })
+        Ok(Plan { runs: loader.runs, remarks: Vec::new() })
+    }
+
+    /// Returns warnings of fields that the format does not have, which are ignored.
+    pub fn remarks(&self) -> &[Finding] {
+        &self.remarks
     }
 
     /// Returns the runs, in the order of the suite.
@@ -212,7 +232,7 @@ fn definitions(
 
 struct Loader<'l> {
     path: &'l Path,
-    read: ReadFile,
+    options: &'l PlanOptions,
     document: Arc<Document>,
     runs: Vec<Run>,
 }
@@ -263,8 +283,10 @@ impl Loader<'_> {
         if suite.cases.is_empty() {
             return Ok(());
         }
-        let webhooks = webhooks(self.path, suite, kubernetes, self.read)?;
-        let policies = Policies::read(self.path, suite, self.read)?;
+        let webhooks = webhooks(self.path, suite, kubernetes, self.options.read)?;
+        let answers = Answers::new(suite, self.options.caller)
+            .map_err(|error| PlanError::new(self.path, error))?;
+        let policies = Policies::read(self.path, suite, self.options.read)?;
         let mut needed: Vec<FoundDefinition> = Vec::new();
         let is_needed = |value: &Value| is_needed(suite, value) || policies.need(value);
         for found in definitions.iter().filter(|found| is_needed(&found.value)) {
@@ -273,7 +295,7 @@ impl Loader<'_> {
             }
         }
         let values: Vec<&Value> = needed.iter().map(|found| &*found.value).collect();
-        let cluster = Cluster::new(&values, &webhooks, policies, suite, kubernetes)
+        let cluster = Cluster::new(&values, &webhooks, answers, policies, suite, kubernetes)
             .map_err(|error: RunnerError| PlanError::new(self.path, error))?;
         let label = shown.map(|version| version.to_string()).unwrap_or_default().into();
         let target = Target::Cluster { cluster: Arc::new(cluster), found: needed.into(), label };
@@ -452,6 +474,12 @@ fn listed_field(failure: &Failure) -> &'static [&'static str] {
         | Failure::Text { stage: Stage::UpdateStatus, .. } => &["expectedStatusError"],
         Failure::Accepted { .. } | Failure::Text { .. } => &["expectedError"],
         Failure::Object { .. } => &["expected"],
+        Failure::Unusable(text) => {
+            let fields: [&[&str]; 4] =
+                [&["initialCRDPatches"], &["initial"], &["updated"], &["expected"]];
+            let is_it = |field: &&[&str]| text.split(": ").next() == field.first().copied();
+            fields.into_iter().find(is_it).unwrap_or_default()
+        }
         _ => &[],
     }
 }

@@ -133,7 +133,8 @@ impl Runner {
             .and_then(|patch| patch.apply(&self.document))
             .map_err(RunnerError::from)
             .and_then(|patched| served(&patched, &self.version, self.kubernetes));
-        patched.map(install).map(Some).map_err(|error| Failure::Unusable(error.to_string()))
+        let unusable = |error| Failure::Unusable(format!("initialCRDPatches: {error}"));
+        patched.map(install).map(Some).map_err(unusable)
     }
 
     fn replace(&self, stored: &Stored, updated: &Value) -> Result<Stored, String> {

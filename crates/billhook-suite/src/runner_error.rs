@@ -26,6 +26,6 @@ pub enum RunnerError {
     #[error("{0}")]
     Parameter(String),
     /// The definition cannot be patched as a case wants.
-    #[error("initialCRDPatches: {0}")]
+    #[error(transparent)]
     Patch(#[from] PatchError),
 }

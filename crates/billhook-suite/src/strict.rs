@@ -5,10 +5,10 @@ use std::sync::Arc;
 use billhook::FieldPath;
 use billhook_apimachinery::record::{Record, Type};
 use billhook_apimachinery::value::{grow, json_type, sorted};
-use billhook_findings::{Place, Source};
+use billhook_findings::{Finding, Place, Severity, Source};
 use serde_json::Value;
 
-use crate::object_case::ObjectCase;
+use crate::object_case::{Answer, ObjectCase};
 use crate::object_path::ObjectPath;
 use crate::suite_error::SuiteError;
 
@@ -28,6 +28,17 @@ impl Mistake {
         Mistake::new(path, "is missing")
     }
 
+    pub(crate) fn is_at(&self, path: &FieldPath) -> bool {
+        self.path == *path
+    }
+
+    /// A warning of a field that is ignored.
+    pub(crate) fn warning(self, rule: &str, place: &Place) -> Finding {
+        let text = format!("{}: {}", self.path, self.message);
+        let finding = Finding::new(Severity::Warning, rule, text).at_key(place, self.path);
+        finding.help("OpenShift's runner ignores it too")
+    }
+
     /// The error with its place in the text of the suite.
     pub(crate) fn in_text(self, text: &[u8]) -> SuiteError {
         let source = Arc::new(Source::new("", text));
@@ -42,53 +53,71 @@ impl Mistake {
     }
 }
 
-/// Checks the types of a record and that all its fields are known.
-pub(crate) fn check(value: &Value, record: &'static Record) -> Result<(), Mistake> {
-    check_record(value, record, &FieldPath::default())
+/// Checks the types of a record; also returns the fields that it does not have.
+pub(crate) fn check(value: &Value, record: &'static Record) -> (Result<(), Mistake>, Vec<Mistake>) {
+    let mut checker = Checker::default();
+    (checker.record(value, record, &FieldPath::default()), checker.unknown)
 }
 
-fn check_record(value: &Value, record: &'static Record, path: &FieldPath) -> Result<(), Mistake> {
-    let Value::Object(members) = value else { return Err(wrong(value, "an object", path)) };
-    for (name, member) in sorted(members) {
-        let path = path.clone().name(name);
-        let Some(field) = record.field(name) else {
-            let known: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
-            let message = format!("unknown field; known are {}", known.join(", "));
-            return Err(Mistake::new(path, message));
-        };
-        check_type(member, field.type_, &path)?;
-    }
-    let is_missing = |name: &str| members.get(name).is_none_or(Value::is_null);
-    let required = record.fields.iter().filter(|field| field.is_required);
-    match required.map(|field| field.name).find(|name| is_missing(name)) {
-        Some(name) => Err(Mistake::missing(path.clone().name(name))),
-        None => Ok(()),
-    }
+/// A walk over a document.
+#[derive(Debug, Default)]
+struct Checker {
+    unknown: Vec<Mistake>,
 }
 
-fn check_type(value: &Value, type_: Type, path: &FieldPath) -> Result<(), Mistake> {
-    let wrong = |expected| Err(wrong(value, expected, path));
-    match (type_, value) {
-        (Type::Any, _) | (_, Value::Null) => Ok(()),
-        (Type::Optional(inner) | Type::Named(_, inner), _) => check_type(value, *inner, path),
-        (Type::Record(record), _) => grow(|| check_record(value, record(), path)),
-        (Type::List(item), Value::Array(items)) => {
-            let mut items = items.iter().enumerate();
-            items
-                .try_for_each(|(index, value)| check_type(value, *item, &path.clone().index(index)))
+impl Checker {
+    fn record(
+        &mut self,
+        value: &Value,
+        record: &'static Record,
+        path: &FieldPath,
+    ) -> Result<(), Mistake> {
+        let Value::Object(members) = value else { return Err(wrong(value, "an object", path)) };
+        for (name, member) in sorted(members) {
+            let path = path.clone().name(name);
+            let Some(field) = record.field(name) else {
+                let known: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+                let message = format!("unknown field; known are {}", known.join(", "));
+                self.unknown.push(Mistake::new(path, message));
+                continue;
+            };
+            self.value(member, field.type_, &path)?;
         }
-        (Type::List(_), _) => wrong("a list"),
-        (Type::Map(item), Value::Object(members)) => {
-            let mut members = sorted(members).into_iter();
-            members.try_for_each(|(name, value)| check_type(value, *item, &path.clone().name(name)))
+        let is_missing = |name: &str| members.get(name).is_none_or(Value::is_null);
+        let required = record.fields.iter().filter(|field| field.is_required);
+        match required.map(|field| field.name).find(|name| is_missing(name)) {
+            Some(name) => Err(Mistake::missing(path.clone().name(name))),
+            None => Ok(()),
         }
-        (Type::Map(_), _) => wrong("an object"),
-        (Type::Flag, Value::Bool(_)) | (Type::Text, Value::String(_)) => Ok(()),
-        (Type::Flag, _) => wrong("true or false"),
-        (Type::Text, _) => wrong("a string"),
-        (other, _) => {
-            let message = format!("cannot be read as {other:?}");
-            Err(Mistake::new(path.clone(), message))
+    }
+
+    fn value(&mut self, value: &Value, type_: Type, path: &FieldPath) -> Result<(), Mistake> {
+        let wrong = |expected| Err(wrong(value, expected, path));
+        match (type_, value) {
+            (Type::Any, _) | (_, Value::Null) => Ok(()),
+            (Type::Optional(inner) | Type::Named(_, inner), _) => self.value(value, *inner, path),
+            (Type::Record(record), _) => grow(|| self.record(value, record(), path)),
+            (Type::List(item), Value::Array(items)) => {
+                let mut items = items.iter().enumerate();
+                items.try_for_each(|(index, value)| {
+                    self.value(value, *item, &path.clone().index(index))
+                })
+            }
+            (Type::List(_), _) => wrong("a list"),
+            (Type::Map(item), Value::Object(members)) => {
+                let mut members = sorted(members).into_iter();
+                members.try_for_each(|(name, value)| {
+                    self.value(value, *item, &path.clone().name(name))
+                })
+            }
+            (Type::Map(_), _) => wrong("an object"),
+            (Type::Flag, Value::Bool(_)) | (Type::Text, Value::String(_)) => Ok(()),
+            (Type::Flag, _) => wrong("true or false"),
+            (Type::Text, _) => wrong("a string"),
+            (other, _) => {
+                let message = format!("cannot be read as {other:?}");
+                Err(Mistake::new(path.clone(), message))
+            }
         }
     }
 }
@@ -99,6 +128,20 @@ fn wrong(value: &Value, expected: &str, path: &FieldPath) -> Mistake {
         message.push_str("; write it in quotes");
     }
     Mistake::new(path.clone(), message)
+}
+
+impl Answer {
+    /// Checks what types cannot say; the answer is at a path.
+    pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
+        let called = Answer { call: true, ..Answer::default() };
+        match self.call && *self != called {
+            true => {
+                let message = "a webhook that is called has no other answer";
+                Err(Mistake::new(path.name("call"), message))
+            }
+            false => Ok(()),
+        }
+    }
 }
 
 impl ObjectCase {

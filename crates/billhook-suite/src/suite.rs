@@ -40,6 +40,8 @@ record! {
         pub webhooks: Vec<String> = "webhooks",
         /// The answers of webhooks by name. A webhook without one cannot be reached.
         pub answers: BTreeMap<String, Answer> = "answers",
+        /// Where Services are, as `HOST:PORT` by `SERVICE.NAMESPACE`, for webhooks that are called.
+        pub services: BTreeMap<String, String> = "services",
         /// Files with admission policies, their bindings and the objects that they see, as seen
         /// from the suite.
         pub policies: Vec<String> = "policies",
@@ -51,13 +53,14 @@ record! {
 }
 
 /// The fields that only our own format has.
-const OWN_FIELDS: [&str; 9] = [
+const OWN_FIELDS: [&str; 10] = [
     "crds",
     "kubernetes",
     "namespaces",
     "user",
     "webhooks",
     "answers",
+    "services",
     "policies",
     "allow",
     "cases",
@@ -121,25 +124,38 @@ impl Suite {
     ///
     /// If the text is not a suite.
     pub fn read(text: &[u8]) -> Result<Self, SuiteError> {
+        Self::read_with_unknown(text).map(|(suite, _)| suite)
+    }
+
+    /// Reads a suite; also returns the fields that are ignored.
+    pub(crate) fn read_with_unknown(text: &[u8]) -> Result<(Self, Vec<Mistake>), SuiteError> {
         let documents = billhook::read_manifests(text)?;
         let [document] = documents.as_slice() else {
             return Err(SuiteError::Count(documents.len()));
         };
         let value = document.value();
         if OWN_FIELDS.iter().any(|field| value.get(field).is_some()) {
-            return Self::read_own(value).map_err(|mistake| mistake.in_text(text));
+            let suite = Self::read_own(value).map_err(|mistake| mistake.in_text(text))?;
+            return Ok((suite, Vec::new()));
         }
+        let (checked, mut unknown) = strict::check(value, Suite::record());
+        // A generator of that repository wants it there.
+        unknown.retain(|mistake| !mistake.is_at(&FieldPath::default().name("apiVersion")));
+        checked.map_err(|mistake| mistake.in_text(text))?;
         let (suite, _) = <Suite as TypedRecord>::read(value)?;
         if suite.crd_name.is_empty() {
             return Err(SuiteError::NoDefinition);
         }
-        Ok(suite)
+        Ok((suite, unknown))
     }
 
     fn read_own(value: &Value) -> Result<Self, Mistake> {
-        strict::check(value, Suite::record())?;
+        let (checked, unknown) = strict::check(value, Suite::record());
+        unknown.into_iter().next().map_or(Ok(()), Err)?;
+        checked?;
         let suite = <Suite as record::FieldValue>::of(value);
         suite.versions()?;
+        suite.check_webhooks()?;
         let cases = FieldPath::default().name("cases");
         for (index, case) in suite.cases.iter().enumerate() {
             case.check(&cases.clone().index(index))?;
@@ -159,6 +175,35 @@ impl Suite {
             version.map_err(|error| Mistake::new(path.clone().index(index), error.to_string()))
         };
         self.kubernetes.iter().enumerate().map(version).collect()
+    }
+
+    /// Checks where webhooks are, and how they answer.
+    fn check_webhooks(&self) -> Result<(), Mistake> {
+        let top = FieldPath::default();
+        for (name, address) in &self.services {
+            let path = top.clone().name("services").name(name);
+            if name.split_once('.').is_none_or(|(service, namespace)| {
+                service.is_empty() || namespace.is_empty() || namespace.contains('.')
+            }) {
+                return Err(Mistake::new(path, "expected SERVICE.NAMESPACE"));
+            }
+            let (host, port) = address.rsplit_once(':').unwrap_or_default();
+            if host.is_empty() || port.parse::<u16>().is_err() {
+                return Err(Mistake::new(path, format!("expected HOST:PORT, found `{address}`")));
+            }
+        }
+        let answers = top.name("answers");
+        let mut answers = self.answers.iter().map(|(name, it)| (answers.clone().name(name), it));
+        answers.try_for_each(|(path, answer)| answer.check(path))
+    }
+
+    /// Returns the Services and where they are: service, namespace and address.
+    pub fn services(&self) -> impl Iterator<Item = (&str, &str, &str)> {
+        let services = self.services.iter();
+        services.filter_map(|(name, address)| {
+            let (service, namespace) = name.split_once('.')?;
+            Some((service, namespace, address.as_str()))
+        })
     }
 
     /// Returns the cases: the creations, the updates, then those of our own format, a table as a

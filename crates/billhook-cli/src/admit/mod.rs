@@ -53,17 +53,16 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         setup.problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
     let cluster = Cluster::read(command, &crds, kubernetes, &mut setup);
-    let mut printer = Printer::new(command);
-    let worst = setup.tell(printer.collector())?;
-    if worst > Status::Fine {
+    let mut printer = Printer::new(command, &config);
+    let mut status = setup.tell(&config, printer.collector())?;
+    if status == Status::Unusable {
         printer.finish()?;
-        return Ok(worst);
+        return Ok(status);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let (crds, cluster, origins) = (&crds, &cluster, &setup.origins);
     let (chain, used) = (None, Used::default());
     let mut run = Run { command, kubernetes, crds, cluster, origins, chain, used, printer };
-    let mut status = Status::Fine;
     for found in objects(&command.objects) {
         status = status.max(match found {
             Ok(document) => run.object(document, &runtime)?,
@@ -71,7 +70,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         });
     }
     let mut printer = run.printer;
-    printer.remarks(cluster.namespaces.assumed().into_iter().collect())?;
+    status = status.max(printer.remarks(cluster.namespaces.assumed().into_iter().collect())?);
     printer.finish()?;
     Ok(status)
 }
@@ -115,7 +114,8 @@ impl<'r> Run<'r> {
         };
         let Prepared { admission, request, crd, version, undecodable, deprecated } = prepared;
         let notes = self.used.notes(&crd, &version, true);
-        self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
+        let noted =
+            self.printer.remarks(notes.iter().map(|note| findings::note(note)).collect())?;
         let mut outcome = runtime.block_on(waiting.watch(admission.admit(&request)));
         if let Ok(Accepted { returned: Some(object), .. }) = &mut outcome.result
             && !self.command.show_managed_fields
@@ -126,7 +126,7 @@ impl<'r> Run<'r> {
         let origins = self.origins;
         let telling = Telling { about, origins, outcome: &outcome, undecodable, deprecated };
         let found = telling.findings();
-        self.printer.outcome(&outcome, found, &place, identity)
+        Ok(noted.max(self.printer.outcome(&outcome, found, &place, identity)?))
     }
 
     /// The write path for an object, and the request to send along it.

@@ -12,6 +12,7 @@ use crate::admit::text;
 use crate::findings::{self, About, Collector};
 use crate::identity::Identity;
 use crate::options::Report;
+use crate::policy::{Config, Levels};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
 
@@ -19,6 +20,7 @@ use crate::report::{self, Objects};
 pub(super) struct Printer<'r> {
     command: &'r Admit,
     form: Form,
+    levels: Levels<'r>,
     /// The things that are told only once.
     told: BTreeSet<String>,
 }
@@ -31,14 +33,14 @@ enum Form {
 }
 
 impl<'r> Printer<'r> {
-    pub(super) fn new(command: &'r Admit) -> Self {
+    pub(super) fn new(command: &'r Admit, config: &'r Config) -> Self {
         let form = match (command.findings.given(), command.report) {
             _ if command.findings.is_status() => Form::Status,
             (Some(format), _) => Form::Findings(Collector::new(format)),
             (None, Report::Json) => Form::Json(JsonReport::new()),
             (None, Report::Text) => Form::Text(Objects::new(command.output)),
         };
-        Printer { command, form, told: BTreeSet::new() }
+        Printer { command, form, levels: Levels::new(config), told: BTreeSet::new() }
     }
 
     pub(super) fn collector(&mut self) -> Option<&mut Collector> {
@@ -49,15 +51,15 @@ impl<'r> Printer<'r> {
     }
 
     /// Prints what is not about an object.
-    pub(super) fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<()> {
+    pub(super) fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<Status> {
+        let remarks = self.levels.apply(remarks);
+        let status = Status::of(&remarks);
         match self.collector() {
-            _ if remarks.is_empty() => Ok(()),
-            Some(collector) => collector.add_findings(remarks),
-            None => {
-                report::to_stderr(&findings::text(&remarks));
-                Ok(())
-            }
+            _ if remarks.is_empty() => {}
+            Some(collector) => collector.add_findings(remarks)?,
+            None => report::to_stderr(&findings::text(&remarks)),
         }
+        Ok(status)
     }
 
     /// Prints an object, or a file, that makes no request.
@@ -87,6 +89,8 @@ impl<'r> Printer<'r> {
         place: &Place,
         identity: Identity,
     ) -> io::Result<Status> {
+        let found = self.levels.apply(found);
+        let status = Status::of(&found);
         match &mut self.form {
             Form::Json(json) => json.outcome(outcome, place.clone(), identity)?,
             Form::Findings(collector) => collector.add(place, &identity, found, false)?,
@@ -103,8 +107,7 @@ impl<'r> Printer<'r> {
                 }
             }
         }
-        let is_fine = outcome.result.is_ok() && outcome.findings.is_empty();
-        Ok(if is_fine { Status::Fine } else { Status::Refused })
+        Ok(status)
     }
 
     /// Prints what has not been printed.

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use billhook::webhook::DecisionReason;
 use billhook_admission::{Action, AdmissionOutcome, Difference, HookResult, Stage, Step};
-use billhook_findings::Finding;
+use billhook_findings::{Finding, Severity};
 
 use crate::admit::args::Admit;
 use crate::findings;
@@ -31,6 +31,9 @@ pub(crate) fn outcome(
         let title = match &outcome.result {
             Ok(accepted) if accepted.unchanged => format!("{FINE}unchanged{FINE:#}{dry_run}"),
             Ok(_) => format!("{FINE}admitted{FINE:#}{dry_run}"),
+            Err(status) if found.iter().all(|finding| finding.severity != Severity::Error) => {
+                format!("{WARNING}refused, but ignored{WARNING:#}, {}{dry_run}", reason(status))
+            }
             Err(status) => format!("{ERROR}refused{ERROR:#}, {}{dry_run}", reason(status)),
         };
         report::title(&mut text, place, identity, &title);

@@ -21,6 +21,7 @@ use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::namespaces::Namespaces;
+use crate::policy::Levels;
 use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::problems as print_problems;
 use crate::setup::Setup;
@@ -58,7 +59,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         setup.problems.push(unknown_name(command, &sets, &policies, name));
     }
     let mut printer = Printer::new(command);
-    let mut status = setup.tell(printer.collector())?;
+    let mut status = setup.tell(&config, printer.collector())?;
     if status == Status::Unusable {
         printer.finish()?;
         return Ok(status);
@@ -72,9 +73,10 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let conditions =
         allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
     let requests = Requests { command, crds, registry: &registry };
+    let mut levels = Levels::new(&config);
     for subject in requests.read() {
         let context = MatchContext::new(namespaces, &registry).conditions(&conditions);
-        let (decided, found) = match &subject.request {
+        let (decided, explained) = match &subject.request {
             Ok(request) => {
                 let decided = context.for_request(|context| decide(&sets, request, context));
                 (decided, matcher.explain(request))
@@ -84,13 +86,17 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
                 Default::default()
             }
         };
-        let refuses = |decided: &Decided<'_>| report::refusal(decided).is_some();
-        if decided.iter().any(refuses) || found.iter().any(|it| policies::refusal(it).is_some()) {
-            status = status.max(Status::Refused);
+        let mut found = report::found(&subject, &decided, &setup.origins);
+        found.extend(policies::findings(&subject, &explained));
+        let found = levels.apply(found);
+        if subject.request.is_ok() {
+            status = status.max(Status::of(&found));
         }
-        printer.add(&subject, &decided, &found, &setup.origins)?;
+        printer.add(&subject, &decided, &explained, found)?;
     }
-    printer.add_remark(namespaces.assumed())?;
+    let assumed = levels.apply(namespaces.assumed().into_iter().collect());
+    status = status.max(Status::of(&assumed));
+    printer.add_remarks(assumed)?;
     printer.finish()?;
     Ok(status)
 }

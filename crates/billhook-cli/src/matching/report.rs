@@ -58,24 +58,24 @@ impl<'c> Printer<'c> {
     }
 
     /// Adds what is to be told at the end.
-    pub(super) fn add_remark(&mut self, remark: Option<Finding>) -> io::Result<()> {
-        let Some(remark) = remark else { return Ok(()) };
+    pub(super) fn add_remarks(&mut self, remarks: Vec<Finding>) -> io::Result<()> {
         match self.collector() {
-            Some(collector) => collector.add_findings(vec![remark]),
+            _ if remarks.is_empty() => Ok(()),
+            Some(collector) => collector.add_findings(remarks),
             None => {
-                to_stderr(&findings::text([&remark]));
+                to_stderr(&findings::text(&remarks));
                 Ok(())
             }
         }
     }
 
-    /// Adds a request with the decisions of webhooks and of policies.
+    /// Adds a request with the decisions of webhooks and of policies, and what was found.
     pub(super) fn add(
         &mut self,
         subject: &Subject,
         decided: &[Decided<'_>],
         explained: &[PolicyExplanation],
-        origins: &Origins,
+        found: Vec<Finding>,
     ) -> io::Result<()> {
         if let (Err(problem), false) = (&subject.request, self.collector().is_some()) {
             print_problem(problem);
@@ -84,8 +84,6 @@ impl<'c> Printer<'c> {
             Form::Text => self.text(subject, decided, explained),
             Form::Json(items) => items.add(item(self.command, subject, decided, explained)),
             Form::Findings(collector) => {
-                let mut found = found(subject, decided, origins);
-                found.extend(policies::findings(subject, explained));
                 collector.add(&subject.place, &subject.identity, found, false)
             }
             // A client gets the first answer that refuses its request.
@@ -152,7 +150,7 @@ pub(super) fn refusal<'d>(decided: &'d Decided<'_>) -> Option<&'d Answer> {
 }
 
 /// The problem with a request, or the webhooks that refuse it or fail before they are called.
-fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origins) -> Vec<Finding> {
+pub(super) fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origins) -> Vec<Finding> {
     let (place, identity) = (&subject.place, &subject.identity);
     let about = About::new(place, identity);
     if let Err(problem) = &subject.request {

@@ -8,6 +8,7 @@ use billhook_findings::{Finding, Place, Severity, Source};
 
 use super::UNUSED;
 use super::config::is_rule;
+use crate::findings::is_of_requests;
 
 const MARK: &str = "# billhook: ignore";
 
@@ -79,7 +80,8 @@ impl Ignores {
                 let help = "`# billhook: ignore PR-12 because …` names the rule";
                 found.push(finding(comment, "no rule is ignored here".to_owned()).help(help));
             }
-            for rule in comment.rules.iter().filter(|rule| !rule.is_used) {
+            let unused = |rule: &&Rule| !rule.is_used && !is_of_requests(&rule.id);
+            for rule in comment.rules.iter().filter(unused) {
                 let text = match is_rule(&rule.id) {
                     true => format!("`{}` is ignored here, but nothing is found", rule.id),
                     false => format!("`{}` is ignored here, but no rule has that name", rule.id),

@@ -47,6 +47,36 @@ pub(crate) struct FilePolicy<'c> {
     ignores: Ignores,
 }
 
+/// The findings of one file after another that count.
+pub(crate) struct Levels<'c> {
+    config: &'c Config,
+    /// The policy for the file of the last finding.
+    last: Option<(Arc<Source>, FilePolicy<'c>)>,
+}
+
+impl<'c> Levels<'c> {
+    pub(crate) fn new(config: &'c Config) -> Self {
+        Levels { config, last: None }
+    }
+
+    /// Returns the findings that count, with their severities.
+    pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
+        findings.into_iter().filter_map(|finding| self.apply_one(finding)).collect()
+    }
+
+    fn apply_one(&mut self, finding: Finding) -> Option<Finding> {
+        let source = finding.place.as_ref().map(|place| place.source.clone()).unwrap_or_default();
+        let mut last = self.last.take().filter(|(known, _)| Arc::ptr_eq(known, &source));
+        let (_, file) = last.get_or_insert_with(|| {
+            let file = Policy::file(self.config, &source);
+            (source, file)
+        });
+        let applied = file.apply_one(finding);
+        self.last = last;
+        applied
+    }
+}
+
 impl<'c> Policy<'c> {
     pub(crate) fn new(config: &'c Config, known: &Known) -> Result<Self, Box<Problem>> {
         let baseline = known.baseline.as_ref();
@@ -90,16 +120,17 @@ impl<'c> Policy<'c> {
 impl FilePolicy<'_> {
     /// Returns the findings that count, with their severities.
     pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
-        let apply = |finding: Finding| {
-            if self.ignores.ignore(&finding) {
-                return None;
-            }
-            match self.levels.get(finding.rule.as_str()) {
-                Some(level) => level.apply(finding),
-                None => Some(finding),
-            }
-        };
-        findings.into_iter().filter_map(apply).collect()
+        findings.into_iter().filter_map(|finding| self.apply_one(finding)).collect()
+    }
+
+    fn apply_one(&mut self, finding: Finding) -> Option<Finding> {
+        if self.ignores.ignore(&finding) {
+            return None;
+        }
+        match self.levels.get(finding.rule.as_str()) {
+            Some(level) => level.apply(finding),
+            None => Some(finding),
+        }
     }
 
     /// Returns findings about comments that have ignored nothing.

@@ -17,7 +17,8 @@ in the directory `zz_generated.crd-manifests` beside `tests`.
 Exit status:
   0  all cases pass
   1  a case fails
-  2  unusable input: bad arguments, a missing file, not a suite, no CRD for a suite";
+  2  unusable input: bad arguments, a missing file, not a suite, a case that cannot be run, no CRD
+     for a suite";
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {

@@ -1,6 +1,7 @@
 //! `billhook test`: the cases of suites, each against the definitions of its suite.
 
 mod args;
+mod calling;
 mod report;
 
 use std::io;
@@ -44,6 +45,9 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     }
     let mut printer = Printer::new(command);
     let plans = parallel::map(&suites, |path| Plan::load(path, &options));
+    for (path, plan) in suites.iter().zip(&plans) {
+        printer.remarks(path, plan.as_ref().map_or(&[], Plan::remarks))?;
+    }
     let wanted: Vec<Result<Vec<Run>, PlanError>> =
         plans.into_iter().map(|plan| Ok(wanted(plan?, command.filter.as_deref()))).collect();
     let runs: Vec<&Run> = wanted.iter().flatten().flatten().collect();
@@ -168,6 +172,7 @@ fn options(command: &Test, problems: &mut Vec<Problem>) -> PlanOptions {
     let config = config.map_err(|problem| problems.push(*problem)).unwrap_or_default();
     let kubernetes = command.server.kubernetes(&config);
     let options = PlanOptions::default().kubernetes(kubernetes).read(read_file);
+    let options = options.caller(calling::caller);
     if command.crd.is_empty() {
         return options;
     }

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use billhook_findings::Subject;
+use billhook_findings::{Finding, Subject};
 use billhook_suite::{Failure, Run};
 
 use crate::findings::{self, Collector};
@@ -17,6 +17,8 @@ pub(super) struct Printer {
     collector: Option<Collector>,
     passed: usize,
     failed: usize,
+    /// The worst outcome.
+    status: Status,
     /// Whether to print how long each case took.
     durations: bool,
     /// Whether to print no summary.
@@ -27,7 +29,7 @@ impl Printer {
     pub(super) fn new(command: &Test) -> Self {
         let collector = command.findings.given().map(Collector::new);
         let Test { durations, quiet, .. } = *command;
-        Printer { collector, passed: 0, failed: 0, durations, quiet }
+        Printer { collector, passed: 0, failed: 0, status: Status::Fine, durations, quiet }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -35,7 +37,7 @@ impl Printer {
     }
 
     pub(super) fn status(&self) -> Status {
-        if self.failed > 0 { Status::Refused } else { Status::Fine }
+        self.status
     }
 
     pub(super) fn add(
@@ -46,7 +48,12 @@ impl Printer {
     ) -> io::Result<()> {
         match outcome {
             Ok(()) => self.passed += 1,
-            Err(_) => self.failed += 1,
+            Err(failure) => {
+                self.failed += 1;
+                let is_run = !matches!(failure, Failure::Unusable(_));
+                let status = if is_run { Status::Refused } else { Status::Unusable };
+                self.status = self.status.max(status);
+            }
         }
         let subject = run.subject(outcome);
         if let Some(collector) = &mut self.collector {
@@ -69,6 +76,18 @@ impl Printer {
         write(&text)
     }
 
+    /// Remarks about a suite.
+    pub(super) fn remarks(&mut self, path: &Path, remarks: &[Finding]) -> io::Result<()> {
+        match &mut self.collector {
+            _ if remarks.is_empty() => Ok(()),
+            Some(collector) => {
+                let name = path.to_string_lossy();
+                collector.add_subject(Subject::new(name, "suite", remarks.to_vec()))
+            }
+            None => write(&findings::text(remarks)),
+        }
+    }
+
     /// A suite that cannot be run.
     pub(super) fn problem(&mut self, path: &Path, problem: &Problem) -> io::Result<()> {
         match &mut self.collector {
@@ -85,7 +104,7 @@ impl Printer {
 
     /// Ends the report of a run that took a time.
     pub(super) fn finish(self, took: Duration) -> io::Result<()> {
-        let Printer { collector, durations, passed, failed, quiet } = self;
+        let Printer { collector, durations, passed, failed, quiet, .. } = self;
         let took = if durations { format!(" in {took:.1?}") } else { String::new() };
         match collector {
             Some(collector) => collector.finish(),

@@ -158,12 +158,16 @@ impl Webhooks {
         file.to_str().unwrap().to_owned()
     }
 
+    pub(crate) fn port(&self) -> String {
+        self.server.address().port().to_string()
+    }
+
     /// Runs the command with the webhooks; what differs from run to run is replaced.
     fn admit(&self, trouble: &str, args: &str, stdin: &str) -> String {
         let file = self.file(trouble);
         let args = format!("admit --crd fixtures/crds --webhooks {file} {args}");
         let shown = run_with(&args, stdin.as_bytes(), &[]);
-        let port = self.server.address().port().to_string();
+        let port = self.port();
         let shown =
             shown.replace(&port, "PORT").replace(&*self.directory.to_string_lossy(), "TEMP");
         shown.lines().map(stable).collect::<Vec<_>>().join("\n")

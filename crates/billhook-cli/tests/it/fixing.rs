@@ -54,6 +54,16 @@ fn fix_in_place() {
     assert_eq!(scratch.text("a.yaml"), fixed);
 }
 
+/// What a server cannot read is told where it is, although the server does not say so.
+#[test]
+fn labels_of_the_wrong_type() {
+    let text = TYPOS.replace("{name: nightly}", "{name: nightly, labels: {a: b, year: 2026}}");
+    let scratch = Scratch::new("types", &[("a.yaml", &text)]);
+    let args = "validate --format human --crd fixtures/crds DIR/a.yaml";
+    snapshot!("labels_of_the_wrong_type", scratch.run(args));
+    snapshot!("labels_fixed", scratch.run(&format!("{args} --diff")));
+}
+
 /// Strict field validation refuses what is only warned of otherwise, and offers the same edits.
 #[test]
 fn fix_in_strict_mode() {

@@ -100,6 +100,53 @@ spec:
     snapshot!("ignored_decode", scratch.run("decode --format concise DIR/a.yaml"));
 }
 
+const WEBHOOKS: &str = "\
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: guards}
+webhooks:
+- name: strict.example.com
+  clientConfig: {url: 'https://localhost:1/'} # billhook: ignore server-warning because it is here
+  matchConditions: [{name: a, expression: 'object.none == 1'}]
+  rules: [{operations: ['*'], apiGroups: ['*'], apiVersions: ['*'], resources: ['*']}]
+  timeoutSeconds: 1
+  sideEffects: None
+  admissionReviewVersions: [v1]
+";
+
+/// Levels and comments hold for requests as well.
+#[test]
+fn requests() {
+    let toml = "\
+crds = ['crds']
+[rules]
+assumed-namespace = 'off'
+[[files]]
+pattern = 'b.yaml'
+rules = { WM-80 = 'note', refused = 'warning', RP-20 = 'off' }
+";
+    let object = OBJECT.replace("  retention: {keepLast: 0}\n", "").replace("bucket", "https://b");
+    let ignoring = format!("# billhook: ignore WM-80, refused because of the test\n{object}");
+    let files = [
+        ("billhook.toml", toml),
+        ("a.yaml", &object),
+        ("b.yaml", &object),
+        ("c.yaml", &ignoring),
+        ("webhooks/guards.yaml", WEBHOOKS),
+    ];
+    let scratch = scratch("requests", &files);
+    let args = "match --format concise --webhooks DIR/webhooks DIR/b.yaml DIR/c.yaml";
+    snapshot!("requests_matched", scratch.run(args));
+    snapshot!("requests_refused", scratch.run(&args.replace("b.yaml", "a.yaml")));
+    let args = args.replace("match", "admit");
+    snapshot!("requests_admitted", scratch.run(&args));
+    let shown = scratch.run(&args.replace("--format concise", ""));
+    assert!(shown.contains("Backup nightly: refused, but ignored, 403 Forbidden\n"), "{shown}");
+    assert!(shown.contains("exit status: 0\n"), "{shown}");
+    // What only requests show is not missed elsewhere.
+    snapshot!("requests_validated", scratch.run("validate --format concise DIR/c.yaml"));
+}
+
 #[test]
 fn baselines() {
     let scratch =

@@ -1,6 +1,7 @@
 //! `billhook test` on suites of the project.
 
-use crate::support::{cases, run, snapshot};
+use crate::admit::Webhooks;
+use crate::support::{Scratch, cases, run, snapshot};
 
 cases! {
     suites_answers: "test --format status none.yaml";
@@ -17,8 +18,56 @@ cases! {
     help_completions: "completions --help";
     help_man: "man --help";
     test_own_fails: "test fixtures/suites/backups-failing.yaml";
+    test_misspelled: "test --crd fixtures/crds fixtures/suites/misspelled.yaml";
     test_unusable: "test fixtures/objects/backup.yaml nope.yaml";
     help_test: "test --help";
+}
+
+/// One webhook is called at its URL, one at the address of its Service.
+const CALLING: &str = "
+crds: [CRDS]
+webhooks: [WEBHOOKS]
+services: {hook.shop: 'localhost:PORT'}
+answers:
+  mutate.webhooks.example.com: {call: true}
+  deny.webhooks.example.com: {call: true}
+cases:
+- name: Accepted
+  object: &backup
+    apiVersion: data.example.com/v1
+    kind: Backup
+    spec: {schedule: 30 2 * * *, target: {url: 'https://a.example.com'}}
+  expect:
+    webhooks: [mutate.webhooks.example.com, deny.webhooks.example.com]
+    matches: {metadata: {annotations: {example.com/reviewed-by: webhook_server}}}
+- name: Denied
+  object:
+    <<: *backup
+    metadata: {labels: {example.com/denied: friday}}
+  expect:
+    error: {text: admission webhook \"deny.webhooks.example.com\" denied the request}
+";
+
+#[test]
+fn webhooks_are_called() {
+    let webhooks = Webhooks::start("suite");
+    let (file, port) = (webhooks.file(""), webhooks.port());
+    let text = std::fs::read_to_string(&file).unwrap();
+    let url = format!("url: https://localhost:{port}/deny");
+    assert!(text.contains(&url), "{text}");
+    let text = text.replace(&url, "service: {name: hook, namespace: shop, path: /deny}");
+    let crds = crate::support::root().join("fixtures/crds").canonicalize().unwrap();
+    let suite = CALLING.replace("CRDS", crds.to_str().unwrap());
+    let suite = suite.replace("[WEBHOOKS]", "[webhooks.yaml]").replace("PORT", &port);
+    let other = suite.replace("friday", "friday, a: b").replace("denied the request", "is closed");
+    let files = [("suite.yaml", suite.as_str()), ("other.yaml", &other), ("webhooks.yaml", &text)];
+    let scratch = Scratch::new("calling", &files);
+    snapshot!("suite_calls", scratch.run("test DIR/suite.yaml"));
+    snapshot!("suite_calls_fails", scratch.run("test DIR/other.yaml"));
+    drop(webhooks);
+    let shown = scratch.run("test DIR/suite.yaml").replace(&port, "PORT");
+    assert!(shown.contains("0 passed, 2 failed"), "{shown}");
+    assert!(shown.contains("failed calling webhook \"mutate.webhooks"), "{shown}");
 }
 
 #[test]

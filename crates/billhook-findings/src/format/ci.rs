@@ -3,6 +3,7 @@
 use billhook::to_json_pretty;
 use serde_json::{Value, json};
 
+use super::relative;
 use crate::finding::{Finding, Severity};
 use crate::visible::visible;
 
@@ -15,7 +16,7 @@ pub(super) fn github(finding: &Finding) -> String {
     };
     let mut properties = Vec::new();
     if !finding.file().is_empty() {
-        properties.push(format!("file={}", github_property(finding.file())));
+        properties.push(format!("file={}", github_property(relative(finding.file()))));
     }
     if let Some((start, end)) = finding.start().zip(finding.end()) {
         properties.push(format!("line={},endLine={}", start.line, end.line));
@@ -40,7 +41,7 @@ pub(super) fn azure(finding: &Finding) -> String {
     let kind = if finding.severity == Severity::Error { "error" } else { "warning" };
     let mut properties = format!("type={kind};");
     if !finding.file().is_empty() {
-        properties.push_str(&format!("sourcepath={};", azure_text(finding.file())));
+        properties.push_str(&format!("sourcepath={};", azure_text(relative(finding.file()))));
     }
     if let Some(start) = finding.start() {
         properties.push_str(&format!("linenumber={};columnnumber={};", start.line, start.column));
@@ -71,6 +72,6 @@ fn gitlab_issue(finding: &Finding) -> Value {
         "check_name": finding.rule,
         "fingerprint": finding.fingerprint(),
         "severity": severity,
-        "location": {"path": finding.file(), "lines": {"begin": line}},
+        "location": {"path": relative(finding.file()), "lines": {"begin": line}},
     })
 }

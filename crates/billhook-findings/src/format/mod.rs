@@ -66,6 +66,11 @@ fn concise(finding: &Finding) -> String {
     }
 }
 
+/// The path of a file as CI systems want it, which know it without `./` before it.
+fn relative(file: &str) -> &str {
+    file.trim_start_matches("./")
+}
+
 /// `file:line:column`, as far as it is known.
 fn location(finding: &Finding) -> String {
     let file = visible(finding.file());

@@ -5,6 +5,7 @@ use indexmap::IndexSet;
 use serde_json::{Value, json};
 
 use super::json::object;
+use super::relative;
 use crate::finding::{Edit, Finding, Label, Severity};
 use crate::source::Source;
 
@@ -128,7 +129,7 @@ fn region(source: &Source, span: Span) -> Value {
 
 fn artifact(source: &Source) -> Value {
     let mut uri = String::new();
-    for byte in source.name().replace('\\', "/").bytes() {
+    for byte in relative(source.name()).replace('\\', "/").bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
                 uri.push(char::from(byte));

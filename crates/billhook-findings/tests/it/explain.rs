@@ -1,8 +1,10 @@
 //! The part of the definition that causes a finding, and what may have been meant.
 
-use billhook_findings::Finding;
+use std::sync::Arc;
 
-use crate::support::{DEFINITION, findings};
+use billhook_findings::{Finding, Source};
+
+use crate::support::{DEFINITION, findings, findings_in};
 
 /// The marked text, the marked text of the definition with its label, the label, help and edits.
 fn summary(finding: &Finding) -> String {
@@ -40,10 +42,17 @@ fn errors() {
             "FieldValueInvalid at `spec`, `'!has(self.keep) || self.keep < 100'` this rule is not met",
         ],
     );
+    // A rule that fails.
+    check(
+        "  retention: {}\n",
+        &[
+            "FieldValueInvalid at `spec`, `'!has(self.retention) || self.retention.days > 0'` this rule is not met",
+        ],
+    );
     check(
         "  targets: [s3, s3]\n",
         &[
-            "FieldValueTooMany at `[s3, s3]`, `1` at most 1 items are allowed",
+            "FieldValueTooMany at `[s3, s3]`, `1` at most 1 item is allowed",
             "FieldValueInvalid at `apiVersion: example.com/v1`",
         ],
     );
@@ -52,6 +61,15 @@ fn errors() {
         summary(&found[0]),
         "FieldValueRequired at `spec`, `schedule` `schedule` is required here"
     );
+}
+
+#[test]
+fn labels() {
+    let text = "apiVersion: example.com/v1\nkind: Backup\nmetadata:\n  name: b\n  labels:\n    a: b\n    \
+        c: d e\n    f g: h\nspec: {schedule: x}\n";
+    let source = Arc::new(Source::new("backup.yaml", text));
+    let found: Vec<String> = findings_in(&source).iter().map(summary).collect();
+    assert_eq!(found, ["FieldValueInvalid at `d e`", "FieldValueInvalid at `f g`"]);
 }
 
 #[test]

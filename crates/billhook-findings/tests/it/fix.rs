@@ -50,6 +50,8 @@ fn comments_and_layout_stay() {
         "Spec:\n  schedule: x\n  retentoin: {dayz: '3'}\n",
         "spec:\n  schedule: x\n  retention: {days: 3}\n",
     );
+    let wrong = object("spec: {schedule: x}\n").replace("{name", "{lables: {a: b}, nmae");
+    assert_eq!(fix_all(&wrong), wrong.replace("lables", "labels").replace("nmae", "name"));
     let json = r#"{"apiVersion":"example.com/v1", "kind":"Backup",
         "metadata":{"name":"b"},  "spec":{"shedule":"x","keep":"3"}}"#;
     let expected = json.replace("shedule", "schedule").replace("\"3\"", "3");
@@ -66,6 +68,8 @@ fn nothing_is_guessed() {
     // A value of another type is not what was meant.
     same("spec: {schedule: x, kep: [1]}\n");
     same("spec: {schedule: x, retentions: 1}\n");
+    let labels = object("spec: {schedule: x}\n").replace("{name", "{lables: [a], name");
+    assert_eq!(fix_all(&labels), labels);
     // Too different, or of another kind in YAML than in JSON.
     same("spec: {schedule: x, mode: Fool}\n");
     same("spec: {schedule: x, keep: '010', size: '.5'}\n");

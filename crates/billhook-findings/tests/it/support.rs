@@ -28,6 +28,8 @@ spec:
             x-kubernetes-validations:
             - rule: '!has(self.keep) || self.keep < 100'
               message: keep less
+            - rule: '!has(self.retention) || self.retention.days > 0'
+              message: retain for days
             properties:
               schedule: {type: string, maxLength: 10}
               keep:

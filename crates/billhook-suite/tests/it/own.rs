@@ -53,6 +53,13 @@ fn mistakes_have_places() {
             "5:3: cases[0].delete: the object of a deletion is what is stored",
         ),
         ("cases:", "allow: [{user: a}]\ncases:", "3:9: allow[0].verb: is missing"),
+        ("cases:", "services: {hook: 'a:1'}\ncases:", "3:12: services.hook: expected SERVICE.NAM"),
+        ("cases:", "services: {a.b: a}\ncases:", "3:12: services.a.b: expected HOST:PORT, found"),
+        (
+            "cases:",
+            "answers: {a: {call: true, deny: b}}\ncases:",
+            "3:15: answers.a.call: a webhook",
+        ),
         ("cases:", "tests: {onCreate: [{name: a}]}\ncases:", "2:1: crdName: is missing"),
     ] {
         let found = mistake(part, text);

@@ -1,0 +1,41 @@
+//! The webhooks of suites that are called over HTTPS.
+
+use std::future::poll_fn;
+use std::io;
+use std::sync::Arc;
+
+use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use billhook_suite::Suite;
+use billhook_webhook_client::{HttpsCaller, StaticResolver};
+use tokio::runtime::{Builder, Runtime};
+
+/// Calls webhooks for whoever waits, on a runtime of its own.
+struct Calling {
+    caller: HttpsCaller,
+    runtime: Runtime,
+}
+
+/// What calls the webhooks of a suite.
+pub(super) fn caller(suite: &Suite) -> io::Result<Arc<dyn WebhookCaller>> {
+    let known = StaticResolver::default();
+    let resolver = suite.services().fold(known, |resolver, (service, namespace, address)| {
+        resolver.with(namespace, service, address)
+    });
+    let caller = HttpsCaller::default().resolver(resolver);
+    let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
+    Ok(Arc::new(Calling { caller, runtime }))
+}
+
+impl WebhookCaller for Calling {
+    fn call<'a>(
+        &'a self,
+        call: WebhookCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        let mut answer = self.caller.call(call);
+        Box::pin(poll_fn(move |context| {
+            // Connections and timers belong to the runtime.
+            let _runtime = self.runtime.enter();
+            answer.as_mut().poll(context)
+        }))
+    }
+}

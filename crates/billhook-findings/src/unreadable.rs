@@ -1,0 +1,63 @@
+//! Values of the wrong type, which a server cannot read: it names their fields by types in Go.
+
+use billhook_apimachinery::value::json_type;
+use serde_json::json;
+
+use crate::finding::Finding;
+use crate::suggest::{other_type, value_of};
+
+impl Finding {
+    /// Returns the finding at the field that the server's text names, with the edit that mends it:
+    /// `json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`.
+    #[must_use]
+    pub fn suggest_type(self) -> Self {
+        let Some((found, dotted, wanted)) = parts(&self.text) else { return self };
+        let (found, wanted) = (found.to_owned(), wanted.to_owned());
+        let Some(place) = self.place.clone() else { return self };
+        // The text does not say where ObjectMeta is.
+        let paths = [dotted.to_owned(), format!("metadata.{dotted}")];
+        let Some(path) = paths.iter().find_map(|path| place.resolve(path)) else { return self };
+        let mut finding = self.at(&place, path);
+        let member = value_of(&finding).and_then(|value| {
+            let mut members = value.as_object()?.iter();
+            let (name, _) = members.find(|(_, value)| json_type(value) == found)?;
+            Some(finding.path.clone().key(name))
+        });
+        if let Some(member) = member {
+            finding = finding.at(&place, member);
+        }
+        let type_ = match wanted.as_str() {
+            "int64" | "int32" => "integer",
+            "bool" => "boolean",
+            other => other,
+        };
+        other_type(&mut finding, &json!({"type": type_}));
+        finding
+    }
+
+    /// Marks the member of an object that an error is about, if the error has its key or its value:
+    /// that of labels or annotations.
+    pub(crate) fn mark_member(&mut self, bad: &str) {
+        let Some(place) = self.place.clone() else { return };
+        let span = |name: &str| Some(place.find(&self.path.clone().key(name))?.span);
+        let Some(value) = value_of(self) else { return };
+        let Some(members) = value.as_object() else { return };
+        let mark = if members.contains_key(bad) {
+            span(bad).and_then(|span| span.key)
+        } else {
+            let mut members = members.iter();
+            let member = members.find(|(_, value)| value.as_str() == Some(bad));
+            member.and_then(|(name, _)| Some(span(name)?.value))
+        };
+        self.span = mark.or(self.span);
+    }
+}
+
+/// The type of the value, its path from the nearest known object, and the type in Go.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let (_, rest) = text.split_once("json: cannot unmarshal ")?;
+    let (found, rest) = rest.split_once(" into Go struct field ")?;
+    let (field, wanted) = rest.split_once(" of type ")?;
+    let (_, dotted) = field.split_once('.')?;
+    Some((found, dotted, wanted))
+}
