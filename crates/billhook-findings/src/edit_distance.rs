@@ -45,7 +45,7 @@ fn distance(from: &[char], to: &[char]) -> usize {
     };
     // The rows of the last two characters.
     let mut before: Vec<usize> = (0..=to.len()).map(|n| n * CHANGE).collect();
-    let (mut earlier, mut last) = (Vec::new(), None);
+    let (mut earlier, mut last) = (Vec::<usize>::new(), None);
     for &a in from {
         let mut diagonal = before.first().copied().unwrap_or_default();
         let mut left = diagonal + CHANGE;

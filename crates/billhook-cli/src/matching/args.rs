@@ -29,7 +29,8 @@ pub(crate) struct Match {
     /// Admission policies, their bindings, their parameters and Namespaces; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
-    /// CRDs of the objects and their other versions; may be repeated
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be

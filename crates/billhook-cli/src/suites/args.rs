@@ -22,12 +22,13 @@ Exit status:
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// CRDs: a file, a directory or `-` for standard input; may be repeated
+    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// repeated. They are for suites that name none
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Server,
-    /// Run only the cases whose name contains a text
+    /// Run only the cases whose names contain a text
     #[arg(long, value_name = "TEXT")]
     pub(crate) filter: Option<String>,
     #[command(flatten)]

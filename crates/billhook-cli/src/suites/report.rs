@@ -8,6 +8,7 @@ use billhook_findings::{Finding, Subject};
 use billhook_suite::{Failure, Run};
 
 use crate::findings::{self, Collector};
+use crate::options::Report;
 use crate::problem::{Problem, Status};
 use crate::report::{self, visible, write};
 use crate::suites::args::Test;
@@ -27,8 +28,9 @@ pub(super) struct Printer {
 
 impl Printer {
     pub(super) fn new(command: &Test) -> Self {
-        let collector = command.findings.given().map(Collector::new);
-        let Test { durations, quiet, .. } = *command;
+        let Test { durations, quiet, findings, .. } = *command;
+        let format = if durations { None } else { findings.given_or_ci(Report::Text) };
+        let collector = format.map(Collector::new);
         Printer { collector, passed: 0, failed: 0, status: Status::Fine, durations, quiet }
     }
 

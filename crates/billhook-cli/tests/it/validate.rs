@@ -139,4 +139,6 @@ fn validate_in_github_actions() {
     let environment = [("GITHUB_ACTIONS", "true")];
     let args = "validate --crd fixtures/crds -";
     snapshot!("validate_in_github_actions", run_with(args, MISTAKES.as_bytes(), &environment));
+    let shown = run_with("test fixtures/suites/backups-failing.yaml", b"", &environment);
+    assert!(shown.contains("\n::error file=fixtures/suites/backups-failing.yaml,line="), "{shown}");
 }
