@@ -20,7 +20,7 @@ pub type MakeCaller = fn(&Suite) -> io::Result<Arc<dyn WebhookCaller>>;
 /// The answers by the names of webhooks.
 pub(crate) struct Answers {
     answers: BTreeMap<String, Answer>,
-    /// What calls the webhooks that answer themselves.
+    /// Calls the webhooks that answer themselves.
     caller: Arc<dyn WebhookCaller>,
 }
 

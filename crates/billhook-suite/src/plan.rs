@@ -36,7 +36,7 @@ pub struct PlanOptions {
     pub kubernetes: KubernetesVersion,
     /// How files are read.
     pub read: ReadFile,
-    /// What calls the webhooks that a suite wants to be called; without it they cannot be reached.
+    /// The caller of webhooks that a suite wants to be called; without it they cannot be reached.
     pub caller: Option<MakeCaller>,
 }
 
@@ -70,7 +70,7 @@ impl PlanOptions {
         self
     }
 
-    /// The options with what calls webhooks.
+    /// The options with a caller of webhooks.
     #[must_use]
     pub fn caller(mut self, caller: MakeCaller) -> Self {
         self.caller = Some(caller);

@@ -15,7 +15,7 @@ struct Calling {
     runtime: Runtime,
 }
 
-/// What calls the webhooks of a suite.
+/// Makes a caller for the webhooks of a suite.
 pub(super) fn caller(suite: &Suite) -> io::Result<Arc<dyn WebhookCaller>> {
     let known = StaticResolver::default();
     let resolver = suite.services().fold(known, |resolver, (service, namespace, address)| {

@@ -54,7 +54,7 @@ fn fix_in_place() {
     assert_eq!(scratch.text("a.yaml"), fixed);
 }
 
-/// What a server cannot read is told where it is, although the server does not say so.
+/// A value that a server cannot read is found, although the server only names a type.
 #[test]
 fn labels_of_the_wrong_type() {
     let text = TYPOS.replace("{name: nightly}", "{name: nightly, labels: {a: b, year: 2026}}");
