@@ -4,6 +4,7 @@
 //! recurse without a bound. The functions here do the same work on any depth the decoder lets in
 //! (SS-01, 10,000 levels) on a small stack.
 
+use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
@@ -296,16 +297,20 @@ impl Serialize for Plain<'_> {
 /// built with.
 pub fn sorted(members: &Map<String, Value>) -> Vec<(&String, &Value)> {
     let mut entries: Vec<_> = members.iter().collect();
-    if !entries.is_sorted_by(|left, right| left.0 <= right.0) {
+    if !IS_SORTED && !entries.is_sorted_by(|left, right| left.0 <= right.0) {
         entries.sort_by(|left, right| left.0.cmp(right.0));
     }
     entries
 }
 
+/// Whether the map that `serde_json` was built with is the one that sorts its members, as the size
+/// tells.
+const IS_SORTED: bool = size_of::<Map<String, Value>>() == size_of::<BTreeMap<String, Value>>();
+
 /// Iterates over the members of an object sorted by name; takes no memory for those that are sorted.
 #[inline]
 pub fn in_order(members: &Map<String, Value>) -> InOrder<'_> {
-    match members.keys().is_sorted() {
+    match IS_SORTED || members.keys().is_sorted() {
         true => InOrder(Members::AsTheyAre(members.iter())),
         false => InOrder(Members::Sorted(sorted(members).into_iter())),
     }
@@ -388,5 +393,19 @@ pub fn semantically_equal(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && grow(|| left.iter().all(same))
         }
         (left, right) => deep_eq(left, right),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_the_order_of_their_names_in_every_map() {
+        let inserted = ["b", "a", "c"].map(|name| (name.to_owned(), Value::Null));
+        let members: Map<_, _> = inserted.into_iter().collect();
+        assert!(in_order(&members).map(|(name, _)| name).is_sorted());
+        assert!(sorted(&members).is_sorted_by_key(|(name, _)| *name));
+        assert!(!IS_SORTED || members.keys().is_sorted());
     }
 }

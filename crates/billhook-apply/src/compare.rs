@@ -122,10 +122,11 @@ impl Walk {
     }
 
     fn members(&mut self, map: Map<'_>, old: Option<&Value>, new: Option<&Value>) {
+        let mut types = map.members();
         for pair in join(members(old), members(new), |l, r| l.0.cmp(r.0)) {
             let (old, new) = pair.into_sides();
             let Some((name, _)) = old.or(new) else { continue };
-            let Some(member) = map.member(name) else { continue };
+            let Some(member) = types.find(name) else { continue };
             let mut found = Walk::default();
             found.values(member.type_, old.map(|old| old.1), new.map(|new| new.1));
             self.add(|| PathElement::field(name.as_str()), found);

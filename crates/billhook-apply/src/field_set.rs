@@ -136,7 +136,7 @@ impl FieldSet {
         !path.is_empty() || !self.is_empty()
     }
 
-    fn get(&self, element: &PathElement) -> Option<&Node> {
+    pub(crate) fn get(&self, element: &PathElement) -> Option<&Node> {
         self.find(|own| own.cmp(element))
     }
 

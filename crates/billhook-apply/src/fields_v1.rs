@@ -1,14 +1,14 @@
 //! Field sets as they are written in `managedFields`: FieldsV1 (SA-21, SA-23, SA-24).
 
 use billhook_apimachinery::print::{compact_json, plain_json};
-use billhook_apimachinery::value::{DeepValue, grow};
+use billhook_apimachinery::value::{DeepValue, grow, in_order};
 use billhook_decode::read_json;
-use serde_json::{Map, Value};
+use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
 use crate::identity::{Identity, key_fields};
 use crate::path_element::{PathElement, PathElementKind};
-use crate::shape::{Shape, Type};
+use crate::shape::{Map, Shape, Type};
 
 /// The key that marks membership.
 pub(crate) const MEMBER: &str = ".";
@@ -107,12 +107,12 @@ fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> {
 fn write(set: &FieldSet, is_member: bool) -> Value {
     let below = set.nodes().iter().map(|node| {
         let below = match node.children.is_empty() {
-            true => Value::Object(Map::new()),
+            true => Value::Object(Object::new()),
             false => grow(|| write(&node.children, node.is_member)),
         };
         (key_text(&node.element), below)
     });
-    let own = is_member.then(|| (MEMBER.to_owned(), Value::Object(Map::new())));
+    let own = is_member.then(|| (MEMBER.to_owned(), Value::Object(Object::new())));
     Value::Object(own.into_iter().chain(below).collect())
 }
 
@@ -199,18 +199,23 @@ fn is_plain_key(key: &str) -> bool {
 /// leave the set as it is (SA-37).
 pub(crate) fn is_current(type_: Option<Type<'_>>, fields: &Value) -> bool {
     let Value::Object(fields) = fields else { return false };
-    let member_count = fields.len() - usize::from(fields.contains_key(MEMBER));
-    member_count > 0
-        && fields.iter().all(|(key, below)| {
-            let Value::Object(parts) = below else { return false };
-            let type_ = match key.strip_prefix("f:") {
-                _ if key == MEMBER => return parts.is_empty(),
-                Some(name) => type_.and_then(|type_| Some(type_.map()?.member(name)?.type_)),
-                None if is_canonical(key) => type_.and_then(|type_| Some(type_.list()?.items)),
-                None => return false,
-            };
-            parts.is_empty() || has_parts(type_) && grow(|| is_current(type_, below))
-        })
+    let members = || type_.and_then(Type::map).map(Map::members);
+    let mut known = None;
+    let mut is_current_below = |(key, below): (&String, &Value)| {
+        let Value::Object(parts) = below else { return false };
+        let type_ = match key.strip_prefix("f:") {
+            _ if key == MEMBER => return parts.is_empty() && fields.len() > 1,
+            Some(_) if parts.is_empty() => return true,
+            Some(name) => {
+                let known = known.get_or_insert_with(members).as_mut();
+                known.and_then(|known| Some(known.find(name)?.type_))
+            }
+            None if !is_canonical(key) => return false,
+            None => type_.and_then(|type_| Some(type_.list()?.items)),
+        };
+        parts.is_empty() || has_parts(type_) && grow(|| is_current(type_, below))
+    };
+    !fields.is_empty() && in_order(fields).all(&mut is_current_below)
 }
 
 /// Whether fields of this type are owned one by one; those of an unknown one may be.

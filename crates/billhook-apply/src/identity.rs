@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::field_set::{FieldSet, Node};
 use crate::order::compare_values;
 use crate::path_element::{PathElement, compare_keys};
-use crate::schema::Keys;
+use crate::schema::{KeyField, Keys};
 use crate::shape::{List, ListKindRef};
 
 /// An element that has no identity; prints the server's text without the position.
@@ -60,23 +60,37 @@ impl std::fmt::Display for NoIdentity {
 /// The identity of an element of an associative list.
 #[derive(Clone, Copy)]
 pub(crate) enum Identity<'v> {
-    Keys(&'v Keys, &'v Map<String, Value>),
+    Keys(&'v Keys, KeyMembers<'v>),
     Value(&'v Value),
+}
+
+/// The members of an element with keys.
+#[derive(Clone, Copy)]
+pub(crate) struct KeyMembers<'v> {
+    all: &'v Map<String, Value>,
+    /// The key field whose name is the first of all, if it is there.
+    first: Option<&'v Value>,
 }
 
 /// The key fields that an element has, sorted by name.
 pub(crate) fn key_fields<'v>(
     keys: &'v Keys,
-    members: &'v Map<String, Value>,
+    members: KeyMembers<'v>,
 ) -> impl Iterator<Item = (&'v str, &'v Value)> {
-    keys.sorted.iter().filter_map(|key| {
-        let value = members.get(&*key.name).or(key.default.as_deref())?;
-        Some((&*key.name, value))
+    keys.sorted.iter().enumerate().filter_map(move |(position, key)| {
+        let value = if position == 0 { members.first } else { key.value_in(members.all) };
+        Some((&*key.name, value?))
     })
 }
 
+impl KeyField {
+    fn value_in<'v>(&'v self, members: &'v Map<String, Value>) -> Option<&'v Value> {
+        members.get(&*self.name).or(self.default.as_deref())
+    }
+}
+
 /// Returns why an element with keys has no identity, if it has none.
-fn without_identity(keys: &Keys, members: &Map<String, Value>) -> Option<NoIdentity> {
+fn without_identity(keys: &Keys, members: KeyMembers<'_>) -> Option<NoIdentity> {
     if !keys.needs_all {
         let has_none = key_fields(keys, members).next().is_none();
         return has_none.then(|| NoIdentity::NoKeys(keys.as_written.clone()));
@@ -90,7 +104,11 @@ impl Identity<'_> {
     pub(crate) fn cmp(self, other: Identity<'_>) -> Ordering {
         match (self, other) {
             (Identity::Keys(keys, left), Identity::Keys(other, right)) => {
-                compare_keys(key_fields(keys, left), key_fields(other, right))
+                match left.first.zip(right.first) {
+                    // The elements of one list have the same keys.
+                    Some((left, right)) if keys.sorted.len() == 1 => compare_values(left, right),
+                    _ => compare_keys(key_fields(keys, left), key_fields(other, right)),
+                }
             }
             (Identity::Value(left), Identity::Value(right)) => compare_values(left, right),
             (Identity::Keys(..), Identity::Value(_)) => Ordering::Less,
@@ -151,7 +169,9 @@ impl<'s> List<'s> {
         's: 'v,
     {
         match (self.kind, element) {
-            (ListKindRef::Keyed(keys), Value::Object(members)) => {
+            (ListKindRef::Keyed(keys), Value::Object(all)) => {
+                let first = keys.sorted.first().and_then(|key| key.value_in(all));
+                let members = KeyMembers { all, first };
                 match without_identity(keys, members) {
                     None => Ok(Identity::Keys(keys, members)),
                     Some(reason) => Err(reason),

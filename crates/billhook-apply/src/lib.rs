@@ -14,6 +14,7 @@ mod compare;
 mod field_set;
 mod fields_v1;
 mod foreign;
+mod given_up;
 mod identity;
 mod join;
 mod manager;

@@ -25,8 +25,9 @@ fn merge_maps(map: Map<'_>, live: &Object<String, Value>, config: &Value) -> Opt
         // Null and nothing clear nothing.
         return live.is_empty().then(|| config.clone());
     };
+    let mut types = map.members();
     let merged = in_order(members).filter_map(|(name, config)| {
-        let merged = match (live.get(name), map.member(name)) {
+        let merged = match (live.get(name), types.find(name)) {
             (Some(live), Some(member)) => merge(member.type_, live, config)?,
             _ => deep_clone(config),
         };

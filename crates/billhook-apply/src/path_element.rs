@@ -75,6 +75,14 @@ impl PathElement {
         }
     }
 
+    /// Returns the name of the member that the step leads to, if it leads to one.
+    pub(crate) fn as_field(&self) -> Option<&str> {
+        match &self.0 {
+            Step::Field(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// Returns how the step compares with the step to the member `name`.
     pub(crate) fn cmp_field(&self, name: &str) -> Ordering {
         match &self.0 {

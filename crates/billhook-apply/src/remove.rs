@@ -26,8 +26,9 @@ pub(crate) fn remove(type_: Type<'_>, value: &Value, set: &FieldSet) -> Value {
 }
 
 fn remove_members(map: Map<'_>, members: &Object<String, Value>, set: &FieldSet) -> Value {
+    let mut types = map.members();
     let keep = |(name, value): (&String, &Value)| {
-        let kept = match (set.find(|element| element.cmp_field(name)), map.member(name)) {
+        let kept = match (set.find(|element| element.cmp_field(name)), types.find(name)) {
             (Some(Node { is_member: true, .. }), _) => return None,
             (Some(node), Some(member)) => remove(member.type_, value, &node.children),
             _ => deep_clone(value),

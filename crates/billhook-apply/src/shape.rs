@@ -162,27 +162,54 @@ impl<'s> Map<'s> {
 
     /// Returns the type of a member; none if the schema has none for it.
     pub(crate) fn member(self, name: &str) -> Option<Member<'s>> {
+        self.members().find(name)
+    }
+
+    /// Returns the types of the members, for finding those of one object after the other.
+    pub(crate) fn members(self) -> Members<'s> {
+        let other = |type_| Some(Member { type_, is_declared: false });
         let (layer, id, map) = match self.members {
             MemberTypes::Node(layer, id, map) => (layer, id, map),
-            MemberTypes::All(type_) => return Some(Member { type_, is_declared: false }),
+            MemberTypes::All(type_) => {
+                return Members { resource: None, listed: None, others: other(type_), next: 0 };
+            }
         };
-        if map.is_resource
-            && is_resource_field(name)
-            && let Some(fields) = &layer.resource_fields
-        {
+        let others = match map.others {
+            Others::None => None,
+            Others::Deduced => other(Type::Deduced),
+            Others::Node(id) => other(Type::Node(layer, id)),
+        };
+        let resource = layer.resource_fields.as_deref().filter(|_| map.is_resource);
+        let listed = Some((layer, layer.schema.node(id).members()));
+        Members { resource, listed, others, next: 0 }
+    }
+}
+
+/// The types of the members of a map. Mostly they are asked for in the order of their names.
+pub(crate) struct Members<'s> {
+    /// The fields that all resources have, if the map is one.
+    resource: Option<&'s Layer>,
+    listed: Option<(&'s Layer, billhook_schema::Members<'s>)>,
+    others: Option<Member<'s>>,
+    /// The position after the one that was found last.
+    next: usize,
+}
+
+impl<'s> Members<'s> {
+    /// Returns the type of a member; none if the schema has none for it.
+    pub(crate) fn find(&mut self, name: &str) -> Option<Member<'s>> {
+        if let Some(fields) = self.resource.filter(|_| is_resource_field(name)) {
             let id = fields.schema.root().property(name)?.edge().node_id();
             return Some(Member { type_: Type::Node(fields, id), is_declared: true });
         }
-        let listed = layer.schema.node(id).property(name).filter(|property| property.is_listed());
-        if let Some(property) = listed {
-            let type_ = Type::Node(layer, property.edge().node_id());
-            return Some(Member { type_, is_declared: true });
+        let Some((layer, listed)) = self.listed else { return self.others };
+        match listed.find(name, self.next).filter(|property| property.is_listed()) {
+            Some(property) => {
+                self.next = property.position() + 1;
+                let type_ = Type::Node(layer, property.edge().node_id());
+                Some(Member { type_, is_declared: true })
+            }
+            None => self.others,
         }
-        let type_ = match map.others {
-            Others::None => return None,
-            Others::Deduced => Type::Deduced,
-            Others::Node(id) => Type::Node(layer, id),
-        };
-        Some(Member { type_, is_declared: false })
     }
 }

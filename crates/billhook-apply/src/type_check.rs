@@ -33,11 +33,9 @@ pub(crate) fn check(
 
 /// Whether a value fits its type.
 pub(crate) fn fits(type_: Type<'_>, value: &Value, duplicates: Duplicates) -> bool {
-    match type_.shape(value) {
-        Some(Shape::Scalar(scalar)) if admits(scalar, value) => return true,
-        _ => {}
-    }
-    check(type_, value, duplicates, None).is_ok()
+    let is_leaf = !value.is_array() && !value.is_object();
+    is_leaf && type_.scalar().is_some_and(|scalar| admits(scalar, value))
+        || check(type_, value, duplicates, None).is_ok()
 }
 
 struct Check<'c> {
@@ -121,9 +119,9 @@ impl<'c> Check<'c> {
     /// that one comes last, so that no other error is missing (SA-14).
     fn map(&mut self, map: Map<'_>, value: &Value, at: &At<'_>) {
         let Value::Object(members) = value else { return };
-        let mut undeclared = None;
+        let (mut types, mut undeclared) = (map.members(), None);
         for (name, value) in in_order(members) {
-            match map.member(name) {
+            match types.find(name) {
                 Some(member) => self.value(member.type_, value, &At::Name(at, name)),
                 None => undeclared = undeclared.or(Some(name)),
             }
@@ -168,12 +166,6 @@ fn repeated(list: List<'_>, items: &[Value]) -> Vec<usize> {
         groups.flat_map(|group| group.iter().skip(1).map(|item| item.position)).collect();
     repeated.sort_unstable();
     repeated
-}
-
-/// Whether two elements have the same identity.
-pub(crate) fn has_repeated(list: List<'_>, items: &[Value]) -> bool {
-    let items = list.in_order(items);
-    items.iter().zip(items.iter().skip(1)).any(|(left, right)| left.is_like(right))
 }
 
 /// Whether a scalar type takes a value.

@@ -8,6 +8,7 @@ use crate::atomics::atomics;
 use crate::compare::{Comparison, compare};
 use crate::field_set::{FieldSet, OwnedPath};
 use crate::foreign::ForeignValues;
+use crate::given_up::Place;
 use crate::merge::merge;
 use crate::remove::remove;
 use crate::schema::MergeSchema;
@@ -126,6 +127,12 @@ impl<'a> TypedValue<'a> {
     pub fn merge(self, config: TypedValue<'_>) -> DeepValue {
         let merged = self.merged(config);
         merged.unwrap_or_else(|| DeepValue::from(deep_clone(self.value)))
+    }
+
+    /// Returns the fields that leave the object when nobody owns `lost` any more; see
+    /// [`Place::leaving`].
+    pub(crate) fn leaving(self, lost: &FieldSet, owners: Vec<&FieldSet>) -> Option<FieldSet> {
+        Place { type_: self.schema.root(), value: self.value, owners }.leaving(lost)
     }
 
     /// Returns the object without the members of a set (SA-73). What loses all of its content

@@ -6,9 +6,9 @@ use serde_json::{Map as Object, Value};
 
 use crate::field_set::FieldSet;
 use crate::fields_v1::{MEMBER, write_element_key};
-use crate::join::{Pair, join};
-use crate::shape::{List, Map, Shape, Type};
-use crate::type_check::{Duplicates, admits, fits, has_repeated};
+use crate::identity::Item;
+use crate::shape::{List, Map, Type};
+use crate::type_check::{Duplicates, fits};
 
 /// Whether an object and a configuration fit their type, the object has all that the configuration
 /// sets, and `owned`, in FieldsV1, is the set of the configuration without the fields in `unowned`.
@@ -71,24 +71,24 @@ struct Place<'v> {
 impl<'v> Place<'v> {
     /// Checks the place. Says whether it or something below is owned; none if something differs.
     fn check(self, type_: Type<'_>, live: &Value, config: &Value) -> Option<bool> {
-        let (below, is_member) = match (type_.shape(config), live, config) {
-            (Some(Shape::Map(map)), Value::Object(live), Value::Object(config))
-                if !map.is_atomic =>
-            {
-                (grow(|| self.members(map, live, config))?, self.is_member || config.is_empty())
-            }
-            (Some(Shape::List(list)), Value::Array(live), Value::Array(config))
-                if !list.is_atomic() =>
-            {
-                (grow(|| self.items(list, live, config))?, self.is_member)
-            }
-            (Some(Shape::Scalar(scalar)), _, config) if admits(scalar, config) => {
-                deep_eq(live, config).then_some((false, true))?
-            }
-            _ => {
-                let is_same = deep_eq(live, config) && fits(type_, config, Duplicates::Refused);
-                is_same.then_some((false, true))?
-            }
+        let whole = || {
+            let is_same = deep_eq(live, config) && fits(type_, config, Duplicates::Refused);
+            is_same.then_some((false, true))
+        };
+        let (below, is_member) = match (live, config) {
+            (Value::Object(live), Value::Object(config)) => match type_.map() {
+                Some(map) if !map.is_atomic => {
+                    (grow(|| self.members(map, live, config))?, self.is_member || config.is_empty())
+                }
+                _ => whole()?,
+            },
+            (Value::Array(live), Value::Array(config)) => match type_.list() {
+                Some(list) if !list.is_atomic() => {
+                    (grow(|| self.items(list, live, config))?, self.is_member)
+                }
+                _ => whole()?,
+            },
+            _ => whole()?,
         };
         let is_member = is_member && self.unowned.is_none();
         self.owned.is(is_member, below).then_some(is_member || below)
@@ -100,27 +100,32 @@ impl<'v> Place<'v> {
         live: &Object<String, Value>,
         config: &Object<String, Value>,
     ) -> Option<bool> {
-        let nothing = Object::new();
-        let mut fields = in_order(self.owned.members().unwrap_or(&nothing)).peekable();
-        fields.next_if(|(key, _)| *key == MEMBER);
-        let mut below = false;
-        for pair in join(in_order(live), in_order(config), |live, config| live.0.cmp(config.0)) {
-            let (name, live, config) = match pair {
-                Pair::Both((name, live), (_, config)) => (name, live, config),
-                Pair::Left((name, _)) if self.is_managed_fields(name) => continue,
-                Pair::Left((name, live)) => {
-                    fits(map.member(name)?.type_, live, Duplicates::Allowed).then_some(())?;
-                    continue;
-                }
-                Pair::Right(_) => return None,
-            };
-            let member = map.member(name)?;
-            let is_field = |key: &str| key.strip_prefix("f:") == Some(name);
-            let field = fields.next_if(|(key, _)| is_field(key)).map(|(_, below)| below);
-            let place = self.below(field, name, !member.is_declared);
-            below |= place.check(member.type_, live, config)?;
+        let mut config = in_order(config);
+        let mut applied = config.next();
+        let mut fields = self.owned.members().map(in_order);
+        let mut next_field = || fields.as_mut().and_then(Iterator::next);
+        let mut field = next_field();
+        if field.is_some_and(|(key, _)| key == MEMBER) {
+            field = next_field();
         }
-        fields.next().is_none().then_some(below)
+        let (mut types, mut below) = (map.members(), false);
+        for (name, live) in in_order(live) {
+            let Some((_, config_below)) = applied.filter(|(applied, _)| *applied == name) else {
+                let is_fit = self.is_managed_fields(name)
+                    || fits(types.find(name)?.type_, live, Duplicates::Allowed);
+                is_fit.then_some(())?;
+                continue;
+            };
+            applied = config.next();
+            let member = types.find(name)?;
+            let own = field.filter(|(key, _)| key.strip_prefix("f:") == Some(name));
+            if own.is_some() {
+                field = next_field();
+            }
+            let place = self.below(own.map(|(_, below)| below), name, !member.is_declared);
+            below |= place.check(member.type_, live, config_below)?;
+        }
+        (applied.is_none() && field.is_none()).then_some(below)
     }
 
     /// Whether a member is the one that is not part of the object as managers see it.
@@ -145,14 +150,16 @@ impl<'v> Place<'v> {
     fn items(&self, list: List<'_>, live: &[Value], config: &[Value]) -> Option<bool> {
         let fields = self.owned.members();
         let mut key = String::with_capacity(64);
-        let mut live_items = live.iter();
+        let mut elements = list.identified(live);
+        (elements.len() == live.len()).then_some(())?;
+        let mut live_items = elements.iter();
         for item in config {
             let identity = list.identify(item).ok()?;
             let live = loop {
                 let live = live_items.next()?;
-                match list.identify(live).ok()?.cmp(identity).is_eq() {
-                    true => break live,
-                    false => fits(list.items, live, Duplicates::Allowed).then_some(())?,
+                match live.identity.cmp(identity).is_eq() {
+                    true => break live.value,
+                    false => fits(list.items, live.value, Duplicates::Allowed).then_some(())?,
                 }
             };
             key.clear();
@@ -165,12 +172,13 @@ impl<'v> Place<'v> {
             place.check(list.items, live, item)?;
         }
         for live in live_items {
-            list.identify(live).ok()?;
-            fits(list.items, live, Duplicates::Allowed).then_some(())?;
+            fits(list.items, live.value, Duplicates::Allowed).then_some(())?;
         }
+        elements.sort_by(Item::cmp);
+        let is_repeated = elements.windows(2).any(|pair| matches!(pair, [l, r] if l.is_like(r)));
         let count =
             fields.map_or(0, |fields| fields.len() - usize::from(fields.contains_key(MEMBER)));
         let is_covered = matches!(self.owned, Ownership::Impossible) || count == config.len();
-        (is_covered && !has_repeated(list, live)).then_some(!config.is_empty())
+        (is_covered && !is_repeated).then_some(!config.is_empty())
     }
 }

@@ -33,8 +33,9 @@ fn fields(type_: Type<'_>, value: &Value) -> Fields {
 }
 
 fn map_fields(map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
+    let mut types = map.members();
     let node = |(name, value): (&String, &Value)| {
-        let member = map.member(name)?;
+        let member = types.find(name)?;
         let Fields { is_member, below } = fields(member.type_, value);
         let element = PathElement::field(name.as_str());
         Some(Node::new(element, is_member || !member.is_declared, below))
@@ -52,6 +53,24 @@ fn list_fields(list: List<'_>, items: &[Value]) -> FieldSet {
         Some(Node::new(group.first()?.identity.element(), true, below))
     };
     FieldSet::from_sorted(items.chunk_by(Item::is_like).filter_map(node).collect())
+}
+
+/// Whether the set of a value that is a declared field has anything, the field included.
+pub(crate) fn has_fields(type_: Type<'_>, value: &Value) -> bool {
+    match (type_.shape(value), value) {
+        (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+            let mut types = map.members();
+            let mut has_fields = |(name, value): (&String, &Value)| {
+                let member = types.find(name);
+                member.is_some_and(|it| !it.is_declared || grow(|| has_fields(it.type_, value)))
+            };
+            members.is_empty() || in_order(members).any(&mut has_fields)
+        }
+        (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+            items.iter().any(|item| list.identify(item).is_ok())
+        }
+        _ => true,
+    }
 }
 
 /// Whether a set is as that of a configuration: all steps that are not declared fields are members,

@@ -10,7 +10,7 @@ use super::managed_fields::{ManagedFields, ManagedFieldsError, Operation};
 use super::prune::prune;
 use super::update::UpdateError;
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
-use super::{FieldManager, never_owned};
+use super::{FieldManager, NEVER_OWNED};
 use crate::order::equal;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
@@ -226,7 +226,7 @@ impl<'m> Merge<'m> {
             self.take_from_others(&mut managed, &id, result, force)?;
         }
         if let Some(own) = managed.0.get_mut(&id) {
-            own.fields = own.fields.difference(&never_owned());
+            own.fields = own.fields.difference(&NEVER_OWNED);
             if result.is_some() {
                 own.time = self.manager.now;
             }

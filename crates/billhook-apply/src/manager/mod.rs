@@ -13,6 +13,8 @@ mod unchanged;
 mod update;
 mod versions;
 
+use std::sync::LazyLock;
+
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::is_printable;
 
@@ -116,7 +118,7 @@ pub fn manager_name(field_manager: &str, user_agent: &str) -> String {
 }
 
 /// The fields that nobody owns (SA-35).
-fn never_owned() -> FieldSet {
+static NEVER_OWNED: LazyLock<FieldSet> = LazyLock::new(|| {
     const TOP: [&str; 3] = ["apiVersion", "kind", "metadata"];
     const METADATA: [&str; 9] = [
         "clusterName",
@@ -137,4 +139,4 @@ fn never_owned() -> FieldSet {
         fields.insert(&[PathElement::field("metadata"), PathElement::field(name)]);
     }
     fields
-}
+});

@@ -40,8 +40,8 @@ pub(super) fn prune<'v>(
     managed: &'v ManagedFields,
     versions: &'v dyn Versions,
 ) -> Result<Option<DeepValue>, PruneError> {
-    if gives_nothing_up(merged, last, own, managed) {
-        return Ok(None);
+    if let Some(leaving) = leaving(merged, last, own, managed) {
+        return Ok((!leaving.is_empty()).then(|| merged.without(&leaving).into_object()));
     }
     let last_version = last.api_version.as_str();
     let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
@@ -72,19 +72,20 @@ pub(super) fn prune<'v>(
     Ok(Some(result.into_object()))
 }
 
-/// Whether nothing can be removed, as is mostly the case: the manager applies all that it applied
-/// before, and nobody owns fields of another version. Sets that no apply makes are left to the
-/// long way.
-fn gives_nothing_up(
+/// The fields that go, if all fields are owned in the version of the object and the manager's are
+/// as an apply makes them.
+fn leaving(
     merged: &Versioned<'_>,
     last: &ManagerEntry,
     own: &FieldSet,
     managed: &ManagedFields,
-) -> bool {
+) -> Option<FieldSet> {
     let mut entries = managed.entries().chain([last]);
-    entries.all(|entry| entry.api_version == merged.api_version)
-        && last.fields.is_subset(own)
-        && merged.is_of_apply(&last.fields)
+    let is_simple = entries.all(|entry| entry.api_version == merged.api_version)
+        && merged.is_of_apply(&last.fields);
+    is_simple.then_some(())?;
+    let owners = managed.entries().map(|entry| &entry.fields).collect();
+    merged.typed().leaving(&last.fields.difference(own), owners)
 }
 
 /// The fields that anybody owns in each version, the given one first.

@@ -7,7 +7,7 @@ use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use super::managed_fields::{FIELDS_V1, Operation};
-use super::{FieldManager, never_owned};
+use super::{FieldManager, NEVER_OWNED};
 use crate::fields_v1::is_current;
 use crate::schema::MergeSchema;
 use crate::unchanged::is_unchanged;
@@ -29,7 +29,7 @@ impl FieldManager<'_> {
         let Ok(schema) = self.schema() else { return false };
         let Some(fields) = self.own_fields(live, schema) else { return false };
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
-        is_unchanged(schema.root(), live, config, fields, &never_owned().union(&reset))
+        is_unchanged(schema.root(), live, config, fields, &NEVER_OWNED.union(&reset))
     }
 
     /// The fields of the manager's entry, if all entries are as they would be written again.

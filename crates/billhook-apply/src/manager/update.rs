@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::adapt::adapt;
 use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
 use super::versions::{ComparisonError, ConversionError, Difference, Differences, Versioned};
-use super::{FieldManager, never_owned};
+use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::FieldSet;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
@@ -81,8 +81,7 @@ impl FieldManager<'_> {
 
     /// Adds the changed fields to the entry of the manager.
     fn take(&self, managed: &mut ManagedFields, changed: &FieldSet) {
-        let never_owned = never_owned();
-        let taken = changed.difference(&never_owned);
+        let taken = changed.difference(&NEVER_OWNED);
         let new = self.entry(Operation::Update);
         let id = new.identity();
         let mut entry = managed.0.remove(&id).unwrap_or(new);
@@ -90,7 +89,7 @@ impl FieldManager<'_> {
             entry.fields = entry.fields.union(&taken);
             entry.time = self.now;
         }
-        entry.fields = entry.fields.difference(&never_owned);
+        entry.fields = entry.fields.difference(&NEVER_OWNED);
         if !entry.fields.is_empty() {
             managed.0.insert(id, entry);
         }

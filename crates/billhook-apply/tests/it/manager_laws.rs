@@ -1,12 +1,12 @@
 //! Laws of applies and updates by several managers.
 
-use billhook_apply::{ApplyError, FieldSet, MergeSchema};
+use billhook_apply::{ApplyError, Duplicates, FieldSet, ManagerEntry, MergeSchema, Operation};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::support::{live, object};
-use crate::world::{V1, World};
+use crate::support::{live, object, schema};
+use crate::world::{V1, World, typed};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -60,6 +60,28 @@ fn content(value: &Value) -> Option<Value> {
         }
         scalar => Some(scalar.clone()),
     }
+}
+
+/// The object of an apply, word for word as SA-73 says: all that the manager owned is taken out,
+/// what anybody owns comes back, and what is missing then was the manager's alone. None if an
+/// object on the way is not of the schema.
+fn pruned(
+    schema: &MergeSchema,
+    merged: &Value,
+    last: &FieldSet,
+    owned: &FieldSet,
+) -> Option<Value> {
+    let all = |object: &Value| {
+        let typed = schema.check(object, Duplicates::Allowed).ok()?;
+        Some(schema.closure(&typed.field_set()))
+    };
+    let (last, present) = (schema.closure(last), all(merged)?);
+    let typed = live(schema, merged);
+    let pruned = typed.remove(&last);
+    let gone = present.difference(&all(&pruned)?.union(&schema.closure(owned)));
+    let pruned = typed.remove(&gone);
+    let gone = present.difference(&all(&pruned)?).intersection(&last);
+    Some(typed.remove(&gone).into_inner())
 }
 
 /// A step that applies no empty container.
@@ -132,6 +154,30 @@ proptest! {
         let after = world.live.as_ref().and_then(content);
         prop_assert_eq!(after.unwrap()["spec"].clone(), content(&before).unwrap_or_default()["spec"].clone());
         prop_assert!(world.managed.entries().all(|entry| entry.manager == "u"));
+    }
+
+    #[test]
+    fn what_nobody_applies_any_more_is_removed_as_the_rule_says(
+        steps in vec(step(), 1..7),
+        config in object(),
+        manager in proptest::sample::select(&["a", "b", "c"][..]),
+    ) {
+        let mut world = world(&steps);
+        let is_own = |entry: &&ManagerEntry| {
+            entry.manager == manager && entry.operation == Operation::Apply
+        };
+        let last = world.managed.entries().find(is_own).map(|entry| entry.fields.clone());
+        let (Some(last), Some(before)) = (last, world.live.clone()) else { return Ok(()) };
+        let others = world.managed.entries().filter(|entry| !is_own(entry));
+        let others = others.fold(FieldSet::default(), |all, entry| all.union(&entry.fields));
+
+        let schema = schema();
+        let applied = typed(&config, V1);
+        let owned = others.union(&live(&schema, &applied).field_set());
+        let merged = live(&schema, &before).merge(live(&schema, &applied));
+        let Some(expected) = pruned(&schema, &merged, &last, &owned) else { return Ok(()) };
+        world.apply(manager, &config, true).unwrap();
+        prop_assert_eq!(world.live, Some(expected));
     }
 
     #[test]

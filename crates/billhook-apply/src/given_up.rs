@@ -1,0 +1,152 @@
+//! The fields that leave an object because their last owner gives them up (SA-73), where all fields
+//! are owned in one version.
+//!
+//! The server takes all that the manager owned out of the object, puts back what anybody owns, and
+//! removes what is missing then. Here only the ways to what is given up are walked.
+
+use std::cmp::Ordering;
+
+use billhook_apimachinery::value::{grow, in_order};
+use serde_json::Value;
+
+use crate::field_set::{FieldSet, Node};
+use crate::identity::Item;
+use crate::join::{Pair, join};
+use crate::path_element::PathElement;
+use crate::shape::{ListKindRef, Shape, Type};
+use crate::value_set::has_fields;
+
+/// A place in an object, with the parts of all managers' sets for it.
+pub(crate) struct Place<'p> {
+    pub(crate) type_: Type<'p>,
+    pub(crate) value: &'p Value,
+    pub(crate) owners: Vec<&'p FieldSet>,
+}
+
+/// A step of a set, and what it leads to.
+struct Found<'p, 'n> {
+    node: &'n Node,
+    value: &'p Value,
+    /// Whether there are more list elements like this one.
+    is_repeated: bool,
+}
+
+/// A place one step down.
+struct Below<'p> {
+    place: Place<'p>,
+    is_declared: bool,
+    /// Whether anybody owns it, or something below if it is declared (SA-28).
+    is_owned: bool,
+}
+
+impl<'p> Place<'p> {
+    /// Returns the fields that go when nobody owns `lost` any more, whose steps are declared fields
+    /// or are lost themselves; what is below them goes with them.
+    ///
+    /// None if the server takes apart list elements that stay.
+    pub(crate) fn leaving(&self, lost: &FieldSet) -> Option<FieldSet> {
+        let mut leaving = Vec::new();
+        for Found { node, value, is_repeated } in self.find(lost) {
+            let Some(below) = self.below(&node.element, value) else { continue };
+            let stays = below.is_owned
+                && match below.is_declared {
+                    true => below.place.has_fields_left()?,
+                    false => is_repeated || self.keeps_keys_of(&below.place)?,
+                };
+            // Elements that repeat are one field.
+            let below = match stays && !is_repeated {
+                true => grow(|| below.place.leaving(&node.children))?,
+                false => FieldSet::default(),
+            };
+            leaving.push(Node::new(node.element.clone(), !stays, below));
+        }
+        Some(FieldSet::from_sorted(leaving))
+    }
+
+    /// Finds the steps of a set.
+    fn find<'n>(&self, set: &'n FieldSet) -> Vec<Found<'p, 'n>> {
+        let nodes = set.nodes().iter();
+        match (self.type_.shape(self.value), self.value) {
+            (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+                let find = |node: &'n Node| {
+                    let value = members.get(node.element.as_field()?)?;
+                    Some(Found { node, value, is_repeated: false })
+                };
+                nodes.filter_map(find).collect()
+            }
+            (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+                let items = list.in_order(items);
+                let compare = |node: &&Node, group: &&[Item<'_>]| {
+                    let first = group.first();
+                    first.map_or(Ordering::Equal, |item| item.identity.order_of(&node.element))
+                };
+                let pairs = join(nodes, items.chunk_by(Item::is_like), compare);
+                let find = |pair: Pair<&'n Node, &[Item<'p>]>| match pair {
+                    Pair::Both(node, [item, others @ ..]) => {
+                        Some(Found { node, value: item.value, is_repeated: !others.is_empty() })
+                    }
+                    _ => None,
+                };
+                pairs.filter_map(find).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The place of a step; none if the object's own set does not have it.
+    fn below(&self, element: &PathElement, value: &'p Value) -> Option<Below<'p>> {
+        let member = self.type_.step(element)?;
+        if member.is_declared && !has_fields(member.type_, value) {
+            return None;
+        }
+        let nodes = || self.owners.iter().filter_map(|owner| owner.get(element));
+        let is_owned = nodes().any(|node| node.is_member || member.is_declared);
+        let owners = nodes().map(|node| &node.children).collect();
+        let place = Place { type_: member.type_, value, owners };
+        Some(Below { place, is_declared: member.is_declared, is_owned })
+    }
+
+    /// Whether a value has a set without its parts that nobody owns. Without any part it is null,
+    /// which has one.
+    fn has_fields_left(&self) -> Option<bool> {
+        let mut is_emptied = true;
+        match (self.type_.shape(self.value), self.value) {
+            (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+                for (name, value) in in_order(members) {
+                    match self.below(&PathElement::field(name.as_str()), value) {
+                        Some(below) if !below.is_owned => {}
+                        Some(below) if !below.is_declared => return Some(true),
+                        Some(below) if grow(|| below.place.has_fields_left())? => {
+                            return Some(true);
+                        }
+                        _ => is_emptied = false,
+                    }
+                }
+            }
+            (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+                for item in list.identified(items) {
+                    let below = self.below(&item.identity.element(), item.value);
+                    if let Some(below) = below.filter(|below| below.is_owned) {
+                        return self.keeps_keys_of(&below.place);
+                    }
+                }
+            }
+            _ => {}
+        }
+        Some(is_emptied)
+    }
+
+    /// Whether an element of this list, which somebody owns, keeps all its keys; otherwise none.
+    /// Everything but list elements has none.
+    fn keeps_keys_of(&self, element: &Place<'_>) -> Option<bool> {
+        let Some(ListKindRef::Keyed(keys)) = self.type_.list().map(|list| list.kind) else {
+            return Some(true);
+        };
+        let is_kept = |name: &str| {
+            let step = PathElement::field(name);
+            element.value.get(name).is_none()
+                || element.owners.iter().any(|owner| owner.get(&step).is_some())
+        };
+        (self.value.is_object() || keys.as_written.iter().all(|name| is_kept(name))).then_some(true)
+    }
+}
