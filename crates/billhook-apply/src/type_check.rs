@@ -33,9 +33,12 @@ pub(crate) fn check(
 
 /// Whether a value fits its type.
 pub(crate) fn fits(type_: Type<'_>, value: &Value, duplicates: Duplicates) -> bool {
-    let is_leaf = !value.is_array() && !value.is_object();
-    is_leaf && type_.scalar().is_some_and(|scalar| admits(scalar, value))
-        || check(type_, value, duplicates, None).is_ok()
+    is_admitted_scalar(type_, value) || check(type_, value, duplicates, None).is_ok()
+}
+
+fn is_admitted_scalar(type_: Type<'_>, value: &Value) -> bool {
+    let is_scalar = !value.is_array() && !value.is_object();
+    is_scalar && type_.scalar().is_some_and(|scalar| admits(scalar, value))
 }
 
 struct Check<'c> {
@@ -89,6 +92,7 @@ impl At<'_> {
 }
 
 impl<'c> Check<'c> {
+    #[inline]
     fn foreign(&self, at: &At<'_>) -> Option<&'c Foreign> {
         self.foreign?.get(&at.steps())
     }
@@ -100,6 +104,9 @@ impl<'c> Check<'c> {
     fn value(&mut self, type_: Type<'_>, value: &Value, at: &At<'_>) {
         if let Some(foreign) = self.foreign(at) {
             return self.report(at, foreign.unfit_for(type_.first_shape()));
+        }
+        if is_admitted_scalar(type_, value) {
+            return;
         }
         match (type_.shape(value), value) {
             (_, Value::Null) => {}

@@ -25,6 +25,11 @@ pub struct TypedValue<'a> {
 }
 
 impl MergeSchema {
+    /// Takes the members of a set out of an object, which was checked.
+    pub(crate) fn remove(&self, object: &mut Value, set: &FieldSet) {
+        remove(self.root(), object, set);
+    }
+
     /// Checks an object against the merge types; it need not be valid beyond that (SA-10).
     ///
     /// # Errors
@@ -139,6 +144,8 @@ impl<'a> TypedValue<'a> {
     /// becomes null.
     #[must_use]
     pub fn remove(self, set: &FieldSet) -> DeepValue {
-        DeepValue::from(remove(self.schema.root(), self.value, set))
+        let mut object = DeepValue::from(deep_clone(self.value));
+        self.schema.remove(&mut object, set);
+        object
     }
 }

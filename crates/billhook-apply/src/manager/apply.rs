@@ -209,19 +209,15 @@ impl<'m> Merge<'m> {
         own.time = last.as_ref().map(|last| last.time).unwrap_or_default();
         managed.0.insert(id.clone(), own);
 
-        let merged = self.live.merged(self.config);
-        let pruned = match (last.filter(|last| !last.fields.is_empty()), managed.0.get(&id)) {
-            (Some(last), Some(own)) => {
-                let merged = merged.as_deref().unwrap_or(self.live.value());
-                let merged = Versioned::new(api_version, self.live.with(merged));
-                prune(&merged, &last, &own.fields, &managed, versions).map_err(|error| {
-                    let error = ConversionError::new(error.to_string());
-                    ApplyError::conversion("failed to prune fields: ", error)
-                })?
-            }
-            _ => None,
-        };
-        let result = pruned.or(merged).filter(|result| !equal(self.live.value(), result));
+        let mut result = Versioned::new(api_version, self.live).merged(self.config);
+        let last = last.filter(|last| !last.fields.is_empty());
+        if let (Some(last), Some(own)) = (last, managed.0.get(&id)) {
+            result = prune(result, &last, &own.fields, &managed, versions).map_err(|error| {
+                let error = ConversionError::new(error.to_string());
+                ApplyError::conversion("failed to prune fields: ", error)
+            })?;
+        }
+        let result = result.into_made().filter(|result| !equal(self.live.value(), result));
         if let Some(result) = &result {
             self.take_from_others(&mut managed, &id, result, force)?;
         }

@@ -30,26 +30,38 @@ pub(super) enum PruneError {
     Result(ConversionError),
 }
 
-/// Removes from a merged object the fields of the manager's last entry that nobody owns any more;
-/// none if it stays as it is. `own` are the fields that the manager applies now, `managed` the
-/// entries after the apply.
+/// Removes from a merged object the fields of the manager's last entry that nobody owns any more.
+/// `own` are the fields that the manager applies now, `managed` the entries after the apply.
 pub(super) fn prune<'v>(
+    merged: Versioned<'v>,
+    last: &ManagerEntry,
+    own: &FieldSet,
+    managed: &ManagedFields,
+    versions: &'v dyn Versions,
+) -> Result<Versioned<'v>, PruneError> {
+    match leaving(&merged, last, own, managed) {
+        Some(leaving) => Ok(merged.without(&leaving)),
+        None => {
+            let object = prune_in_versions(&merged, last, managed, versions)?;
+            Ok(merged.replaced(object))
+        }
+    }
+}
+
+/// The long way, which goes through all versions in which somebody owns fields.
+fn prune_in_versions<'v>(
     merged: &'v Versioned<'v>,
     last: &'v ManagerEntry,
-    own: &FieldSet,
     managed: &'v ManagedFields,
     versions: &'v dyn Versions,
-) -> Result<Option<DeepValue>, PruneError> {
-    if let Some(leaving) = leaving(merged, last, own, managed) {
-        return Ok((!leaving.is_empty()).then(|| merged.without(&leaving).into_object()));
-    }
+) -> Result<DeepValue, PruneError> {
     let last_version = last.api_version.as_str();
     let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     let last_fields = merged_in_last.closure(&last.fields);
     let all_fields = merged_in_last.all_fields();
 
     // Everything that the manager owned goes, then everything comes back that somebody owns.
-    let mut pruned = merged_in_last.without(&last_fields);
+    let mut pruned = merged_in_last.copy_without(&last_fields);
     let mut current = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     for (version, owned) in owned_by_version(managed, last_version) {
         let error = |error| PruneError::OwnedMerged { version: version.to_owned(), error };
@@ -61,15 +73,15 @@ pub(super) fn prune<'v>(
             false => current.all_fields(),
         };
         let gone = present.difference(&pruned.all_fields());
-        pruned = current.without(&gone.difference(&current.closure(&owned)));
+        pruned = current.copy_without(&gone.difference(&current.closure(&owned)));
     }
 
     // What was never the manager's stays.
     let pruned = pruned.into_version(versions, last_version).map_err(PruneError::Dangling)?;
     let gone = all_fields.difference(&pruned.all_fields());
-    let result = merged_in_last.without(&gone.intersection(&last_fields));
+    let result = merged_in_last.copy_without(&gone.intersection(&last_fields));
     let result = result.into_version(versions, merged.api_version).map_err(PruneError::Result)?;
-    Ok(Some(result.into_object()))
+    Ok(result.into_object())
 }
 
 /// The fields that go, if all fields are owned in the version of the object and the manager's are

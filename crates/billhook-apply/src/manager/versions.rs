@@ -76,8 +76,26 @@ impl<'v> Versioned<'v> {
         TypedValue::checked(self.schema, &self.object)
     }
 
+    /// The object with a configuration merged into it.
+    pub(super) fn merged(self, config: TypedValue<'_>) -> Versioned<'v> {
+        match self.typed().merged(config) {
+            Some(merged) => self.replaced(merged),
+            None => self,
+        }
+    }
+
     /// The object without the members of a set.
-    pub(super) fn without(&self, set: &FieldSet) -> Versioned<'v> {
+    pub(super) fn without(self, set: &FieldSet) -> Versioned<'v> {
+        if set.is_empty() {
+            return self;
+        }
+        let mut object = self.object.into_owned();
+        self.schema.remove(&mut object, set);
+        Versioned { object: Object::Owned(object), ..self }
+    }
+
+    /// The same as [`Versioned::without`], for an object that is needed further on.
+    pub(super) fn copy_without(&self, set: &FieldSet) -> Versioned<'v> {
         let object = Object::Owned(self.typed().remove(set));
         Versioned { api_version: self.api_version, schema: self.schema, object }
     }
@@ -120,8 +138,21 @@ impl<'v> Versioned<'v> {
         convert(versions, &self.object, api_version)
     }
 
+    /// Another object in place of this one.
+    pub(super) fn replaced(self, object: DeepValue) -> Versioned<'v> {
+        Versioned { object: Object::Owned(object), ..self }
+    }
+
     pub(super) fn into_object(self) -> DeepValue {
         self.object.into_owned()
+    }
+
+    /// The object, if it is not the one that was given.
+    pub(super) fn into_made(self) -> Option<DeepValue> {
+        match self.object {
+            Object::Borrowed(_) => None,
+            Object::Owned(object) => Some(object),
+        }
     }
 }
 

@@ -16,5 +16,6 @@ mod manager_laws;
 mod managers;
 mod model;
 mod support;
+mod types;
 mod values;
 mod world;
