@@ -16,11 +16,15 @@ use crate::path_element::PathElement;
 use crate::shape::{ListKindRef, Shape, Type};
 use crate::value_set::has_fields;
 
-/// A place in an object, with the parts of all managers' sets for it.
+static NOTHING: FieldSet = FieldSet::new();
+
+/// A place in an object.
+#[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub(crate) type_: Type<'p>,
     pub(crate) value: &'p Value,
-    pub(crate) owners: Vec<&'p FieldSet>,
+    /// The fields below that anybody owns.
+    pub(crate) owned: &'p FieldSet,
 }
 
 /// A step of a set, and what it leads to.
@@ -99,10 +103,10 @@ impl<'p> Place<'p> {
         if member.is_declared && !has_fields(member.type_, value) {
             return None;
         }
-        let nodes = || self.owners.iter().filter_map(|owner| owner.get(element));
-        let is_owned = nodes().any(|node| node.is_member || member.is_declared);
-        let owners = nodes().map(|node| &node.children).collect();
-        let place = Place { type_: member.type_, value, owners };
+        let node = self.owned.get(element);
+        let is_owned = node.is_some_and(|node| node.is_member || member.is_declared);
+        let owned = node.map_or(&NOTHING, |node| &node.children);
+        let place = Place { type_: member.type_, value, owned };
         Some(Below { place, is_declared: member.is_declared, is_owned })
     }
 
@@ -144,8 +148,7 @@ impl<'p> Place<'p> {
         };
         let is_kept = |name: &str| {
             let step = PathElement::field(name);
-            element.value.get(name).is_none()
-                || element.owners.iter().any(|owner| owner.get(&step).is_some())
+            element.value.get(name).is_none() || element.owned.get(&step).is_some()
         };
         (self.value.is_object() || keys.as_written.iter().all(|name| is_kept(name))).then_some(true)
     }

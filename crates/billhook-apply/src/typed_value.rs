@@ -134,10 +134,10 @@ impl<'a> TypedValue<'a> {
         merged.unwrap_or_else(|| DeepValue::from(deep_clone(self.value)))
     }
 
-    /// Returns the fields that leave the object when nobody owns `lost` any more; see
-    /// [`Place::leaving`].
-    pub(crate) fn leaving(self, lost: &FieldSet, owners: Vec<&FieldSet>) -> Option<FieldSet> {
-        Place { type_: self.schema.root(), value: self.value, owners }.leaving(lost)
+    /// Returns the fields that leave the object when nobody owns `lost` any more, but still
+    /// `owned`; see [`Place::leaving`].
+    pub(crate) fn leaving(self, lost: &FieldSet, owned: &FieldSet) -> Option<FieldSet> {
+        Place { type_: self.schema.root(), value: self.value, owned }.leaving(lost)
     }
 
     /// Returns the object without the members of a set (SA-73). What loses all of its content

@@ -96,8 +96,12 @@ fn leaving(
     let is_simple = entries.all(|entry| entry.api_version == merged.api_version)
         && merged.is_of_apply(&last.fields);
     is_simple.then_some(())?;
-    let owners = managed.entries().map(|entry| &entry.fields).collect();
-    merged.typed().leaving(&last.fields.difference(own), owners)
+    let lost = last.fields.difference(own);
+    if lost.is_empty() {
+        return Some(lost);
+    }
+    let (_, owned) = owned_by_version(managed, merged.api_version).next()?;
+    merged.typed().leaving(&lost, &owned)
 }
 
 /// The fields that anybody owns in each version, the given one first.

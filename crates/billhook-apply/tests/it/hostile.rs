@@ -92,6 +92,30 @@ fn many_managers() {
     }
 }
 
+/// Ten thousand managers share their fields with one, who gives all of them up.
+#[test]
+fn fields_of_many_managers() {
+    const MANAGERS: usize = 10_000;
+    let names = || (0..MANAGERS).map(|at| format!("k{at}"));
+    let entry = |manager: &str, names: Vec<String>| {
+        let fields = names.into_iter().map(|name| (format!("f:{name}"), json!({})));
+        json!({"manager": manager, "operation": "Apply", "apiVersion": V1,
+            "fieldsType": "FieldsV1",
+            "fieldsV1": {"f:spec": {"f:m": Value::Object(fields.collect())}}})
+    };
+    let mut entries: Vec<Value> = names().map(|name| entry(&name, vec![name.clone()])).collect();
+    entries.push(entry("other", names().chain(["mine".to_owned()]).collect()));
+    let members = names().chain(["mine".to_owned()]).map(|name| (name, json!("x")));
+    let members = Value::Object(members.collect());
+
+    let mut world = World::new();
+    world.live = Some(typed(&json!({"spec": {"m": members}}), V1));
+    world.managed = ManagedFields::of(&json!({"metadata": {"managedFields": entries}})).unwrap();
+    world.apply("other", &json!({"spec": {"a": "x"}}), false).unwrap();
+    let left = world.live.unwrap()["spec"]["m"].as_object().unwrap().len();
+    assert_eq!((left, world.managed.entries().count()), (MANAGERS, MANAGERS + 1));
+}
+
 /// A set of ten megabytes.
 #[test]
 fn large_sets() {
