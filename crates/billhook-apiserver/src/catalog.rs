@@ -1,6 +1,8 @@
 //! The resources that are served: those of the server itself, and those of definitions.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -51,7 +53,13 @@ pub(crate) struct Resource {
     established: Option<Instant>,
     /// When the objects were first listed or watched since it is served as it is.
     first_listed: Arc<OnceLock<Instant>>,
+    /// Differs from that of all other resources of the process, as forks share objects. Missing
+    /// when all numbers are taken.
+    reader: Option<NonZeroU32>,
 }
+
+/// The number of the last resource.
+static READERS: AtomicU32 = AtomicU32::new(0);
 
 impl Resource {
     pub(crate) fn new(document: &Value, chain: Chain) -> Result<Self, CrdError> {
@@ -59,6 +67,8 @@ impl Resource {
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
         let retired = Arc::new(watch::channel(false).0);
+        let last =
+            READERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| last.checked_add(1));
         Ok(Resource {
             definition,
             collection,
@@ -69,6 +79,7 @@ impl Resource {
             retired,
             established: None,
             first_listed: Arc::default(),
+            reader: last.ok().and_then(|last| NonZeroU32::new(last + 1)),
         })
     }
 
@@ -107,6 +118,31 @@ impl Resource {
         }
         let (api_version, kind) = (version.api_version(), self.definition.kind());
         reinitializing(&format!(": failed to list {api_version}, Kind={kind}: {}", status.message))
+    }
+
+    /// Returns the text of an object as it was at a revision, if that is its stored text with the
+    /// revision. It costs no tree.
+    pub(crate) fn text(
+        &self,
+        version: &str,
+        object: &Object,
+        revision: Revision,
+    ) -> Option<String> {
+        let storage = self.definition.storage().ok()?;
+        let reader = self.reader.filter(|_| storage.name() == version)?;
+        // 0 stands for none: no member begins before the object.
+        let find = || {
+            let place = self.admission.revision_place(version, &object.text);
+            place.and_then(|place| u32::try_from(place).ok()).unwrap_or_default()
+        };
+        let place = object.remembered.get_or_find(reader, find) as usize;
+        let text = std::str::from_utf8(&object.text).ok()?;
+        let (before, after) =
+            text.split_at_checked(place).filter(|(before, _)| !before.is_empty())?;
+        let revision = revision.to_string();
+        let mut read = String::with_capacity(text.len() + revision.len() + 32);
+        read.extend([before, r#""resourceVersion":""#, &revision, r#"","#, after]);
+        Some(read)
     }
 
     /// Names the resource in a version.

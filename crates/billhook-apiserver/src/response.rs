@@ -113,21 +113,25 @@ impl Form {
     }
 
     /// Answers with an object, given as compact JSON in the order of its kind.
-    pub(crate) fn json(self, code: StatusCode, json: &str) -> Response {
+    pub(crate) fn json(self, code: StatusCode, json: impl Into<String>) -> Response {
+        let mut json = json.into();
         let text = match (self.media_type, self.is_pretty) {
             (MediaType::Yaml, _) => match read_json(json.as_bytes()) {
                 Ok(document) => billhook_yaml::write_document(document.value()),
                 Err(error) => return self.status(&Status::internal_error(&error.to_string())),
             },
-            (MediaType::Json, false) => format!("{json}\n"),
-            (MediaType::Json, true) => indent_json(json),
+            (MediaType::Json, false) => {
+                json.push('\n');
+                json
+            }
+            (MediaType::Json, true) => indent_json(&json),
         };
         self.text(code, text)
     }
 
     /// Answers with the status of a failure or a success.
     pub(crate) fn status(self, status: &Status) -> Response {
-        let mut response = self.json(code_of(status), &status_json(status));
+        let mut response = self.json(code_of(status), status_json(status));
         say_when_to_retry(&mut response, status);
         response
     }

@@ -142,7 +142,8 @@ impl View {
             )),
             View::Object => {
                 let items = items.map(compact_json);
-                Ok(list_json(list.api_version, list.kind, list.metadata, items))
+                let items: Vec<String> = items.collect();
+                Ok(list_json(list.api_version, list.kind, list.metadata, &items))
             }
             View::Table(table) => Ok(table.print(list.metadata, items, true, false)),
             View::Metadata(_) => {
@@ -264,15 +265,20 @@ pub(crate) fn list_json(
     api_version: &str,
     kind: &str,
     metadata: &ListMetadata,
-    items: impl IntoIterator<Item = String>,
+    items: &[String],
 ) -> String {
-    format!(
-        r#"{{"apiVersion":{},"items":[{}],"kind":{},"metadata":{}}}"#,
-        quoted(api_version),
-        joined(items.into_iter()),
-        quoted(kind),
-        metadata.sorted(),
-    )
+    let api_version = quoted(api_version);
+    let end = format!(r#"],"kind":{},"metadata":{}}}"#, quoted(kind), metadata.sorted());
+    let length: usize = items.iter().map(|item| item.len() + 1).sum();
+    // Where there is place for a line break, none of it is copied again.
+    let mut list = String::with_capacity(length + api_version.len() + end.len() + 32);
+    list.extend([r#"{"apiVersion":"#, &*api_version, r#","items":["#]);
+    for (index, item) in items.iter().enumerate() {
+        list.push_str(if index > 0 { "," } else { "" });
+        list.push_str(item);
+    }
+    list.push_str(&end);
+    list
 }
 
 /// Prints an object: its members in declared order if the server has a type for it, otherwise sorted

@@ -254,11 +254,11 @@ impl Admission {
         read_stored(&self.model, &version, stored).await.map(|(object, _)| object)
     }
 
-    /// Returns what [`Admission::read`] returns as JSON text, if that is the stored text with its
-    /// resource version. It costs no tree. `None` says nothing about the object: read it.
-    pub fn read_text(&self, version: &str, stored: &StoredObject) -> Option<String> {
-        let version = self.definition.version(version)?;
-        storage::decode_text(&version, &stored.bytes, &stored.resource_version)
+    /// Returns the place in the text of a stored object where [`Admission::read`] puts the member
+    /// `resourceVersion` of its metadata, before another one, if it changes nothing else. So text
+    /// can be read without a tree. `None` says nothing about the object: read it.
+    pub fn revision_place(&self, version: &str, stored: &[u8]) -> Option<usize> {
+        storage::revision_place(&self.definition.version(version)?, stored)
     }
 
     /// [`Admission::read`] for conversions that never wait for anything. It blocks the thread.

@@ -72,7 +72,8 @@ fn a_create_goes_all_the_way() {
 #[test]
 fn a_read_copies_text_that_stays() {
     let admission = admission(&InProcess::new(allow));
-    let metadata = json!({"generation": 1, "labels": {"metadata": "{\"é\\n"}, "name": "x"});
+    let labels = json!({"metadata": "{\"é\\n"});
+    let metadata = json!({"generation": 1, "labels": labels, "name": "x", "uid": "1"});
     let mut object = body("v1", json!({"size": 3}));
     object["metadata"] = metadata;
     let changed = |path: &str, value: Value| {
@@ -87,17 +88,26 @@ fn a_read_copies_text_that_stays() {
         (changed("/spec", json!({})), "v1", false),
         (changed("/spec", json!({"size": 1, "junk": 1})), "v1", false),
         // RP-51: a generation is added.
-        (changed("/metadata", json!({"name": "x"})), "v1", false),
+        (changed("/metadata", json!({"name": "x", "uid": "1"})), "v1", false),
+        // A revision would come last, or is there.
+        (changed("/metadata", json!({"generation": 1, "name": "x"})), "v1", false),
+        (
+            changed("/metadata", json!({"generation": 1, "resourceVersion": "1", "uid": "1"})),
+            "v1",
+            false,
+        ),
         (object.clone(), "v1beta1", false),
         (changed("/apiVersion", json!("example.com/v1beta1")), "v1", false),
     ] {
         let stored = StoredObject::new(billhook::to_json(&object)).resource_version("12");
         let read = admission.read_blocking(version, &stored).unwrap();
-        let text = admission.read_text(version, &stored);
+        let text = admission.revision_place(version, &stored.bytes).map(|place| {
+            let mut text = billhook::to_json(&object);
+            text.insert_str(place, r#""resourceVersion":"12","#);
+            text
+        });
         assert_eq!(text, is_copied.then(|| billhook::to_json(&read)), "{version} {object}");
     }
-    let unknown = StoredObject::new(billhook::to_json(&object));
-    assert_eq!(admission.read_text("v1", &unknown), None);
 }
 
 /// RP-20, RP-22: one entry for a strict error, one warning for each key.

@@ -88,7 +88,7 @@ fn aggregated(request: &Request, accepted: &Accepted, is_core: bool, groups: &[G
             r#"{{"kind":"APIGroupDiscoveryList","apiVersion":"apidiscovery.k8s.io/v2","metadata":{{}},"items":{items}}}"#
         );
         let form = Form { is_pretty: false, ..Form::of(request, accepted) };
-        let mut response = form.json(StatusCode::OK, &document);
+        let mut response = form.json(StatusCode::OK, document);
         let type_ = format!(
             "{};g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList",
             accepted.media_type.name()

@@ -39,8 +39,7 @@ pub(crate) struct Context<'r> {
 impl Context<'_> {
     /// Answers with an object, in the form that the client asks for.
     pub(crate) fn object(&self, code: StatusCode, object: &Value) -> Result<Response, Status> {
-        let text = self.view.object(object, self.resource.is_native)?;
-        Ok(self.form.json(code, &text))
+        Ok(self.form.json(code, self.view.object(object, self.resource.is_native)?))
     }
 
     pub(crate) fn storage(&self) -> &dyn Storage {
@@ -170,12 +169,10 @@ impl Context<'_> {
 
     /// The text of an object, without a tree if it is as it is stored.
     pub(crate) async fn read_text(&self, object: &Object) -> Result<String, Status> {
-        let (admission, version) = (&self.resource.admission, self.version.name());
-        let stored = stored_object(object);
-        match admission.read_text(version, &stored) {
+        match self.resource.text(self.version.name(), object, object.modified) {
             Some(text) => Ok(text),
             None => {
-                let object = admission.read(version, &stored).await?;
+                let object = self.read(object).await?;
                 Ok(compact_json(&object))
             }
         }

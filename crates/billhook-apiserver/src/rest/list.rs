@@ -32,8 +32,8 @@ pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
         let (items, metadata) = page.texts(context).await.map_err(unlisted)?;
         let api_version = &context.version.api_version();
         let kind = &context.resource.definition.names().list_kind;
-        let text = list_json(api_version, kind, &metadata, items);
-        return Ok(context.form.json(StatusCode::OK, &text));
+        let text = list_json(api_version, kind, &metadata, &items);
+        return Ok(context.form.json(StatusCode::OK, text));
     }
     let (items, metadata) = page.list(context).await.map_err(unlisted)?;
     list_answer(context, &items, &metadata)
@@ -49,7 +49,7 @@ pub(super) fn list_answer(
     let is_native = context.resource.is_native;
     let kind = &context.resource.definition.names().list_kind;
     let list = List { is_native, api_version, kind, metadata, items };
-    Ok(context.form.json(StatusCode::OK, &context.view.list(&list)?))
+    Ok(context.form.json(StatusCode::OK, context.view.list(&list)?))
 }
 
 /// The part of a collection that a request lists.

@@ -25,7 +25,7 @@ pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
         let version = context.version.name();
         context.resource.admission.read_scale(version, &stored_object(&stored)).await?
     } else if context.shows_text() {
-        return Ok(context.form.json(StatusCode::OK, &context.read_text(&stored).await?));
+        return Ok(context.form.json(StatusCode::OK, context.read_text(&stored).await?));
     } else {
         context.read(&stored).await?
     };

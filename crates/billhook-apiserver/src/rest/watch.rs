@@ -388,14 +388,14 @@ impl Selection {
         revision: Revision,
     ) -> Result<Option<Seen>, Status> {
         let Some(object) = object else { return Ok(None) };
-        let stored = stored_object(object).resource_version(revision.to_string());
-        let (admission, version) = (&self.resource.admission, self.version.name());
+        let version = self.version.name();
         if self.copies_text
-            && let Some(text) = admission.read_text(version, &stored)
+            && let Some(text) = self.resource.text(version, object, revision)
         {
             return Ok(Some(Seen::Text(text)));
         }
-        let read = admission.read(version, &stored).await;
+        let stored = stored_object(object).resource_version(revision.to_string());
+        let read = self.resource.admission.read(version, &stored).await;
         let read = read.map_err(|status| match status.reason.as_str() {
             "" => Status::internal_error(&status.message),
             _ => status,

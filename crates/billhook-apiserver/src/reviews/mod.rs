@@ -81,7 +81,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
         _ => Err(not_allowed()),
     };
     Some(match answer {
-        Ok(json) => form.json(StatusCode::CREATED, &json),
+        Ok(json) => form.json(StatusCode::CREATED, json),
         Err(status) => form.status(&status),
     })
 }

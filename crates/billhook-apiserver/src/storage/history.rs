@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rpds::RedBlackTreeMapSync;
 
-use super::{Event, Listing, Mismatch, Object, Range, Revision, RevisionError, Write};
+use super::{Event, Listing, Mismatch, Object, Range, Remembered, Revision, RevisionError, Write};
 
 /// How much of the past a collection remembers; what is older is forgotten, the oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +84,9 @@ impl History {
         }
         let key = before.as_ref().map_or_else(|| key.into(), |object| Arc::clone(&object.key));
         let created = before.as_ref().map_or(revision, |object| object.created);
-        let after = write.text.map(|text| Object { key, text, created, modified: revision });
+        let remembered = Remembered::default();
+        let object = |text| Object { key, text, created, modified: revision, remembered };
+        let after = write.text.map(object);
         match (&before, &after) {
             (_, Some(object)) => self.objects.insert_mut(Arc::clone(&object.key), object.clone()),
             (Some(object), None) => {

@@ -7,7 +7,9 @@ mod shared;
 mod watch;
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 
@@ -49,7 +51,34 @@ pub struct Object {
     pub created: Revision,
     /// The revision that last changed it.
     pub modified: Revision,
+    pub(crate) remembered: Remembered,
 }
+
+/// A number that its reader has found out about an object, for itself. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Remembered(Arc<AtomicU64>);
+
+impl Remembered {
+    /// Returns the number that a reader has remembered, or remembers what it finds out. Another
+    /// reader takes the place of the one before it.
+    pub(crate) fn get_or_find(&self, reader: NonZeroU32, find: impl FnOnce() -> u32) -> u32 {
+        let reader = u64::from(reader.get()) << 32;
+        let known = self.0.load(Ordering::Relaxed) ^ reader;
+        u32::try_from(known).unwrap_or_else(|_| {
+            let found = find();
+            self.0.store(reader | u64::from(found), Ordering::Relaxed);
+            found
+        })
+    }
+}
+
+impl PartialEq for Remembered {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Remembered {}
 
 /// A change of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -330,6 +330,26 @@ async fn forks_are_servers_of_their_own() {
     assert_eq!(get(&server, &format!("{FOOS}/a")).await.code, 200);
 }
 
+/// RP-50: a read follows the schema of its time, and that of its server.
+#[tokio::test]
+async fn reads_follow_the_definition() {
+    let server = server();
+    let one = format!("{FOOS}/a");
+    post(&server, FOOS, &foo("a")).await;
+    let fork = server.fork();
+    let path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
+    for (server, color) in [(&fork, "red"), (&server, "blue"), (&fork, "green")] {
+        assert_eq!(get(server, &one).await.json(), get(server, &one).await.json());
+        let mut definition = get(server, path).await.json();
+        let properties = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/properties/color";
+        *definition.pointer_mut(properties).unwrap() = json!({"type": "string", "default": color});
+        assert_eq!(put(server, path, &definition).await.code, 200);
+        for _ in 0..2 {
+            assert_eq!(text(&get(server, &one).await.json(), "/spec/color"), color);
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_body_has_a_limit() {
     let server = server();
