@@ -110,6 +110,8 @@ fn texts_are_not_suites() {
     let read = |text: &str| Suite::read(text.as_bytes()).unwrap_err();
     assert_eq!(read(""), SuiteError::Count(0));
     assert_eq!(read("name: x"), SuiteError::NoDefinition);
-    assert!(matches!(read("tests: 3"), SuiteError::Record(_)));
+    let error = read("tests: 3");
+    assert_eq!(error.place(), Some((1, 1)));
+    assert_eq!(error.to_string(), "tests: expected an object, found number");
     assert!(matches!(read("a: ["), SuiteError::Manifest(_)));
 }
