@@ -60,6 +60,8 @@ struct Applied {
     place: Place,
     result: Result<Accepted, ApiStatus>,
     warnings: Vec<String>,
+    /// Whether the configuration has managed fields, which no server takes.
+    has_managed_fields: bool,
     /// The conflicts, as far as they are why it was refused.
     conflicts: Vec<Conflict>,
 }
@@ -82,7 +84,9 @@ impl Run<'_> {
             _ => Vec::new(),
         };
         let warnings = outcome.warnings.texts().iter().map(ToString::to_string).collect();
-        Ok(Applied { place, result: outcome.result, warnings, conflicts })
+        let managed = document.value.pointer("/metadata/managedFields");
+        let has_managed_fields = managed.is_some_and(|entries| !entries.is_null());
+        Ok(Applied { place, result: outcome.result, warnings, has_managed_fields, conflicts })
     }
 
     fn request(
@@ -144,12 +148,19 @@ impl Run<'_> {
                 Ok(Status::Fine)
             }
             Err(status) => {
-                let mut problem = Problem::refused(place.clone(), status.message.clone());
                 let mut owners = String::new();
                 applied.conflicts.iter().for_each(|conflict| explain(&mut owners, conflict));
-                if !applied.conflicts.is_empty() {
-                    problem.help = Some(CONFLICT_HELP.to_owned());
-                }
+                let message = match owners.lines().count() {
+                    // The lines that follow say what those of the message do.
+                    2.. => status.message.split(": conflicts with").next().unwrap_or_default(),
+                    _ => &status.message,
+                };
+                let mut problem = Problem::refused(place.clone(), message.to_owned());
+                problem.help = match (applied.conflicts.is_empty(), applied.has_managed_fields) {
+                    (false, _) => Some(CONFLICT_HELP.to_owned()),
+                    (true, true) => Some(MANAGED_FIELDS_HELP.to_owned()),
+                    (true, false) => None,
+                };
                 report::problem(&problem);
                 report::to_stderr(&owners);
                 Ok(Status::Refused)
@@ -157,6 +168,9 @@ impl Run<'_> {
         }
     }
 }
+
+const MANAGED_FIELDS_HELP: &str = "remove `metadata.managedFields` from the configuration; if it is \
+    the live object, name it with `--live`, or make a configuration of it with `billhook neat`";
 
 /// The ways out of a conflict.
 pub(crate) const CONFLICT_HELP: &str = "to take the fields over, apply with `--force`; to leave \

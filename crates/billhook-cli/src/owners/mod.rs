@@ -1,5 +1,6 @@
 //! `billhook owners`: who owns which fields of an object, as a tree.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -22,6 +23,10 @@ An update also owns the lists and maps that it created, an apply only what is in
 Exit status:
   0  the owners are printed; an object may have none
   2  unusable input: a missing file, not YAML or JSON, managed fields that cannot be read";
+
+/// Most often the object was printed without them.
+const WITHOUT_FIELDS: &str =
+    "no managed fields; `kubectl get` prints them with `--show-managed-fields`";
 
 #[derive(Debug, Args)]
 pub(crate) struct Owners {
@@ -58,6 +63,8 @@ pub(crate) fn run(command: &Owners) -> io::Result<Status> {
 struct Owned {
     document: Document,
     identity: Identity,
+    /// Whether anybody owns anything in the object.
+    is_managed: bool,
     fields: BTreeMap<OwnedPath, Vec<ManagerEntry>>,
 }
 
@@ -66,6 +73,8 @@ impl Owned {
     fn of(document: Document, path: Option<&str>) -> Result<Self, Box<Problem>> {
         let managed = ManagedFields::of(&document.value)
             .map_err(|error| Problem::unusable(document.place.clone(), error.to_string()))?;
+        let path = path.map(with_dot);
+        let path = path.as_deref();
         let mut fields: BTreeMap<OwnedPath, Vec<ManagerEntry>> = BTreeMap::new();
         for entry in managed.entries() {
             for field in entry.fields.paths().into_iter().filter(|field| is_below(field, path)) {
@@ -73,13 +82,14 @@ impl Owned {
             }
         }
         let identity = Identity::of(&document.value);
-        Ok(Owned { document, identity, fields })
+        Ok(Owned { document, identity, is_managed: !managed.is_empty(), fields })
     }
 
     /// One line for each field and each step on the way to it, indented by its depth.
     fn text(&self) -> String {
         let mut out = String::new();
         let count = match self.fields.len() {
+            0 if !self.is_managed => WITHOUT_FIELDS.to_owned(),
             0 => "nobody owns a field here".to_owned(),
             1 => "1 field is owned".to_owned(),
             count => format!("{count} fields are owned"),
@@ -114,6 +124,14 @@ impl Owned {
         });
         item.value("fields", fields.collect());
         item
+    }
+}
+
+/// The path of a field as sets print it, which begins with a dot.
+fn with_dot(path: &str) -> Cow<'_, str> {
+    match path.is_empty() || path.starts_with(['.', '[']) {
+        true => Cow::Borrowed(path),
+        false => Cow::Owned(format!(".{path}")),
     }
 }
 

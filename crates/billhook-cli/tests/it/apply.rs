@@ -6,6 +6,8 @@ cases! {
     help_apply: "apply --help";
     help_owners: "owners --help";
     apply_conflict: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager gitops fixtures/apply/backup.yaml";
+    apply_conflicts_with_several: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager other fixtures/apply/backup.yaml";
+    apply_live_object: "apply --crd fixtures/crds --manager other fixtures/apply/backup-live.yaml";
     apply_what_is_there: "apply --crd fixtures/crds --live fixtures/apply/backup-live.yaml --manager other -"
         < [&format!("{HEAD}spec: {{suspend: true}}")];
     apply_unknown_field: "apply --crd fixtures/crds --manager other -" < [&format!("{HEAD}spec: {{typo: 1}}")];
@@ -15,6 +17,8 @@ cases! {
         < [&format!("{HEAD}spec: {{schedule: a, schedule: b}}")];
     owners_tree: "owners fixtures/apply/backup-live.yaml";
     owners_path: "owners fixtures/apply/backup-live.yaml .spec.target";
+    owners_path_without_dot: "owners fixtures/apply/backup-live.yaml spec.target";
+    owners_without_managed_fields: "owners fixtures/apply/backup.yaml";
     owners_path_of_nothing: "owners fixtures/apply/backup-live.yaml .spec.tar";
     owners_report: "owners --report json fixtures/apply/backup-live.yaml .spec.schedule";
     owners_unreadable: "owners -" < [&format!("{HEAD}  managedFields: [{{operation: Patch}}]")];
