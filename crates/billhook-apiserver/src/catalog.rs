@@ -17,10 +17,14 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::configured::Configures;
+use crate::readings::Readings;
 use crate::storage::{Collection, Object, Revision};
 
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
+
+/// The name of the definition of namespaces.
+pub(crate) const NAMESPACES: &str = "namespaces.";
 
 /// The name of the definition of validating policies.
 pub(crate) const VALIDATING_POLICIES: &str =
@@ -56,6 +60,8 @@ pub(crate) struct Resource {
     /// Differs from that of all other resources of the process, as forks share objects. Missing
     /// when all numbers are taken.
     reader: Option<NonZeroU32>,
+    /// The objects of the newest changes, as watches see them.
+    pub(crate) readings: Arc<Readings>,
 }
 
 /// The number of the last resource.
@@ -80,6 +86,7 @@ impl Resource {
             established: None,
             first_listed: Arc::default(),
             reader: last.ok().and_then(|last| NonZeroU32::new(last + 1)),
+            readings: Arc::default(),
         })
     }
 
@@ -200,6 +207,7 @@ impl Defined {
                 resource.since = kept.since;
                 resource.retired = Arc::clone(&kept.retired);
                 resource.first_listed = Arc::clone(&kept.first_listed);
+                resource.readings = Arc::clone(&kept.readings);
             }
             Arc::new(resource)
         });
@@ -280,7 +288,8 @@ impl Catalog {
         let definitions = self.definitions.iter().map(|(name, defined)| {
             let resource = defined.resource.as_ref().map(|resource| {
                 let retired = Arc::new(watch::channel(false).0);
-                Arc::new(Resource { retired, ..Resource::clone(resource) })
+                let readings = Arc::default();
+                Arc::new(Resource { retired, readings, ..Resource::clone(resource) })
             });
             let document = Arc::clone(&defined.document);
             let Defined { created, revision, .. } = **defined;

@@ -15,6 +15,7 @@ mod kinds;
 mod load;
 mod openapi;
 mod protobuf;
+mod readings;
 mod request;
 mod response;
 mod rest;

@@ -10,7 +10,7 @@ use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
 
-use crate::catalog::Resource;
+use crate::catalog::{NAMESPACES, Resource};
 use crate::kinds::INITIAL;
 use crate::state::Shared;
 use crate::storage::{Object, Range, Storage as _};
@@ -150,7 +150,7 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
     for resource in server.catalog().resources() {
         let listed = server.storage.list(&resource.collection, Range::default(), None);
         for object in listed.map(|listing| listing.objects).unwrap_or_default() {
-            let is_namespace = resource.definition.name() == "namespaces.";
+            let is_namespace = resource.definition.name() == NAMESPACES;
             if is_namespace && INITIAL.contains(&&*object.key) {
                 continue;
             }

@@ -15,7 +15,7 @@ use http_body::Frame;
 use serde::Serialize;
 
 use crate::protobuf;
-use crate::request::{Accepted, MediaType, Request, negotiate_plain, prefers_protobuf};
+use crate::request::{AUDIT_ID, Accepted, MediaType, Request, negotiate_plain, prefers_protobuf};
 
 /// The answer to a request.
 pub type Response = http::Response<Body>;
@@ -131,7 +131,11 @@ impl Form {
 
     /// Answers with the status of a failure or a success.
     pub(crate) fn status(self, status: &Status) -> Response {
-        let mut response = self.json(code_of(status), status_json(status));
+        self.status_with(status, "")
+    }
+
+    fn status_with(self, status: &Status, next: &str) -> Response {
+        let mut response = self.json(code_of(status), status_with(status, next));
         say_when_to_retry(&mut response, status);
         response
     }
@@ -162,8 +166,14 @@ impl FailureForm {
 
     /// Answers with a failure.
     pub(crate) fn status(self, status: &Status) -> Response {
+        self.expired(status, "")
+    }
+
+    /// Answers that the rest of a list is gone, and where else it can be continued; protobuf does
+    /// not say where.
+    pub(crate) fn expired(self, status: &Status, next: &str) -> Response {
         match self {
-            FailureForm::Text(form) => form.status(status),
+            FailureForm::Text(form) => form.status_with(status, next),
             FailureForm::Protobuf => {
                 let type_ = "application/vnd.kubernetes.protobuf";
                 let mut response = response(code_of(status), type_, protobuf::status(status));
@@ -191,8 +201,15 @@ fn response(code: StatusCode, type_: &'static str, body: impl Into<Bytes>) -> Re
     *response.status_mut() = code;
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(type_));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, private"));
     response
+}
+
+/// Adds the headers that all answers have (RE-15).
+pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
+    let headers = response.headers_mut();
+    let uncached = || HeaderValue::from_static("no-cache, private");
+    headers.entry(header::CACHE_CONTROL).or_insert_with(uncached);
+    headers.insert(AUDIT_ID, request.audit_id());
 }
 
 /// A status as it is sent, its members in declared order (RE-14).
@@ -201,17 +218,26 @@ struct StatusObject<'s> {
     kind: &'static str,
     #[serde(rename = "apiVersion")]
     api_version: &'static str,
-    metadata: Empty,
+    metadata: StatusMetadata<'s>,
     #[serde(flatten)]
     status: &'s Status,
 }
 
 #[derive(Serialize)]
-struct Empty {}
+struct StatusMetadata<'s> {
+    /// Where a list can be continued (RE-58).
+    #[serde(rename = "continue", skip_serializing_if = "str::is_empty")]
+    next: &'s str,
+}
 
 /// Prints a status.
 pub(crate) fn status_json(status: &Status) -> String {
-    let object = StatusObject { kind: "Status", api_version: "v1", metadata: Empty {}, status };
+    status_with(status, "")
+}
+
+fn status_with(status: &Status, next: &str) -> String {
+    let metadata = StatusMetadata { next };
+    let object = StatusObject { kind: "Status", api_version: "v1", metadata, status };
     escape_html(&serde_json::to_string(&object).unwrap_or_default())
 }
 
@@ -224,13 +250,9 @@ pub(crate) fn warning(text: &str) -> String {
 
 /// The answer to a request whose time is over: a status without its type (RE-22).
 pub(crate) fn timed_out() -> Response {
-    let status = Status::request_timeout();
-    let mut document = status.to_value();
-    if let Some(members) = document.as_object_mut() {
-        members.remove("apiVersion");
-        members.remove("kind");
-    }
-    let mut response = http::Response::new(Body::whole(billhook::to_json(&document)));
+    let status = status_json(&Status::request_timeout());
+    let typeless = status.replacen(r#""kind":"Status","apiVersion":"v1","#, "", 1) + "\n";
+    let mut response = http::Response::new(Body::whole(typeless));
     *response.status_mut() = StatusCode::GATEWAY_TIMEOUT;
     let text = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, text);

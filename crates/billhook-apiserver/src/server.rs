@@ -15,7 +15,7 @@ use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
-use http_body_util::{BodyExt as _, Limited};
+use http_body_util::{BodyExt as _, Collected, Limited};
 use serde_json::Value;
 
 use crate::about;
@@ -27,11 +27,11 @@ use crate::kinds;
 use crate::load::{self, LoadError, Loaded};
 use crate::openapi;
 use crate::request::Request;
-use crate::response::{Body, Form, Response, timed_out};
+use crate::response::{Body, FailureForm, Response, complete_headers, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::state::{Clock, Configured, Shared};
-use crate::storage::MemoryStorage;
+use crate::storage::{MemoryStorage, Storage as _};
 use crate::users::Authorizer;
 use crate::webhooks::Webhooks;
 
@@ -109,6 +109,18 @@ impl Server {
         Server { shared: Arc::new(shared) }
     }
 
+    /// Forgets all changes up to now. Clients that go on from an older resource version get a 410,
+    /// as they must expect: watches end with an error, and lists are begun again.
+    ///
+    /// ```
+    /// # use billhook_apiserver::Server;
+    /// let server = Server::builder().build();
+    /// server.compact();
+    /// ```
+    pub fn compact(&self) {
+        self.shared.storage.compact(self.shared.storage.revision());
+    }
+
     /// Creates the objects of a file, or of all files of a directory and those in it (`.yaml`, `.yml`
     /// and `.json`), as a client would: definitions first, then namespaces, then the others in
     /// order. Returns how many there are. Stops at the first that cannot be read or is refused.
@@ -179,15 +191,9 @@ impl Server {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (parts, body) = request.into_parts();
-        if body.size_hint().lower() > MAX_BODY as u64 {
-            return Form::default().status(&too_large());
-        }
-        let body = match Limited::new(body, MAX_BODY).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return Form::default().status(&unreadable(&*error)),
-        };
-        let request = Request::new(parts, body);
-        let response = self.answer_in_time(&request).await;
+        let request = Request::new(parts, read(body).await);
+        let mut response = self.answer_in_time(&request).await;
+        complete_headers(&request, &mut response);
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
@@ -196,7 +202,7 @@ impl Server {
     async fn answer_in_time(&self, request: &Request) -> Response {
         let time = match request.time() {
             Ok(time) => time,
-            Err(status) => return Form::default().status(&status),
+            Err(status) => return FailureForm::of(request).status(&status),
         };
         if let Some(response) = self.documents(request) {
             return response;
@@ -219,6 +225,19 @@ impl Server {
             .or_else(|| openapi::serve(&self.shared, request, &parts))
             .or_else(|| reviews::serve(&self.shared, request, &parts))
     }
+}
+
+/// Reads a body, up to the limit.
+async fn read<B>(body: B) -> Result<Bytes, Status>
+where
+    B: http_body::Body<Data = Bytes> + Send,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    if body.size_hint().lower() > MAX_BODY as u64 {
+        return Err(too_large());
+    }
+    let body = Limited::new(body, MAX_BODY).collect().await;
+    body.map(Collected::to_bytes).map_err(|error| unreadable(&*error))
 }
 
 fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Status {

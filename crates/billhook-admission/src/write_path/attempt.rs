@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use billhook::Time;
 use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::Status;
+use serde_json::Value;
 
 use super::body::{Arrived, Incoming, read_stored};
 use super::deletion::ends_deletion;
@@ -76,7 +77,9 @@ impl Attempt<'_> {
         before: &Before,
         run: &mut Run<'_>,
     ) -> Result<Accepted, Status> {
-        let generated_base = attributes.object.as_deref().map(generated_base).unwrap_or_default();
+        let object = attributes.object.as_deref().unwrap_or(&Value::Null);
+        let generated_base = generated_base(object);
+        let generates_name = !metadata_text(object, "generateName").is_empty();
         let spare_names = if generated_base.is_empty() { 0 } else { MAX_NAMES - 1 };
         for _ in 0..spare_names {
             match self.finish(attributes.clone(), before, run).await? {
@@ -91,7 +94,7 @@ impl Attempt<'_> {
             Written::Accepted(accepted) => Ok(accepted),
             Written::Mismatch { name, found } => {
                 let resource = &self.incoming.resource.resource;
-                let mut status = Status::already_exists(resource, &name, spare_names > 0);
+                let mut status = Status::already_exists(resource, &name, generates_name);
                 if self.is_being_deleted(found.as_ref()).await {
                     status.message = format!("object is being deleted: {}", status.message);
                 }

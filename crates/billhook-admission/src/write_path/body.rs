@@ -110,6 +110,10 @@ impl<'i> Incoming<'i> {
         if request.is_in_collection {
             attributes.name.clear();
         }
+        if operation == Operation::Create && !request.name.is_empty() {
+            // The object is called as it says, but admission is told the name in the URL (RE-08).
+            request.name.clone_into(&mut attributes.name);
+        }
         attributes.dry_run = request.dry_run;
         attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
@@ -322,9 +326,10 @@ impl<'i> Incoming<'i> {
             entries.splice(0..0, patched.entries);
         }
         field_warnings(&entries).for_each(|warning| warnings.add(warning));
-        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-            return Ok(object);
-        };
+        let Value::Object(members) = &mut *object else { return Ok(object) };
+        // An object without metadata is in the namespace of the request, too.
+        let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
+        let Value::Object(metadata) = metadata else { return Ok(object) };
         if let Some(old) = old.filter(|_| request.form == UpdateForm::Applied) {
             fill_in(metadata, old, self.request.is_for(Subresource::Scale));
         }

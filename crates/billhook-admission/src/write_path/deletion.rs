@@ -48,18 +48,20 @@ impl DeleteOptions {
     /// Returns the errors in the options (RE-21).
     pub fn validate(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
+        if let Some(policy) = self.propagation_policy.as_deref() {
+            let path = || FieldPath::default().name("propagationPolicy");
+            if self.orphan_dependents.is_some() {
+                let why = "orphanDependents and deletionPropagation cannot be both set";
+                errors.push(FieldError::invalid(path(), policy, why));
+            }
+            if !matches!(policy, "Foreground" | "Background" | "Orphan") {
+                let known = ["Foreground", "Background", "Orphan", "nil"];
+                errors.push(FieldError::not_supported(path(), policy, known));
+            }
+        }
         if self.dry_run.iter().any(|directive| directive != "All") {
             let path = FieldPath::default().name("dryRun");
             errors.push(FieldError::not_supported(path, self.dry_run.clone(), ["All"]));
-        }
-        let Some(policy) = &self.propagation_policy else { return errors };
-        let path = FieldPath::default().name("propagationPolicy");
-        if self.orphan_dependents.is_some() {
-            let why = "orphanDependents and deletionPropagation cannot be both set";
-            errors.push(FieldError::invalid(path, policy.as_str(), why));
-        } else if self.policy().is_none() {
-            let known = ["Foreground", "Background", "Orphan", "nil"];
-            errors.push(FieldError::not_supported(path, policy.as_str(), known));
         }
         errors
     }

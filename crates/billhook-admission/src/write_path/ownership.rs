@@ -59,13 +59,13 @@ pub(crate) fn remove_repeated_owners(object: &mut Value, when: &str, warnings: &
         return;
     };
     let mut seen = BTreeSet::new();
-    let mut repeated = BTreeSet::new();
+    let mut repeated = Vec::new();
     owners.retain_mut(|owner| {
         let is_new = seen.insert(compact_json(owner));
         if !is_new {
             let owner = DeepValue::from(owner.take());
             let uid = owner.get("uid").and_then(Value::as_str).unwrap_or_default();
-            repeated.insert(uid.to_owned());
+            repeated.push(uid.to_owned());
         }
         is_new
     });
@@ -74,7 +74,7 @@ pub(crate) fn remove_repeated_owners(object: &mut Value, when: &str, warnings: &
             ".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner \
              references in 1.20+, and may reject such requests as early as 1.24; please fix your \
              requests; duplicate UID(s) observed: {}",
-            repeated.into_iter().collect::<Vec<_>>().join(", ")
+            repeated.join(", ")
         ));
     }
 }

@@ -74,7 +74,8 @@ pub struct ObjectRequest {
     pub version: String,
     /// The namespace in the URL; if empty, that of the object, and then `default`.
     pub namespace: String,
-    /// The name in the URL; if empty, any name will do.
+    /// The name in the URL; if empty, any name will do. That of a new object is told to admission
+    /// only.
     pub name: String,
     /// The body: the new object in JSON or YAML, or a patch in JSON.
     pub body: Vec<u8>,

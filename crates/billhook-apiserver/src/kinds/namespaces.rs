@@ -1,19 +1,15 @@
-//! Namespaces: the first ones, those that must exist, and the end of one with all that is in it.
+//! Namespaces: the first ones, and the end of one with all that is in it.
 
 use std::sync::Arc;
 
 use billhook::Scope;
 use billhook_admission::ObjectRequest;
-use billhook_apimachinery::{GroupVersionResource, Status, StatusCause};
-use billhook_decode::read_json;
 use serde_json::{Value, json};
 
+use crate::catalog::NAMESPACES;
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit_own, stored_object};
-
-/// The name of the definition of namespaces.
-const NAMESPACES: &str = "namespaces.";
+use crate::write_path::{admit_own, is_terminating, stored_object};
 
 /// The namespaces that every server has.
 pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -27,45 +23,6 @@ pub(crate) async fn create_initial(server: &Arc<Shared>) {
         let request = ObjectRequest::create("v1", &body).field_manager("kube-apiserver");
         admit_own(server, &resource, request).await;
     }
-}
-
-/// Fails if nothing can be created in a namespace (RE-141).
-pub(crate) fn check_namespace(
-    server: &Shared,
-    resource: &GroupVersionResource,
-    name: &str,
-    namespace: &str,
-) -> Result<(), Status> {
-    let Some(namespaces) = server.catalog().native(NAMESPACES) else { return Ok(()) };
-    if server.storage.get(&namespaces.collection, namespace).is_none() {
-        let namespaces = GroupVersionResource::new("", "v1", "namespaces");
-        return Err(Status::not_found(&namespaces, namespace));
-    }
-    if !is_terminating(server, namespace) {
-        return Ok(());
-    }
-    let why = format!(
-        "unable to create new content in namespace {namespace} because it is being terminated"
-    );
-    let mut status = Status::forbidden(resource, name, &why);
-    let mut cause = StatusCause::default();
-    "NamespaceTerminating".clone_into(&mut cause.reason);
-    cause.message = format!("namespace {namespace} is being terminated");
-    "metadata.namespace".clone_into(&mut cause.field);
-    status.details.get_or_insert_default().causes.push(cause);
-    Err(status)
-}
-
-/// Whether a namespace is being deleted.
-pub(crate) fn is_terminating(server: &Shared, namespace: &str) -> bool {
-    let Some(namespaces) = server.catalog().native(NAMESPACES) else { return false };
-    let found = server.storage.get(&namespaces.collection, namespace);
-    // Hardly any namespace is; the text alone tells.
-    let found = found.filter(|found| {
-        std::str::from_utf8(&found.text).is_ok_and(|text| text.contains("deletionTimestamp"))
-    });
-    let object = found.and_then(|found| read_json(&found.text).ok());
-    object.is_some_and(|object| object.value().pointer("/metadata/deletionTimestamp").is_some())
 }
 
 /// Deletes all that is in a namespace which is being deleted, and the namespace when it is empty.

@@ -86,7 +86,9 @@ impl<'a> Clause<'a> {
             ("application", "yaml") => MediaType::Yaml,
             _ => return None,
         };
-        self.parameter("stream").is_none_or(|stream| stream == "watch").then_some(offered)
+        // YAML is not streamed (WA-04).
+        let streams = |stream| stream == "watch" && offered == MediaType::Json;
+        self.parameter("stream").is_none_or(streams).then_some(offered)
     }
 
     fn is_protobuf(&self) -> bool {
@@ -183,6 +185,9 @@ mod tests {
             ("application/*, application/yaml", Some(MediaType::Yaml)),
             ("text/html, application/json", Some(MediaType::Json)),
             ("text/html", None),
+            ("application/json;stream=watch", Some(MediaType::Json)),
+            ("application/yaml;stream=watch, */*", Some(MediaType::Json)),
+            ("application/json;stream=foo", None),
             ("application/vnd.kubernetes.protobuf", None),
         ] {
             let found = negotiate(header).map(|accepted| accepted.media_type);

@@ -1,6 +1,7 @@
 //! A request, read as far as every handler needs it.
 
 mod accept;
+mod audit;
 mod duration;
 mod path;
 mod query;
@@ -11,29 +12,36 @@ use billhook::apply::manager_name;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::net::{UrlPart, unescape_text};
 use bytes::Bytes;
-use http::{HeaderMap, Method};
+use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
 pub(crate) use self::accept::{
     Accepted, MediaType, NOT_ACCEPTABLE, Shape, Transform, aggregated_discovery, names_media_type,
     negotiate, negotiate_plain, prefers_protobuf,
 };
+use self::audit::audit_id;
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};
+
+/// The header that names a request in audit logs.
+pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 
 /// A request with its whole body.
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    pub(crate) path: String,
+    path: String,
+    /// The objects that the path names, if it has the form of such a path.
+    pub(crate) objects: Option<ResourcePath>,
     pub(crate) query: Query,
     pub(crate) headers: HeaderMap,
-    pub(crate) body: Bytes,
+    body: Result<Bytes, Status>,
 }
 
 impl Request {
-    pub(crate) fn new(parts: http::request::Parts, body: Bytes) -> Self {
+    pub(crate) fn new(parts: http::request::Parts, body: Result<Bytes, Status>) -> Self {
         Request {
             path: parts.uri.path().to_owned(),
+            objects: ResourcePath::parse(parts.uri.path()),
             query: Query::parse(parts.uri.query().unwrap_or_default()),
             method: parts.method,
             headers: parts.headers,
@@ -53,7 +61,27 @@ impl Request {
 
     /// Returns a header; the empty text if it is absent or not text.
     pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default()
+        let value = self.headers.get(name);
+        value.and_then(|value| str::from_utf8(value.as_bytes()).ok()).unwrap_or_default()
+    }
+
+    /// Returns the identifier of the request in audit logs.
+    pub(crate) fn audit_id(&self) -> HeaderValue {
+        audit_id(self.headers.get(AUDIT_ID))
+    }
+
+    /// Returns the body. Who does not ask for it answers whatever it is.
+    ///
+    /// # Errors
+    ///
+    /// If the body is too large, or could not be read (RE-31).
+    pub(crate) fn body(&self) -> Result<&Bytes, Status> {
+        self.body.as_ref().map_err(Status::clone)
+    }
+
+    /// The verb of a request for objects.
+    pub(crate) fn verb(&self) -> Option<Verb> {
+        self.objects.as_ref().map(|path| path.verb(&self.method, &self.query))
     }
 
     /// Returns the type of the body, without parameters; JSON if it is not named (RE-12).
@@ -66,7 +94,7 @@ impl Request {
     /// Returns the time that there is for the answer; none if the request is a watch (RE-22).
     pub(crate) fn time(&self) -> Result<Option<Duration>, Status> {
         const MAX: Duration = Duration::from_secs(60);
-        if self.query.flag("watch") {
+        if matches!(self.verb(), Some(Verb::Watch | Verb::Proxy)) {
             return Ok(None);
         }
         let wanted = match self.query.text("timeout") {

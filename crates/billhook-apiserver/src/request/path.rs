@@ -44,20 +44,21 @@ impl ResourcePath {
         }
         let (namespace, rest) = match rest.as_slice() {
             // A namespace itself has subresources.
-            ["namespaces", _, "status" | "finalize"] if group.is_empty() => (None, rest.as_slice()),
+            ["namespaces", _, "status" | "finalize", ..] => (None, rest.as_slice()),
             ["namespaces", namespace, rest @ ..] if !rest.is_empty() => {
                 (Some(*namespace).filter(|namespace| !namespace.is_empty()), rest)
             }
             rest => (None, rest),
         };
         let (resource, rest) = rest.split_first().filter(|(resource, _)| !resource.is_empty())?;
+        let subresource = rest.get(1).filter(|_| !is_proxy).copied().unwrap_or_default();
         Some(ResourcePath {
             group,
             version,
             resource: (*resource).to_owned(),
             namespace: namespace.map(str::to_owned),
-            name: rest.first().map(|name| (*name).to_owned()),
-            subresource: rest.get(1).map(|part| (*part).to_owned()).unwrap_or_default(),
+            name: rest.first().filter(|name| !name.is_empty()).map(|name| (*name).to_owned()),
+            subresource: subresource.to_owned(),
             is_watch,
             is_proxy,
         })
@@ -141,7 +142,7 @@ mod tests {
             ("foos/", Some(foos(None, None, ""))),
             ("namespaces/a/foos/b/status/more", Some(foos(Some("a"), Some("b"), "status"))),
             ("namespaces//foos", Some(foos(None, None, ""))),
-            ("foos//a", Some(foos(None, Some(""), "a"))),
+            ("foos//a", Some(foos(None, None, "a"))),
             ("namespaces/a/foos/..%2f..", Some(foos(Some("a"), Some(".."), ".."))),
             ("watch/namespaces/a/foos", Some(watch)),
             ("/foos", None),

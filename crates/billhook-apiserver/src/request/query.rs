@@ -8,38 +8,18 @@ use billhook_apimachinery::print::quote;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     parameters: Vec<(String, String)>,
-    /// Why a part of the query could not be read.
-    error: Option<String>,
 }
 
 impl Query {
+    /// Reads a query. Parts that cannot be read are left out, as a server does.
     pub(crate) fn parse(text: &str) -> Self {
-        let mut query = Query::default();
-        for part in text.split('&').filter(|part| !part.is_empty()) {
-            if part.contains(';') {
-                query.fail("invalid semicolon separator in query".to_owned());
-                continue;
-            }
+        let parts = text.split('&').filter(|part| !part.is_empty() && !part.contains(';'));
+        let parameters = parts.filter_map(|part| {
             let (name, value) = part.split_once('=').unwrap_or((part, ""));
-            let unescaped = |text| unescape_text(text, UrlPart::Query);
-            match (unescaped(name), unescaped(value)) {
-                (Ok(name), Ok(value)) => query.parameters.push((name, value)),
-                (Err(error), _) | (_, Err(error)) => query.fail(error),
-            }
-        }
-        query
-    }
-
-    fn fail(&mut self, error: String) {
-        self.error.get_or_insert(error);
-    }
-
-    /// Fails if a part of the query could not be read (RE-31).
-    pub(crate) fn check(&self) -> Result<(), Status> {
-        match &self.error {
-            Some(error) => Err(Status::bad_request(error)),
-            None => Ok(()),
-        }
+            let unescaped = |text| unescape_text(text, UrlPart::Query).ok();
+            Some((unescaped(name)?, unescaped(value)?))
+        });
+        Query { parameters: parameters.collect() }
     }
 
     /// Returns the first value of a parameter.
@@ -96,13 +76,13 @@ mod tests {
 
     #[test]
     fn flags_and_numbers() {
-        let query = Query::parse("a&b=0&c=FALSE&d=no&e=+1&limit=x&g=%41%zz");
+        let query = Query::parse("a&b=0&c=FALSE&d=no&e=+1&limit=x&g=%41%zz&h;i=1");
         assert!(query.flag("a") && query.flag("d") && !query.flag("b") && !query.flag("c"));
         assert_eq!(query.text("e"), " 1");
         assert_eq!(
             query.integer("limit").unwrap_err().to_string(),
             "strconv.ParseInt: parsing \"x\": invalid syntax",
         );
-        assert_eq!(query.check().unwrap_err().to_string(), "invalid URL escape \"%zz\"");
+        assert_eq!([query.get("g"), query.get("h"), query.get("i")], [None; 3]);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use billhook::{CrdVersion, Scope};
 use billhook_admission::{AdmissionOutcome, ObjectRequest};
-use billhook_apimachinery::print::compact_json;
+use billhook_apimachinery::print::{compact_json, quote};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
@@ -12,14 +12,13 @@ use serde_json::Value;
 
 use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle_or_begin};
-use crate::kinds::{check_namespace, check_types, is_terminating, settle_namespace};
+use crate::kinds::{check_types, settle_namespace};
 use crate::request::{Request, ResourcePath};
 use crate::response::{FailureForm, Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
 use crate::view::View;
-use crate::write_path::admit;
-use crate::write_path::stored_object;
+use crate::write_path::{admit, is_terminating, stored_object};
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {
@@ -80,8 +79,9 @@ impl Context<'_> {
 
     /// The object in the path as it is stored, if there is one.
     pub(crate) fn find(&self) -> Result<Option<Object>, Status> {
-        let key = self.key(self.name()?);
-        Ok(self.storage().get(&self.resource.collection, &key))
+        let name = self.name()?;
+        check_name(name)?;
+        Ok(self.storage().get(&self.resource.collection, &self.key(name)))
     }
 
     /// The object in the path, as it is stored.
@@ -142,16 +142,6 @@ impl Context<'_> {
         returned.pointer("/metadata/name")?.as_str()
     }
 
-    /// Fails if nothing can be created in the namespace of the path (RE-141).
-    pub(crate) fn check_namespace(&self) -> Result<(), Status> {
-        let namespace = self.path.namespace.as_deref().filter(|_| self.is_namespaced());
-        let Some(namespace) = namespace.filter(|_| self.server.has_namespaces) else {
-            return Ok(());
-        };
-        let name = self.path.name.as_deref().unwrap_or_default();
-        check_namespace(self.server, &self.resource_name(), name, namespace)
-    }
-
     /// Fails if a server could not list or watch the objects yet.
     pub(crate) fn check_cache(&self) -> Result<(), Status> {
         if self.server.settles_like_a_server { self.resource.check_cache() } else { Ok(()) }
@@ -177,4 +167,14 @@ impl Context<'_> {
             }
         }
     }
+}
+
+/// Some names cannot be in a URL (RE-42).
+pub(crate) fn check_name(name: &str) -> Result<(), Status> {
+    let why = match name {
+        "." | ".." => format!("may not be '{name}'"),
+        name if name.contains('%') => "may not contain '%'".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Status::bad_request(format!("Name parameter invalid: {}: {why}", quote(name))))
 }

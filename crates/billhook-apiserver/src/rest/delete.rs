@@ -1,7 +1,8 @@
 //! Deletion of one object and of collections (RE-110 to RE-121).
 
-use billhook_admission::{DeleteOptions, ObjectRequest};
+use billhook_admission::{DeleteOptions, ObjectRequest, Warnings, deprecation_warning};
 use billhook_apimachinery::record::text;
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Status, StatusDetails};
 use billhook_decode::read_json;
 use http::StatusCode;
@@ -10,6 +11,7 @@ use serde_json::Value;
 use super::context::Context;
 use super::deletion::{delete_options, is_dry_run};
 use super::list::{Page, list_answer};
+use super::list_options::ListOptions;
 use super::write::{answer, warn};
 use crate::response::Response;
 use crate::storage::Object;
@@ -27,7 +29,7 @@ pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
         return answer(context, &outcome, code);
     }
     let mut response = context.form.status(&success(context, &stored));
-    warn(&mut response, &outcome);
+    warn(&mut response, &outcome.warnings);
     Ok(response)
 }
 
@@ -52,22 +54,44 @@ fn success(context: &Context<'_>, object: &Object) -> Status {
 
 /// `DELETE` of a collection: every object that the same list would return (RE-120).
 pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response, Status> {
-    let page = Page::read(context)?;
+    let list = ListOptions::read(context)?;
     let options = delete_options(context.request)?;
-    let (items, metadata) = page.list(context).await?;
-    for item in &items {
-        let metadata = item.get("metadata").unwrap_or(&Value::Null);
+    let page = Page::of(context, list)?;
+    let (items, metadata) = match page.list(context).await {
+        Ok(listed) => listed,
+        Err(status) => return page.failed(context, status),
+    };
+    let mut warnings = Warnings::default();
+    deprecation_warning(&context.version).iter().for_each(|text| warnings.add(text));
+    let deleted = delete_all(context, &options, &items, &mut warnings).await;
+    let answer = deleted.and_then(|()| list_answer(context, &items, &metadata));
+    let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
+    warn(&mut response, &warnings);
+    Ok(response)
+}
+
+/// Deletes one object after the other, up to the first failure.
+async fn delete_all(
+    context: &Context<'_>,
+    options: &DeleteOptions,
+    objects: &[DeepValue],
+    warnings: &mut Warnings,
+) -> Result<(), Status> {
+    for object in objects {
+        let metadata = object.get("metadata").unwrap_or(&Value::Null);
         let key = object_key(text(metadata, "namespace"), text(metadata, "name"));
         let Some(stored) = context.storage().get(&context.resource.collection, &key) else {
             continue;
         };
-        let request = request(context, &options, &stored).in_collection();
-        match context.admit(request).await.result {
+        let request = request(context, options, &stored).in_collection();
+        let outcome = context.admit(request).await;
+        outcome.warnings.raw().iter().for_each(|text| warnings.add(text));
+        match outcome.result {
             Err(status) if status.code != 404 => return Err(status),
             _ => {}
         }
     }
-    list_answer(context, &items, &metadata)
+    Ok(())
 }
 
 /// The request that takes one object through admission.

@@ -1,9 +1,9 @@
 //! The options of a deletion (RE-20, RE-21, RE-110).
 
 use billhook_admission::DeleteOptions;
-use billhook_apimachinery::Status;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{TypedRecord as _, text};
+use billhook_apimachinery::{Status, TypeMeta};
 use billhook_decode::read_json;
 use serde_json::Value;
 
@@ -12,12 +12,12 @@ use crate::request::{Query, Request};
 
 /// Reads the options: the body, or the query if the body is empty.
 pub(super) fn delete_options(request: &Request) -> Result<DeleteOptions, Status> {
-    let options = if request.body.is_empty() {
-        request.query.check()?;
+    let body = request.body()?;
+    let options = if body.is_empty() {
         of_query(&request.query)?
     } else {
         check_body_type(request)?;
-        of_body(request)?
+        of_body(request, body)?
     };
     invalid("DeleteOptions", &options.validate())?;
     Ok(options)
@@ -47,12 +47,12 @@ fn of_query(query: &Query) -> Result<DeleteOptions, Status> {
     Ok(options)
 }
 
-fn of_body(request: &Request) -> Result<DeleteOptions, Status> {
+fn of_body(request: &Request, body: &[u8]) -> Result<DeleteOptions, Status> {
     let document = if is_yaml(request) {
-        let document = billhook_yaml::read_document(&request.body);
+        let document = billhook_yaml::read_document(body);
         document.map_err(|error| Status::bad_request(error.to_string()))?.into_value()
     } else {
-        let document = read_json(&request.body).map_err(|error| {
+        let document = read_json(body).map_err(|error| {
             Status::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
         })?;
         document.into_value()
@@ -67,6 +67,7 @@ fn of_body(request: &Request) -> Result<DeleteOptions, Status> {
 
 /// The body may leave its kind out, but not be of another one.
 fn check_kind(body: &Value) -> Result<(), Status> {
+    TypeMeta::of_object(body).map_err(|error| Status::bad_request(error.to_string()))?;
     let kind = text(body, "kind");
     if matches!(kind, "" | "DeleteOptions") {
         return Ok(());

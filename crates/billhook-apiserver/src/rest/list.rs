@@ -1,18 +1,19 @@
 //! Lists (RE-50 to RE-60).
 
+use std::fmt::Display;
+
+use billhook_apimachinery::Status;
 use billhook_apimachinery::base64;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{FieldError, FieldPath, Status};
 use billhook_decode::read_json;
 use http::StatusCode;
 use serde_json::Value;
 
 use super::context::Context;
-use super::options::invalid;
+use super::list_options::ListOptions;
 use super::read::{check_reached, revision, too_large};
 use super::selectors::Selectors;
-use crate::request::Query;
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
 use crate::view::{List, ListMetadata, list_json};
@@ -25,18 +26,21 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 
 /// `GET` of a collection.
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
-    let page = Page::read(context)?;
+    let page = Page::of(context, ListOptions::read(context)?)?;
     context.check_cache()?;
     let unlisted = |status| context.resource.unlisted(&context.version, status);
-    if context.shows_text() && page.selectors.is_everything() {
-        let (items, metadata) = page.texts(context).await.map_err(unlisted)?;
-        let api_version = &context.version.api_version();
-        let kind = &context.resource.definition.names().list_kind;
-        let text = list_json(api_version, kind, &metadata, &items);
-        return Ok(context.form.json(StatusCode::OK, text));
-    }
-    let (items, metadata) = page.list(context).await.map_err(unlisted)?;
-    list_answer(context, &items, &metadata)
+    let listed = if context.shows_text() && page.selectors.is_everything() {
+        page.texts(context).await.map_err(unlisted).map(|(items, metadata)| {
+            let api_version = &context.version.api_version();
+            let kind = &context.resource.definition.names().list_kind;
+            let text = list_json(api_version, kind, &metadata, &items);
+            context.form.json(StatusCode::OK, text)
+        })
+    } else {
+        let listed = page.list(context).await.map_err(unlisted);
+        listed.and_then(|(items, metadata)| list_answer(context, &items, &metadata))
+    };
+    listed.or_else(|status| page.failed(context, status))
 }
 
 /// The answer with a list.
@@ -63,16 +67,10 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads the options of a list.
-    pub(super) fn read(context: &Context<'_>) -> Result<Self, Status> {
+    /// Finds out which part options are about.
+    pub(super) fn of(context: &Context<'_>, options: ListOptions) -> Result<Self, Status> {
+        let ListOptions { selectors, limit, .. } = options;
         let query = &context.request.query;
-        query.check()?;
-        let limit = query.integer("limit")?;
-        query.integer("timeoutSeconds")?;
-        let selectors = Selectors::parse(context)?;
-        invalid("ListOptions", &option_errors(query))?;
-        selectors.check_fields(context)?;
-        let limit = usize::try_from(limit).ok().filter(|limit| *limit > 0);
         let token = query.text("continue");
         if !token.is_empty() {
             return Self::following(context, selectors, limit, token);
@@ -109,6 +107,14 @@ impl Page {
         }
         let limit = limit.filter(|_| context.request.query.text("resourceVersion") != "0");
         Ok(Page { selectors, limit, at, after, is_continued: true })
+    }
+
+    /// Answers with a failure. A page that is gone says how to go on without it (RE-58).
+    pub(super) fn failed(&self, context: &Context<'_>, status: Status) -> Result<Response, Status> {
+        if !self.is_continued || status.reason != "Expired" {
+            return Err(status);
+        }
+        Ok(context.failure_form.expired(&status, &write_token(NEWEST, &self.after)))
     }
 
     /// Lists the objects of the page, and the metadata of the list.
@@ -185,43 +191,18 @@ impl Page {
         ListMetadata {
             resource_version: listing.revision.to_string(),
             next: next.map_or_else(String::new, |last| {
-                write_token(listing.revision, last.key.strip_prefix(prefix).unwrap_or(&last.key))
+                write_token(&listing.revision, last.key.strip_prefix(prefix).unwrap_or(&last.key))
             }),
             remaining: next.filter(|_| self.selectors.is_everything()).map(|_| listing.remaining),
         }
     }
 }
 
-/// Checks the options of a list (RE-52).
-fn option_errors(query: &Query) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let path = || FieldPath::default().name("resourceVersionMatch");
-    let (wanted, revision) = (query.text("resourceVersionMatch"), query.text("resourceVersion"));
-    if !wanted.is_empty() {
-        let mut forbid = |detail| errors.push(FieldError::forbidden(path(), detail));
-        if revision.is_empty() {
-            forbid("resourceVersionMatch is forbidden unless resourceVersion is provided");
-        }
-        if !query.text("continue").is_empty() {
-            forbid("resourceVersionMatch is forbidden when continue is provided");
-        }
-        if !matches!(wanted, "Exact" | "NotOlderThan") {
-            let supported = ["Exact", "NotOlderThan", ""];
-            errors.push(FieldError::not_supported(path(), wanted, supported));
-        } else if wanted == "Exact" && revision == "0" {
-            let detail = "resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"";
-            errors.push(FieldError::forbidden(path(), detail));
-        }
-    }
-    if query.get("sendInitialEvents").is_some() {
-        let path = FieldPath::default().name("sendInitialEvents");
-        errors.push(FieldError::forbidden(path, "sendInitialEvents is forbidden for list"));
-    }
-    errors
-}
+/// The revision of pages that show the newest state, whatever the pages before them showed.
+const NEWEST: &i64 = &-1;
 
 /// Writes where the next page begins: after a key, at a revision (RE-58).
-fn write_token(revision: Revision, key: &str) -> String {
+fn write_token(revision: &impl Display, key: &str) -> String {
     let token = format!(
         r#"{{"v":"meta.k8s.io/v1","rv":{revision},"start":{}}}"#,
         quote(&format!("/{key}\u{0}")).replace("\\x00", "\\u0000")
@@ -232,11 +213,15 @@ fn write_token(revision: Revision, key: &str) -> String {
 
 /// Reads where a page begins: its revision, unless it is the newest one, and the key before it.
 fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
+    let illegal =
+        |place| format!("continue key is not valid: illegal base64 data at input byte {place}");
+    if let Some(place) = token.find(['+', '/', '=']) {
+        return Err(illegal(place));
+    }
     let standard = token.replace('-', "+").replace('_', "/");
     let padded = format!("{standard}{}", "=".repeat((4 - standard.len() % 4) % 4));
-    let bytes = base64::decode(&padded).map_err(|place| {
-        format!("continue key is not valid: illegal base64 data at input byte {place}")
-    })?;
+    let decoded = base64::decode(&padded);
+    let bytes = decoded.map_err(|place| illegal(place.min(token.len().saturating_sub(1))))?;
     let token = read_json(&bytes).map_err(|error| format!("continue key is not valid: {error}"))?;
     let token = token.into_value();
     let version = token.get("v").and_then(Value::as_str).unwrap_or_default();
@@ -255,8 +240,8 @@ fn read_token(token: &str) -> Result<(Option<Revision>, String), String> {
             .to_owned());
     }
     let key = start.strip_prefix('/').unwrap_or(start);
-    if key.split('/').any(|part| part == "..") {
-        return Err(format!("continue key is not valid: {key}"));
+    if key.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        return Err(format!("continue key is not valid: {start}"));
     }
     let key = key.strip_suffix('\0').unwrap_or(key);
     Ok((Revision::try_from(revision).ok(), key.to_owned()))
@@ -268,7 +253,7 @@ mod tests {
 
     #[test]
     fn tokens_are_read_back() {
-        let token = write_token(122, "a");
+        let token = write_token(&122, "a");
         let text = r#"{"v":"meta.k8s.io/v1","rv":122,"start":"/a\u0000"}"#;
         let encoded = base64::encode(text.as_bytes());
         assert_eq!(token, encoded.trim_end_matches('='));

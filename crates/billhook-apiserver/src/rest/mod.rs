@@ -4,6 +4,7 @@ mod context;
 mod delete;
 mod deletion;
 mod list;
+mod list_options;
 mod options;
 mod read;
 mod route;

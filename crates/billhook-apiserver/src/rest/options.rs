@@ -52,7 +52,6 @@ impl WriteOptions {
 
     fn common(request: &Request, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
         let query = &request.query;
-        query.check()?;
         let path = FieldPath::default().name("fieldManager");
         validate_manager(query.text("fieldManager"), &path, &mut errors);
         let dry_run = dry_run(query, &mut errors);

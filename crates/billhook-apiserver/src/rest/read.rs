@@ -4,7 +4,7 @@ use billhook_apimachinery::print::quote;
 use billhook_apimachinery::{Status, StatusCause, StatusDetails};
 use http::StatusCode;
 
-use super::context::Context;
+use super::context::{Context, check_name};
 use crate::request::why;
 use crate::response::Response;
 use crate::storage::Revision;
@@ -30,16 +30,6 @@ pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
         context.read(&stored).await?
     };
     context.object(StatusCode::OK, &object)
-}
-
-/// Some names cannot be in a URL (RE-42).
-fn check_name(name: &str) -> Result<(), Status> {
-    let why = match name {
-        "." | ".." => format!("may not be '{name}'"),
-        name if name.contains('%') => "may not contain '%'".to_owned(),
-        _ => return Ok(()),
-    };
-    Err(Status::bad_request(format!("Name parameter invalid: {}: {why}", quote(name))))
 }
 
 /// Reads a resource version; 0 if it is empty (RE-41).

@@ -10,9 +10,7 @@ use http::HeaderValue;
 use super::context::Context;
 use super::{delete, list, read, watch, write};
 use crate::catalog::DEFINITIONS;
-use crate::request::{
-    Accepted, NOT_ACCEPTABLE, Request, ResourcePath, Verb, names_media_type, negotiate,
-};
+use crate::request::{Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate};
 use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
 use crate::table::Columns;
@@ -21,7 +19,9 @@ use crate::view::View;
 
 /// Answers a request for objects.
 pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
-    let Some(path) = ResourcePath::parse(&request.path) else { return plain_not_found() };
+    let (Some(path), Some(verb)) = (&request.objects, request.verb()) else {
+        return plain_not_found();
+    };
     let failure_form = FailureForm::of(request);
     let catalog = server.catalog();
     let not_found = || match catalog.is_own(&path.group, Some(&path.version)) {
@@ -29,7 +29,6 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         false => plain_not_found(),
     };
     let Some(resource) = catalog.find(&path.group, &path.resource) else { return not_found() };
-    let verb = path.verb(&request.method, &request.query);
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;
     let fits = match path.namespace {
         Some(_) => is_namespaced,
@@ -57,14 +56,13 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         Err(status) => return failure_form.status(&status),
     };
     let context =
-        Context { server, request, user, path: &path, resource, version, form, failure_form, view };
+        Context { server, request, user, path, resource, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
-    let mut response = match verbs(&context, verb, accepted.as_ref()).await {
-        Ok(response) => response,
-        Err(status) => failure_form.status(&status),
-    };
-    // Writes warn by themselves, in the order of their other warnings.
-    if let Some(text) = warning.filter(|_| !is_write(verb))
+    let answered = verbs(&context, verb, accepted.as_ref()).await;
+    // Writes that came so far warn by themselves, before their other warnings.
+    let has_warned = answered.is_ok() && is_write(verb);
+    let mut response = answered.unwrap_or_else(|status| failure_form.status(&status));
+    if let Some(text) = warning.filter(|_| !has_warned)
         && let Ok(header) = HeaderValue::from_bytes(crate::response::warning(&text).as_bytes())
     {
         response.headers_mut().append(http::header::WARNING, header);
@@ -73,7 +71,8 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
 }
 
 fn is_write(verb: Verb) -> bool {
-    matches!(verb, Verb::Create | Verb::Update | Verb::Patch | Verb::Delete)
+    use Verb::{Create, Delete, DeleteCollection, Patch, Update};
+    matches!(verb, Create | Update | Patch | Delete | DeleteCollection)
 }
 
 async fn verbs(

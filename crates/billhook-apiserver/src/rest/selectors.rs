@@ -6,18 +6,22 @@ use billhook_apimachinery::print::quote;
 use serde_json::Value;
 
 use super::context::Context;
+use crate::request::{Query, ResourcePath};
+
+/// The field that every object can be selected by.
+const NAME: &str = "metadata.name";
 
 /// Selects objects by their labels and fields.
 #[derive(Clone, Debug)]
 pub(super) struct Selectors {
     labels: Selector,
+    /// Sorted by their texts.
     fields: Vec<FieldTerm>,
 }
 
 /// A term of a field selector.
 #[derive(Clone, Debug)]
 struct FieldTerm {
-    text: String,
     field: String,
     value: String,
     is_equal: bool,
@@ -25,34 +29,44 @@ struct FieldTerm {
 
 impl Selectors {
     /// Parses the selectors of a request.
-    pub(super) fn parse(context: &Context<'_>) -> Result<Self, Status> {
-        let query = &context.request.query;
+    pub(super) fn parse(query: &Query) -> Result<Self, Status> {
         let labels: Selector = query.text("labelSelector").parse().map_err(
             |error: billhook_apimachinery::label_selector::SelectorError| {
                 Status::bad_request(error.to_string())
             },
         )?;
-        let mut fields = parse_fields(query.text("fieldSelector")).map_err(Status::bad_request)?;
-        // The old form of a watch may be about one object (RE-02).
-        if let Some(name) = context.path.name.as_ref().filter(|_| context.path.is_watch) {
-            let (text, field) = (format!("metadata.name={name}"), "metadata.name".to_owned());
-            fields.push(FieldTerm { text, field, value: name.clone(), is_equal: true });
-        }
+        let fields = parse_fields(query.text("fieldSelector")).map_err(Status::bad_request)?;
         Ok(Selectors { labels, fields })
+    }
+
+    /// Selects the object of a path: the old form of a watch may be about one (WA-02).
+    pub(super) fn of_path(mut self, path: &ResourcePath) -> Result<Self, Status> {
+        let Some(name) = &path.name else { return Ok(self) };
+        let is_name = |term: &&FieldTerm| term.is_equal && term.field == NAME;
+        match self.fields.iter().find(is_name) {
+            Some(term) if term.value == *name => {}
+            None if self.fields.is_empty() => {
+                let (field, value) = (NAME.to_owned(), name.clone());
+                self.fields.push(FieldTerm { field, value, is_equal: true });
+            }
+            _ => {
+                let message = "fieldSelector metadata.name doesn't match requested name";
+                return Err(Status::bad_request(message));
+            }
+        }
+        Ok(self)
     }
 
     /// Fails if there is a field that objects cannot be selected by (RE-55).
     pub(super) fn check_fields(&self, context: &Context<'_>) -> Result<(), Status> {
         let selectable = context.version.selectable_fields();
         let is_known = |field: &str| {
-            field == "metadata.name"
+            field == NAME
                 || (field == "metadata.namespace"
                     && (context.is_namespaced() || context.resource.is_native))
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
-        let mut terms: Vec<&FieldTerm> = self.fields.iter().collect();
-        terms.sort_by(|left, right| left.text.cmp(&right.text));
-        match terms.iter().find(|term| !is_known(&term.field)) {
+        match self.fields.iter().find(|term| !is_known(&term.field)) {
             Some(term) if context.resource.is_native => Err(Status::bad_request(format!(
                 "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
                 quote(&term.field)
@@ -94,12 +108,14 @@ fn field(object: &Value, path: &str) -> String {
 /// Parses `f=v`, `f==v` and `f!=v`, with commas between (RE-54).
 fn parse_fields(text: &str) -> Result<Vec<FieldTerm>, String> {
     let mut terms = Vec::new();
-    for term in split_terms(text).into_iter().filter(|term| !term.is_empty()) {
+    let mut texts = split_terms(text);
+    texts.sort_unstable();
+    for term in texts.into_iter().filter(|term| !term.is_empty()) {
         let Some((field, is_equal, value)) = split_term(term) else {
             return Err(format!("invalid selector: '{text}'; can't understand '{term}'"));
         };
         let value = unescape(value)?;
-        terms.push(FieldTerm { text: term.to_owned(), field: field.to_owned(), value, is_equal });
+        terms.push(FieldTerm { field: field.to_owned(), value, is_equal });
     }
     Ok(terms)
 }

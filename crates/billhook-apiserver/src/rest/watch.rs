@@ -6,20 +6,21 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
-use billhook::CrdVersion;
+use billhook_apimachinery::Status;
+use billhook_apimachinery::print::compact_json;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{FieldError, FieldPath, Status};
 use bytes::Bytes;
 use http::{HeaderValue, StatusCode, header};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::context::Context;
-use super::options::invalid;
+use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::Selectors;
 use crate::catalog::Resource;
 use crate::future::BoxFuture;
+use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
 use crate::response::{Body, Lines, Response, status_json};
 use crate::storage::{Event, Object, Range, Revision, RevisionError, Watch};
@@ -37,11 +38,7 @@ const NOT_STREAMABLE: &str = "only the following media types are accepted: \
 /// `GET` of a collection's changes.
 pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     let query = &context.request.query;
-    query.check()?;
-    let seconds = query.integer("timeoutSeconds")?;
-    let selectors = Selectors::parse(context)?;
-    let start = Start::read(query)?;
-    selectors.check_fields(context)?;
+    let options = ListOptions::read(context)?;
     let wanted =
         revision(query.text("resourceVersion")).map_err(|why| Status::failure(500, "", why))?;
     if context.form.media_type != MediaType::Json {
@@ -49,11 +46,7 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
     }
     context.view.check()?;
     context.check_cache()?;
-    let duration = match u64::try_from(seconds) {
-        Ok(seconds) if seconds > 0 => Duration::from_secs(seconds),
-        _ => DEFAULT_DURATION,
-    };
-    let stream = EventStream::begin(context, selectors, &start, wanted, duration);
+    let stream = EventStream::begin(context, options, wanted);
     let mut response = http::Response::new(Body::events(stream));
     *response.status_mut() = StatusCode::OK;
     let json = HeaderValue::from_static("application/json");
@@ -65,56 +58,26 @@ pub(super) fn watch(context: &Context<'_>) -> Result<Response, Status> {
 struct Start {
     /// Whether it begins with the objects that are there.
     has_state: bool,
-    /// Whether the end of these is told, and progress without changes.
+    /// Whether the end of these is told.
+    ends_state: bool,
+    /// Whether progress without changes is told.
     has_bookmarks: bool,
     /// Whether it begins at the newest revision, whatever the client has seen.
     is_newest: bool,
 }
 
 impl Start {
-    fn read(query: &Query) -> Result<Self, Status> {
-        let initial = query.get("sendInitialEvents");
-        let wanted = query.text("resourceVersionMatch");
-        let is_newest = matches!(query.text("resourceVersion"), "" | "0");
-        let is_implied = is_newest && initial.is_none() && wanted.is_empty();
-        if !is_implied {
-            invalid("ListOptions", &option_errors(query))?;
-        }
-        let has_state = match initial {
+    fn of(query: &Query) -> Self {
+        let is_newest = is_newest(query);
+        let has_state = match query.get("sendInitialEvents") {
             Some(_) => query.flag("sendInitialEvents"),
             None => is_newest,
         };
         let has_bookmarks = query.flag("allowWatchBookmarks");
-        Ok(Start { has_state, has_bookmarks, is_newest })
+        // Not in the old form of a watch (WA-02).
+        let ends_state = has_bookmarks && query.flag("watch");
+        Start { has_state, ends_state, has_bookmarks, is_newest }
     }
-}
-
-/// Checks the options of a watch (WA-05).
-fn option_errors(query: &Query) -> Vec<FieldError> {
-    let mut errors = Vec::new();
-    let path = || FieldPath::default().name("resourceVersionMatch");
-    let wanted = query.text("resourceVersionMatch");
-    let has_initial = query.get("sendInitialEvents").is_some();
-    if has_initial && wanted != "NotOlderThan" {
-        let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
-        errors.push(FieldError::forbidden(path(), detail));
-    }
-    if wanted.is_empty() {
-        return errors;
-    }
-    if !has_initial {
-        let detail =
-            "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided";
-        errors.push(FieldError::forbidden(path(), detail));
-    }
-    if wanted != "NotOlderThan" {
-        errors.push(FieldError::not_supported(path(), wanted, ["NotOlderThan"]));
-    }
-    if !query.text("continue").is_empty() {
-        let detail = "resourceVersionMatch is forbidden when continue is provided";
-        errors.push(FieldError::forbidden(path(), detail));
-    }
-    errors
 }
 
 /// The events of a watch, a line each.
@@ -133,20 +96,15 @@ impl fmt::Debug for EventStream {
 }
 
 impl EventStream {
-    fn begin(
-        context: &Context<'_>,
-        selectors: Selectors,
-        start: &Start,
-        wanted: Revision,
-        duration: Duration,
-    ) -> Self {
+    fn begin(context: &Context<'_>, options: ListOptions, wanted: Revision) -> Self {
+        let ListOptions { selectors, duration, .. } = options;
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
-                version: context.version.clone(),
-                copies_text: context.shows_text() && selectors.is_everything(),
+                version: context.version.name().into(),
                 selectors,
             },
+            api_version: context.version.api_version(),
             view: context.view.clone(),
             has_columns: false,
             state: Vec::new().into_iter(),
@@ -154,10 +112,10 @@ impl EventStream {
             failure: None,
             changes: None,
             retired: context.resource.retired.subscribe(),
-            end: Instant::now() + duration,
+            end: Instant::now() + duration.unwrap_or(DEFAULT_DURATION),
             progress: None,
         };
-        events.failure = events.start(context, start, wanted).err();
+        events.failure = events.start(context, wanted).err();
         EventStream(Stream::Waiting(Box::pin(Box::new(events).next())))
     }
 }
@@ -178,6 +136,7 @@ impl Lines for EventStream {
 /// The events that a watch still has to tell.
 struct Events {
     selection: Selection,
+    api_version: String,
     view: View,
     /// Whether an event said which columns a table has.
     has_columns: bool,
@@ -207,12 +166,8 @@ struct Progress {
 }
 
 impl Events {
-    fn start(
-        &mut self,
-        context: &Context<'_>,
-        start: &Start,
-        wanted: Revision,
-    ) -> Result<(), Status> {
+    fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
+        let start = Start::of(&context.request.query);
         if matches!(self.view, View::MetadataList(_)) {
             // No event is a list.
             return Ok(());
@@ -232,7 +187,7 @@ impl Events {
                 .map_err(|error| Status::internal_error(&error.to_string()))?;
             after = state.revision;
             self.state = state.objects.into_iter();
-            self.end_of_state = start.has_bookmarks.then_some(after);
+            self.end_of_state = start.ends_state.then_some(after);
         }
         let now = Instant::now();
         self.progress = start.has_bookmarks.then(|| Progress {
@@ -266,9 +221,7 @@ impl Events {
             return Some(Err(status));
         }
         if let Some(object) = self.state.next() {
-            let selected = self.selection.read(Some(&object), object.modified).await;
-            let line = |object| self.line("ADDED", object, false);
-            return Some(selected.map(|object| object.map(line)));
+            return Some(self.tell_state(&object).await);
         }
         if let Some(revision) = self.end_of_state.take() {
             return Some(Ok(Some(self.bookmark(revision, true))));
@@ -294,11 +247,24 @@ impl Events {
             progress.seen = event.revision;
             progress.is_new = true;
         }
-        let change = self.selection.change(&event).await;
-        Some(change.map(|change| {
-            let (kind, object) = change?;
-            Some(self.line(kind, object, false))
-        }))
+        Some(self.tell_change(&event).await)
+    }
+
+    /// Tells of an object that was there at the beginning, if the client sees it.
+    async fn tell_state(&mut self, object: &Object) -> Result<Option<Bytes>, Status> {
+        let reading = Arc::new(Reading::new(object.clone(), object.modified));
+        match self.selection.select(reading).await? {
+            Some(reading) => self.line(Change::Added, &reading).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Tells of a change, if the client sees it.
+    async fn tell_change(&mut self, event: &Event) -> Result<Option<Bytes>, Status> {
+        match self.selection.change(event).await? {
+            Some((change, reading)) => self.line(change, &reading).await.map(Some),
+            None => Ok(None),
+        }
     }
 
     /// Tells how far the watch has come, if it has come further than its beginning (WA-29).
@@ -320,21 +286,26 @@ impl Events {
             false => json!({"resourceVersion": revision}),
         };
         let object = json!({
-            "apiVersion": self.selection.version.api_version(),
+            "apiVersion": self.api_version,
             "kind": self.selection.resource.definition.kind(),
             "metadata": metadata,
         });
-        self.line("BOOKMARK", Seen::Object(object.into()), ends_state)
+        self.print("BOOKMARK", &object, ends_state)
     }
 
-    /// Prints an event (WA-20).
-    fn line(&mut self, kind: &str, object: Seen, is_kept: bool) -> Bytes {
+    /// Prints an event about an object; if it shows the whole object, for all watches at once.
+    async fn line(&mut self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
+        if matches!(self.view, View::Object) && !self.selection.resource.is_native {
+            return self.selection.line(change, reading).await;
+        }
+        let object = self.selection.object(reading).await?;
+        Ok(self.print(change.name(), object, false))
+    }
+
+    /// Prints an event for this watch.
+    fn print(&mut self, kind: &str, object: &Value, is_kept: bool) -> Bytes {
         let has_columns = std::mem::replace(&mut self.has_columns, true);
-        let object = match object {
-            Seen::Object(object) => self.view.event(&object, !has_columns, is_kept),
-            Seen::Text(text) => text,
-        };
-        format!("{{\"type\":\"{kind}\",\"object\":{object}}}\n").into()
+        event_line(kind, &self.view.event(object, !has_columns, is_kept))
     }
 }
 
@@ -347,66 +318,83 @@ fn next_progress(now: Instant, end: Instant) -> Instant {
 /// The objects that a client watches, in its version.
 struct Selection {
     resource: Arc<Resource>,
-    version: CrdVersion,
+    version: Arc<str>,
     selectors: Selectors,
-    /// Whether the text of an object is all that is asked of it.
-    copies_text: bool,
-}
-
-/// An object that a client sees.
-enum Seen {
-    Object(DeepValue),
-    /// Printed already.
-    Text(String),
 }
 
 impl Selection {
     /// Returns a change for those who see the selected objects only: the type of its event, and the
     /// object (WA-23).
-    async fn change(&self, event: &Event) -> Result<Option<(&'static str, Seen)>, Status> {
+    async fn change(&self, event: &Event) -> Result<Option<(Change, Arc<Reading>)>, Status> {
         let (before, after) = (event.before.as_ref(), event.after.as_ref());
         // Who sees everything need not know what a changed object was before.
         let before_is_needed = after.is_none() || !self.selectors.is_everything();
-        let was_seen = match before {
-            Some(before) if before_is_needed => self.read(Some(before), event.revision).await?,
-            _ => None,
+        let was_seen = match before.filter(|_| before_is_needed) {
+            Some(before) => self.select(self.shared(before, event.revision, true)).await?,
+            None => None,
+        };
+        let is_seen = match after {
+            Some(after) => self.select(self.shared(after, event.revision, false)).await?,
+            None => None,
         };
         let is_update = was_seen.is_some() || (before.is_some() && !before_is_needed);
-        Ok(match (self.read(after, event.revision).await?, was_seen) {
-            (Some(object), _) if is_update => Some(("MODIFIED", object)),
-            (Some(object), _) => Some(("ADDED", object)),
-            (None, Some(object)) => Some(("DELETED", object)),
+        Ok(match (is_seen, was_seen) {
+            (Some(object), _) if is_update => Some((Change::Modified, object)),
+            (Some(object), _) => Some((Change::Added, object)),
+            (None, Some(object)) => Some((Change::Deleted, object)),
             (None, None) => None,
         })
     }
 
-    /// Reads an object as of a revision, if it is selected. In a watch every failure of a
-    /// conversion is an internal error (CX-13).
-    async fn read(
-        &self,
-        object: Option<&Object>,
-        revision: Revision,
-    ) -> Result<Option<Seen>, Status> {
-        let Some(object) = object else { return Ok(None) };
-        let version = self.version.name();
-        if self.copies_text
-            && let Some(text) = self.resource.text(version, object, revision)
-        {
-            return Ok(Some(Seen::Text(text)));
+    /// The object of a change, as all watches share it. The server's own resources, which all
+    /// servers of the process share, are read for each watch.
+    fn shared(&self, object: &Object, revision: Revision, is_before: bool) -> Arc<Reading> {
+        if self.resource.is_native {
+            return Arc::new(Reading::new(object.clone(), revision));
         }
-        let stored = stored_object(object).resource_version(revision.to_string());
-        let read = self.resource.admission.read(version, &stored).await;
-        let read = read.map_err(|status| match status.reason.as_str() {
-            "" => Status::internal_error(&status.message),
-            _ => status,
-        });
-        Ok(Some(read?).filter(|object| self.selectors.matches(object)).map(Seen::Object))
+        let place = Place { revision, is_before, version: Arc::clone(&self.version) };
+        self.resource.readings.get(place, object)
+    }
+
+    /// Returns an object if it is selected.
+    async fn select(&self, reading: Arc<Reading>) -> Result<Option<Arc<Reading>>, Status> {
+        let is_selected =
+            self.selectors.is_everything() || self.selectors.matches(self.object(&reading).await?);
+        Ok(is_selected.then_some(reading))
+    }
+
+    /// Reads an object. In a watch every failure of a conversion is an internal error (CX-13).
+    async fn object<'r>(&self, reading: &'r Reading) -> Result<&'r DeepValue, Status> {
+        let read = async || {
+            let stored = stored_object(&reading.stored);
+            let stored = stored.resource_version(reading.revision.to_string());
+            let read = self.resource.admission.read(&self.version, &stored).await;
+            read.map_err(|status| match status.reason.as_str() {
+                "" => Status::internal_error(&status.message),
+                _ => status,
+            })
+        };
+        reading.object.get_or_init(read).await.as_ref().map_err(Status::clone)
+    }
+
+    /// Prints the event of a custom resource that is shown as it is, for all watches.
+    async fn line(&self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
+        let line = reading.line(change);
+        if let Some(line) = line.get() {
+            return Ok(line.clone());
+        }
+        let text = self.resource.text(&self.version, &reading.stored, reading.revision);
+        let object = match text {
+            Some(text) => text,
+            None => compact_json(self.object(reading).await?),
+        };
+        Ok(line.get_or_init(|| event_line(change.name(), &object)).clone())
     }
 }
 
 /// The last event of a watch that fails (WA-30).
 fn error_line(status: &Status) -> Bytes {
-    format!("{{\"type\":\"ERROR\",\"object\":{}}}\n", status_json(status)).into()
+    event_line("ERROR", &status_json(status))
 }
 
 fn expired(wanted: Revision, error: RevisionError) -> Status {

@@ -1,7 +1,7 @@
 //! Writes of one object: create, update, patch (RE-61 to RE-85).
 
 use billhook::BodyFormat;
-use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource};
+use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource, Warnings};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
@@ -24,18 +24,20 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
         tokio::time::sleep(context.resource.holds_back()).await;
     }
     check_body_type(context.request)?;
+    let body = context.request.body()?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    context.check_namespace()?;
-    let request = ObjectRequest::create(context.version.name(), &context.request.body)
-        .body_format(body_format(context.request));
+    let request = ObjectRequest::create(context.version.name(), body)
+        .body_format(body_format(context.request))
+        .name(context.path.name.as_deref().unwrap_or_default());
     write(context, request, &options, StatusCode::CREATED).await
 }
 
 /// `PUT` of an object, its status or its scale.
 pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
+    let body = context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
     check_body_type(context.request)?;
-    let request = ObjectRequest::replace(context.version.name(), &context.request.body, &[])
+    let request = ObjectRequest::replace(context.version.name(), body, &[])
         .body_format(body_format(context.request))
         .name(context.name()?);
     let request = match context.find()? {
@@ -51,8 +53,8 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
     if patch_type(context.request) == APPLY_PATCH {
         return apply(context).await;
     }
+    let (version, body) = (context.version.name(), context.request.body()?);
     let options = WriteOptions::read(context.request, "PatchOptions")?;
-    let (version, body) = (context.version.name(), &context.request.body);
     let request = match patch_type(context.request) {
         JSON_PATCH => ObjectRequest::json_patch(version, body, &[]),
         STRATEGIC_PATCH => ObjectRequest::strategic_merge_patch(version, body, &[]),
@@ -63,8 +65,8 @@ pub(super) async fn patch(context: &Context<'_>) -> Result<Response, Status> {
 
 /// `PATCH` with a configuration to apply; it also creates objects (SA-60, SA-63).
 async fn apply(context: &Context<'_>) -> Result<Response, Status> {
+    let (version, body) = (context.version.name(), context.request.body()?);
     let options = WriteOptions::read_of_apply(context.request)?;
-    let (version, body) = (context.version.name(), &context.request.body);
     let is_main = context.path.subresource.is_empty();
     loop {
         let stored = context.find()?;
@@ -73,10 +75,7 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
             .force(options.force);
         let request = match &stored {
             Some(stored) => request.stored(stored_object(stored)),
-            None if is_main => {
-                context.check_namespace()?;
-                request
-            }
+            None if is_main => request,
             None => return Err(Status::not_found(&context.resource_name(), context.name()?)),
         };
         let outcome = context.admit(options.set(on_subresource(context, request))).await;
@@ -128,13 +127,13 @@ pub(super) fn answer(
         Err(status) => Err(status.clone()),
     };
     let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
-    warn(&mut response, outcome);
+    warn(&mut response, &outcome.warnings);
     Ok(response)
 }
 
 /// Adds the warnings of a request.
-pub(super) fn warn(response: &mut Response, outcome: &AdmissionOutcome) {
-    for warning in outcome.warnings.headers() {
+pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
+    for warning in warnings.headers() {
         if let Ok(value) = HeaderValue::from_bytes(warning.as_bytes()) {
             response.headers_mut().append(header::WARNING, value);
         }

@@ -120,7 +120,7 @@ fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result
 fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
     let format = match request.content_type().trim() {
         "application/vnd.kubernetes.protobuf" => {
-            let read = protobuf::read(&request.body);
+            let read = protobuf::read(request.body()?);
             let text = "the body cannot be read as a review in protobuf";
             return read.ok_or_else(|| Status::bad_request(text));
         }
@@ -133,7 +133,7 @@ fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
             return Err(Status::failure(415, "UnsupportedMediaType", message));
         }
     };
-    let read = read_body(&request.body, format, kind);
+    let read = read_body(request.body()?, format, kind);
     read.map_err(|error| Status::bad_request(error.to_string()))
 }
 

@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use billhook::Scope;
 use billhook::webhook::NamespaceLabels;
 use billhook_admission::{Admission, AdmissionOutcome, ObjectRequest, StoreWrite};
 
 use super::binding::Binding;
 use super::cluster::StoredObjects;
+use super::namespaces::NamespaceLifecycle;
 use crate::catalog::Resource;
 use crate::configured::{NAME_LABEL, namespace_labels};
 use crate::state::Shared;
@@ -24,7 +26,10 @@ pub(crate) async fn admit(
         Ok(found.or_else(|| (!of_namespaces.has_namespaces).then(assumed)))
     };
     let cluster = StoredObjects(Arc::clone(server));
-    let chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
+    let mut chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
+    if server.has_namespaces && resource.definition.scope() == Scope::Namespaced {
+        chain = chain.plugin(NamespaceLifecycle(Arc::clone(server)));
+    }
     admission(server, resource).chain(chain).admit(&request).await
 }
 

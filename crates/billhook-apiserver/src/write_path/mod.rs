@@ -3,6 +3,8 @@
 mod admit;
 mod binding;
 mod cluster;
+mod namespaces;
 
 pub(crate) use self::admit::{admit, admit_own};
 pub(crate) use self::binding::{object_key, stored_object};
+pub(crate) use self::namespaces::is_terminating;
