@@ -14,7 +14,7 @@ use http::{HeaderValue, StatusCode, header};
 use http_body::Frame;
 use serde::Serialize;
 
-use crate::protobuf;
+use crate::protobuf::{self, PROTOBUF};
 use crate::request::{AUDIT_ID, Accepted, MediaType, Request, negotiate_plain, prefers_protobuf};
 
 /// The answer to a request.
@@ -175,8 +175,7 @@ impl FailureForm {
         match self {
             FailureForm::Text(form) => form.status_with(status, next),
             FailureForm::Protobuf => {
-                let type_ = "application/vnd.kubernetes.protobuf";
-                let mut response = response(code_of(status), type_, protobuf::status(status));
+                let mut response = response(code_of(status), PROTOBUF, protobuf::status(status));
                 say_when_to_retry(&mut response, status);
                 response
             }

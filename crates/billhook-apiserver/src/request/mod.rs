@@ -54,7 +54,7 @@ impl Request {
     pub(crate) fn parts(&self) -> Option<Vec<String>> {
         let path = unescape_text(&self.path, UrlPart::Path)
             .ok()
-            .filter(|_| !self.path.starts_with("//"))?;
+            .filter(|_| self.path.starts_with('/') && !self.path.starts_with("//"))?;
         let path = path.trim_matches('/');
         Some(path.split('/').map(str::to_owned).collect())
     }

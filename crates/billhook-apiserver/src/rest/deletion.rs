@@ -1,5 +1,6 @@
 //! The options of a deletion (RE-20, RE-21, RE-110).
 
+use billhook::BodyFormat;
 use billhook_admission::DeleteOptions;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::{TypedRecord as _, text};
@@ -7,7 +8,7 @@ use billhook_apimachinery::{Status, TypeMeta};
 use billhook_decode::read_json;
 use serde_json::Value;
 
-use super::options::{check_body_type, invalid, is_yaml};
+use super::options::{Body, invalid};
 use crate::request::{Query, Request};
 
 /// Reads the options: the body, or the query if the body is empty.
@@ -16,8 +17,7 @@ pub(super) fn delete_options(request: &Request) -> Result<DeleteOptions, Status>
     let options = if body.is_empty() {
         of_query(&request.query)?
     } else {
-        check_body_type(request)?;
-        of_body(request, body)?
+        of_body(&Body::of(request, true)?)?
     };
     invalid("DeleteOptions", &options.validate())?;
     Ok(options)
@@ -47,12 +47,12 @@ fn of_query(query: &Query) -> Result<DeleteOptions, Status> {
     Ok(options)
 }
 
-fn of_body(request: &Request, body: &[u8]) -> Result<DeleteOptions, Status> {
-    let document = if is_yaml(request) {
-        let document = billhook_yaml::read_document(body);
+fn of_body(body: &Body<'_>) -> Result<DeleteOptions, Status> {
+    let document = if body.format == BodyFormat::Yaml {
+        let document = billhook_yaml::read_document(&body.text);
         document.map_err(|error| Status::bad_request(error.to_string()))?.into_value()
     } else {
-        let document = read_json(body).map_err(|error| {
+        let document = read_json(&body.text).map_err(|error| {
             Status::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
         })?;
         document.into_value()

@@ -1,11 +1,14 @@
 //! The options of writes and deletions, and what may be wrong with them (RE-20, RE-21).
 
-use billhook::FieldValidation;
+use std::borrow::Cow;
+
+use billhook::{BodyFormat, FieldValidation};
 use billhook_admission::ObjectRequest;
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
 
+use crate::protobuf::{self, PROTOBUF};
 use crate::request::{Query, Request};
 
 /// The options of a creation, an update or a patch.
@@ -96,18 +99,35 @@ pub(super) fn dry_run(query: &Query, errors: &mut Vec<FieldError>) -> bool {
     !values.is_empty()
 }
 
-/// Objects are sent as JSON or YAML (RE-12).
-pub(super) fn check_body_type(request: &Request) -> Result<(), Status> {
-    if is_yaml(request) || is_of_type(request, "application/json") {
-        return Ok(());
-    }
-    let types = "application/json, application/yaml, application/vnd.kubernetes.protobuf";
-    Err(unsupported(types))
+/// A body, as JSON or YAML.
+pub(super) struct Body<'r> {
+    pub(super) text: Cow<'r, [u8]>,
+    pub(super) format: BodyFormat,
 }
 
-/// Whether a body is sent as YAML.
-pub(super) fn is_yaml(request: &Request) -> bool {
-    is_of_type(request, "application/yaml")
+impl<'r> Body<'r> {
+    /// Takes the body of a request: JSON or YAML, or protobuf if it is read as a type of the server
+    /// (RE-12).
+    pub(super) fn of(request: &'r Request, is_typed: bool) -> Result<Self, Status> {
+        let is = |type_| is_of_type(request, type_);
+        let sent = || request.body().map(|body| Cow::from(&**body));
+        let format = BodyFormat::Json;
+        match () {
+            () if is("application/json") => Ok(Body { text: sent()?, format }),
+            () if is("application/yaml") => Ok(Body { text: sent()?, format: BodyFormat::Yaml }),
+            () if is_typed && is(PROTOBUF) => {
+                let read = protobuf::read(&sent()?).ok_or_else(|| {
+                    Status::bad_request("the body cannot be read as an object in protobuf")
+                })?;
+                Ok(Body { text: billhook::to_json(&read).into_bytes().into(), format })
+            }
+            () => {
+                let types =
+                    "application/json, application/yaml, application/vnd.kubernetes.protobuf";
+                Err(unsupported(types))
+            }
+        }
+    }
 }
 
 fn is_of_type(request: &Request, type_: &str) -> bool {

@@ -1,12 +1,11 @@
 //! Writes of one object: create, update, patch (RE-61 to RE-85).
 
-use billhook::BodyFormat;
 use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource, Warnings};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
-use super::options::{WriteOptions, check_body_type, is_yaml, unsupported};
+use super::options::{Body, WriteOptions, unsupported};
 use crate::request::Request;
 use crate::response::Response;
 use crate::write_path::stored_object;
@@ -23,22 +22,21 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     if context.server.settles_like_a_server {
         tokio::time::sleep(context.resource.holds_back()).await;
     }
-    check_body_type(context.request)?;
-    let body = context.request.body()?;
+    let body = Body::of(context.request, context.resource.is_native)?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
-    let request = ObjectRequest::create(context.version.name(), body)
-        .body_format(body_format(context.request))
+    let request = ObjectRequest::create(context.version.name(), &body.text)
+        .body_format(body.format)
         .name(context.path.name.as_deref().unwrap_or_default());
     write(context, request, &options, StatusCode::CREATED).await
 }
 
 /// `PUT` of an object, its status or its scale.
 pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
-    let body = context.request.body()?;
+    context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
-    check_body_type(context.request)?;
-    let request = ObjectRequest::replace(context.version.name(), body, &[])
-        .body_format(body_format(context.request))
+    let body = Body::of(context.request, context.resource.is_native)?;
+    let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
+        .body_format(body.format)
         .name(context.name()?);
     let request = match context.find()? {
         Some(stored) => request.stored(stored_object(&stored)),
@@ -138,11 +136,6 @@ pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
             response.headers_mut().append(header::WARNING, value);
         }
     }
-}
-
-/// The format of a body, as its type says.
-fn body_format(request: &Request) -> BodyFormat {
-    if is_yaml(request) { BodyFormat::Yaml } else { BodyFormat::Json }
 }
 
 /// Patches have types of their own (RE-80).

@@ -2,7 +2,6 @@
 //! They are answered, and not stored.
 
 mod documents;
-mod protobuf;
 
 use billhook::webhook::{
     AuthorizationRequest, AuthorizationTarget, ResourceTarget, UserAuthorizer,
@@ -19,6 +18,7 @@ use self::documents::{
     AccessReview, AccessStatus, NonResourceRule, ResourceRule, Review, RulesReview, RulesStatus,
     Selector, SelfReview, SelfStatus,
 };
+use crate::protobuf::{self, PROTOBUF};
 use crate::request::{NOT_ACCEPTABLE, Request, negotiate_plain};
 use crate::response::{Form, Response, not_allowed};
 use crate::state::Shared;
@@ -119,7 +119,7 @@ fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result
 /// Reads the body, which clients of built-in kinds send as protobuf, too.
 fn body(request: &Request, kind: &str) -> Result<DeepValue, Status> {
     let format = match request.content_type().trim() {
-        "application/vnd.kubernetes.protobuf" => {
+        PROTOBUF => {
             let read = protobuf::read(request.body()?);
             let text = "the body cannot be read as a review in protobuf";
             return read.ok_or_else(|| Status::bad_request(text));

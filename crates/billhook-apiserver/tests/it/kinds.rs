@@ -172,3 +172,26 @@ async fn events_are_selected_by_what_they_are_about() {
         assert_eq!(found["items"].as_array().map(Vec::len), Some(count), "{found}");
     }
 }
+
+/// Clients of typed languages send the server's own kinds, and options of deletions, as protobuf.
+#[tokio::test]
+async fn own_kinds_are_read_from_protobuf() {
+    let server = Server::builder().definition(&definition()).unwrap().build();
+    let protobuf = [("content-type", "application/vnd.kubernetes.protobuf")];
+    // As `kubectl create namespace team` sends it.
+    let team = "k8s\0\n\x0f\n\x02v1\x12\tNamespace\x12\x0e\n\x08\n\x04team\x12\0\x12\0\x1a\0";
+    let created = call(&server, Method::POST, "/api/v1/namespaces", &protobuf, team).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(text(&created.json(), "/metadata/name"), "team");
+    assert_eq!(text(&created.json(), "/status/phase"), "Active");
+    let foos = "/apis/example.com/v1/namespaces/team/foos";
+    assert_eq!(post(&server, foos, &foo("a")).await.code, 201);
+    let options = "k8s\0\n\x13\n\x02v1\x12\rDeleteOptions\x12\x05*\x03All";
+    let dry = call(&server, Method::DELETE, &format!("{foos}/a"), &protobuf, options).await;
+    assert_eq!(dry.code, 200, "{}", dry.text);
+    assert_eq!(get(&server, &format!("{foos}/a")).await.code, 200, "it was a dry run");
+    let refused = call(&server, Method::POST, foos, &protobuf, team).await;
+    assert_eq!(refused.code, 415, "custom resources have no such form");
+    let refused = call(&server, Method::POST, "/api/v1/namespaces", &protobuf, "{}").await;
+    assert_eq!(refused.code, 400, "{}", refused.text);
+}

@@ -58,6 +58,18 @@ metadata: {name: everywhere}
 spec: {policyName: few, validationActions: [Deny]}
 ";
 
+const WEBHOOKS: &str = r"
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: w}
+webhooks:
+- &webhook
+  name: a.example.com
+  admissionReviewVersions: [v1]
+  sideEffects: None
+  clientConfig: {url: 'https://example.com'}
+";
+
 struct Kubectl {
     directory: PathBuf,
 }
@@ -88,10 +100,13 @@ fn kubectl_works() {
         ("crd.yaml", DEFINITION),
         ("foo.yaml", OBJECT),
         ("policy.yaml", POLICY),
+        ("fewer.yaml", WEBHOOKS),
         ("kubeconfig", ""),
     ] {
         std::fs::write(directory.join(name), text).unwrap();
     }
+    let webhooks = format!("{WEBHOOKS}- {{<<: *webhook, name: b.example.com}}\n");
+    std::fs::write(directory.join("webhooks.yaml"), webhooks).unwrap();
     std::fs::write(directory.join("changed.yaml"), OBJECT.replace("blue", "red")).unwrap();
     std::fs::write(directory.join("many.yaml"), OBJECT.replace("replicas: 1", "replicas: 9"))
         .unwrap();
@@ -142,6 +157,16 @@ fn kubectl_works() {
         ("delete foo a", 0, "foo.example.com \"a\" deleted"),
         ("get foo a", 1, "Error from server (NotFound): foos.example.com \"a\" not found"),
         ("delete crd foos.example.com", 0, "\"foos.example.com\" deleted"),
+        ("create namespace team", 0, "namespace/team created"),
+        ("create configmap settings -n team --from-literal=a=b", 0, "configmap/settings created"),
+        ("events --for foo/a", 0, "No events found"),
+        ("apply -f webhooks.yaml", 0, "created"),
+        ("apply -f fewer.yaml", 0, "configured"),
+        (
+            "get validatingwebhookconfiguration w -o jsonpath={.webhooks[*].name}",
+            0,
+            "a.example.com",
+        ),
         ("auth can-i create foos.example.com", 0, "yes"),
         ("auth whoami --as=carol --as-group=staff", 0, "carol"),
         ("auth can-i --list", 0, "*.*"),

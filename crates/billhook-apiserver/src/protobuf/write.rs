@@ -1,9 +1,8 @@
-//! A status in protobuf, for clients that take nothing else (RE-11). Objects are never sent so.
+//! A status in protobuf, for clients that take nothing else (RE-11).
 
 use billhook_apimachinery::{Status, StatusCause, StatusDetails};
 
-/// The beginning of every message.
-const MAGIC: &[u8] = b"k8s\0";
+use super::MAGIC;
 
 /// Prints a status as a message of its own.
 pub(crate) fn status(status: &Status) -> Vec<u8> {
