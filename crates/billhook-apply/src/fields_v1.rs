@@ -181,18 +181,23 @@ fn is_canonical(key: &str) -> bool {
             .is_ok_and(|element| element.is_some_and(|element| key_text(&element) == key))
 }
 
-/// Whether a key is that of an element which is identified by one plain string, as most are.
+/// Whether a key is that of an element which is identified by one plain string or number, as most
+/// are.
 fn is_plain_key(key: &str) -> bool {
     let is_string = |text: &str| {
         let string = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
         string.is_some_and(is_plain)
     };
+    let is_number = |text: &str| {
+        matches!(text.as_bytes(), [b'1'..=b'9', rest @ ..]
+            if rest.len() < 15 && rest.iter().all(u8::is_ascii_digit))
+    };
     if let Some(value) = key.strip_prefix("v:") {
-        return is_string(value);
+        return is_string(value) || is_number(value);
     }
     let field = key.strip_prefix("k:{").and_then(|rest| rest.strip_suffix('}'));
     let field = field.and_then(|field| field.split_once(':'));
-    field.is_some_and(|(name, value)| is_string(name) && is_string(value))
+    field.is_some_and(|(name, value)| is_string(name) && (is_string(value) || is_number(value)))
 }
 
 /// Whether the JSON form of a set is the one in which the set is written, and the current types

@@ -192,11 +192,11 @@ impl<'s> List<'s> {
     where
         's: 'v,
     {
-        let items = items.iter().enumerate();
-        let items = items.filter_map(|(position, value)| {
+        let mut identified = Vec::with_capacity(items.len());
+        identified.extend(items.iter().enumerate().filter_map(|(position, value)| {
             Some(Item { identity: self.identify(value).ok()?, value, position })
-        });
-        items.collect()
+        }));
+        identified
     }
 
     /// Returns the elements in the order of their identities; those of the same identity keep their
