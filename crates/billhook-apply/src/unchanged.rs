@@ -6,9 +6,9 @@ use serde_json::{Map as Object, Value};
 
 use crate::field_set::FieldSet;
 use crate::fields_v1::{MEMBER, write_element_key};
-use crate::identity::Item;
+use crate::identity::Identity;
 use crate::shape::{List, Map, Type};
-use crate::type_check::{Duplicates, fits};
+use crate::type_check::{Duplicates, fits, has_repeated};
 
 /// Whether an object and a configuration fit their type, the object has all that the configuration
 /// sets, and `owned`, in FieldsV1, is the set of the configuration without the fields in `unowned`.
@@ -21,7 +21,7 @@ pub(crate) fn is_unchanged(
 ) -> bool {
     let top =
         Place { owned: Ownership::Fields(Some(owned)), unowned: Some(unowned), is_member: false };
-    matches!(type_, Type::Node(..)) && top.check(type_, live, config).is_some()
+    matches!(type_, Type::Node(..)) && top.check(type_, live, config, &mut String::new()).is_some()
 }
 
 /// The ownership at a place.
@@ -70,21 +70,28 @@ struct Place<'v> {
 
 impl<'v> Place<'v> {
     /// Checks the place. Says whether it or something below is owned; none if something differs.
-    fn check(self, type_: Type<'_>, live: &Value, config: &Value) -> Option<bool> {
+    fn check(
+        self,
+        type_: Type<'_>,
+        live: &Value,
+        config: &Value,
+        key: &mut String,
+    ) -> Option<bool> {
         let whole = || {
             let is_same = deep_eq(live, config) && fits(type_, config, Duplicates::Refused);
             is_same.then_some((false, true))
         };
         let (below, is_member) = match (live, config) {
             (Value::Object(live), Value::Object(config)) => match type_.map() {
-                Some(map) if !map.is_atomic => {
-                    (grow(|| self.members(map, live, config))?, self.is_member || config.is_empty())
-                }
+                Some(map) if !map.is_atomic => (
+                    grow(|| self.members(map, live, config, key))?,
+                    self.is_member || config.is_empty(),
+                ),
                 _ => whole()?,
             },
             (Value::Array(live), Value::Array(config)) => match type_.list() {
                 Some(list) if !list.is_atomic() => {
-                    (grow(|| self.items(list, live, config))?, self.is_member)
+                    (grow(|| self.items(list, live, config, key))?, self.is_member)
                 }
                 _ => whole()?,
             },
@@ -99,6 +106,7 @@ impl<'v> Place<'v> {
         map: Map<'_>,
         live: &Object<String, Value>,
         config: &Object<String, Value>,
+        key: &mut String,
     ) -> Option<bool> {
         let mut config = in_order(config);
         let mut applied = config.next();
@@ -123,7 +131,7 @@ impl<'v> Place<'v> {
                 field = next_field();
             }
             let place = self.below(own.map(|(_, below)| below), name, !member.is_declared);
-            below |= place.check(member.type_, live, config_below)?;
+            below |= place.check(member.type_, live, config_below, key)?;
         }
         (applied.is_none() && field.is_none()).then_some(below)
     }
@@ -146,36 +154,49 @@ impl<'v> Place<'v> {
         Place { owned, unowned, is_member }
     }
 
-    /// The elements of the configuration are in the order in which the object has them.
-    fn items(&self, list: List<'_>, live: &[Value], config: &[Value]) -> Option<bool> {
+    /// The elements of the configuration are in the order in which the object has them. `key` is room
+    /// for the text of a key.
+    fn items(
+        &self,
+        list: List<'_>,
+        live: &[Value],
+        config: &[Value],
+        key: &mut String,
+    ) -> Option<bool> {
         let fields = self.owned.members();
-        let mut key = String::with_capacity(64);
-        let mut elements = list.identified(live);
-        (elements.len() == live.len()).then_some(())?;
-        let mut live_items = elements.iter();
+        let mut live_items = live.iter();
+        let (mut last, mut is_sorted) = (None::<Identity<'_>>, true);
+        let mut next = || {
+            let live = live_items.next()?;
+            let identity = list.identify(live).ok();
+            let is_after = last.zip(identity).is_none_or(|(last, own)| last.cmp(own).is_lt());
+            (last, is_sorted) = (identity, is_sorted && is_after);
+            Some((live, identity))
+        };
         for item in config {
             let identity = list.identify(item).ok()?;
             let live = loop {
-                let live = live_items.next()?;
-                match live.identity.cmp(identity).is_eq() {
-                    true => break live.value,
-                    false => fits(list.items, live.value, Duplicates::Allowed).then_some(())?,
+                let (live, own) = next()?;
+                match own?.cmp(identity).is_eq() {
+                    true => break live,
+                    false => fits(list.items, live, Duplicates::Allowed).then_some(())?,
                 }
             };
             key.clear();
-            write_element_key(identity, &mut key);
+            write_element_key(identity, key);
             let owned = match self.owned {
-                Ownership::Fields(_) => Ownership::Fields(fields.and_then(|it| it.get(&key))),
+                Ownership::Fields(_) => {
+                    Ownership::Fields(fields.and_then(|it| it.get(key.as_str())))
+                }
                 Ownership::Impossible => Ownership::Impossible,
             };
             let place = Place { owned, unowned: None, is_member: true };
-            place.check(list.items, live, item)?;
+            place.check(list.items, live, item, key)?;
         }
-        for live in live_items {
-            fits(list.items, live.value, Duplicates::Allowed).then_some(())?;
+        while let Some((live, own)) = next() {
+            (own.is_some() && fits(list.items, live, Duplicates::Allowed)).then_some(())?;
         }
-        elements.sort_by(Item::cmp);
-        let is_repeated = elements.windows(2).any(|pair| matches!(pair, [l, r] if l.is_like(r)));
+        let is_repeated = !is_sorted && has_repeated(list, live);
         let count =
             fields.map_or(0, |fields| fields.len() - usize::from(fields.contains_key(MEMBER)));
         let is_covered = matches!(self.owned, Ownership::Impossible) || count == config.len();
