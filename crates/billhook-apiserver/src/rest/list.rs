@@ -129,6 +129,10 @@ impl Page {
         let mut items = Vec::new();
         loop {
             let mut range = Range::of_prefix(&prefix).after(&after);
+            if !self.selectors.is_everything() {
+                // Nobody is told how many there are.
+                range = range.without_count();
+            }
             if let Some(limit) = self.limit {
                 range = range.limit(limit - items.len());
             }

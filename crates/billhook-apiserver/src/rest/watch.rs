@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::{Context as TaskContext, Poll, ready};
 use std::time::Duration;
 
@@ -23,7 +23,10 @@ use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
 use crate::response::{Body, Lines, Response, status_json};
-use crate::storage::{Event, Object, Range, Revision, RevisionError, Watch};
+use crate::state::Shared;
+use crate::storage::{
+    Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
+};
 use crate::view::View;
 use crate::write_path::stored_object;
 
@@ -107,7 +110,7 @@ impl EventStream {
             api_version: context.version.api_version(),
             view: context.view.clone(),
             has_columns: false,
-            state: Vec::new().into_iter(),
+            state: State::default(),
             end_of_state: None,
             failure: None,
             changes: None,
@@ -141,7 +144,7 @@ struct Events {
     /// Whether an event said which columns a table has.
     has_columns: bool,
     /// The objects that the watch begins with.
-    state: std::vec::IntoIter<Object>,
+    state: State,
     /// The revision of these, if their end is told.
     end_of_state: Option<Revision>,
     /// Why the watch could not begin.
@@ -153,6 +156,54 @@ struct Events {
     end: Instant,
     /// The progress that is told, if the client wants to hear of it.
     progress: Option<Progress>,
+}
+
+/// How many objects of its state a watch holds while it is not read.
+const PAGE: usize = 100;
+
+/// The objects at the revision that a watch begins at, page by page.
+#[derive(Default)]
+struct State {
+    server: Weak<Shared>,
+    range: Option<(Collection, String)>,
+    revision: Revision,
+    page: std::vec::IntoIter<Object>,
+    /// The last key that was listed; none if all were.
+    last: Option<Arc<str>>,
+}
+
+impl State {
+    fn begin(
+        server: &Arc<Shared>,
+        collection: &Collection,
+        prefix: &str,
+    ) -> Result<Self, RevisionError> {
+        let range = Some((collection.clone(), prefix.to_owned()));
+        let mut state = State { server: Arc::downgrade(server), range, ..State::default() };
+        state.read("", None)?;
+        Ok(state)
+    }
+
+    fn next(&mut self) -> Result<Option<Object>, RevisionError> {
+        if self.page.as_slice().is_empty()
+            && let Some(last) = self.last.take()
+        {
+            self.read(&last, Some(self.revision))?;
+        }
+        Ok(self.page.next())
+    }
+
+    fn read(&mut self, after: &str, at: Option<Revision>) -> Result<(), RevisionError> {
+        let Some((collection, prefix)) = &self.range else { return Ok(()) };
+        let server = self.server.upgrade().ok_or(RevisionError::Closed)?;
+        let range = Range::of_prefix(prefix).after(after).limit(PAGE).without_count();
+        let listing = server.storage.list(collection, range, at)?;
+        self.revision = listing.revision;
+        let last = listing.objects.last().filter(|_| listing.remaining > 0);
+        self.last = last.map(|last| Arc::clone(&last.key));
+        self.page = listing.objects.into_iter();
+        Ok(())
+    }
 }
 
 /// The progress that a client is told between changes (WA-29).
@@ -182,11 +233,9 @@ impl Events {
         let mut after = if start.is_newest { storage.revision() } else { wanted };
         if start.has_state {
             super::read::check_reached(context, wanted)?;
-            let state = storage
-                .list(collection, Range::of_prefix(&prefix), None)
+            self.state = State::begin(context.server, collection, &prefix)
                 .map_err(|error| Status::internal_error(&error.to_string()))?;
-            after = state.revision;
-            self.state = state.objects.into_iter();
+            after = self.state.revision;
             self.end_of_state = start.ends_state.then_some(after);
         }
         let now = Instant::now();
@@ -206,7 +255,7 @@ impl Events {
                 Ok(Some(line)) => return Some((line, self)),
                 Ok(None) => {}
                 Err(status) => {
-                    self.state = Vec::new().into_iter();
+                    self.state = State::default();
                     self.end_of_state = None;
                     self.changes = None;
                     return Some((error_line(&status), self));
@@ -220,7 +269,8 @@ impl Events {
         if let Some(status) = self.failure.take() {
             return Some(Err(status));
         }
-        if let Some(object) = self.state.next() {
+        // A state that is forgotten before it is read ends the watch (WA-33).
+        if let Some(object) = self.state.next().ok()? {
             return Some(self.tell_state(&object).await);
         }
         if let Some(revision) = self.end_of_state.take() {

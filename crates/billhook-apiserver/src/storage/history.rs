@@ -172,7 +172,8 @@ fn select(objects: &Objects, range: Range<'_>) -> (Vec<Object>, usize) {
         .map(|(_, object)| object)
         .take_while(|object| object.key.starts_with(range.prefix));
     let listed = found.by_ref().take(range.limit.unwrap_or(usize::MAX)).cloned().collect();
-    (listed, found.count())
+    let remaining = if range.skips_count { found.next().iter().count() } else { found.count() };
+    (listed, remaining)
 }
 
 /// Returns the bytes that only the log keeps of a change: the text that it replaced.

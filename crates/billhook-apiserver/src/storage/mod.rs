@@ -136,6 +136,8 @@ pub struct Range<'a> {
     pub after: &'a str,
     /// How many objects to list at most.
     pub limit: Option<usize>,
+    /// Whether those that the limit leaves out need not be counted, which takes time.
+    pub skips_count: bool,
 }
 
 impl<'a> Range<'a> {
@@ -148,6 +150,13 @@ impl<'a> Range<'a> {
     #[must_use]
     pub fn after(mut self, key: &'a str) -> Self {
         self.after = key;
+        self
+    }
+
+    /// Does not count the objects that the limit leaves out.
+    #[must_use]
+    pub fn without_count(mut self) -> Self {
+        self.skips_count = true;
         self
     }
 
@@ -167,7 +176,8 @@ pub struct Listing {
     pub revision: Revision,
     /// The objects.
     pub objects: Vec<Object>,
-    /// How many objects of the range the limit left out.
+    /// How many objects of the range the limit left out; 1 if there are any and they are not
+    /// counted.
     pub remaining: usize,
 }
 

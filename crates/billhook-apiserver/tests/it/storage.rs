@@ -128,6 +128,9 @@ fn agrees_with_model(storage: &impl Storage, operations: &[Operation]) -> Model 
                 assert_eq!(found, expected[..expected.len().min(*limit)]);
                 assert_eq!(listing.remaining, expected.len().saturating_sub(*limit));
                 assert_eq!(listing.revision, at);
+                let uncounted = storage.list(collection, range.without_count(), Some(at)).unwrap();
+                assert_eq!(uncounted.objects, listing.objects);
+                assert_eq!(uncounted.remaining, listing.remaining.min(1));
             }
         }
     }

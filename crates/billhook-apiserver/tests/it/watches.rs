@@ -295,6 +295,30 @@ async fn a_slow_client_begins_again() {
     assert_eq!(text(&again[0], "/object/message"), "too old resource version: 8 (9)");
 }
 
+/// WA-12, WA-33: a watch that is not read holds a part of its state only. What it reads later is the
+/// state at its beginning, unless that is forgotten.
+#[tokio::test]
+async fn a_large_state_is_read_in_parts() {
+    let server = server();
+    let names: Vec<String> = (100..350).map(|number| format!("n{number}")).collect();
+    for name in &names {
+        create(&server, name, json!({})).await;
+    }
+    let path = format!("{FOOS}?watch=1&allowWatchBookmarks=1");
+    let mut watch = Watch::open(&server, &path).await;
+    let mut slow = Watch::open(&server, &path).await;
+    slow.line();
+    create(&server, "n1000", json!({})).await;
+    delete(&server, "n349").await;
+    let shown = watch.shown();
+    let expected = names.iter().zip(8..).map(|(name, at)| format!("ADDED {name}@{at}"));
+    let later = ["BOOKMARK @257 end", "ADDED n1000@258", "DELETED n349@259"].map(str::to_owned);
+    assert_eq!(shown, expected.chain(later).collect::<Vec<_>>());
+    server.compact();
+    assert!(slow.events().len() < names.len());
+    assert!(slow.has_ended());
+}
+
 /// An event is printed once, whatever the watches that see it select.
 #[tokio::test]
 async fn watches_share_what_they_send() {
