@@ -49,6 +49,16 @@ pub(crate) fn policies(storage: &impl Storage) -> impl Iterator<Item = PolicyDoc
     documents.filter_map(|document| PolicyDocument::from_value(&document).ok())
 }
 
+/// A policy or a binding, if it is stored.
+pub(crate) fn policy(
+    storage: &impl Storage,
+    kind: PolicyKind,
+    name: &str,
+) -> Option<PolicyDocument> {
+    let found = storage.get(&Collection::new(GROUP, kind.resource()), name)?;
+    PolicyDocument::from_value(&*read(&found)?).ok()
+}
+
 /// The stored objects of some resources.
 fn documents<const N: usize>(
     storage: &impl Storage,

@@ -4,6 +4,7 @@ mod admit;
 mod binding;
 mod cluster;
 mod namespaces;
+mod permissions;
 
 pub(crate) use self::admit::{admit, admit_own};
 pub(crate) use self::binding::{object_key, stored_object};

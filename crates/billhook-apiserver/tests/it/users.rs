@@ -1,6 +1,6 @@
 //! Users: those of the server, those that are impersonated, and what they may do (RE-142).
 
-use billhook::webhook::{AuthorizationDecision, AuthorizationTarget};
+use billhook::webhook::{AuthorizationDecision, AuthorizationRequest, AuthorizationTarget};
 use billhook_admission::{AdmissionRequest, AdmissionResponse};
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
@@ -154,4 +154,82 @@ async fn expressions_ask_the_same_authorizer() {
     assert_eq!(post(&server, FOOS, &[], &foo).await.code, 422);
     let alice = [("Impersonate-User", "alice")];
     assert_eq!(post(&server, FOOS, &alice, &foo).await.code, 201);
+}
+
+/// PO-18: who writes policies has to be able to read their parameters.
+#[tokio::test]
+async fn policies_need_permission_for_their_parameters() {
+    let decide = |user: &UserInfo, request: &AuthorizationRequest| {
+        let AuthorizationTarget::Resource(target) = &request.target else {
+            return AuthorizationDecision::new(false);
+        };
+        let asked = [&request.verb, &target.resource, &target.namespace, &target.name];
+        let allowed = match user.username.as_str() {
+            "reader" => asked == ["get", "configmaps", "*", "*"],
+            "lister" => asked == ["list", "configmaps", "team", ""],
+            _ => false,
+        };
+        AuthorizationDecision::new(allowed)
+    };
+    let server = Server::builder().authorizer(decide).build();
+    let root = "/apis/admissionregistration.k8s.io/v1";
+    let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+        "resources": ["*"]});
+    let policy = |name: &str, kind: &str| {
+        json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicy", "metadata": {"name": name},
+            "spec": {"paramKind": {"apiVersion": "v1", "kind": kind},
+                "matchConstraints": {"resourceRules": [rule]},
+                "validations": [{"expression": "true"}]}})
+    };
+    let binding = |policy: &str, reference: Value| {
+        json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": "ValidatingAdmissionPolicyBinding", "metadata": {"name": "b"},
+            "spec": {"policyName": policy, "paramRef": reference, "validationActions": ["Deny"]}})
+    };
+    let write = async |user: &str, document: &Value| {
+        let is_policy = document["kind"] == "ValidatingAdmissionPolicy";
+        let plural = if is_policy { "ies" } else { "ybindings" };
+        let path = format!("{root}/validatingadmissionpolic{plural}?dryRun=All");
+        let headers = [("Impersonate-User", user), ("Impersonate-Uid", "1")];
+        let answer = post(&server, &path, &headers, document).await;
+        let error = answer.message().split_once(" is invalid: ").map(|(_, error)| error.to_owned());
+        (answer.code, error.unwrap_or_default())
+    };
+    let refusal = |text: &str| (422, text.replace("USER", "&{bob 1 [system:authenticated] map[]}"));
+    let created = (201, String::new());
+    assert_eq!(
+        write("bob", &policy("p", "Thing")).await,
+        refusal(
+            "spec.paramKind: Forbidden: user USER must have \"get\" permission on all objects of \
+             the referenced paramKind (kind=Thing, apiVersion=v1)"
+        )
+    );
+    assert_eq!(write("reader", &policy("p", "ConfigMap")).await, created);
+    let named = json!({"name": "x", "namespace": "team", "parameterNotFoundAction": "Deny"});
+    assert_eq!(
+        write("bob", &binding("p", named.clone())).await,
+        refusal(
+            "spec.paramRef: Forbidden: unable to get policy p to determine minimum required \
+             permissions and user USER does not have \"get\" permission for all groups, versions \
+             and resources"
+        )
+    );
+    // The server's own user is one of those who may do everything.
+    let path = format!("{root}/validatingadmissionpolicies");
+    assert_eq!(post(&server, &path, &[], &policy("p", "ConfigMap")).await.code, 201);
+    assert_eq!(
+        write("bob", &binding("p", named)).await,
+        refusal(
+            "spec.paramRef: Forbidden: user USER does not have \"get\" permission on the object \
+             referenced by paramRef"
+        )
+    );
+    let all = json!({"selector": {}, "namespace": "team", "parameterNotFoundAction": "Deny"});
+    assert_eq!(write("lister", &binding("p", all)).await, created);
+    // What stays as it was needs no permission.
+    let headers = [("Impersonate-User", "bob"), ("content-type", "application/merge-patch+json")];
+    let patch = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
+    let path = format!("{path}/p");
+    assert_eq!(call(&server, Method::PATCH, &path, &headers, &patch).await.code, 200);
 }
