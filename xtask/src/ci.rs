@@ -10,7 +10,7 @@ use serde_json::Value;
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
 /// The steps that need cargo, the quick ones first.
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -30,6 +30,7 @@ const STEPS: [Step; 8] = [
         )
     }),
     ("features", features),
+    ("msrv", msrv),
     ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
     ("numbers", |root| {
         // Both at once: each concerns something else, the order of members and numbers.
@@ -118,6 +119,23 @@ fn features(root: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// The libraries with the oldest toolchain that they promise to build with, if it is installed.
+fn msrv(root: &Path) -> Result<(), String> {
+    let metadata = crate::tidy::metadata(root)?;
+    let packages = metadata.get("packages").and_then(Value::as_array);
+    let facade = packages.into_iter().flatten().find(|package| package["name"] == "billhook");
+    let version = facade.and_then(|facade| facade["rust_version"].as_str());
+    let version = version.ok_or("no rust-version")?;
+    let toolchain = ["run", version, "cargo"];
+    let is_installed = Command::new("rustup").args(toolchain).arg("--version").output();
+    if !is_installed.is_ok_and(|output| output.status.success()) {
+        println!("no Rust {version}: the check of the oldest toolchain is left out");
+        return Ok(());
+    }
+    let arguments = "check -p billhook-admission -p billhook-findings --locked --quiet";
+    run(root, Command::new("rustup").args(toolchain).args(words(arguments)))
 }
 
 /// All vectors, if they are there; the tests run the committed part.
