@@ -29,81 +29,93 @@ use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 /// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
 /// it removes, which defaults it sets, and why; and which errors it finds in them.
 #[derive(Debug, Parser)]
-#[command(name = "billhook", version, max_term_width = 100, after_help = ALL_EXIT_STATUS)]
+#[command(name = "billhook", version, max_term_width = 100, after_help = ALL_HELP)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Subcommands,
-    /// Read at most this much of a file or of standard input, with --ndjson of a line
+    /// Largest file or standard input to read; with `decode --ndjson`, longest line
     #[arg(long, global = true, value_name = "SIZE", default_value_t = Size(MAX_LINE), display_order = 900)]
     pub(crate) max_input: Size,
 }
 
-const ALL_EXIT_STATUS: &str = "\
+const ALL_HELP: &str = "\
 Exit status:
   0  all is well
   1  something is refused, differs or fails; `billhook help COMMAND` says what
-  2  unusable input: bad arguments, a missing file, not YAML or JSON";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON
 
-const VALIDATE_EXIT_STATUS: &str = "\
+Examples:
+  billhook validate --crd crds/ backup.yaml
+  billhook check crds/
+  billhook decode --crd crds/ backup.yaml";
+
+const VALIDATE_HELP: &str = "\
 Exit status:
   0  no object is refused or invalid
   1  an object is refused or invalid
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook validate --crd crds/ backup.yaml
+  billhook validate --crd crds/ --old live.yaml backup.yaml
+  billhook validate --crd crds/ --format sarif manifests/";
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Subcommands {
     #[command(flatten)]
     Decode(Command),
     /// Validate objects as a server does on create, or with --old on update
-    #[command(after_help = VALIDATE_EXIT_STATUS)]
+    #[command(after_help = VALIDATE_HELP)]
     Validate(Validate),
     /// Send objects through the whole write path of a server, webhooks included
-    #[command(after_help = crate::admit::args::EXIT_STATUS)]
+    #[command(after_help = crate::admit::args::HELP)]
     Admit(Box<Admit>),
     /// Convert objects to another version, by the strategy of their CRD or its webhook
-    #[command(after_help = crate::convert::args::EXIT_STATUS)]
+    #[command(after_help = crate::convert::args::HELP)]
     Convert(Convert),
     /// Apply configurations as `kubectl apply --server-side` does, without a server
-    #[command(after_help = crate::apply::args::EXIT_STATUS)]
+    #[command(after_help = crate::apply::args::HELP)]
     Apply(Box<Apply>),
     /// Show who owns which fields of an object
-    #[command(after_help = crate::owners::EXIT_STATUS)]
+    #[command(after_help = crate::owners::HELP)]
     Owners(Owners),
     /// Show how live objects differ from manifests, and why
-    #[command(after_help = crate::diff::args::EXIT_STATUS)]
+    #[command(after_help = crate::diff::args::HELP)]
     Diff(Diff),
     /// Print objects in the form that makes manifests and live objects comparable
-    #[command(after_help = crate::normal::EXIT_STATUS)]
+    #[command(after_help = crate::normal::HELP)]
     Normalize(Normal),
     /// Print the smallest manifests that a server expands to the same objects
-    #[command(after_help = crate::normal::EXIT_STATUS)]
+    #[command(after_help = crate::normal::HELP)]
     Neat(Normal),
     /// Check CRDs, webhook configurations and admission policies as a server does when they are
     /// created or updated
-    #[command(after_help = CHECK_EXIT_STATUS)]
+    #[command(after_help = CHECK_HELP)]
     Check(Check),
     /// Show which webhooks and admission policies a request goes to, and why not to the others
-    #[command(after_help = crate::matching::args::MATCH_HELP)]
+    #[command(after_help = crate::matching::args::HELP)]
     Match(Box<Match>),
     /// Run test suites of CRDs
-    #[command(after_help = crate::suites::EXIT_STATUS)]
+    #[command(after_help = crate::suites::HELP)]
     Test(Test),
     /// Serve an API for custom resources to kubectl and other clients
-    #[command(after_help = crate::serve::EXIT_STATUS)]
+    #[command(after_help = crate::serve::HELP)]
     Serve(Box<Serve>),
     /// Print rules by their ids, as changes and findings name them
-    #[command(after_help = crate::explain::EXIT_STATUS)]
+    #[command(after_help = crate::explain::HELP)]
     Explain(Explain),
     /// Evaluate an expression and show the value of each part of it
-    #[command(after_help = crate::expression::args::EXIT_STATUS)]
+    #[command(after_help = crate::expression::args::HELP)]
     ExplainExpression(Box<ExplainExpression>),
     /// Print completions for a shell
+    #[command(after_help = crate::shell::COMPLETIONS_HELP)]
     Completions(Completions),
     /// Write manual pages
+    #[command(after_help = crate::shell::MAN_HELP)]
     Man(Man),
 }
 
-const CHECK_EXIT_STATUS: &str = "\
+const CHECK_HELP: &str = "\
 Errors in CRDs name places as the server does: what all versions have in common is at
 `spec.validation`, `spec.subresources`, `spec.additionalPrinterColumns` and
 `spec.selectableFields`.
@@ -117,7 +129,12 @@ mind.
 Exit status:
   0  everything is accepted; advice does not count
   1  a document is refused, by any of the versions
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, nothing to check
+
+Examples:
+  billhook check crds/
+  billhook check --kubernetes 1.33..1.36 crds/
+  billhook check --old crds/ --format github crds/ hooks.yaml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Check {
@@ -157,23 +174,49 @@ pub(crate) struct Check {
     pub(crate) documents: Vec<PathBuf>,
 }
 
-const EXIT_STATUS: &str = "\
+/// Returns the help on the exit status of a step that changes objects, and examples of it.
+macro_rules! step_help {
+    ($($example:literal)*) => {
+        concat!(
+            "\
 Exit status:
   0  no object is refused; they may have changed
   1  an object is refused or, with --check, would change
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:",
+            $("\n  billhook ", $example,)*
+        )
+    };
+}
+
+const DECODE_HELP: &str = step_help!(
+    "decode --crd crds/ backup.yaml"
+    "decode --crd crds/ --from storage --output json live.yaml"
+    "decode --crd crds/ --field-validation strict --format human manifests/"
+);
+
+const PRUNE_HELP: &str = step_help!(
+    "prune --crd crds/ backup.yaml"
+    "prune --crd crds/ --check --quiet manifests/"
+);
+
+const DEFAULT_HELP: &str = step_help!(
+    "default --crd crds/ backup.yaml"
+    "default --crd crds/ --remove-nulls --output json backup.yaml"
+);
 
 /// The steps that change objects.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Decode objects as a server decodes a request body or a stored object
-    #[command(after_help = EXIT_STATUS)]
+    #[command(after_help = DECODE_HELP)]
     Decode(Decode),
-    /// Only remove the fields that the schema does not specify
-    #[command(after_help = EXIT_STATUS)]
+    /// Remove the fields that the schema does not specify, and do nothing else
+    #[command(after_help = PRUNE_HELP)]
     Prune(Prune),
-    /// Only set the defaults of the schema
-    #[command(after_help = EXIT_STATUS)]
+    /// Set the defaults of the schema, and do nothing else
+    #[command(after_help = DEFAULT_HELP)]
     Default(Default),
 }
 
@@ -214,12 +257,12 @@ pub(crate) struct Default {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
-    /// Stored objects, found by kind and name: a file, a directory or `-`; may be repeated. The
-    /// objects are then validated as updates
+    /// Stored objects, found by kind, namespace and name: a file, a directory or `-`; may be repeated.
+    /// The objects are then validated as updates
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
     /// Subresource to update
@@ -266,7 +309,7 @@ pub(crate) enum Subresource {
 /// The options of all steps that change objects.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,

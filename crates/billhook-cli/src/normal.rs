@@ -16,19 +16,24 @@ use crate::problem::{Problem, Status};
 use crate::report::{self, Objects};
 use crate::server::Server;
 
-pub(crate) const EXIT_STATUS: &str = "\
-Both leave out what only servers write: the status, if it is a subresource, and `generation`,
+pub(crate) const HELP: &str = "\
+`normalize` and `neat` leave out what only servers write: the status, if it is a subresource, and `generation`,
 `resourceVersion`, `uid`, `managedFields` and other metadata, with the annotation of client-side
 apply.
 
 Exit status:
   0  no object is refused
   1  an object is refused
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook normalize --crd crds/ live.yaml
+  billhook neat --crd crds/ live.yaml > neat.yaml
+  billhook neat --crd crds/ --output json manifests/";
 
 #[derive(Debug, Args)]
 pub(crate) struct Normal {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     crd: Vec<PathBuf>,

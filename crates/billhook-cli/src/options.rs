@@ -38,8 +38,8 @@ pub(crate) enum Report {
 /// The form of findings.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct FindingsFormat {
-    /// Print only findings, in a format for people or programs [default: human; github for check,
-    /// test and validate in GitHub Actions]
+    /// Print only findings, in a format for people or programs [default: a report with findings for
+    /// people, or github for check, test and validate in GitHub Actions]
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<Findings>,
 }
@@ -104,7 +104,7 @@ impl FindingsFormat {
 /// The threads of a run.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(crate) struct Jobs {
-    /// Threads that work, at most 256 [default: one for each core; with `decode --ndjson` 1]
+    /// Number of threads, at most 256 [default: one for each core; with `decode --ndjson` 1]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
 }

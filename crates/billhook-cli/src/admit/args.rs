@@ -9,40 +9,46 @@ use crate::options::{FindingsFormat, Format, Report, Validation};
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
-pub(crate) const EXIT_STATUS: &str = "\
-An object to delete or to apply need not be among those of --old; an object to create must not be.
+pub(crate) const HELP: &str = "\
+With --old, an object to delete or to apply need not be among the stored ones; an object to create
+must not be.
 
 Exit status:
   0  the request is admitted
   1  a webhook, a policy or the validation refuses it, or --check-idempotence found something
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook admit --crd crds/ --policies policies.yaml backup.yaml
+  billhook admit --crd crds/ --webhooks hooks.yaml --resolve hook.backups=localhost:8443 backup.yaml
+  billhook admit --crd crds/ --old live.yaml --apply --field-manager gitops backup.yaml";
 
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("stored").args(["old", "patch"]))]
 pub(crate) struct Admit {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects and the policies count too, and those that
     /// billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
-    /// Webhook configurations, and Namespaces: a file, a directory or `-`; may be repeated
+    /// Webhook configurations and Namespaces: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
-    /// Admission policies and their bindings, parameters, and Namespaces: a file, a directory or `-`;
-    /// may be repeated
+    /// Admission policies, their bindings, their parameters and Namespaces: a file, a directory or
+    /// `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
-    /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
+    /// Labels of a namespace as `NAME:key=value,…`, or a file or directory with Namespaces; may be
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
     pub(crate) namespace_labels: Vec<String>,
     /// Address to dial for a Service; may be repeated [default: DNS]
     #[arg(long, value_name = "SERVICE.NAMESPACE=HOST:PORT", value_parser = resolve)]
     pub(crate) resolve: Vec<Resolve>,
-    /// An AdmissionConfiguration, which names the credentials for webhooks
+    /// AdmissionConfiguration that names the credentials for webhooks
     #[arg(long, value_name = "FILE")]
     pub(crate) admission_config: Option<PathBuf>,
-    /// Operation on the objects [default: create, with --old update]
+    /// Operation on the objects [default: create, or update with --old]
     #[arg(long, value_enum, value_name = "OPERATION")]
     pub(crate) operation: Option<Operation>,
     /// Stored objects, found by kind, namespace and name: a file, a directory or `-`; may be
@@ -53,11 +59,11 @@ pub(crate) struct Admit {
     /// merge patch otherwise
     #[arg(long, value_name = "FILE", conflicts_with = "operation")]
     pub(crate) patch: Option<PathBuf>,
-    /// Apply the objects to those of --old, as with `kubectl apply --server-side`; an object that is
-    /// not among them is created
+    /// Apply the objects to those of --old, as `kubectl apply --server-side` does; create those that
+    /// are not among them
     #[arg(long, conflicts_with_all = ["operation", "patch"])]
     pub(crate) apply: bool,
-    /// Take over the fields in conflict
+    /// Take over fields that other managers own
     #[arg(long, requires = "apply")]
     pub(crate) force: bool,
     /// Version of the CRD to patch the objects in [default: the object's own]
@@ -74,8 +80,8 @@ pub(crate) struct Admit {
     /// Handling of unknown and duplicate fields [default: warn]
     #[arg(long, value_enum, value_name = "MODE")]
     pub(crate) field_validation: Option<Validation>,
-    /// Permission granted to the user, for `authorizer` in match conditions and policies; all others are
-    /// denied. May be repeated [default: such expressions fail]
+    /// Permission granted to the user, for `authorizer` in match conditions and policies; all others
+    /// are denied. May be repeated [default: such expressions fail]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow)]
     pub(crate) allow: Vec<Allow>,
     /// Request timeout in seconds
@@ -90,8 +96,8 @@ pub(crate) struct Admit {
     /// Group of the user; may be repeated
     #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
-    /// Name of the manager of the fields that are written; match conditions and webhooks see it too
-    /// [default with --apply: kubectl]
+    /// Name of the field manager, which match conditions and webhooks see too [default: none, or
+    /// kubectl with --apply]
     #[arg(long, value_name = "NAME")]
     field_manager: Option<String>,
     /// Keep `metadata.managedFields` in the objects that are printed
@@ -121,10 +127,10 @@ pub(crate) struct Admit {
 pub(crate) enum Operation {
     /// Create the objects
     Create,
-    /// Update stored objects; server-set fields may be omitted, as with `kubectl apply`
+    /// Update stored objects; fields that the server sets may be left out, as with `kubectl apply`
     Update,
-    /// Replace stored objects; the resourceVersion must be that of the stored one, as with `kubectl
-    /// replace`
+    /// Replace stored objects; the resourceVersion must be that of the stored object, as with
+    /// `kubectl replace`
     Replace,
     /// Delete the objects
     Delete,

@@ -8,18 +8,22 @@ use crate::options::{Format, Validation, field_validation};
 use crate::server::Server;
 use billhook::FieldValidation;
 
-pub(crate) const EXIT_STATUS: &str = "\
-No webhook is called and no cluster is asked: the live objects are those of --live, and what is not
-among them is created.
+pub(crate) const HELP: &str = "\
+No webhook is called and no cluster is asked: the live objects are those of --live, and objects that
+are not among them are created.
 
 Exit status:
-  0  the configuration is applied
-  1  the apply conflicts, or the result is not valid
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  0  the objects are applied
+  1  an apply conflicts, or its result is not valid
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook apply --crd crds/ --live live.yaml backup.yaml
+  billhook apply --crd crds/ --live live.yaml --manager gitops --force backup.yaml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
@@ -29,10 +33,10 @@ pub(crate) struct Apply {
     /// by kind, namespace and name: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) live: Vec<PathBuf>,
-    /// Name of the manager who applies
-    #[arg(long, value_name = "NAME", default_value = "kubectl")]
+    /// Name of the field manager that applies
+    #[arg(long, visible_alias = "field-manager", value_name = "NAME", default_value = "kubectl")]
     pub(crate) manager: String,
-    /// Take over the fields in conflict
+    /// Take over fields that other managers own
     #[arg(long)]
     pub(crate) force: bool,
     /// Subresource to apply to
@@ -47,7 +51,7 @@ pub(crate) struct Apply {
     /// Output format of objects
     #[arg(short, long, value_enum, value_name = "FORMAT", default_value_t = Format::Yaml)]
     pub(crate) output: Format,
-    /// Configurations to apply: files, directories or `-` for standard input
+    /// Objects to apply: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT", required = true)]
     pub(crate) objects: Vec<PathBuf>,
 }

@@ -8,31 +8,35 @@ use crate::options::Format;
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
-pub(crate) const EXIT_STATUS: &str = "\
-Objects are read as stored ones and returned as a server returns them in the other version: what its
-schema does not know is gone, and its defaults are not set.
+pub(crate) const HELP: &str = "\
+Objects are read as if they were stored, and printed as a server returns them in the other version:
+fields that its schema does not specify are removed, and its defaults are not set.
 
-With the conversion strategy None only the apiVersion changes; otherwise the conversion webhook of
+With the conversion strategy None only the apiVersion changes. With Webhook, the conversion webhook of
 the CRD is called for each object of another version.
 
 Exit status:
   0  all objects are converted
   1  an object cannot be converted
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook convert --crd crds/ --to v1 stack-v1beta1.yaml
+  billhook convert --crd crds/ --to v1beta1 --output json stack.yaml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     /// Version to convert to
     #[arg(long, value_name = "VERSION")]
     pub(crate) to: String,
-    /// URL of the conversion webhook, in the place of the address in the CRD
+    /// URL of the conversion webhook, instead of the address in the CRD
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// Certificates that the conversion webhook is trusted by, in the place of those in the CRD
+    /// CA certificates by which to trust the conversion webhook, instead of those in the CRD
     #[arg(long, value_name = "FILE")]
     pub(crate) ca_bundle: Option<PathBuf>,
     /// Address to dial for a Service; may be repeated [default: DNS]

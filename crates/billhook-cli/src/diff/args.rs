@@ -7,34 +7,40 @@ use clap::{Args, ValueEnum};
 use crate::options::Report;
 use crate::server::Server;
 
-pub(crate) const EXIT_STATUS: &str = "\
-Both sides are decoded, defaulted and pruned as a server does it; elements of lists are found by
-their keys. Lines with `-` and `+` are real differences, all others have a cause in parentheses.
+pub(crate) const HELP: &str = "\
+Both sides are decoded, pruned and defaulted as a server does it; elements of lists with keys are
+matched by their keys. Lines with `-` and `+` are real differences, all others have a cause in parentheses.
 
-A field that only the live object has is a real difference if a manager owns it who applies the
-manifests, or nobody; if only others own it, it is theirs.
+A field that only the live object has is a real difference if a manager that applies the manifests
+owns it, or nobody does. If only other managers own it, it is theirs.
 
-With --kubectl, for `kubectl diff`, which takes letters, digits, `-` and `=` only:
-  KUBECTL_EXTERNAL_DIFF=\"billhook diff --kubectl --crd=crds\" kubectl diff -f FILE
+`kubectl diff` uses the command with --kubectl. Of its arguments kubectl takes only letters, digits,
+`-` and `=`:
+  KUBECTL_EXTERNAL_DIFF=\"billhook diff --kubectl --crd=crds\" kubectl diff -f backup.yaml
 
 Exit status:
   0  there are no real differences
   1  there are real differences, or an object is not live
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, no CRD for an object
+
+Examples:
+  billhook diff --crd crds/ backup.yaml live.yaml
+  billhook diff --crd crds/ --manager gitops --quiet backup.yaml live.yaml
+  billhook diff --crd crds/ --ignore-for argocd backup.yaml live.yaml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Server,
-    /// Name of a manager who applies the manifests; may be repeated [default: all that start with
-    /// `kubectl`]
-    #[arg(long, value_name = "NAME")]
+    /// Name of a field manager that applies the manifests; may be repeated [default: all that start
+    /// with `kubectl`]
+    #[arg(long, visible_alias = "field-manager", value_name = "NAME")]
     pub(crate) manager: Vec<String>,
-    /// Print what makes a tool ignore the differences that are not real, instead of the differences
+    /// Print the settings that make a tool ignore the differences that are not real
     #[arg(long, value_enum, value_name = "TOOL")]
     pub(crate) ignore_for: Option<Tool>,
     /// Compare the two directories that kubectl passes: first the live objects, then what they

@@ -16,18 +16,22 @@ use book::Rule;
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
-    /// List the rules whose ids start so, or all, with their titles
+    /// List the rules whose ids start with ID, or all rules, with their titles
     #[arg(long)]
     list: bool,
-    /// Ids of rules, such as `PR-12`; upper and lower case are equal
+    /// Ids of rules, such as `PR-12`, in upper or lower case
     #[arg(value_name = "ID", required_unless_present = "list")]
     ids: Vec<String>,
 }
 
-pub(crate) const EXIT_STATUS: &str = "\
+pub(crate) const HELP: &str = "\
 Exit status:
   0  all rules are printed
-  2  there is no such rule";
+  2  there is no such rule
+
+Examples:
+  billhook explain PR-12
+  billhook explain --list DF";
 
 impl Explain {
     /// Says which id is not one.

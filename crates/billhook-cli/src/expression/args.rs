@@ -7,53 +7,59 @@ use clap::{Args, ValueEnum};
 use crate::allow::{Allow, allow};
 use crate::server::Server;
 
-pub(crate) const EXIT_STATUS: &str = "\
+pub(crate) const HELP: &str = "\
 A variable is declared if its value is given. `self` and `oldSelf` have the types of the CRD, if
 there is one; all other objects have no types, as in admission policies.
 
-A part that was not needed, since another one decided, is not evaluated. Of a macro such as `all`,
+A part that is not needed, because another one decides, is not evaluated. Of a macro such as `all`,
 the first ten elements and the last one are shown.
 
 Exit status:
   0  the expression has a value
-  1  evaluating it is an error
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, not an expression";
+  1  the evaluation fails
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, not an expression
+
+Examples:
+  billhook explain-expression --object live.yaml 'object.spec.schedule.startsWith(\"0\")'
+  billhook explain-expression --crd crds/ --self live.yaml --path spec 'self.target.url != \"\"'
+  billhook explain-expression --request review.json 'request.userInfo.username == \"carol\"'";
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainExpression {
     /// Value of `object`: a file or `-` for standard input
     #[arg(long, value_name = "FILE")]
     pub(super) object: Option<PathBuf>,
-    /// Value of `oldObject`
+    /// Value of `oldObject`: a file or `-`
     #[arg(long, value_name = "FILE")]
     pub(super) old_object: Option<PathBuf>,
-    /// Captured AdmissionReview, for `request`; also the value of `object` and `oldObject`, unless
-    /// they are given
+    /// Captured AdmissionReview with the value of `request`: a file or `-`. It has the values of
+    /// `object` and `oldObject` too, unless they are given
     #[arg(long, value_name = "REVIEW")]
     pub(super) request: Option<PathBuf>,
-    /// Value of `params`
+    /// Value of `params`: a file or `-`
     #[arg(long, value_name = "FILE")]
     pub(super) params: Option<PathBuf>,
-    /// Value of `namespaceObject`
+    /// Value of `namespaceObject`: a file or `-`
     #[arg(long, value_name = "FILE")]
     pub(super) namespace_object: Option<PathBuf>,
-    /// Object of a rule of a CRD, with `self` at --path
+    /// Object of a rule of a CRD, with `self` at --path: a file or `-`
     #[arg(long = "self", value_name = "FILE")]
     pub(super) of_rule: Option<PathBuf>,
-    /// Old object of a rule of a CRD, with `oldSelf` at --path
+    /// Old object of a rule of a CRD, with `oldSelf` at --path: a file or `-`
     #[arg(long = "old-self", value_name = "FILE", requires = "of_rule")]
     pub(super) old_of_rule: Option<PathBuf>,
     /// Place of `self` in its object, such as `spec.ports[0]` [default: the object itself]
     #[arg(long, value_name = "PATH", requires = "of_rule")]
     pub(super) path: Option<String>,
-    /// CRDs with the types of `self`; may be repeated
+    /// CRDs that give `self` and `oldSelf` their types: a file, a directory, a Helm chart, a
+    /// kustomization or `-`; may be repeated
     #[arg(long, value_name = "FILE", requires = "of_rule")]
     pub(super) crd: Vec<PathBuf>,
-    /// Variable of a policy, `variables.NAME`; those after it may use it. May be repeated
+    /// Variable `variables.NAME` of a policy; those after it may use it. May be repeated
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = variable)]
     pub(super) variable: Vec<(String, String)>,
     /// Permission granted to the user of --request, for `authorizer`; all others are denied. May be
-    /// repeated
+    /// repeated [default: `authorizer` is not declared]
     #[arg(long, value_name = "VERB[:RESOURCE[.GROUP]]", value_parser = allow, requires = "request")]
     pub(super) allow: Vec<Allow>,
     #[command(flatten)]
@@ -61,7 +67,7 @@ pub(crate) struct ExplainExpression {
     /// Format of the answer
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = Format::Human)]
     pub(super) format: Format,
-    /// Expression in CEL
+    /// CEL expression
     #[arg(value_name = "EXPRESSION")]
     pub(super) expression: String,
 }

@@ -8,7 +8,7 @@ use crate::allow::{Allow, allow};
 use crate::options::{FindingsFormat, Report, read_stdin_once};
 use crate::server::Server;
 
-pub(crate) const MATCH_HELP: &str = "\
+pub(crate) const HELP: &str = "\
 A webhook is `undecided` if the decision is up to match conditions that ask for permissions of the
 user, which --allow grants, or that need the object in another version, which a conversion webhook
 would have to make. A policy is so too if its match conditions ask for permissions.
@@ -17,7 +17,12 @@ A namespace that is not given is taken to have only the label with its name.
 Exit status:
   0  decided, whether or not any webhook is called
   1  matching itself makes a server refuse a request
-  2  unusable input: bad arguments, a missing file, not YAML or JSON, an unknown kind";
+  2  unusable input: bad arguments, a missing file, not YAML or JSON, an unknown kind
+
+Examples:
+  billhook match --webhooks hooks.yaml --policies policies.yaml --crd crds/ backup.yaml
+  billhook match --webhooks hooks.yaml --crd crds/ --group developers --report json backup.yaml
+  billhook match --webhooks hooks.yaml --explain prefix.backups.example.com --request review.json";
 
 #[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["request", "objects"]))]
@@ -26,14 +31,15 @@ pub(crate) struct Match {
     /// repeated
     #[arg(long, value_name = "FILE", required_unless_present = "policies")]
     pub(crate) webhooks: Vec<PathBuf>,
-    /// Admission policies, their bindings, their parameters and Namespaces; may be repeated
+    /// Admission policies, their bindings, their parameters and Namespaces: a file, a directory or
+    /// `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. Those among the objects count too, and those that billhook.toml names
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,
-    /// Labels of a namespace as `NAME:key=value,…`, or files with Namespace objects; may be
+    /// Labels of a namespace as `NAME:key=value,…`, or a file or directory with Namespaces; may be
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
     pub(crate) namespace_labels: Vec<String>,
@@ -41,15 +47,16 @@ pub(crate) struct Match {
     #[arg(long, value_name = "REVIEW", conflicts_with_all = ["operation", "old", "subresource",
         "user", "group", "dry_run"])]
     pub(crate) request: Vec<PathBuf>,
-    /// Operation on the objects [default: create, with --old update]
+    /// Operation on the objects [default: create, or update with --old]
     #[arg(long, value_enum, value_name = "OPERATION")]
     operation: Option<Operation>,
-    /// Stored objects, found by kind and name: a file, a directory or `-`
+    /// Stored objects, found by kind, namespace and name: a file, a directory or `-`; may be
+    /// repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) old: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Server,
-    /// Subresource of the request, e.g. `status`
+    /// Subresource of the request, such as `status`
     #[arg(long, value_name = "NAME")]
     pub(crate) subresource: Option<String>,
     /// Namespace of the request, for objects without one
@@ -59,7 +66,7 @@ pub(crate) struct Match {
     #[arg(long, value_name = "NAME", default_value = "kubernetes-admin")]
     pub(crate) user: String,
     /// Group of the user, for match conditions; may be repeated
-    #[arg(long, value_name = "GROUP", default_value = "system:authenticated")]
+    #[arg(long, value_name = "NAME", default_value = "system:authenticated")]
     pub(crate) group: Vec<String>,
     /// Make the request a dry run, for match conditions
     #[arg(long)]

@@ -17,12 +17,17 @@ use crate::options::Report;
 use crate::problem::{Problem, Status};
 use crate::report::{self, visible};
 
-pub(crate) const EXIT_STATUS: &str = "\
+pub(crate) const HELP: &str = "\
 An update also owns the lists and maps that it created, an apply only what is in them.
 
 Exit status:
   0  the owners are printed; an object may have none
-  2  unusable input: a missing file, not YAML or JSON, managed fields that cannot be read";
+  2  unusable input: a missing file, not YAML or JSON, managed fields that cannot be read
+
+Examples:
+  billhook owners live.yaml
+  billhook owners --report json live.yaml .spec.target
+  kubectl get backups -o yaml --show-managed-fields | billhook owners -";
 
 /// Most often the object was printed without them.
 const WITHOUT_FIELDS: &str =

@@ -19,7 +19,7 @@ use crate::allow::authorizer;
 use crate::input::{Document, read_file, readable_documents};
 use crate::problem::{Place, Problem, Status};
 use crate::report;
-pub(crate) use args::{EXIT_STATUS, Serve};
+pub(crate) use args::{HELP, Serve};
 use listener::Listener;
 use tls::Identity;
 

@@ -8,7 +8,7 @@ use crate::options::{FindingsFormat, read_stdin_once};
 use crate::server::Server;
 use crate::watch::Watch;
 
-pub(crate) const EXIT_STATUS: &str = "\
+pub(crate) const HELP: &str = "\
 A suite has objects to create and to update, and what a server is expected to make of them. It is
 written in the format that docs/suites.md describes, or in that of OpenShift's API repository. The
 CRDs are those that the suite names, those of --crd, or those that are found as in that repository,
@@ -18,11 +18,16 @@ Exit status:
   0  all cases pass
   1  a case fails
   2  unusable input: bad arguments, a missing file, not a suite, a case that cannot be run, no CRD
-     for a suite";
+     for a suite
+
+Examples:
+  billhook test suites/backups.yaml
+  billhook test --format junit --coverage-lcov lcov.info suites/backups.yaml
+  billhook test --crd crds/backups.data.example.com.yaml --generate > new-suite.yaml";
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// CRDs: a file, a directory, a chart of Helm, a kustomization or `-` for standard input; may be
+    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
     /// repeated. They are for suites that name none
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,

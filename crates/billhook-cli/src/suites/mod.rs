@@ -21,7 +21,7 @@ use crate::parallel;
 use crate::problem::{self, Place, Problem, Status};
 use crate::report as messages;
 use crate::watch;
-pub(crate) use args::{EXIT_STATUS, Test};
+pub(crate) use args::{HELP, Test};
 use report::Printer;
 
 /// How often a suite is run again after an update: one shows the next difference of a case.

@@ -26,6 +26,7 @@ mod explain;
 mod expression;
 mod finding_crds;
 mod fixing;
+mod help;
 mod hostile;
 mod kubectl;
 mod many;
