@@ -96,7 +96,6 @@ mod options;
 mod patch;
 mod review;
 mod stage;
-mod time;
 mod trace;
 mod write_path;
 
@@ -123,7 +122,6 @@ pub use review::{
     ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 pub use stage::Stage;
-pub use time::timestamp;
 pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, DeleteOptions, Findings, ObjectRequest, Preconditions,

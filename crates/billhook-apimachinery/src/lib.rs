@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 //!
-//! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`].
+//! - [`value`]: JSON values of any depth; [`mod@print`]: printing them as a server does; [`base64`];
+//!   [`calendar`].
 //! - [`FieldPath`], [`FieldError`]: places and errors, printed to the byte as a server prints them;
 //!   [`Change`]: a change of an object and its reason; [`Spans`]: places in the text of a document.
 //! - [`metadata`]: decoding, normalization and validation of ObjectMeta; [`names`]: the syntax of
@@ -20,6 +21,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod base64;
+pub mod calendar;
 mod change;
 mod dialect;
 mod field_error;

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use billhook_apimachinery::base64;
+use billhook_apimachinery::calendar::Date;
 use billhook_apimachinery::print::{lossy, quote};
 use serde_json::{Number, Value};
 
@@ -375,17 +376,9 @@ fn is_timestamp(text: &str) -> bool {
     let month = parts.next().and_then(|part| number(part, 1..=2));
     let day = parts.next().and_then(|part| number(part, 1..=2));
     let (Some(year), Some(month), Some(day)) = (year, month, day) else { return false };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days = match month {
-        2 if leap => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        1..=12 => 31,
-        _ => return false,
-    };
+    let date = Date { year: year.into(), month: month.into(), day: day.into() };
     let spaced = text.contains(' ');
-    (1..=days).contains(&day)
-        && time.is_none_or(|time| if spaced { clock(time) } else { zoned(time) })
+    date.exists() && time.is_none_or(|time| if spaced { clock(time) } else { zoned(time) })
 }
 
 #[cfg(test)]

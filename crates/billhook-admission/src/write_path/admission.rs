@@ -21,7 +21,6 @@ use super::write::Accepted;
 use crate::chain::{Chain, Run};
 use crate::futures::block_on;
 use crate::object_model::{Converter, CustomResources};
-use crate::time::now;
 use crate::trace::RequestOutcome;
 
 /// How often a change is tried for an object that others change at the same time; a server tries
@@ -98,7 +97,7 @@ impl Admission {
             strategy: None,
             registry: "/registry".into(),
             server_fields: Arc::new(ServerFields::random),
-            clock: Arc::new(now),
+            clock: Arc::new(Time::now),
         }
     }
 

@@ -1,6 +1,7 @@
 //! From messages to JSON.
 
 use billhook_apimachinery::base64;
+use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use serde_json::{Map, Value, json};
@@ -118,29 +119,14 @@ fn time(bytes: &[u8], has_fraction: bool) -> Option<Value> {
     let parts = object(bytes, &[(1, "seconds", Type::OptionalNumber), (2, "nanos", Type::Number)])?;
     let number = |name| parts.get(name).and_then(Value::as_i64);
     let Some(seconds) = number("seconds") else { return Some(Value::Null) };
-    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let date = date(day)?;
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let fraction = match has_fraction {
-        true => format!(".{:06}", number("nanos").unwrap_or_default() / 1000),
-        false => String::new(),
-    };
-    Some(format!("{date}T{hour:02}:{minute:02}:{second:02}{fraction}Z").into())
-}
-
-/// The date of a day since 1970, of years with four digits.
-fn date(day: i64) -> Option<String> {
-    // Years begin in March here, so that the day of a leap year comes last.
-    const ERA: i64 = 146_097;
-    let days = day.checked_add(719_468).filter(|days| (0..25 * ERA).contains(days))?;
-    let (era, day) = (days / ERA, days % ERA);
-    let year = (day - day / 1460 + day / 36_524 - day / (ERA - 1)) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year + i64::from(month <= 2);
-    Some(format!("{year:04}-{month:02}-{day:02}"))
+    let mut text = Time::from_unix(seconds).to_rfc3339();
+    // Only years of four digits are read back.
+    Time::parse(&text).ok()?;
+    if has_fraction {
+        text.pop();
+        text += &format!(".{:06}Z", number("nanos").unwrap_or_default() / 1000);
+    }
+    Some(text.into())
 }
 
 /// Splits a message into its fields.
@@ -221,18 +207,25 @@ mod tests {
     }
 
     #[test]
-    fn days_have_dates() {
-        for (day, expected) in [
-            (-719_468, Some("0000-03-01")),
-            (-1, Some("1969-12-31")),
-            (0, Some("1970-01-01")),
-            (11_016, Some("2000-02-29")),
-            (20_779, Some("2026-11-22")),
-            (2_932_896, Some("9999-12-31")),
+    fn times_have_years_of_four_digits() {
+        for (seconds, expected) in [
+            (-62_167_219_200, Some("0000-01-01T00:00:00Z")),
+            (-62_167_219_201, None),
+            (-1, Some("1969-12-31T23:59:59Z")),
+            (253_402_300_799, Some("9999-12-31T23:59:59Z")),
+            (253_402_300_800, None),
             (i64::MAX, None),
             (i64::MIN, None),
         ] {
-            assert_eq!(date(day).as_deref(), expected, "{day}");
+            let mut message = vec![8];
+            let mut rest = seconds as u64;
+            while rest > 0x7f {
+                message.push(rest as u8 | 0x80);
+                rest >>= 7;
+            }
+            message.push(rest as u8);
+            let time = time(&message, false);
+            assert_eq!(time, expected.map(Value::from), "{seconds}");
         }
     }
 }

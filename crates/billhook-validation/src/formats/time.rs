@@ -1,10 +1,14 @@
 //! Dates, times and durations (VV-71).
 
+use billhook_apimachinery::calendar::Date;
+
 /// `YYYY-MM-DD`, a day of the calendar.
 pub(super) fn is_date(text: &str) -> bool {
     let &[y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return false };
     match (number([y1, y2, y3, y4]), number([m1, m2]), number([d1, d2])) {
-        (Some(year), Some(month), Some(day)) => (1..=days_of(month, year)).contains(&day),
+        (Some(year), Some(month), Some(day)) => {
+            Date { year: year.into(), month: month.into(), day: day.into() }.exists()
+        }
         _ => false,
     }
 }
@@ -14,16 +18,6 @@ fn number<const N: usize>(digits: [u8; N]) -> Option<u32> {
     digits.iter().try_fold(0, |number, digit| {
         digit.is_ascii_digit().then(|| number * 10 + u32::from(digit - b'0'))
     })
-}
-
-fn days_of(month: u32, year: u32) -> u32 {
-    let is_leap = year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
-    match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + u32::from(is_leap),
-        _ => 0,
-    }
 }
 
 /// A date, `t` in either case, a time with a zone; after another `t` there may be anything.

@@ -13,11 +13,11 @@ fn part<'a>(arguments: &[Value<'a>], of: fn(Civil, Timestamp) -> i64) -> Outcome
 }
 
 pub(super) fn full_year<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.year)
+    part(arguments, |civil, _| civil.date.year)
 }
 
 pub(super) fn month<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.month - 1)
+    part(arguments, |civil, _| civil.date.month - 1)
 }
 
 pub(super) fn day_of_year<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
@@ -25,11 +25,11 @@ pub(super) fn day_of_year<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
 }
 
 pub(super) fn day_of_month<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.day - 1)
+    part(arguments, |civil, _| civil.date.day - 1)
 }
 
 pub(super) fn date<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {
-    part(arguments, |civil, _| civil.day)
+    part(arguments, |civil, _| civil.date.day)
 }
 
 pub(super) fn day_of_week<'a>(arguments: &[Value<'a>]) -> Outcome<'a> {

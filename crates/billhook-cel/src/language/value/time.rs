@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
+use billhook_apimachinery::calendar::Date;
+
 /// The first second of the year 1.
 pub(crate) const FIRST_SECOND: i64 = -62_135_596_800;
 /// The last second of the year 9999.
@@ -45,11 +47,7 @@ impl Ord for Timestamp {
 /// A time in parts, with the zone that it is looked at from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Civil {
-    pub(crate) year: i64,
-    /// From one.
-    pub(crate) month: i64,
-    /// From one.
-    pub(crate) day: i64,
+    pub(crate) date: Date,
     pub(crate) hour: i64,
     pub(crate) minute: i64,
     pub(crate) second: i64,
@@ -64,47 +62,15 @@ impl Civil {
     pub(crate) fn of(seconds: i64) -> Civil {
         let days = seconds.div_euclid(DAY);
         let rest = seconds.rem_euclid(DAY);
-        // Years begin in March, so that the day that may be missing is the last one, and are
-        // counted in eras of 400.
-        let shifted = days + 719_468;
-        let era = shifted.div_euclid(146_097);
-        let day_of_era = shifted.rem_euclid(146_097);
-        let year_of_era =
-            (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_march_year =
-            day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let shifted_month = (5 * day_of_march_year + 2) / 153;
-        let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-        let year = year_of_era + era * 400 + i64::from(month <= 2);
+        let date = Date::from_days(days);
         Civil {
-            year,
-            month,
-            day: day_of_march_year - (153 * shifted_month + 2) / 5 + 1,
+            date,
             hour: rest / 3600,
             minute: rest / 60 % 60,
             second: rest % 60,
             weekday: (days + 4).rem_euclid(7),
-            day_of_year: days - days_to(year, 1, 1),
+            day_of_year: days - Date { month: 1, day: 1, ..date }.days(),
         }
-    }
-}
-
-/// The number of days from 1970 to a day of the calendar.
-pub(crate) fn days_to(year: i64, month: i64, day: i64) -> i64 {
-    let year = year - i64::from(month <= 2);
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let shifted_month = (month + 9) % 12;
-    let day_of_year = (153 * shifted_month + 2) / 5 + day - 1;
-    era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
-}
-
-pub(crate) fn days_in(month: i64, year: i64) -> i64 {
-    match month {
-        4 | 6 | 9 | 11 => 30,
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        _ => 31,
     }
 }
 
@@ -130,8 +96,8 @@ impl<'t> Reader<'t> {
         let month = self.digits(2)?;
         self.literal('-')?;
         let day = self.digits(2)?;
-        let exists = (1..=12).contains(&month) && (1..=days_in(month, year)).contains(&day);
-        exists.then(|| days_to(year, month, day) * DAY)
+        let date = Date { year, month, day };
+        date.exists().then(|| date.days() * DAY)
     }
 
     /// Two digits of less than an end.
@@ -221,7 +187,7 @@ pub(crate) fn date(text: &str) -> Option<Timestamp> {
 
 /// A time as text, in the offset it was written in.
 pub(crate) fn timestamp_text(time: Timestamp) -> String {
-    let Civil { year, month, day, hour, minute, second, .. } =
+    let Civil { date: Date { year, month, day }, hour, minute, second, .. } =
         Civil::of(time.seconds + i64::from(time.offset));
     let mut text = format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}");
     if time.nanos > 0 {

@@ -1,9 +1,10 @@
 //! Time zones by name: the offset of a compiled zone (RFC 9636) at a moment.
 
+use billhook_apimachinery::calendar::{Date, days_in_month};
 use billhook_apimachinery::print;
 
 use super::error::EvaluationError;
-use super::time::{Civil, Timestamp, days_in, days_to};
+use super::time::{Civil, Timestamp};
 
 const DAY: i64 = 86_400;
 
@@ -143,7 +144,7 @@ impl Rule {
         let offset = match &self.summer {
             None => self.standard,
             Some((summer, begin, end)) => {
-                let year = Civil::of(seconds + self.standard).year;
+                let year = Civil::of(seconds + self.standard).date.year;
                 let begin = begin.in_year(year) - self.standard;
                 let end = end.in_year(year) - summer;
                 let is_summer = if begin < end {
@@ -201,14 +202,16 @@ impl Change {
 
     /// Seconds since 1970 of a local clock.
     fn in_year(&self, year: i64) -> i64 {
-        let first = days_to(year, 1, 1);
+        let first = Date { year, month: 1, day: 1 }.days();
         let day = match self.day {
-            Day::Julian(day) => first + day - 1 + i64::from(day > 59 && days_in(2, year) == 29),
+            Day::Julian(day) => {
+                first + day - 1 + i64::from(day > 59 && days_in_month(year, 2) == 29)
+            }
             Day::OfYear(day) => first + day,
             Day::Weekday(month, week, weekday) => {
-                let first = days_to(year, month, 1);
+                let first = Date { year, month, day: 1 }.days();
                 let ahead = (weekday - (first + 4)).rem_euclid(7);
-                let last = days_in(month, year) - 1;
+                let last = days_in_month(year, month) - 1;
                 let day = ahead + (week - 1) * 7;
                 first + if day > last { day - 7 } else { day }
             }
