@@ -97,6 +97,13 @@ impl fmt::Display for GroupVersionKind {
     }
 }
 
+/// Splits an `apiVersion` into its group, which is empty in the core group, and its version.
+///
+/// A text with more than one slash is no API version; it is split at the first one.
+pub fn split_api_version(api_version: &str) -> (&str, &str) {
+    api_version.split_once('/').unwrap_or(("", api_version))
+}
+
 fn api_version(group: &str, version: &str) -> String {
     if group.is_empty() { version.to_owned() } else { format!("{group}/{version}") }
 }

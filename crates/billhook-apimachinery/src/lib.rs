@@ -58,7 +58,7 @@ pub use dialect::Dialect;
 pub use field_error::{ErrorType, FieldError, aggregate};
 pub use field_errors::FieldErrors;
 pub use field_path::{FieldPath, Location, Segment, Segments};
-pub use group_version_kind::{GroupVersionKind, GroupVersionResource};
+pub use group_version_kind::{GroupVersionKind, GroupVersionResource, split_api_version};
 pub use hash::hash_name;
 pub use kubernetes_version::{KubernetesVersion, KubernetesVersionError};
 pub use spans::{Placed, Span, SpanId, Spans, SpansBuilder, ValueSpan};

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use billhook::{CustomResourceDefinition, Scope};
-use billhook_apimachinery::Status;
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{Status, split_api_version};
 use serde_json::Value;
 
 use crate::catalog::{NAMESPACES, Resource};
@@ -103,7 +103,7 @@ impl Loaded {
     /// The path that the object is created at.
     pub(crate) fn path(&self, server: &Shared) -> Result<String, LoadError> {
         let (api_version, kind) = (text(&self.value, "apiVersion"), text(&self.value, "kind"));
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let catalog = server.catalog();
         let mut resources = catalog.resources();
         let found = resources.find(|resource| {

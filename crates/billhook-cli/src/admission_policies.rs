@@ -1,5 +1,6 @@
 //! Admission policies from files, with the parameters and namespaces that they see.
 
+use billhook_apimachinery::split_api_version;
 use std::path::PathBuf;
 
 use billhook::webhook::{ApiResource, Namespaces as _};
@@ -119,7 +120,7 @@ fn insert_parameter(
         let metadata = value.get_mut("metadata").and_then(Value::as_object_mut);
         metadata.map(|metadata| metadata.insert("namespace".to_owned(), json!(namespace)));
     }
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     if let Some(crds) = crds.filter(|crds| crds.has(group, kind)) {
         let crd = crds.find(group, kind, &place)?;
         if let Some(version) = crd.definition.version(version) {

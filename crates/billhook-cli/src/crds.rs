@@ -6,11 +6,13 @@ use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition};
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::{DeprecatedField, DeprecatedFields, SchemaSource};
 use serde_json::Value;
 
 use crate::crd_files::Files;
+use crate::identity::{Identity, type_meta};
 use crate::input::{Document, documents_of, readable_documents, sources};
 use crate::policy::Config;
 use crate::problem::{Place, Problem, nothing};
@@ -190,6 +192,20 @@ impl Crds {
                 Err(Problem::unusable(place.clone(), message))
             }
         }
+    }
+
+    /// The definition and the version that an object is of, as it says itself.
+    pub(crate) fn version_of(
+        &self,
+        value: &Value,
+        identity: &Identity,
+        place: &Place,
+    ) -> Result<(Crd<'_>, CrdVersion), Box<Problem>> {
+        let (api_version, kind) = type_meta(value, identity, place)?;
+        let (group, version) = split_api_version(api_version);
+        let crd = self.find(group, kind, place)?;
+        let version = version_named(&crd, version, place)?;
+        Ok((crd, version))
     }
 
     fn unknown(&self, group: &str, kind: &str, place: &Place) -> Box<Problem> {

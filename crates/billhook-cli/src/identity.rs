@@ -1,5 +1,6 @@
 //! The identity of an object: group, version, kind, namespace and name, as it says itself.
 
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::json_type;
 use serde_json::Value;
 
@@ -49,6 +50,6 @@ impl Identity {
     /// Returns the group that the object says it is of.
     pub(crate) fn group(&self) -> &str {
         let api_version = self.api_version.as_deref().unwrap_or_default();
-        api_version.split_once('/').map_or("", |(group, _)| group)
+        split_api_version(api_version).0
     }
 }

@@ -8,8 +8,8 @@ use billhook::{DecodeError, DecodeOptions, FieldValidation};
 use billhook_apimachinery::value::DeepValue;
 use clap::Args;
 
-use crate::crds::{Crds, version_named};
-use crate::identity::{Identity, type_meta};
+use crate::crds::Crds;
+use crate::identity::Identity;
 use crate::input::{Document, objects};
 use crate::options::{Format, read_stdin_once};
 use crate::problem::{Problem, Status};
@@ -88,10 +88,7 @@ pub(crate) fn run(command: &Normal, form: Form) -> io::Result<Status> {
 fn formed(document: Document, crds: &Crds, form: Form) -> Result<DeepValue, Box<Problem>> {
     let Document { place, mut value, .. } = document;
     let identity = Identity::of(&value);
-    let (api_version, kind) = type_meta(&value, &identity, &place)?;
-    let (group, name) = api_version.split_once('/').unwrap_or(("", api_version));
-    let crd = crds.find(group, kind, &place)?;
-    let version = version_named(&crd, name, &place)?;
+    let (_, version) = crds.version_of(&value, &identity, &place)?;
     let refused = |error: DecodeError| Problem::refused(place.clone(), error.status_message());
     version.remove_server_state(&mut value);
     if form == Form::Neat {

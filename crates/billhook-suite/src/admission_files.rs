@@ -1,5 +1,6 @@
 //! The files with webhook configurations and admission policies that a suite names.
 
+use billhook_apimachinery::split_api_version;
 use std::path::Path;
 
 use billhook::webhook::WebhookConfiguration;
@@ -93,6 +94,6 @@ pub(crate) fn is_of(object: &Value, definition: &Value) -> bool {
         value.pointer(path).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     let api_version = text(object, "/apiVersion");
-    api_version.split_once('/').map_or("", |(group, _)| group) == text(definition, "/spec/group")
+    split_api_version(&api_version).0 == text(definition, "/spec/group")
         && text(object, "/kind") == text(definition, "/spec/names/kind")
 }

@@ -1,5 +1,6 @@
 //! Cases of our own format: definitions and webhooks as in a cluster, and requests to it.
 
+use billhook_apimachinery::split_api_version;
 use std::collections::BTreeMap;
 
 use billhook::webhook::{NamespaceError, NamespaceLabels, WebhookConfiguration};
@@ -183,7 +184,7 @@ impl Cluster {
     fn resource(&self, object: &Value) -> Result<(CrdVersion, &Admission), String> {
         let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
         let (api_version, kind) = (text("apiVersion"), text("kind"));
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let is_its = |(definition, _): &&(CustomResourceDefinition, _)| {
             definition.group() == group && definition.kind() == kind
         };

@@ -8,7 +8,9 @@ use billhook::{
     DecodeErrorKind, DecodeOptions, FieldValidation, read_manifests,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{
+    ErrorType, FieldError, FieldPath, KubernetesVersion, split_api_version,
+};
 use billhook_decode::{read_json, read_json_with_spans};
 use billhook_defaulting::{apply_defaults, remove_nulls};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps, StructuralSchema};
@@ -236,7 +238,7 @@ fn prune_defaults(input: Given<'_>) -> Run {
 pub(super) fn definition(input: Given<'_>, object: &Value) -> Result<CrdVersion, String> {
     let text = |name: &str| object.get(name).and_then(Value::as_str);
     let api_version = text("apiVersion").unwrap_or_default();
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     let kind = text("kind").filter(|kind| !kind.is_empty()).unwrap_or("Foo");
     let mut schema = Map::new();
     if let Some(written) = input.get("schema").filter(|schema| !schema.is_null()) {
@@ -334,7 +336,7 @@ fn refused(error: &DecodeError) -> Outcome {
 fn type_meta(object: &Value, accepted: Option<bool>) -> Vec<(&'static str, Value)> {
     let text = |name: &str| object.get(name).and_then(Value::as_str).unwrap_or_default();
     let api_version = text("apiVersion");
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     let gvk = json!({"group": group, "version": version, "kind": text("kind")});
     let accepted = accepted.map(|accepted| ("gv_accepted", Value::from(accepted)));
     [("gvk", gvk)].into_iter().chain(accepted).collect()

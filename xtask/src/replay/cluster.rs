@@ -1,6 +1,7 @@
 //! The cluster of a scenario: definitions, namespaces and stored objects, and the write path that
 //! requests take.
 
+use billhook_apimachinery::split_api_version;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -123,7 +124,7 @@ impl Cluster {
     /// Creates an object before webhooks act, with its status.
     pub(super) async fn create(&self, object: &Value) -> Result<(), String> {
         let api_version = text(object, "/apiVersion");
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let kind = text(object, "/kind");
         if group.is_empty() {
             self.built_ins().push(object.clone().into());

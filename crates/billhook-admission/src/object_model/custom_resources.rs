@@ -7,7 +7,7 @@ use billhook::CustomResourceDefinition;
 use billhook::apply::MergeSchema;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta};
+use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
 use serde_json::Value;
 
 use super::conversion::{Conversion, with_api_version};
@@ -61,7 +61,7 @@ impl CustomResources {
         let items = list.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for (index, item) in items.iter().enumerate() {
             let found = item.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-            let (group, version) = found.split_once('/').unwrap_or(("", found));
+            let (group, version) = split_api_version(found);
             if !self.is_listed(group, version) {
                 return Err(format!(
                     "request to convert CR list failed, list index {index} has invalid \

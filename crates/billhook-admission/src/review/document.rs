@@ -1,6 +1,7 @@
 //! The kinds of documents that webhooks answer with.
 
 use billhook::webhook::ReviewVersion;
+use billhook_apimachinery::split_api_version;
 
 /// The kind of document that an answer is.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ impl Document {
         if api_version == expected && kind == self.kind {
             return Ok(());
         }
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         Err(format!(
             "expected webhook response of {expected}, Kind={}, got {group}/{version}, Kind={kind}",
             self.kind

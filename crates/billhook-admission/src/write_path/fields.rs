@@ -9,7 +9,7 @@ use billhook::{
 };
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
-use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status};
+use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status, split_api_version};
 use serde_json::{Map, Value};
 
 use super::body::Incoming;
@@ -158,7 +158,7 @@ impl Incoming<'_> {
         let known = RefCell::new(known.iter());
         let missing = RefCell::new(None);
         let convert = |object: &Value, api_version: &str| {
-            let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+            let (group, version) = split_api_version(api_version);
             let kind = self.version.definition().kind();
             let to = GroupVersionKind::new(group, version, kind);
             if let Some(converted) = self.model.convert_now(object, &to) {

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::print::{compact_json, is_printable, quote};
 use crate::value::deep_clone;
-use crate::{FieldError, FieldPath, Location};
+use crate::{FieldError, FieldPath, Location, split_api_version};
 use serde_json::{Map, Value};
 
 use super::object_meta::OwnerReference;
@@ -299,7 +299,7 @@ fn owner_references(
     let mut repeats = (MAX_REPEATED / references.len().max(1)).max(1);
     for reference in references {
         let api_version = text(reference, "apiVersion");
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         if version.is_empty() || version.contains('/') {
             let path = at.name("apiVersion").to_path();
             errors.push(FieldError::invalid(path, api_version, "version must not be empty"));

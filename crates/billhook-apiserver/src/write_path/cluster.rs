@@ -1,6 +1,7 @@
 //! The server's objects, as admission policies see them: parameters and namespaces (PO-30, PO-31,
 //! PO-46).
 
+use billhook_apimachinery::split_api_version;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -23,7 +24,7 @@ impl StoredObjects {
     /// Does something with the resource and the version of a kind, if it is served.
     fn of_kind<T>(&self, kind: &ParamKind, then: impl FnOnce(&Resource, &str) -> T) -> Option<T> {
         let api_version = kind.api_version.as_str();
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let catalog = self.0.catalog();
         let resource = catalog.of_kind(group, &kind.kind)?;
         resource.definition.version(version).filter(|version| version.is_served())?;

@@ -1,6 +1,7 @@
 //! The permissions that users need who write admission policies: they have to be able to read the
 //! parameters themselves (PO-18).
 
+use billhook_apimachinery::split_api_version;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -105,7 +106,7 @@ impl PolicyPermissions {
     /// Returns the resource of a kind, and all resources as far as it is not known.
     fn target(&self, kind: Option<&ParamKind>) -> ResourceTarget {
         let Some(kind) = kind else { return ResourceTarget::new("*", "*") };
-        let group = kind.api_version.split_once('/').map_or("", |(group, _)| group);
+        let group = split_api_version(&kind.api_version).0;
         let catalog = self.0.catalog();
         let plural =
             catalog.of_kind(group, &kind.kind).map(|it| it.definition.names().plural.clone());

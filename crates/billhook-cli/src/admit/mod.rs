@@ -9,6 +9,7 @@ mod printer;
 mod progress;
 mod text;
 
+use billhook_apimachinery::split_api_version;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -152,7 +153,7 @@ impl<'r> Run<'r> {
             _ if scales => return Err(no_old_object(identity, place)),
             _ => (api_version, kind),
         };
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, own) = split_api_version(api_version);
         let crd = self.crds.find(group, kind, &place).map_err(|problem| match is_scale {
             true => problem.help("a Scale goes to `--subresource scale`"),
             false => problem,

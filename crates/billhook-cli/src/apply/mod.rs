@@ -13,8 +13,8 @@ use billhook_admission::{
 use billhook_apimachinery::print::quote;
 
 use crate::apply::args::Apply;
-use crate::crds::{Crds, Used, version_named};
-use crate::identity::{Identity, type_meta};
+use crate::crds::{Crds, Used};
+use crate::identity::Identity;
 use crate::input::{Document, objects, readable_documents};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects, visible};
@@ -70,10 +70,7 @@ impl Run<'_> {
     fn apply(&mut self, document: &Document) -> Result<Applied, Box<Problem>> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
-        let (api_version, kind) = type_meta(&document.value, &identity, &place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
-        let crd = self.crds.find(group, kind, &place)?;
-        let version = version_named(&crd, own, &place)?;
+        let (crd, version) = self.crds.version_of(&document.value, &identity, &place)?;
         let notes = self.used.notes(&crd, &version, true);
         notes.iter().for_each(|note| report::warning(note));
         let live = self.live.find(&identity);

@@ -15,7 +15,7 @@ use billhook_webhook_client::HttpsCaller;
 
 use crate::convert::args::Convert;
 use crate::crds::{Crds, Used, version_named};
-use crate::identity::{Identity, type_meta};
+use crate::identity::Identity;
 use crate::input::{Document, objects, read_file};
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
@@ -66,10 +66,7 @@ impl Run<'_> {
     ) -> Result<DeepValue, Box<Problem>> {
         let place = document.place.clone();
         let identity = Identity::of(&document.value);
-        let (api_version, kind) = type_meta(&document.value, &identity, &place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
-        let crd = self.crds.find(group, kind, &place)?;
-        version_named(&crd, own, &place)?;
+        let (crd, _) = self.crds.version_of(&document.value, &identity, &place)?;
         let version = version_named(&crd, &self.command.to, &place)?;
         let notes = self.used.notes(&crd, &version, false);
         notes.iter().for_each(|note| report::warning(note));

@@ -1,6 +1,7 @@
 //! `decode --ndjson`: objects one a line, from files of any size to standard output. The first
 //! object of a file decides which definition and version all of them are decoded with.
 
+use billhook_apimachinery::split_api_version;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Read as _, Write};
 use std::num::NonZeroUsize;
@@ -135,7 +136,7 @@ impl Work<'_> {
         let identity = Identity::of(&value);
         let document = Document { place: place.clone(), value, duplicates: Vec::new(), body: None };
         let (api_version, kind) = type_meta(&document.value, &identity, place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, own) = split_api_version(api_version);
         let crd = self.run.crds.find(group, kind, place)?;
         let version = self.run.version(&crd, own, place)?;
         let notes = self.used.notes(&crd, &version, self.run.is_request());

@@ -6,6 +6,7 @@ use billhook::{
 };
 use billhook_admission::deprecation_warning;
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::split_api_version;
 use serde_json::Value;
 
 use super::outcome::{Done, Outcome, UsedVersions};
@@ -50,7 +51,7 @@ impl<'r> Run<'r> {
     ) -> Result<Done, Box<Problem>> {
         let place = &document.place;
         let (api_version, kind) = type_meta(&document.value, identity, place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, own) = split_api_version(api_version);
         let crd = self.crds.find(group, kind, place)?;
         let version = self.version(&crd, own, place)?;
         *used = Some(UsedVersions::new(crd, own, version.clone(), &document.value));

@@ -4,13 +4,14 @@ pub(crate) mod args;
 mod ignore;
 mod report;
 
+use billhook_apimachinery::split_api_version;
 use std::io;
 use std::path::PathBuf;
 
 use billhook::CrdVersion;
 use serde_json::Value;
 
-use crate::crds::{Crds, version_named};
+use crate::crds::Crds;
 use crate::diff::args::Diff;
 use crate::diff::ignore::Ignored;
 use crate::diff::report::Compared;
@@ -111,11 +112,10 @@ impl Run<'_> {
         place: &Place,
     ) -> Result<Option<CrdVersion>, Box<Problem>> {
         let (api_version, kind) = type_meta(value, identity, place)?;
-        let (group, name) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, _) = split_api_version(api_version);
         if self.command.kubectl && !self.crds.has(group, kind) {
             return Ok(None);
         }
-        let crd = self.crds.find(group, kind, place)?;
-        version_named(&crd, name, place).map(Some)
+        self.crds.version_of(value, identity, place).map(|(_, version)| Some(version))
     }
 }

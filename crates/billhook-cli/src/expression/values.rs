@@ -8,8 +8,8 @@ use billhook_cel::schema::SchemaType;
 use serde_json::Value;
 
 use super::args::ExplainExpression;
-use crate::crds::{Crds, version_named};
-use crate::identity::{Identity, type_meta};
+use crate::crds::Crds;
+use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
 use crate::policy::Config;
 use crate::problem::{Place, Problem};
@@ -98,10 +98,7 @@ fn one(path: &Path, problems: &mut Vec<Problem>) -> Option<Document> {
 fn rule_type(document: &Document, path: &str, crds: &Crds) -> Result<SchemaType, Box<Problem>> {
     let place = &document.place;
     let identity = Identity::of(&document.value);
-    let (api_version, kind) = type_meta(&document.value, &identity, place)?;
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
-    let crd = crds.find(group, kind, place)?;
-    let version = version_named(&crd, version, place)?;
+    let (_, version) = crds.version_of(&document.value, &identity, place)?;
     let unusable = |text: String| Problem::unusable(Place::file("--path"), text);
     let mut found = version.expression_type().unwrap_or(SchemaType::ANY);
     for step in steps(path).map_err(unusable)? {

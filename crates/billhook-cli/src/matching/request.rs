@@ -1,5 +1,6 @@
 //! Requests: from captured reviews, or made from objects.
 
+use billhook_apimachinery::split_api_version;
 use std::path::PathBuf;
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
@@ -106,7 +107,7 @@ impl Requests<'_> {
         if let Some(built_in) = ApiResource::built_in(api_version, kind) {
             return Ok(built_in);
         }
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let Some(crds) = self.crds else {
             let message = format!("kind `{kind}` of `{api_version}` is not built in");
             let problem = Problem::unusable(place.clone(), message);

@@ -13,9 +13,9 @@ use billhook_findings::DeprecatedField;
 use serde_json::{Map, Value};
 
 use crate::args::Validate;
-use crate::crds::{Crd, Crds, version_named};
+use crate::crds::{Crd, Crds};
 use crate::decode::from_request;
-use crate::identity::{Identity, type_meta};
+use crate::identity::Identity;
 use crate::input::{Document, readable_documents};
 use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status, no_objects};
@@ -99,10 +99,7 @@ impl<'r> Run<'r> {
         known: &mut Known<'r>,
     ) -> Result<Checked, Box<Problem>> {
         let place = document.place.clone();
-        let (api_version, kind) = type_meta(&document.value, identity, &place)?;
-        let (group, own) = api_version.split_once('/').unwrap_or(("", api_version));
-        let crd = self.crds.find(group, kind, &place)?;
-        let version = version_named(&crd, own, &place)?;
+        let (crd, version) = self.crds.version_of(&document.value, identity, &place)?;
         known.deprecated = crd.deprecated(&version, &document.value);
         known.used = Some((crd, version.clone()));
         let old = match self.command.old.is_empty() {

@@ -5,7 +5,7 @@ mod mutating;
 mod read;
 mod validating;
 
-use billhook_apimachinery::{GroupVersionKind, record};
+use billhook_apimachinery::{GroupVersionKind, record, split_api_version};
 
 use billhook::webhook::{MatchCondition, MatchResources};
 pub use binding::{
@@ -51,7 +51,7 @@ impl ParamKind {
     }
 
     pub(crate) fn to_kind(&self) -> GroupVersionKind {
-        let (group, version) = self.api_version.split_once('/').unwrap_or(("", &self.api_version));
+        let (group, version) = split_api_version(&self.api_version);
         GroupVersionKind::new(group, version, self.kind.as_str())
     }
 }

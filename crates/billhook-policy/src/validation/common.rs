@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use billhook::webhook::{MatchCondition, MatchResources, not_supported, validate_conditions};
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, split_api_version};
 use billhook_cel::{Libraries, is_identifier};
 
 use crate::document::{ParamKind, Variable};
@@ -77,7 +77,7 @@ fn validate_param_kind(param_kind: &ParamKind, errors: &mut Vec<FieldError>) {
     let path = spec("paramKind").name("apiVersion");
     let mut invalid =
         |value: &str, text: &str| errors.push(FieldError::invalid(path.clone(), value, text));
-    let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+    let (group, version) = split_api_version(api_version);
     if api_version.is_empty() {
         errors.push(FieldError::required(path, ""));
     } else if version.contains('/') {

@@ -11,7 +11,7 @@ use billhook_apimachinery::metadata::{
     validate_update,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
-use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status};
+use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status, split_api_version};
 use billhook_cel::rules::BUDGET;
 pub use billhook_cel::rules::RuleVerdict;
 use billhook_validation::validate_embedded;
@@ -77,7 +77,7 @@ impl Subject {
             value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
         };
         let api_version = text(object, "apiVersion");
-        let group = api_version.split_once('/').map_or("", |(group, _)| group).to_owned();
+        let group = split_api_version(&api_version).0.to_owned();
         Subject { group, kind: text(object, "kind"), name: text(metadata, "name") }
     }
 }

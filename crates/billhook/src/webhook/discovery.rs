@@ -7,7 +7,7 @@ use super::attributes::AdmissionAttributes;
 use super::built_in::{BUILT_IN, BuiltIn};
 use super::equivalence::EquivalentResources;
 use crate::crd::{CrdVersion, CustomResourceDefinition, Scope};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, split_api_version};
 
 /// A resource with its kind and scope: what turns an object into a request.
 ///
@@ -39,7 +39,7 @@ impl ApiResource {
 
     /// The built-in resource whose objects have this `apiVersion` and `kind`.
     pub fn built_in(api_version: &str, kind: &str) -> Option<Self> {
-        let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
+        let (group, version) = split_api_version(api_version);
         let is_wanted =
             |known: &&BuiltIn| (known.group, known.version, known.kind) == (group, version, kind);
         BUILT_IN.iter().find(is_wanted).map(BuiltIn::api_resource)
