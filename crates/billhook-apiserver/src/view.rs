@@ -141,8 +141,7 @@ impl View {
                 joined(items.map(native_item)),
             )),
             View::Object => {
-                let items = items.map(compact_json);
-                let items: Vec<String> = items.collect();
+                let items: Vec<String> = items.map(compact_json).collect();
                 Ok(list_json(list.api_version, list.kind, list.metadata, &items))
             }
             View::Table(table) => Ok(table.print(list.metadata, items, true, false)),

@@ -3,8 +3,8 @@
 use std::future::ready;
 use std::sync::Arc;
 
-use billhook::CustomResourceDefinition;
 use billhook::apply::MergeSchema;
+use billhook::{CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
@@ -171,6 +171,12 @@ impl CustomResources {
         Err(format!("request to convert CR {direction} an invalid group/version: {unknown}").into())
     }
 
+    /// The version of a kind, if it is one of the definition.
+    pub(crate) fn own_version(&self, kind: &GroupVersionKind) -> Option<CrdVersion> {
+        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
+        self.definition.version(&kind.version).filter(|_| is_own)
+    }
+
     /// Converts an object, or says who has to.
     fn begin(&self, object: &Value, to: &GroupVersionKind) -> Result<Begun<'_>, ObjectModelError> {
         self.check_versions(object, to)?;
@@ -207,8 +213,7 @@ impl ObjectModel for CustomResources {
         object: &mut Value,
         kind: &GroupVersionKind,
     ) -> Result<(), ObjectModelError> {
-        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
-        match self.definition.version(&kind.version).filter(|_| is_own) {
+        match self.own_version(kind) {
             Some(version) => {
                 version.apply_defaults(object, &mut ()).map_err(|error| error.to_string().into())
             }
@@ -217,8 +222,6 @@ impl ObjectModel for CustomResources {
     }
 
     fn merge_schema(&self, kind: &GroupVersionKind) -> Option<MergeSchema> {
-        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
-        let version = self.definition.version(&kind.version).filter(|_| is_own)?;
-        Some(version.merge_schema().clone())
+        self.own_version(kind).map(|version| version.merge_schema().clone())
     }
 }

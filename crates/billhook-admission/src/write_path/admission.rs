@@ -156,11 +156,9 @@ impl Admission {
     /// The write path of a resource that has rules beside those of its definition.
     #[must_use]
     pub fn strategy(mut self, strategy: Arc<dyn Strategy>) -> Self {
-        self.chain = self.chain.model(OwnObjects {
-            definition: self.definition.clone(),
-            model: self.model.clone(),
-            strategy: Arc::clone(&strategy),
-        });
+        self.chain = self
+            .chain
+            .model(OwnObjects { model: self.model.clone(), strategy: Arc::clone(&strategy) });
         self.strategy = Some(strategy);
         self
     }

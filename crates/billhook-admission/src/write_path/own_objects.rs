@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
+use billhook::DecodeOptions;
 use billhook::apply::MergeSchema;
-use billhook::{CustomResourceDefinition, DecodeOptions};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
@@ -15,17 +15,13 @@ use crate::object_model::{CustomResources, ObjectModel, ObjectModelError};
 
 /// Objects that a strategy reads.
 pub(super) struct OwnObjects {
-    pub(super) definition: CustomResourceDefinition,
     pub(super) model: CustomResources,
     pub(super) strategy: Arc<dyn Strategy>,
 }
 
 impl OwnObjects {
     fn read(&self, object: &mut Value, kind: &GroupVersionKind) -> Result<(), ObjectModelError> {
-        let is_own = kind.group == self.definition.group() && kind.kind == self.definition.kind();
-        let Some(version) = self.definition.version(&kind.version).filter(|_| is_own) else {
-            return Ok(());
-        };
+        let Some(version) = self.model.own_version(kind) else { return Ok(()) };
         version
             .convert_value(object, &DecodeOptions::default())
             .map_err(|error| ObjectModelError::from(error.to_string()))?;

@@ -123,19 +123,11 @@ impl Page {
         context: &Context<'_>,
     ) -> Result<(Vec<DeepValue>, ListMetadata), Status> {
         let prefix = context.prefix();
-        let mut after =
-            if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() };
+        let mut after = self.after_key(&prefix);
         let mut at = self.at;
         let mut items = Vec::new();
         loop {
-            let mut range = Range::of_prefix(&prefix).after(&after);
-            if !self.selectors.is_everything() {
-                // Nobody is told how many there are.
-                range = range.without_count();
-            }
-            if let Some(limit) = self.limit {
-                range = range.limit(limit - items.len());
-            }
+            let range = self.range(&prefix, &after, items.len());
             let listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
             for object in &listing.objects {
@@ -158,19 +150,32 @@ impl Page {
     /// Lists the texts of the page's objects where nothing is selected.
     async fn texts(&self, context: &Context<'_>) -> Result<(Vec<String>, ListMetadata), Status> {
         let prefix = context.prefix();
-        let after =
-            if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() };
-        let mut range = Range::of_prefix(&prefix).after(&after);
-        if let Some(limit) = self.limit {
-            range = range.limit(limit);
-        }
-        let listing = self.storage_list(context, range, self.at)?;
+        let after = self.after_key(&prefix);
+        let listing = self.storage_list(context, self.range(&prefix, &after, 0), self.at)?;
         let mut texts = Vec::with_capacity(listing.objects.len());
         for object in &listing.objects {
             texts.push(context.read_text(object).await?);
         }
         let metadata = self.metadata(&listing, listing.objects.last(), &prefix);
         Ok((texts, metadata))
+    }
+
+    /// The key after which the page begins.
+    fn after_key(&self, prefix: &str) -> String {
+        if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() }
+    }
+
+    /// What the page holds after a key, when some objects have been listed.
+    fn range<'r>(&self, prefix: &'r str, after: &'r str, listed: usize) -> Range<'r> {
+        let mut range = Range::of_prefix(prefix).after(after);
+        if !self.selectors.is_everything() {
+            // Nobody is told how many there are.
+            range = range.without_count();
+        }
+        match self.limit {
+            Some(limit) => range.limit(limit - listed),
+            None => range,
+        }
     }
 
     fn storage_list(
