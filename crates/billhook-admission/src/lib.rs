@@ -96,6 +96,7 @@ mod options;
 mod patch;
 mod review;
 mod stage;
+mod time;
 mod trace;
 mod write_path;
 
@@ -122,6 +123,7 @@ pub use review::{
     ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 pub use stage::Stage;
+pub use time::now;
 pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, DeleteOptions, Findings, ObjectRequest, Preconditions,

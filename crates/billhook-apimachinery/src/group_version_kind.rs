@@ -99,7 +99,7 @@ impl fmt::Display for GroupVersionKind {
 
 /// Splits an `apiVersion` into its group, which is empty in the core group, and its version.
 ///
-/// A text with more than one slash is no API version; it is split at the first one.
+/// A text with several slashes, which no API version has, is split at the first one.
 pub fn split_api_version(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))
 }

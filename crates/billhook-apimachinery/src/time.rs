@@ -1,7 +1,6 @@
 //! RFC 3339 times as the server parses and writes them (OM-04, OM-05).
 
 use std::fmt::Write as _;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar::Date;
 
@@ -19,12 +18,6 @@ pub struct Time {
 }
 
 impl Time {
-    /// Returns the time of the system's clock.
-    pub fn now() -> Time {
-        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        Time::from_unix(i64::try_from(since.as_secs()).unwrap_or_default())
-    }
-
     /// Returns the time that is some seconds after 1970-01-01T00:00:00Z.
     pub fn from_unix(seconds: i64) -> Time {
         Time { seconds: seconds.saturating_add(EPOCH), has_fraction: false }

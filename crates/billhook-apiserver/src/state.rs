@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use billhook::Time;
-use billhook_admission::{Chain, ServerFields};
+use billhook_admission::{Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
@@ -64,7 +64,7 @@ impl Clock {
     pub(crate) fn now(&self) -> Time {
         match &self.0 {
             Some(clock) => clock(),
-            None => Time::now(),
+            None => now(),
         }
     }
 }

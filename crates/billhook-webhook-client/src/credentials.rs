@@ -9,8 +9,8 @@ use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGEN
 
 use super::tls::read_file;
 use super::users::{Impersonate, Source, User};
+use billhook_admission::now;
 use billhook_apimachinery::base64;
-use billhook_apimachinery::metadata::Time;
 
 /// How long the token of a file counts (CL-31).
 const TOKEN_AGE: Duration = Duration::from_secs(60);
@@ -70,7 +70,7 @@ impl Credentials {
     /// Whether nothing has expired and the files are still those that were read.
     pub(super) fn are_fresh(&self) -> bool {
         // Both are in UTC and in the same form, so that their order is that of the texts.
-        let now = Time::now().to_rfc3339();
+        let now = now().to_rfc3339();
         let is_past = |expires: &String| !expires.ends_with('Z') || *expires <= now;
         !self.expires.as_ref().is_some_and(is_past)
             && self.watched.iter().all(|(path, seen)| changed(path) == *seen)

@@ -2,9 +2,9 @@
 
 use billhook::apply::MergeSchema;
 use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
-use billhook::{Scope, Status, Time};
+use billhook::{Scope, Status};
 use billhook_admission::{
-    BoxFuture, Chain, ObjectModel, ObjectModelError, RequestOptions, UnknownObjects,
+    BoxFuture, Chain, ObjectModel, ObjectModelError, RequestOptions, UnknownObjects, now,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
@@ -128,7 +128,7 @@ pub(super) async fn write(
         Ok(attributes) => {
             let mut object = attributes.object.unwrap_or_default();
             set(&mut object, "metadata", "uid", UID.into());
-            set(&mut object, "metadata", "creationTimestamp", Time::now().to_rfc3339().into());
+            set(&mut object, "metadata", "creationTimestamp", now().to_rfc3339().into());
             if is_namespace {
                 set(&mut object, "spec", "finalizers", json!(["kubernetes"]));
                 set(&mut object, "status", "phase", "Active".into());
@@ -172,7 +172,7 @@ pub(super) fn stored_namespace(namespace: &Value) -> DeepValue {
     merge_patch(&mut stored, &label);
     set(&mut stored, "metadata", "uid", UID.into());
     set(&mut stored, "metadata", "resourceVersion", "7".into());
-    set(&mut stored, "metadata", "creationTimestamp", Time::now().to_rfc3339().into());
+    set(&mut stored, "metadata", "creationTimestamp", now().to_rfc3339().into());
     set(&mut stored, "spec", "finalizers", json!(["kubernetes"]));
     set(&mut stored, "status", "phase", "Active".into());
     stored

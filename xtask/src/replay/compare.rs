@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::print::plain_json;
 use billhook_apimachinery::value::{DeepValue, grow};
 use billhook_decode::read_json;
@@ -132,7 +131,7 @@ fn uids(text: &str) -> String {
 
 /// The times of today: those of other days belong to the scenario.
 fn times(text: &str) -> String {
-    let now = Time::now().to_rfc3339();
+    let now = billhook_admission::now().to_rfc3339();
     let day = now.get(..10).unwrap_or_default();
     replace_shape(text, &format!("{day}Tdd:dd:ddZ"), "TIME")
 }

@@ -21,6 +21,7 @@ use super::write::Accepted;
 use crate::chain::{Chain, Run};
 use crate::futures::block_on;
 use crate::object_model::{Converter, CustomResources};
+use crate::time::now;
 use crate::trace::RequestOutcome;
 
 /// How often a change is tried for an object that others change at the same time; a server tries
@@ -97,7 +98,7 @@ impl Admission {
             strategy: None,
             registry: "/registry".into(),
             server_fields: Arc::new(ServerFields::random),
-            clock: Arc::new(Time::now),
+            clock: Arc::new(now),
         }
     }
 

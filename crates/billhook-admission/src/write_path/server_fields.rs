@@ -1,6 +1,6 @@
 //! The fields that the server sets in a new object (RP-45, AR-30).
 
-use billhook::Time;
+use crate::time::now;
 
 /// The fields that the server sets in a new object.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,6 +35,6 @@ impl ServerFields {
         let letter = |byte: &u8| LETTERS.get(usize::from(*byte) % LETTERS.len()).copied();
         let suffix = random.as_bytes().iter().take(5).filter_map(letter).map(char::from);
         let uid = uuid::Uuid::new_v4().to_string();
-        Self::new(uid, Time::now().to_rfc3339(), suffix.collect::<String>())
+        Self::new(uid, now().to_rfc3339(), suffix.collect::<String>())
     }
 }

@@ -165,7 +165,7 @@ impl Page {
         if self.is_continued { format!("{prefix}{}", self.after) } else { String::new() }
     }
 
-    /// What the page holds after a key, when some objects have been listed.
+    /// The rest of the page after a key, when some objects have been listed.
     fn range<'r>(&self, prefix: &'r str, after: &'r str, listed: usize) -> Range<'r> {
         let mut range = Range::of_prefix(prefix).after(after);
         if !self.selectors.is_everything() {
