@@ -9,8 +9,8 @@ use serde_json::Value;
 /// One step: its name, and the commands that it runs.
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
-/// The steps that need cargo, the quick ones first.
-const STEPS: [Step; 9] = [
+/// The steps that build in one directory, which is why they wait for each other.
+const STEPS: [Step; 7] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -23,14 +23,7 @@ const STEPS: [Step; 9] = [
         )
     }),
     ("tidy", |_| failed(crate::tidy::main())),
-    ("package", |root| {
-        cargo(
-            root,
-            "package --workspace --exclude xtask --no-verify --allow-dirty --locked --quiet",
-        )
-    }),
     ("features", features),
-    ("msrv", msrv),
     ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
     ("numbers", |root| {
         // Both at once: each concerns something else, the order of members and numbers.
@@ -39,25 +32,35 @@ const STEPS: [Step; 9] = [
     }),
 ];
 
-/// The steps that need nothing but this program, which run beside the others.
-const OWN_STEPS: [Step; 2] = [("conformance", conformance), ("replay", replay)];
+/// The steps that build nothing there, which run beside the others.
+const STEPS_BESIDE: [Step; 4] = [
+    ("conformance", conformance),
+    ("replay", replay),
+    ("msrv", msrv),
+    ("package", |root| {
+        cargo(
+            root,
+            "package --workspace --exclude xtask --no-verify --allow-dirty --locked --quiet",
+        )
+    }),
+];
 
 /// The names of all steps.
 pub fn step_names() -> Vec<&'static str> {
-    STEPS.iter().chain(&OWN_STEPS).map(|(name, _)| *name).collect()
+    STEPS.iter().chain(&STEPS_BESIDE).map(|(name, _)| *name).collect()
 }
 
 /// `cargo xtask ci`: runs the named steps, or all; stops at the first that fails.
 pub fn main(root: &Path, names: &[String]) -> ExitCode {
     let result = match names {
         [] => std::thread::scope(|scope| {
-            let own = scope.spawn(own_steps);
+            let beside = scope.spawn(steps_beside);
             let steps = in_order(root, STEPS.iter());
-            let own = own.join().unwrap_or_else(|_| Err("panicked".to_owned()));
-            steps.and(own)
+            let beside = beside.join().unwrap_or_else(|_| Err("panicked".to_owned()));
+            steps.and(beside)
         }),
         names => {
-            let steps = STEPS.iter().chain(&OWN_STEPS);
+            let steps = STEPS.iter().chain(&STEPS_BESIDE);
             in_order(root, steps.filter(|(name, _)| names.iter().any(|wanted| wanted == name)))
         }
     };
@@ -87,10 +90,10 @@ fn in_order<'s>(root: &Path, steps: impl Iterator<Item = &'s Step>) -> Result<()
     result
 }
 
-/// Runs [`OWN_STEPS`] as another process, and prints what it printed when it ends.
-fn own_steps() -> Result<(), String> {
+/// Runs [`STEPS_BESIDE`] as another process, and prints what it printed when it ends.
+fn steps_beside() -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let names = OWN_STEPS.map(|(name, _)| name);
+    let names = STEPS_BESIDE.map(|(name, _)| name);
     let output = Command::new(program).arg("ci").args(names).output();
     let output = output.map_err(|error| error.to_string())?;
     print!("{}", String::from_utf8_lossy(&output.stdout));
@@ -135,7 +138,9 @@ fn msrv(root: &Path) -> Result<(), String> {
         return Ok(());
     }
     let arguments = "check -p billhook-admission -p billhook-findings --locked --quiet";
-    run(root, Command::new("rustup").args(toolchain).args(words(arguments)))
+    let mut command = Command::new("rustup");
+    command.args(toolchain).args(words(arguments)).env("CARGO_TARGET_DIR", "target/msrv");
+    run(root, &mut command)
 }
 
 /// All vectors, if they are there; the tests run the committed part.
