@@ -9,7 +9,6 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
-use crate::catalog::DEFINITIONS;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate};
 use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
@@ -44,8 +43,10 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let accepted = negotiate(accept);
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
-        _ if resource.definition.name() == DEFINITIONS => Columns::of_definitions(),
-        _ => Columns::of_version(&version),
+        _ => {
+            let own = Columns::of_own(resource.definition.name()).filter(|_| resource.is_native);
+            own.unwrap_or_else(|| Columns::of_version(&version))
+        }
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
     let view = View::new(transform, request.query.text("includeObject"), columns, &server.clock);

@@ -3,11 +3,11 @@
 mod age;
 mod cell;
 mod json_path;
+mod own;
 
 use billhook::definition::Column;
 use billhook::{CrdVersion, Time};
 use billhook_apimachinery::print::compact_json;
-use billhook_apimachinery::record::text;
 use serde_json::Value;
 
 use self::cell::cell;
@@ -18,6 +18,7 @@ const NAME: &str = "Name must be unique within a namespace. Is required when cre
     automatically. Name is primarily intended for creation idempotence and configuration \
     definition. Cannot be updated. More info: \
     https://kubernetes.io/docs/concepts/overview/working-with-objects/names#names";
+const CREATED: &str = ".metadata.creationTimestamp";
 const AGE: &str = "CreationTimestamp is a timestamp representing the server time when this object \
     was created. It is not guaranteed to be set in happens-before order across separate \
     operations. Clients may not set this value. It is represented in RFC3339 form and is in UTC.\
@@ -27,7 +28,6 @@ const AGE: &str = "CreationTimestamp is a timestamp representing the server time
 /// The columns of a table.
 #[derive(Clone, Debug)]
 pub(crate) struct Columns {
-    /// Those after that of the name.
     columns: Vec<TableColumn>,
     /// The rows of a table without objects.
     no_rows: &'static str,
@@ -40,9 +40,16 @@ struct TableColumn {
     format: String,
     description: String,
     priority: i32,
-    path: JsonPath,
-    /// Whether a time is shown as it is, not as an age.
-    is_as_written: bool,
+    content: Content,
+}
+
+/// Where the cells of a column come from.
+#[derive(Clone, Debug)]
+enum Content {
+    /// What is at a path, as the type of the column shows it.
+    At(JsonPath),
+    /// What is made of an object at a time.
+    Made(fn(&Value, Time) -> Value),
 }
 
 impl Columns {
@@ -50,30 +57,25 @@ impl Columns {
     pub(crate) fn of_version(version: &CrdVersion) -> Self {
         let declared = version.additional_printer_columns();
         if declared.is_empty() {
-            return Columns::new(age_column());
+            return Columns::named(age_column());
         }
         // A path that cannot be read hides its column and those after it (DT-65).
-        Columns::new(declared.iter().map_while(TableColumn::of))
-    }
-
-    /// The columns of definitions (DT-69).
-    pub(crate) fn of_definitions() -> Self {
-        let created = age_column().map(|age| TableColumn {
-            name: "Created At".to_owned(),
-            is_as_written: true,
-            ..age
-        });
-        Columns { no_rows: "null", ..Columns::new(created) }
+        Columns::named(declared.iter().map_while(TableColumn::of))
     }
 
     /// The columns of a scale (DT-69).
     pub(crate) fn of_scale() -> Self {
         let number = |name: &str, path: &str, description: &str| {
-            TableColumn::new(name, "integer", path, description)
+            TableColumn::at(name, "integer", path, description)
         };
         let desired = number("Desired", ".spec.replicas", "Number of desired replicas");
         let available = number("Available", ".status.replicas", "Number of actual replicas");
-        Columns::new(desired.into_iter().chain(available).chain(age_column()))
+        Columns::named(desired.into_iter().chain(available).chain(age_column()))
+    }
+
+    /// The column of the name, and others after it.
+    fn named(others: impl IntoIterator<Item = TableColumn>) -> Self {
+        Columns::new(std::iter::once(name_column()).chain(others))
     }
 
     fn new(columns: impl IntoIterator<Item = TableColumn>) -> Self {
@@ -87,47 +89,45 @@ impl Columns {
 
     /// Prints the definitions of the columns.
     pub(crate) fn definitions(&self) -> String {
-        let mut out = format!(
-            r#"[{{"name":"Name","type":"string","format":"name","description":{},"priority":0}}"#,
-            quoted(NAME)
-        );
-        for column in &self.columns {
-            out.push_str(&format!(
-                r#",{{"name":{},"type":{},"format":{},"description":{},"priority":{}}}"#,
+        let columns = self.columns.iter().map(|column| {
+            format!(
+                r#"{{"name":{},"type":{},"format":{},"description":{},"priority":{}}}"#,
                 quoted(&column.name),
                 quoted(&column.type_),
                 quoted(&column.format),
                 quoted(&column.description),
                 column.priority,
-            ));
-        }
-        out + "]"
+            )
+        });
+        format!("[{}]", columns.collect::<Vec<_>>().join(","))
     }
 
     /// Prints the cells of an object.
     pub(crate) fn cells(&self, object: &Value, now: Time) -> String {
-        let metadata = object.get("metadata").unwrap_or(&Value::Null);
-        let mut out = format!("[{}", quoted(text(metadata, "name")));
-        for column in &self.columns {
-            out.push(',');
-            let type_ = if column.is_as_written { "string" } else { &column.type_ };
-            out.push_str(&cell(type_, column.path.first(object), now));
-        }
-        out + "]"
+        let cells = self.columns.iter().map(|column| match &column.content {
+            Content::At(path) => cell(&column.type_, path.first(object), now),
+            Content::Made(make) => compact_json(&make(object, now)),
+        });
+        format!("[{}]", cells.collect::<Vec<_>>().join(","))
     }
 }
 
 impl TableColumn {
-    fn new(name: &str, type_: &str, path: &str, description: &str) -> Option<Self> {
-        Some(TableColumn {
+    fn new(name: &str, type_: &str, description: &str, content: Content) -> Self {
+        TableColumn {
             name: name.to_owned(),
             type_: type_.to_owned(),
             format: String::new(),
             description: description.to_owned(),
             priority: 0,
-            path: JsonPath::parse(path)?,
-            is_as_written: false,
-        })
+            content,
+        }
+    }
+
+    /// A column of what is at a path; `None` if it is not a path.
+    fn at(name: &str, type_: &str, path: &str, description: &str) -> Option<Self> {
+        let content = Content::At(JsonPath::parse(path)?);
+        Some(TableColumn::new(name, type_, description, content))
     }
 
     fn of(declared: &Column) -> Option<Self> {
@@ -136,15 +136,26 @@ impl TableColumn {
             "" => format!("Custom resource definition column (in JSONPath format): {json_path}"),
             description => description.to_owned(),
         };
-        let column = TableColumn::new(name, type_, json_path, &description)?;
+        let column = TableColumn::at(name, type_, json_path, &description)?;
         let (format, priority) = (declared.format.clone(), declared.priority);
         Some(TableColumn { format, priority, ..column })
     }
 }
 
+/// The column that the tables of most kinds begin with (DT-63).
+fn name_column() -> TableColumn {
+    let name = Content::Made(|object, _| member(object, "/metadata/name").into());
+    TableColumn { format: "name".to_owned(), ..TableColumn::new("Name", "string", NAME, name) }
+}
+
 /// The column of those who declare none (DT-64).
 fn age_column() -> Option<TableColumn> {
-    TableColumn::new("Age", "date", ".metadata.creationTimestamp", AGE)
+    TableColumn::at("Age", "date", CREATED, AGE)
+}
+
+/// The text at a place in an object; empty if there is none.
+fn member<'o>(object: &'o Value, place: &str) -> &'o str {
+    object.pointer(place).and_then(Value::as_str).unwrap_or_default()
 }
 
 fn quoted(text: &str) -> String {

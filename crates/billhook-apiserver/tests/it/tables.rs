@@ -67,6 +67,141 @@ async fn without_columns_there_is_the_age() {
     assert_eq!(table["rows"][0]["cells"], json!(["a", "60m"]));
 }
 
+/// The tables of the server's own kinds show what users of kubectl know; columns of a priority only
+/// if they are asked for.
+#[tokio::test]
+async fn own_kinds_have_their_columns() {
+    let server = server(&Value::Null).await;
+    for (path, object, columns, cells) in own_kinds() {
+        let created = call(&server, Method::POST, path, &[], &object.to_string()).await;
+        assert_eq!(created.code, 201, "{}", created.text);
+        let name = created.json()["metadata"]["name"].clone();
+        let path = format!("{path}/{}", name.as_str().unwrap());
+        let table = call(&server, Method::GET, &path, &[("accept", TABLE)], "").await.json();
+        let shown = table["columnDefinitions"].as_array().unwrap().iter().map(|column| {
+            let wide = if column["priority"] == 0 { "" } else { "+" };
+            format!("{wide}{}", column["name"].as_str().unwrap())
+        });
+        assert_eq!(shown.collect::<Vec<_>>().join(", "), columns, "{path}");
+        assert_eq!(table["rows"][0]["cells"], cells, "{path}");
+    }
+}
+
+/// The path, an object, the columns of its table and its cells.
+fn own_kinds() -> Vec<(&'static str, Value, &'static str, Value)> {
+    let object = |api_version: &str, kind: &str, rest: Value| {
+        let mut object =
+            json!({"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}});
+        object.as_object_mut().unwrap().extend(rest.as_object().unwrap().clone());
+        object
+    };
+    let core = |kind: &str, rest: Value| object("v1", kind, rest);
+    let admission = |kind: &str, rest: Value| object("admissionregistration.k8s.io/v1", kind, rest);
+    let webhook = json!({"name": "a.example.com", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "clientConfig": {"url": "https://example.com"}});
+    let reference = json!({"parameterNotFoundAction": "Deny", "selector": {
+        "matchLabels": {"x": "y"},
+        "matchExpressions": [{"key": "k", "operator": "In", "values": ["v", "w"]}]}});
+    vec![
+        (
+            "/api/v1/namespaces",
+            core("Namespace", json!({})),
+            "Name, Status, Age",
+            json!(["a", "Active", "60m"]),
+        ),
+        (
+            "/api/v1/namespaces/default/configmaps",
+            core("ConfigMap", json!({"data": {"k": "v"}, "binaryData": {"b": "AA=="}})),
+            "Name, Data, Age",
+            json!(["a", 2, "60m"]),
+        ),
+        (
+            "/api/v1/namespaces/default/secrets",
+            core("Secret", json!({"stringData": {"k": "v"}})),
+            "Name, Type, Data, Age",
+            json!(["a", "Opaque", 1, "60m"]),
+        ),
+        (
+            "/api/v1/namespaces/default/serviceaccounts",
+            core("ServiceAccount", json!({})),
+            "Name, Secrets, Age",
+            json!(["a", 0, "60m"]),
+        ),
+        (
+            "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+            object("coordination.k8s.io/v1", "Lease", json!({"spec": {"holderIdentity": "me"}})),
+            "Name, Holder, Age",
+            json!(["a", "me", "60m"]),
+        ),
+        (
+            "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+            admission("ValidatingWebhookConfiguration", json!({"webhooks": [webhook]})),
+            "Name, Webhooks, Age",
+            json!(["a", 1, "60m"]),
+        ),
+        (
+            "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+            admission("MutatingWebhookConfiguration", json!({})),
+            "Name, Webhooks, Age",
+            json!(["a", 0, "60m"]),
+        ),
+        (
+            "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies",
+            admission(
+                "ValidatingAdmissionPolicy",
+                json!({"spec": {
+                "paramKind": {"apiVersion": "v1", "kind": "ConfigMap"},
+                "validations": [{"expression": "true"}, {"expression": "1 < 2"}],
+                "matchConstraints": {"resourceRules": [{"apiGroups": ["other.com"],
+                    "apiVersions": ["v1"], "operations": ["CREATE"], "resources": ["x"]}]}}}),
+            ),
+            "Name, Validations, ParamKind, Age",
+            json!(["a", 2, "v1/ConfigMap", "60m"]),
+        ),
+        (
+            "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings",
+            admission(
+                "ValidatingAdmissionPolicyBinding",
+                json!({"spec": {"policyName": "a",
+                "validationActions": ["Deny"], "paramRef": reference}}),
+            ),
+            "Name, PolicyName, ParamRef, Age",
+            json!([
+                "a",
+                "a",
+                "&LabelSelector{MatchLabels:map[string]string{x: y,},\
+                MatchExpressions:[]LabelSelectorRequirement{LabelSelectorRequirement{Key:k,\
+                Operator:In,Values:[v w],},},}",
+                "60m"
+            ]),
+        ),
+        (
+            "/apis/admissionregistration.k8s.io/v1/mutatingadmissionpolicybindings",
+            admission(
+                "MutatingAdmissionPolicyBinding",
+                json!({"spec": {"policyName": "a",
+                "paramRef": {"name": "p", "parameterNotFoundAction": "Deny"}}}),
+            ),
+            "Name, PolicyName, ParamRef, Age",
+            json!(["a", "a", "*/p", "60m"]),
+        ),
+        (
+            "/api/v1/namespaces/default/events",
+            core(
+                "Event",
+                json!({
+            "involvedObject": {"kind": "Foo", "name": "x", "namespace": "default"},
+            "reason": "Tried", "type": "Normal", "message": " it was tried\n",
+            "firstTimestamp": "2026-11-22T10:00:00Z", "lastTimestamp": "2026-11-22T11:59:00Z",
+            "count": 3, "source": {"component": "c"}, "reportingInstance": "h"}),
+            ),
+            "Last Seen, Type, Reason, Object, +Subobject, +Source, Message, +First Seen, +Count, \
+             +Name",
+            json!(["60s", "Normal", "Tried", "foo/x", "", "c, h", "it was tried", "120m", 3, "a"]),
+        ),
+    ]
+}
+
 /// D08, DT-75.
 #[tokio::test]
 async fn metadata_is_shown_alone() {
