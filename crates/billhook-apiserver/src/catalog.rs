@@ -1,5 +1,6 @@
 //! The resources that are served: those of the server itself, and those of definitions.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -8,17 +9,19 @@ use std::time::Duration;
 
 use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
-use billhook_admission::{Admission, Chain, Strategy};
+use billhook_admission::{Admission, Chain, StoredObject, Strategy};
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
 use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
+use bytes::Bytes;
+use serde::Deserialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::configured::Configures;
 use crate::readings::Readings;
-use crate::storage::{Collection, Object, Revision};
+use crate::storage::{Collection, Object, Range, Revision, Storage};
 
 /// The name of the definition of definitions.
 pub(crate) const DEFINITIONS: &str = "customresourcedefinitions.apiextensions.k8s.io";
@@ -49,20 +52,42 @@ pub(crate) struct Resource {
     pub(crate) is_native: bool,
     /// The part of the server that its objects configure, if it is such a resource of the server itself.
     pub(crate) configures: Option<Configures>,
+    /// Returns the text of a stored object, which another resource may have stored.
+    pub(crate) own_text: OwnText,
     /// The revision since which it is served as it is: older changes are not told (LC-42).
     pub(crate) since: Revision,
     /// Says when the definition has become another one, or is gone.
     pub(crate) retired: Arc<watch::Sender<bool>>,
     /// When the definition was established.
     established: Option<Instant>,
-    /// When the objects were first listed or watched since it is served as it is.
-    first_listed: Arc<OnceLock<Instant>>,
+    /// Whether its definition was changed, so that there may be objects of a version that is gone.
+    is_changed: bool,
+    /// Made when the objects are first listed or watched since it is served as it is.
+    cache: Arc<OnceLock<Cache>>,
     /// Differs from that of all other resources of the process, as forks share objects. Missing
     /// when all numbers are taken.
     reader: Option<NonZeroU32>,
     /// The objects of the newest changes, as watches see them.
     pub(crate) readings: Arc<Readings>,
 }
+
+/// What a server has in memory for lists and watches.
+#[derive(Clone, Debug)]
+struct Cache {
+    began: Instant,
+    /// Why it is never filled.
+    failure: Option<String>,
+}
+
+/// The version of a stored object.
+#[derive(Deserialize)]
+struct Typed<'t> {
+    #[serde(rename = "apiVersion", borrow)]
+    api_version: Cow<'t, str>,
+}
+
+/// Returns the text of a stored object as an object of a resource.
+pub(crate) type OwnText = fn(&Bytes) -> Bytes;
 
 /// The number of the last resource.
 static READERS: AtomicU32 = AtomicU32::new(0);
@@ -81,10 +106,12 @@ impl Resource {
             admission,
             is_native: false,
             configures: None,
+            own_text: Bytes::clone,
             since: 0,
             retired,
             established: None,
-            first_listed: Arc::default(),
+            is_changed: false,
+            cache: Arc::default(),
             reader: last.ok().and_then(|last| NonZeroU32::new(last + 1)),
             readings: Arc::default(),
         })
@@ -98,6 +125,11 @@ impl Resource {
         self
     }
 
+    /// Returns an object of the storage, as the write path takes it.
+    pub(crate) fn stored(&self, object: &Object) -> StoredObject {
+        stored_object(object, self.own_text)
+    }
+
     /// How long a server still holds back the creation of objects: for a time after the definition
     /// is established, so that other servers hear of it.
     pub(crate) fn holds_back(&self) -> Duration {
@@ -107,24 +139,46 @@ impl Resource {
         }
     }
 
-    /// Fails while a server fills the cache that lists and watches are answered from. It begins at
-    /// the first of them (RE-140).
-    pub(crate) fn check_cache(&self) -> Result<(), Status> {
-        let began = self.first_listed.get_or_init(Instant::now);
-        if self.established.is_some() && began.elapsed() < CACHE_TIME {
+    /// Fails while a server fills the cache that lists and watches are answered from, if it takes
+    /// its time for it; it begins at the first of them (RE-140). It is never filled if an object is
+    /// stored in a version that is gone, unless a webhook may do better next time (LC-43).
+    pub(crate) fn check_cache(
+        &self,
+        storage: &impl Storage,
+        version: &CrdVersion,
+        takes_time: bool,
+    ) -> Result<(), Status> {
+        let cache = self.cache.get_or_init(|| Cache {
+            began: Instant::now(),
+            failure: self.find_lost(storage, version.name()),
+        });
+        if let Some(failure) = &cache.failure {
+            let (api_version, kind) = (version.api_version(), self.definition.kind());
+            return Err(reinitializing(&format!(
+                ": failed to list {api_version}, Kind={kind}: {failure}"
+            )));
+        }
+        if takes_time && self.established.is_some() && cache.began.elapsed() < CACHE_TIME {
             return Err(reinitializing(""));
         }
         Ok(())
     }
 
-    /// The failure of a list of which an object cannot be read. Without a webhook that may do better
-    /// next time, the cache of a server never fills (LC-43).
-    pub(crate) fn unlisted(&self, version: &CrdVersion, status: Status) -> Status {
-        if self.definition.is_converted_by_webhook() || !status.reason.is_empty() {
-            return status;
+    /// Returns why an object cannot be read whose version is gone, if there is one.
+    fn find_lost(&self, storage: &impl Storage, version: &str) -> Option<String> {
+        if !self.is_changed || self.definition.is_converted_by_webhook() {
+            return None;
         }
-        let (api_version, kind) = (version.api_version(), self.definition.kind());
-        reinitializing(&format!(": failed to list {api_version}, Kind={kind}: {}", status.message))
+        let versions: Vec<String> =
+            self.definition.versions().map(|version| version.api_version()).collect();
+        let is_lost = |object: &&Object| {
+            serde_json::from_slice::<Typed<'_>>(&object.text)
+                .is_ok_and(|typed| !versions.iter().any(|known| *known == typed.api_version))
+        };
+        let listing = storage.list(&self.collection, Range::default(), None).ok()?;
+        let lost = listing.objects.iter().find(is_lost)?;
+        let failure = self.admission.read_blocking(version, &self.stored(lost)).err()?;
+        Some(failure.message)
     }
 
     /// Returns the text of an object as it was at a revision, if that is its stored text with the
@@ -157,6 +211,12 @@ impl Resource {
         let plural = &self.definition.names().plural;
         GroupVersionResource::new(self.definition.group(), version, plural)
     }
+}
+
+/// Returns an object of the storage with the text that its resource reads.
+pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
+    let text = own_text(&object.text).to_vec();
+    StoredObject::new(text).resource_version(object.modified.to_string())
 }
 
 /// The failure of a list or a watch whose cache is not filled (RE-140).
@@ -202,11 +262,12 @@ impl Defined {
         let kept = before_resource.filter(|_| is_same);
         let resource = resource.map(|mut resource| {
             resource.since = object.modified;
+            resource.is_changed = document.metadata.generation > 1;
             resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
             if let Some(kept) = kept {
                 resource.since = kept.since;
                 resource.retired = Arc::clone(&kept.retired);
-                resource.first_listed = Arc::clone(&kept.first_listed);
+                resource.cache = Arc::clone(&kept.cache);
                 resource.readings = Arc::clone(&kept.readings);
             }
             Arc::new(resource)
@@ -289,13 +350,19 @@ impl Catalog {
             let resource = defined.resource.as_ref().map(|resource| {
                 let retired = Arc::new(watch::channel(false).0);
                 let readings = Arc::default();
-                Arc::new(Resource { retired, readings, ..Resource::clone(resource) })
+                let cache = Arc::new(OnceLock::clone(&resource.cache));
+                Arc::new(Resource { retired, readings, cache, ..Resource::clone(resource) })
             });
             let document = Arc::clone(&defined.document);
             let Defined { created, revision, .. } = **defined;
             (name.clone(), Arc::new(Defined { document, created, revision, resource }))
         });
         Catalog { native: Arc::clone(&self.native), definitions: Arc::new(definitions.collect()) }
+    }
+
+    /// Returns the group of each definition.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
+        self.definitions.values().map(|defined| defined.document.spec.group.as_str())
     }
 
     /// Returns the definitions of a group, the oldest first.

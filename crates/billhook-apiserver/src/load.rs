@@ -1,5 +1,6 @@
 //! Objects from files and texts, and all objects as a text.
 
+use std::collections::BTreeSet;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,7 +15,6 @@ use crate::catalog::{NAMESPACES, Resource};
 use crate::kinds::INITIAL;
 use crate::state::Shared;
 use crate::storage::{Object, Range, Storage as _};
-use crate::write_path::stored_object;
 
 /// A file or a text that cannot be loaded.
 #[derive(Debug, thiserror::Error)]
@@ -147,7 +147,11 @@ impl Loaded {
 /// Prints all objects as YAML, but those that every server has.
 pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
     let mut documents = Vec::new();
+    let mut dumped = BTreeSet::new();
     for resource in server.catalog().resources() {
+        if !dumped.insert(resource.collection.clone()) {
+            continue;
+        }
         let listed = server.storage.list(&resource.collection, Range::default(), None);
         for object in listed.map(|listing| listing.objects).unwrap_or_default() {
             let is_namespace = resource.definition.name() == NAMESPACES;
@@ -163,7 +167,7 @@ pub(crate) async fn dump(server: &Arc<Shared>) -> Result<String, Status> {
 /// An object as YAML, without what only says how it came about.
 async fn document(resource: &Resource, object: &Object) -> Result<String, Status> {
     let Ok(version) = resource.definition.storage() else { return Ok(String::new()) };
-    let mut value = resource.admission.read(version.name(), &stored_object(object)).await?;
+    let mut value = resource.admission.read(version.name(), &resource.stored(object)).await?;
     if let Some(Value::Object(metadata)) = value.get_mut("metadata") {
         for name in ["managedFields", "resourceVersion"] {
             metadata.remove(name).map(DeepValue::from);

@@ -2,20 +2,26 @@
 
 use std::convert::Infallible;
 use std::fmt;
+use std::io::Write as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use billhook_admission::Warnings;
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{escape_html, indent_json};
 use billhook_decode::read_json;
 use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use http::{HeaderValue, StatusCode, header};
 use http_body::Frame;
 use serde::Serialize;
 
 use crate::protobuf::{self, PROTOBUF};
-use crate::request::{AUDIT_ID, Accepted, MediaType, Request, negotiate_plain, prefers_protobuf};
+use crate::request::{
+    AUDIT_ID, Accepted, MediaType, Request, WRITE_TIME, negotiate_plain, prefers_protobuf,
+};
 
 /// The answer to a request.
 pub type Response = http::Response<Body>;
@@ -211,6 +217,22 @@ pub(crate) fn complete_headers(request: &Request, response: &mut Response) {
     headers.insert(AUDIT_ID, request.audit_id());
 }
 
+/// Compresses a large answer for a client that reads gzip (RE-15).
+pub(crate) fn compress(request: &Request, response: &mut Response) {
+    const LARGE: usize = 128 << 10;
+    let Content::Whole(bytes) = &response.body().0 else { return };
+    let mut accepted = request.header("accept-encoding").split(',');
+    if bytes.len() <= LARGE || !accepted.any(|encoding| encoding.trim() == "gzip") {
+        return;
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    let Ok(compressed) = encoder.write_all(bytes).and_then(|()| encoder.finish()) else { return };
+    *response.body_mut() = Body::whole(compressed);
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    headers.append(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+}
+
 /// A status as it is sent, its members in declared order (RE-14).
 #[derive(Serialize)]
 struct StatusObject<'s> {
@@ -247,8 +269,14 @@ pub(crate) fn warning(text: &str) -> String {
     warnings.headers().pop().unwrap_or_default()
 }
 
-/// The answer to a request whose time is over: a status without its type (RE-22).
-pub(crate) fn timed_out() -> Response {
+/// The answer to a request whose time is over: a status without its type, unless it is a write,
+/// which has less time than others and notices by itself (RE-22).
+pub(crate) fn timed_out(request: &Request, time: Duration) -> Response {
+    if request.writes_one() && time == WRITE_TIME {
+        let mut status = Status::timeout();
+        status.message += " - context deadline exceeded";
+        return FailureForm::of(request).status(&status);
+    }
     let status = status_json(&Status::request_timeout());
     let typeless = status.replacen(r#""kind":"Status","apiVersion":"v1","#, "", 1) + "\n";
     let mut response = http::Response::new(Body::whole(typeless));

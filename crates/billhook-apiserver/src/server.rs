@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::Path;
 use std::sync::{Arc, LazyLock, RwLock};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
 use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
@@ -22,12 +22,12 @@ use crate::about;
 use crate::catalog::Catalog;
 use crate::definitions;
 use crate::discovery;
-use crate::future::BoxFuture;
+use crate::future::{BoxFuture, at_once};
 use crate::kinds;
 use crate::load::{self, LoadError, Loaded};
 use crate::openapi;
 use crate::request::Request;
-use crate::response::{Body, FailureForm, Response, complete_headers, timed_out};
+use crate::response::{Body, FailureForm, Response, complete_headers, compress, timed_out};
 use crate::rest;
 use crate::reviews;
 use crate::state::{Clock, Configured, Shared};
@@ -89,7 +89,8 @@ impl Server {
     }
 
     /// Creates another server with the same objects and definitions, in no time however many there
-    /// are. Neither notices later requests to the other.
+    /// are. Neither notices later requests to the other. A server that takes its time with
+    /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {
         let shared = &self.shared;
@@ -106,7 +107,11 @@ impl Server {
             settles_like_a_server: shared.settles_like_a_server,
             settling: tokio::sync::Mutex::default(),
         };
-        Server { shared: Arc::new(shared) }
+        let shared = Arc::new(shared);
+        if shared.settles_like_a_server {
+            definitions::resume(&shared);
+        }
+        Server { shared }
     }
 
     /// Forgets all changes up to now. Clients that go on from an older resource version get a 410,
@@ -194,6 +199,7 @@ impl Server {
         let request = Request::new(parts, read(body).await);
         let mut response = self.answer_in_time(&request).await;
         complete_headers(&request, &mut response);
+        compress(&request, &mut response);
         // RE-09.
         if request.method == Method::HEAD { response.map(|_| Body::default()) } else { response }
     }
@@ -210,7 +216,8 @@ impl Server {
         let response = rest::serve(&self.shared, request);
         match time {
             Some(time) => {
-                tokio::time::timeout(time, response).await.unwrap_or_else(|_| timed_out())
+                let answered = tokio::time::timeout(time, response).await;
+                answered.unwrap_or_else(|_| timed_out(request, time))
             }
             None => response.await,
         }
@@ -512,11 +519,4 @@ impl ServerBuilder {
         }
         Server { shared }
     }
-}
-
-/// Runs what never waits.
-fn at_once(work: impl Future<Output = ()>) {
-    let mut context = Context::from_waker(Waker::noop());
-    let is_done = std::pin::pin!(work).poll(&mut context).is_ready();
-    debug_assert!(is_done, "nothing is waited for while a server is built");
 }

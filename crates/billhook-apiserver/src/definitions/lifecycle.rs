@@ -1,6 +1,7 @@
 //! The work of a server on definitions: names, establishing, the end (LC-21 to LC-55). It is done
 //! before the request that gave rise to it is answered.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -18,9 +19,10 @@ use super::conditions::{
 use super::naming::{Reserved, accept};
 use super::strategy::{CLEANUP, write};
 use crate::catalog::{DEFINITIONS, Defined};
+use crate::future::at_once;
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit_own, stored_object};
+use crate::write_path::admit_own;
 
 /// The manager of the fields that a server writes itself.
 const MANAGER: &str = "apiext";
@@ -50,6 +52,18 @@ pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
         tokio::spawn(settle_in_time(Arc::downgrade(server), group.to_owned()));
     } else {
         settle(server, group).await;
+    }
+}
+
+/// Goes on with the definitions of a server that was copied from another one: in its time, or at
+/// once where nothing can wait.
+pub(crate) fn resume(server: &Arc<Shared>) {
+    let groups: BTreeSet<String> = server.catalog().groups().map(str::to_owned).collect();
+    for group in groups {
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(settle_in_time(Arc::downgrade(server), group))),
+            Err(_) => at_once(settle(server, &group)),
+        }
     }
 }
 
@@ -195,16 +209,12 @@ async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool,
     let Ok(storage) = resource.definition.storage() else { return Ok(true) };
     let objects = server.storage.list(&resource.collection, Range::default(), None);
     let objects = objects.map(|listing| listing.objects).unwrap_or_default();
-    for object in &objects {
-        let read = resource.admission.read(storage.name(), &stored_object(object)).await;
-        read.map_err(|status| {
-            format!("could not list instances: {}", resource.unlisted(&storage, status))
-        })?;
-    }
+    let listed = resource.check_cache(&server.storage, &storage, false);
+    listed.map_err(|status| format!("could not list instances: {status}"))?;
     let mut is_empty = true;
     for object in objects {
         let request = ObjectRequest::delete(storage.name(), &[])
-            .stored(stored_object(&object))
+            .stored(resource.stored(&object))
             .delete_options(DeleteOptions::default());
         let namespace = object.key.split_once('/').map_or("", |(namespace, _)| namespace);
         let outcome = admit_own(server, resource, request.namespace(namespace)).await;
@@ -223,7 +233,7 @@ async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocu
         // Somebody else changed it meanwhile, so that there may be something else to do.
         return true;
     }
-    let object = resource.admission.read("v1", &stored_object(&stored)).await;
+    let object = resource.admission.read("v1", &resource.stored(&stored)).await;
     let Ok(mut object) = object else { return false };
     write(document, &mut object);
     if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
@@ -232,7 +242,7 @@ async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocu
     }
     let body = billhook::to_json(&object).into_bytes();
     let request = ObjectRequest::replace("v1", &body, &[])
-        .stored(stored_object(&stored))
+        .stored(resource.stored(&stored))
         .status_update()
         .name(name)
         .field_manager(MANAGER);

@@ -6,5 +6,5 @@ mod naming;
 mod resource;
 mod strategy;
 
-pub(crate) use self::lifecycle::{create, group_of, settle, settle_or_begin};
+pub(crate) use self::lifecycle::{create, group_of, resume, settle, settle_or_begin};
 pub(crate) use self::resource::resource;

@@ -1,6 +1,7 @@
 //! The kinds of the server itself beside definitions: described as data in `kinds.yaml`, with what a
 //! schema cannot tell in code.
 
+mod events;
 mod namespaces;
 mod policies;
 mod strategy;
@@ -31,7 +32,9 @@ pub(crate) fn resources() -> impl Iterator<Item = Resource> {
             }
             kind => Arc::new(KindStrategy::new(kind)),
         };
-        Some(resource.native(strategy))
+        let mut resource = resource.native(strategy);
+        events::share(&mut resource);
+        Some(resource)
     })
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::catalog::NAMESPACES;
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
-use crate::write_path::{admit_own, is_terminating, stored_object};
+use crate::write_path::{admit_own, is_terminating};
 
 /// The namespaces that every server has.
 pub(crate) const INITIAL: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
@@ -40,7 +40,7 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
         let found = server.storage.list(&resource.collection, Range::of_prefix(&prefix), None);
         for object in found.map(|listing| listing.objects).unwrap_or_default() {
             let request = ObjectRequest::delete(version.name(), &[])
-                .stored(stored_object(&object))
+                .stored(resource.stored(&object))
                 .namespace(namespace);
             let outcome = admit_own(server, resource, request).await;
             is_empty &= outcome.result.is_ok_and(|accepted| accepted.stored.is_none());
@@ -55,7 +55,7 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
 async fn finalize(server: &Arc<Shared>, namespace: &str) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };
     let Some(stored) = server.storage.get(&resource.collection, namespace) else { return };
-    let Ok(mut object) = resource.admission.read("v1", &stored_object(&stored)).await else {
+    let Ok(mut object) = resource.admission.read("v1", &resource.stored(&stored)).await else {
         return;
     };
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
@@ -63,7 +63,7 @@ async fn finalize(server: &Arc<Shared>, namespace: &str) {
     }
     let body = billhook::to_json(&object).into_bytes();
     let request = ObjectRequest::replace("v1", &body, &[])
-        .stored(stored_object(&stored))
+        .stored(resource.stored(&stored))
         .name(namespace)
         .field_manager("kube-controller-manager");
     admit_own(server, &resource, request).await;

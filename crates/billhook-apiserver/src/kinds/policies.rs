@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::catalog::{Catalog, VALIDATING_POLICIES};
 use crate::state::Shared;
 use crate::storage::Storage as _;
-use crate::write_path::{admit_own, stored_object};
+use crate::write_path::admit_own;
 
 /// The manager of the fields that the type check writes.
 const TYPE_CHECKER: &str = "validatingadmissionpolicy-status";
@@ -100,7 +100,7 @@ pub(crate) async fn check_types(server: &Arc<Shared>, name: &str) {
     let catalog = server.catalog();
     let Some(resource) = catalog.native(VALIDATING_POLICIES) else { return };
     let Some(stored) = server.storage.get(&resource.collection, name) else { return };
-    let stored = stored_object(&stored);
+    let stored = resource.stored(&stored);
     let Ok(object) = resource.admission.read("v1", &stored).await else { return };
     let Ok(PolicyDocument::Validating(policy)) = PolicyDocument::from_value(&object) else {
         return;

@@ -37,6 +37,9 @@ pub(crate) struct Request {
     body: Result<Bytes, Status>,
 }
 
+/// How long a write of one object may take (RE-22).
+pub(crate) const WRITE_TIME: Duration = Duration::from_secs(34);
+
 impl Request {
     pub(crate) fn new(parts: http::request::Parts, body: Result<Bytes, Status>) -> Self {
         Request {
@@ -91,9 +94,14 @@ impl Request {
         if name.is_empty() { "application/json" } else { name }
     }
 
+    /// Whether the request writes one object.
+    pub(crate) fn writes_one(&self) -> bool {
+        matches!(self.verb(), Some(Verb::Create | Verb::Update | Verb::Patch | Verb::Delete))
+    }
+
     /// Returns the time that there is for the answer; none if the request is a watch (RE-22).
     pub(crate) fn time(&self) -> Result<Option<Duration>, Status> {
-        const MAX: Duration = Duration::from_secs(60);
+        let max = if self.writes_one() { WRITE_TIME } else { Duration::from_secs(60) };
         if matches!(self.verb(), Some(Verb::Watch | Verb::Proxy)) {
             return Ok(None);
         }
@@ -104,7 +112,7 @@ impl Request {
                 Status::bad_request(format!("{message} - {error}"))
             })?,
         };
-        Ok(Some(wanted.filter(|time| !time.is_zero()).unwrap_or(MAX).min(MAX)))
+        Ok(Some(wanted.filter(|time| !time.is_zero()).unwrap_or(max).min(max)))
     }
 
     /// The manager of the fields that the request sets (RE-24).

@@ -18,7 +18,7 @@ use crate::response::{FailureForm, Form, Response};
 use crate::state::Shared;
 use crate::storage::{Object, Storage};
 use crate::view::View;
-use crate::write_path::{admit, is_terminating, stored_object};
+use crate::write_path::{admit, is_terminating};
 
 /// A request for objects of a resource in a version.
 pub(crate) struct Context<'r> {
@@ -142,14 +142,15 @@ impl Context<'_> {
         returned.pointer("/metadata/name")?.as_str()
     }
 
-    /// Fails if a server could not list or watch the objects yet.
+    /// Fails if a server could not list or watch the objects, or not yet.
     pub(crate) fn check_cache(&self) -> Result<(), Status> {
-        if self.server.settles_like_a_server { self.resource.check_cache() } else { Ok(()) }
+        let takes_time = self.server.settles_like_a_server;
+        self.resource.check_cache(&self.server.storage, &self.version, takes_time)
     }
 
     /// Reads a stored object in the version of the request (RP-50).
     pub(crate) async fn read(&self, object: &Object) -> Result<DeepValue, Status> {
-        self.resource.admission.read(self.version.name(), &stored_object(object)).await
+        self.resource.admission.read(self.version.name(), &self.resource.stored(object)).await
     }
 
     /// Whether an object is shown as its text and nothing else.

@@ -15,7 +15,7 @@ use super::list_options::ListOptions;
 use super::write::{answer, warn};
 use crate::response::Response;
 use crate::storage::Object;
-use crate::write_path::{object_key, stored_object};
+use crate::write_path::object_key;
 
 /// `DELETE` of an object.
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
@@ -97,7 +97,7 @@ async fn delete_all(
 /// The request that takes one object through admission.
 fn request(context: &Context<'_>, options: &DeleteOptions, object: &Object) -> ObjectRequest {
     ObjectRequest::delete(context.version.name(), &[])
-        .stored(stored_object(object))
+        .stored(context.resource.stored(object))
         .dry_run(is_dry_run(options))
         .delete_options(options.clone())
 }

@@ -28,16 +28,15 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::of(context, ListOptions::read(context)?)?;
     context.check_cache()?;
-    let unlisted = |status| context.resource.unlisted(&context.version, status);
     let listed = if context.shows_text() && page.selectors.is_everything() {
-        page.texts(context).await.map_err(unlisted).map(|(items, metadata)| {
+        page.texts(context).await.map(|(items, metadata)| {
             let api_version = &context.version.api_version();
             let kind = &context.resource.definition.names().list_kind;
             let text = list_json(api_version, kind, &metadata, &items);
             context.form.json(StatusCode::OK, text)
         })
     } else {
-        let listed = page.list(context).await.map_err(unlisted);
+        let listed = page.list(context).await;
         listed.and_then(|(items, metadata)| list_answer(context, &items, &metadata))
     };
     listed.or_else(|status| page.failed(context, status))

@@ -8,7 +8,6 @@ use super::context::{Context, check_name};
 use crate::request::why;
 use crate::response::Response;
 use crate::storage::Revision;
-use crate::write_path::stored_object;
 
 /// `GET` of an object, its status or its scale.
 pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
@@ -23,7 +22,7 @@ pub(super) async fn get(context: &Context<'_>) -> Result<Response, Status> {
     let stored = context.stored()?;
     let object = if context.path.subresource == "scale" {
         let version = context.version.name();
-        context.resource.admission.read_scale(version, &stored_object(&stored)).await?
+        context.resource.admission.read_scale(version, &context.resource.stored(&stored)).await?
     } else if context.shows_text() {
         return Ok(context.form.json(StatusCode::OK, context.read_text(&stored).await?));
     } else {

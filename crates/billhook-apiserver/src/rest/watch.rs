@@ -28,7 +28,6 @@ use crate::storage::{
     Collection, Event, Object, Range, Revision, RevisionError, Storage as _, Watch,
 };
 use crate::view::View;
-use crate::write_path::stored_object;
 
 /// How long a watch lasts that names no time.
 const DEFAULT_DURATION: Duration = Duration::from_secs(30 * 60);
@@ -416,7 +415,7 @@ impl Selection {
     /// Reads an object. In a watch every failure of a conversion is an internal error (CX-13).
     async fn object<'r>(&self, reading: &'r Reading) -> Result<&'r DeepValue, Status> {
         let read = async || {
-            let stored = stored_object(&reading.stored);
+            let stored = self.resource.stored(&reading.stored);
             let stored = stored.resource_version(reading.revision.to_string());
             let read = self.resource.admission.read(&self.version, &stored).await;
             read.map_err(|status| match status.reason.as_str() {

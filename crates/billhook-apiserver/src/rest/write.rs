@@ -8,7 +8,6 @@ use super::context::Context;
 use super::options::{Body, WriteOptions, unsupported};
 use crate::request::Request;
 use crate::response::Response;
-use crate::write_path::stored_object;
 
 /// The types of patches (RE-80).
 const JSON_PATCH: &str = "application/json-patch+json";
@@ -39,7 +38,7 @@ pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
         .body_format(body.format)
         .name(context.name()?);
     let request = match context.find()? {
-        Some(stored) => request.stored(stored_object(&stored)),
+        Some(stored) => request.stored(context.resource.stored(&stored)),
         // What is wrong with the body is told first.
         None => request,
     };
@@ -72,7 +71,7 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
             .name(context.name()?)
             .force(options.force);
         let request = match &stored {
-            Some(stored) => request.stored(stored_object(stored)),
+            Some(stored) => request.stored(context.resource.stored(stored)),
             None if is_main => request,
             None => return Err(Status::not_found(&context.resource_name(), context.name()?)),
         };
@@ -89,7 +88,7 @@ async fn apply(context: &Context<'_>) -> Result<Response, Status> {
 
 /// Adds the stored object to a request, and the subresource that it changes.
 fn on_stored(context: &Context<'_>, request: ObjectRequest) -> Result<ObjectRequest, Status> {
-    let request = request.stored(stored_object(&context.stored()?)).name(context.name()?);
+    let request = request.stored(context.resource.stored(&context.stored()?)).name(context.name()?);
     Ok(on_subresource(context, request))
 }
 

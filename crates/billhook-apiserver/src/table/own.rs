@@ -46,7 +46,8 @@ impl Columns {
             ],
             _ => return None,
         };
-        let created = |object: &Value, now| since(object, "/metadata/creationTimestamp", now);
+        let created =
+            |object: &Value, now| since(member(object, "/metadata/creationTimestamp"), now);
         let age = TableColumn::new("Age", "string", AGE, Content::Made(created));
         Some(Columns::named(columns.into_iter().chain([age])))
     }
@@ -80,8 +81,8 @@ fn count(object: &Value, place: &str) -> Value {
 }
 
 /// How long ago a time was.
-fn since(object: &Value, place: &str, now: Time) -> Value {
-    let time = Time::parse(member(object, place)).unwrap_or_default();
+fn since(time: &str, now: Time) -> Value {
+    let time = Time::parse(time).unwrap_or_default();
     age(time, now).into()
 }
 
@@ -138,63 +139,75 @@ fn selector(selector: &Value) -> String {
     )
 }
 
-/// Events are told apart by when they were seen, not by their names.
+/// Events are told apart by when they were seen, not by their names. Some of their fields have two
+/// names, one for each of their groups.
 fn of_events() -> [TableColumn; 10] {
     [
         string("Last Seen", last_seen),
         string("Type", |event, _| at(event, "/type")),
         string("Reason", |event, _| at(event, "/reason")),
         string("Object", |event, _| subject(event)),
-        wide(string("Subobject", |event, _| at(event, "/involvedObject/fieldPath"))),
+        wide(string("Subobject", |event, _| {
+            either(event, ["/involvedObject/fieldPath", "/regarding/fieldPath"]).into()
+        })),
         wide(string("Source", |event, _| source(event))),
-        string("Message", |event, _| member(event, "/message").trim().into()),
+        string("Message", |event, _| either(event, ["/message", "/note"]).trim().into()),
         wide(string("First Seen", first_seen)),
         wide(string("Count", |event, _| times(event))),
         wide(name_column()),
     ]
 }
 
+/// The first of several texts that is not empty.
+fn either<'e, const N: usize>(event: &'e Value, places: [&str; N]) -> &'e str {
+    let texts = places.map(|place| member(event, place));
+    texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
+}
+
 fn first_seen(event: &Value, now: Time) -> Value {
-    let place =
-        if member(event, "/firstTimestamp").is_empty() { "/eventTime" } else { "/firstTimestamp" };
-    since(event, place, now)
+    let time = either(event, ["/firstTimestamp", "/deprecatedFirstTimestamp", "/eventTime"]);
+    since(time, now)
 }
 
 fn last_seen(event: &Value, now: Time) -> Value {
     if event.get("series").is_some() {
-        return since(event, "/series/lastObservedTime", now);
+        return since(member(event, "/series/lastObservedTime"), now);
     }
-    match member(event, "/lastTimestamp") {
+    match either(event, ["/lastTimestamp", "/deprecatedLastTimestamp"]) {
         "" => first_seen(event, now),
-        _ => since(event, "/lastTimestamp", now),
+        time => since(time, now),
     }
 }
 
 /// How often the event was seen; one of the newer form does not say so of the first time.
 fn times(event: &Value) -> Value {
-    let count = |place| event.pointer(place).and_then(Value::as_i64);
+    let count = |place| event.pointer(place).and_then(Value::as_i64).filter(|count| *count != 0);
     let count = match event.get("series") {
         Some(_) => count("/series/count").unwrap_or_default(),
-        None => count("/count").filter(|count| *count != 0).unwrap_or(1),
+        None => count("/count").or_else(|| count("/deprecatedCount")).unwrap_or(1),
     };
     count.into()
 }
 
 fn subject(event: &Value) -> Value {
-    let kind = member(event, "/involvedObject/kind").to_lowercase();
-    match member(event, "/involvedObject/name") {
+    let kind = either(event, ["/involvedObject/kind", "/regarding/kind"]).to_lowercase();
+    match either(event, ["/involvedObject/name", "/regarding/name"]) {
         "" => kind.into(),
         name => format!("{kind}/{name}").into(),
     }
 }
 
 fn source(event: &Value) -> Value {
-    let either = |places: [&str; 2]| {
-        let texts = places.map(|place| member(event, place));
-        texts.into_iter().find(|text| !text.is_empty()).unwrap_or_default()
-    };
-    let component = either(["/source/component", "/reportingComponent"]);
-    match either(["/source/host", "/reportingInstance"]) {
+    let component = either(
+        event,
+        [
+            "/source/component",
+            "/deprecatedSource/component",
+            "/reportingComponent",
+            "/reportingController",
+        ],
+    );
+    match either(event, ["/source/host", "/deprecatedSource/host", "/reportingInstance"]) {
         "" => component.into(),
         host => format!("{component}, {host}").into(),
     }

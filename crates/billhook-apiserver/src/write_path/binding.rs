@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use billhook_admission::{StoreError, StoreWrite, StoredObject};
+use billhook_admission::{StoreError, StoreWrite};
 use billhook_apimachinery::Status;
 
-use crate::catalog::{DEFINITIONS, Resource};
+use crate::catalog::{DEFINITIONS, OwnText, Resource, stored_object};
 use crate::configured::Configures;
 use crate::state::Shared;
 use crate::storage::{Collection, Object, Revision, Storage as _, Write};
@@ -21,11 +21,6 @@ pub(crate) fn object_key(namespace: &str, name: &str) -> String {
     }
 }
 
-/// An object of storage, as the write path takes it.
-pub(crate) fn stored_object(object: &Object) -> StoredObject {
-    StoredObject::new(object.text.to_vec()).resource_version(object.modified.to_string())
-}
-
 /// Writes the objects of a collection.
 pub(super) struct Binding {
     server: Arc<Shared>,
@@ -34,14 +29,16 @@ pub(super) struct Binding {
     is_of_definitions: bool,
     /// The part of the server that takes over what is written.
     configures: Option<Configures>,
+    own_text: OwnText,
 }
 
 impl Binding {
     pub(super) fn new(server: &Arc<Shared>, resource: &Resource) -> Self {
         let is_of_definitions = resource.definition.name() == DEFINITIONS;
         let collection = resource.collection.clone();
-        let configures = resource.configures;
-        Binding { server: Arc::clone(server), collection, is_of_definitions, configures }
+        let Resource { configures, own_text, .. } = *resource;
+        let server = Arc::clone(server);
+        Binding { server, collection, is_of_definitions, configures, own_text }
     }
 
     pub(super) fn write(&self, write: &StoreWrite<'_>) -> Result<String, StoreError> {
@@ -50,7 +47,7 @@ impl Binding {
         let expected = write.expected.map(|expected| expected.resource_version.as_str());
         let revision = found.as_ref().map(|found| found.modified.to_string());
         if revision.as_deref() != expected {
-            return Err(StoreError::Mismatch(found.as_ref().map(stored_object)));
+            return Err(self.mismatch(found.as_ref()));
         }
         let expected = found.as_ref().map(|found| found.modified);
         let text = write.object.map(<[u8]>::to_vec);
@@ -78,8 +75,7 @@ impl Binding {
             (None, None) => return Err(StoreError::Mismatch(None)),
         };
         let written = self.server.storage.write(&self.collection, key, write);
-        let revision = written
-            .map_err(|mismatch| StoreError::Mismatch(mismatch.found.as_ref().map(stored_object)))?;
+        let revision = written.map_err(|mismatch| self.mismatch(mismatch.found.as_ref()))?;
         if self.is_of_definitions {
             self.server.define(&self.collection, key);
         }
@@ -87,5 +83,10 @@ impl Binding {
             self.server.configure(part);
         }
         Ok(revision.to_string())
+    }
+
+    /// Says what is stored in place of what a write expects.
+    fn mismatch(&self, found: Option<&Object>) -> StoreError {
+        StoreError::Mismatch(found.map(|found| stored_object(found, self.own_text)))
     }
 }

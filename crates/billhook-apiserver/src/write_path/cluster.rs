@@ -11,7 +11,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{ParamKind, PolicyCluster};
 use serde_json::{Value, json};
 
-use super::binding::{object_key, stored_object};
+use super::binding::object_key;
 use crate::catalog::Resource;
 use crate::configured::NAME_LABEL;
 use crate::state::Shared;
@@ -80,7 +80,7 @@ fn is_selected(selector: &Selector, object: &Value) -> bool {
 
 /// Reads an object in a version; none if it cannot be read, or not without waiting for a webhook.
 fn read(resource: &Resource, version: &str, object: &Object) -> Option<Arc<DeepValue>> {
-    let stored = stored_object(object);
+    let stored = resource.stored(object);
     let reading = std::pin::pin!(resource.admission.read(version, &stored));
     match reading.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(read) => read.ok().map(Arc::new),

@@ -7,5 +7,5 @@ mod namespaces;
 mod permissions;
 
 pub(crate) use self::admit::{admit, admit_own};
-pub(crate) use self::binding::{object_key, stored_object};
+pub(crate) use self::binding::object_key;
 pub(crate) use self::namespaces::is_terminating;

@@ -173,6 +173,50 @@ async fn events_are_selected_by_what_they_are_about() {
     }
 }
 
+/// An event is the same object in both of its groups, whichever it was written in.
+#[tokio::test]
+async fn events_have_two_groups() {
+    let server = Server::builder().build();
+    let core = "/api/v1/namespaces/default/events";
+    let other = "/apis/events.k8s.io/v1/namespaces/default/events";
+    let old = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "old"},
+        "involvedObject": {"kind": "Foo", "name": "x"}, "message": "m", "count": 2,
+        "eventTime": "2026-11-22T11:00:00.000000Z", "reportingComponent": "c",
+        "source": {"component": "s"}, "lastTimestamp": "2026-11-22T11:00:00Z"});
+    assert_eq!(post(&server, core, &old).await.code, 201);
+    let new = json!({"apiVersion": "events.k8s.io/v1", "kind": "Event",
+        "metadata": {"name": "new"}, "eventTime": "2026-11-22T11:00:00.000000Z",
+        "regarding": {"kind": "Foo", "name": "x"}, "note": "n", "reportingController": "c"});
+    assert_eq!(post(&server, other, &new).await.code, 201);
+    assert_eq!(post(&server, core, &old).await.code, 409);
+
+    let shown = get(&server, &format!("{other}/old")).await.json();
+    for (place, expected) in [
+        ("/apiVersion", json!("events.k8s.io/v1")),
+        ("/regarding/name", json!("x")),
+        ("/note", json!("m")),
+        ("/deprecatedCount", json!(2)),
+        ("/deprecatedSource/component", json!("s")),
+        ("/deprecatedLastTimestamp", json!("2026-11-22T11:00:00Z")),
+        ("/reportingController", json!("c")),
+    ] {
+        assert_eq!(shown.pointer(place), Some(&expected), "{place}");
+    }
+    assert_eq!(shown.get("message"), None);
+    let fields = "fieldSelector=involvedObject.name%3Dx";
+    let found = get(&server, &format!("{core}?{fields}")).await.json();
+    let messages = found["items"].as_array().unwrap().iter().map(|event| text(event, "/message"));
+    assert_eq!(messages.collect::<Vec<_>>(), ["n", "m"]);
+
+    let path = format!("{core}/new");
+    let patched = call(&server, Method::PATCH, &path, &MERGE, r#"{"message": "o"}"#).await;
+    assert_eq!(patched.code, 200, "{}", patched.text);
+    assert_eq!(text(&get(&server, &format!("{other}/new")).await.json(), "/note"), "o");
+    assert_eq!(server.dump().await.unwrap().matches("kind: Event\n").count(), 2);
+    assert_eq!(call(&server, Method::DELETE, &format!("{other}/old"), &[], "").await.code, 200);
+    assert_eq!(get(&server, &format!("{core}/old")).await.code, 404);
+}
+
 /// Clients of typed languages send the server's own kinds, and options of deletions, as protobuf.
 #[tokio::test]
 async fn own_kinds_are_read_from_protobuf() {

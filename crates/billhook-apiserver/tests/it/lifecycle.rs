@@ -195,7 +195,9 @@ async fn objects_of_a_version_that_is_gone_are_lost() {
     assert_eq!((all.code, all.message().as_str()), (500, lost));
     let unlisted =
         format!("storage is (re)initializing: failed to list example.com/v1, Kind=Foo: {lost}");
-    for query in ["", "?resourceVersion=0"] {
+    for query in
+        ["", "?resourceVersion=0", "?labelSelector=a", "?watch=1", "?watch=1&resourceVersion=1"]
+    {
         let listed = get(&server, &format!("{FOOS}{query}")).await;
         assert_eq!((listed.code, listed.message()), (429, unlisted.clone()));
         assert_eq!(listed.headers["retry-after"], "1");
@@ -354,6 +356,29 @@ async fn definitions_may_take_their_time() {
     assert_eq!(get(&server, &format!("{FOOS}/a")).await.code, 200);
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(get(&server, FOO_DEFINITION).await.code, 404);
+}
+
+/// A copy of a server that takes its time goes on by itself, from where the server was.
+#[tokio::test(start_paused = true)]
+async fn copies_take_their_time_too() {
+    let server = Server::builder().settle_like_a_server().build();
+    create(&server, &definition("foos", "Foo", &["v1"])).await;
+    let copy = server.fork();
+    assert_eq!(get(&copy, FOOS).await.code, 404);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    for server in [&server, &copy] {
+        let found = get(server, FOO_DEFINITION).await.json();
+        assert_eq!(condition(&found, "Established").split(' ').next(), Some("True"));
+        assert_eq!(get(server, FOOS).await.code, 429, "its cache is its own");
+    }
+    call(&server, Method::DELETE, FOO_DEFINITION, &[], "").await;
+    let late = server.fork();
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    assert_eq!(get(&late, FOO_DEFINITION).await.code, 404);
+    assert_eq!(get(&copy, FOO_DEFINITION).await.code, 200);
+    let began = tokio::time::Instant::now();
+    assert_eq!(send(&copy, Method::POST, FOOS, &foo("a", "v1")).await.code, 201);
+    assert_eq!(began.elapsed(), Duration::ZERO, "it was established long ago");
 }
 
 /// LC-63: what is given at the start is served at once.

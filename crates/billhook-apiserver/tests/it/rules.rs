@@ -1,6 +1,7 @@
 //! Rules of REST (17) that no worked example shows, by their numbers.
 
-use billhook_apiserver::Server;
+use billhook_admission::{CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use billhook_apiserver::{BoxFuture, Server};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -284,6 +285,77 @@ async fn bodies_of_gigabytes_are_not_read() {
     let response = tower_service::Service::call(&mut server.clone(), request).await.unwrap();
     assert_eq!(response.status(), 413);
     assert!(sent.load(std::sync::atomic::Ordering::Relaxed) <= 5, "3 GB were not read");
+}
+
+/// RE-15: large answers are compressed for those who ask for it, and nobody else.
+#[tokio::test]
+async fn large_answers_are_compressed() {
+    let server = server();
+    for name in ["a", "b"] {
+        let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+            "metadata": {"name": name}, "spec": {"color": "x".repeat(100_000)}});
+        assert_eq!(call(&server, Method::POST, FOOS, &[], &object.to_string()).await.code, 201);
+    }
+    let plain = call(&server, Method::GET, FOOS, &[], "").await.text;
+    for (path, encodings, is_compressed) in [
+        (FOOS.to_owned(), "gzip", true),
+        (FOOS.to_owned(), "deflate, gzip", true),
+        (FOOS.to_owned(), "deflate, br", false),
+        (format!("{FOOS}/a"), "gzip", false),
+    ] {
+        let request = http::Request::get(&path).header("accept-encoding", encodings);
+        let request = request.body(String::new()).unwrap();
+        let answer = tower_service::Service::call(&mut server.clone(), request).await.unwrap();
+        let (head, body) = answer.into_parts();
+        let encoding = head.headers.get("content-encoding").map(|value| value.to_str().unwrap());
+        assert_eq!(encoding, is_compressed.then_some("gzip"), "{path} {encodings}");
+        if is_compressed {
+            assert_eq!(head.headers["vary"], "Accept-Encoding");
+            let body = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+            assert!(body.len() < 10_000, "{}", body.len());
+            let text = std::io::read_to_string(flate2::read::GzDecoder::new(&*body)).unwrap();
+            assert_eq!(text, plain);
+        }
+    }
+}
+
+/// RE-22: a write of one object has less time than other requests, and says so as a Status.
+#[tokio::test(start_paused = true)]
+async fn writes_have_little_time() {
+    struct Slow;
+    impl WebhookCaller for Slow {
+        fn call<'a>(
+            &'a self,
+            _: WebhookCall<'a>,
+        ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+            Box::pin(std::future::pending())
+        }
+    }
+    let definition = crate::support::definition();
+    let server = Server::builder().definition(&definition).unwrap().webhooks(Slow).build();
+    create(&server).await;
+    let path = "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations";
+    let configuration = json!({"apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": "ValidatingWebhookConfiguration", "metadata": {"name": "slow"},
+        "webhooks": [{"name": "slow.example.com", "admissionReviewVersions": ["v1"],
+            "sideEffects": "None", "clientConfig": {"url": "https://example.com"},
+            "rules": [{"operations": ["*"], "apiGroups": ["example.com"], "apiVersions": ["*"],
+                "resources": ["*"]}]}]});
+    assert_eq!(call(&server, Method::POST, path, &[], &configuration.to_string()).await.code, 201);
+    let own =
+        "Timeout: request did not complete within requested timeout - context deadline exceeded";
+    let others = "Timeout: request did not complete within the allotted timeout";
+    let one = format!("{FOOS}/a");
+    for (method, path, seconds, message) in [
+        (Method::DELETE, one.clone(), 34, own),
+        (Method::DELETE, format!("{one}?timeout=5s"), 5, others),
+        (Method::DELETE, FOOS.to_owned(), 60, others),
+    ] {
+        let began = tokio::time::Instant::now();
+        let answer = call(&server, method, &path, &[], "").await;
+        assert_eq!((answer.code, answer.message().as_str()), (504, message), "{path}");
+        assert_eq!(began.elapsed().as_secs(), seconds, "{path}");
+    }
 }
 
 /// RE-01, RE-58: odd paths and tokens are answered, never served by mistake.
