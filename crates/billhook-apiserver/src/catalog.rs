@@ -71,7 +71,7 @@ pub(crate) struct Resource {
     pub(crate) readings: Arc<Readings>,
 }
 
-/// What a server has in memory for lists and watches.
+/// The state of the memory that a server answers lists and watches from.
 #[derive(Clone, Debug)]
 struct Cache {
     began: Instant,

@@ -46,9 +46,9 @@ struct TableColumn {
 /// Where the cells of a column come from.
 #[derive(Clone, Debug)]
 enum Content {
-    /// What is at a path, as the type of the column shows it.
+    /// The value at a path, as the type of the column shows it.
     At(JsonPath),
-    /// What is made of an object at a time.
+    /// A value that is made of an object at a time.
     Made(fn(&Value, Time) -> Value),
 }
 

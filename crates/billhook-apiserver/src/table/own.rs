@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::age::age;
 use super::{AGE, Columns, Content, TableColumn, member, name_column};
 
-/// What a cell shows where nothing is given.
+/// The text of a cell where nothing is given.
 const UNSET: &str = "<unset>";
 
 impl Columns {
