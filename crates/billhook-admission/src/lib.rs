@@ -124,7 +124,9 @@ pub use review::{
 };
 pub use stage::Stage;
 pub use time::now;
-pub use trace::{Action, Difference, HookResult, IdempotenceFinding, RequestOutcome, Step};
+pub use trace::{
+    Action, Difference, HookResult, IdempotenceFinding, Mutator, RequestOutcome, Step,
+};
 pub use write_path::{
     Accepted, Admission, AdmissionOutcome, DeleteOptions, Findings, ObjectRequest, Preconditions,
     ServerFields, Store, StoreError, StoreWrite, StoredObject, Strategy, Subresource, UpdateForm,

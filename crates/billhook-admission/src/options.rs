@@ -12,7 +12,7 @@ pub struct RequestOptions {
     pub deadline: Option<Instant>,
     /// Whether the steps of the request are listed, with what each of them changed.
     pub trace: bool,
-    /// Whether each mutating webhook is called again on its own output, which costs time.
+    /// Whether each mutating webhook and policy is run again on its own output, which costs time.
     pub check_idempotence: bool,
     /// Tells that the client has given up the request.
     pub cancellation: Cancellation,
@@ -33,7 +33,7 @@ impl RequestOptions {
         self
     }
 
-    /// The options with or without a check that mutating webhooks are idempotent.
+    /// The options with or without a check that mutating webhooks and policies are idempotent.
     #[must_use]
     pub fn check_idempotence(mut self, check: bool) -> Self {
         self.check_idempotence = check;

@@ -62,6 +62,8 @@ pub struct PolicyContext<'c> {
     pub authorizer: Option<&'c Arc<dyn UserAuthorizer>>,
     /// Watches the evaluation.
     pub observer: Option<&'c dyn PolicyObserver>,
+    /// Whether each mutating policy is run once more on its own output, which costs time.
+    pub check_idempotence: bool,
 }
 
 impl<'c> PolicyContext<'c> {
@@ -79,7 +81,15 @@ impl<'c> PolicyContext<'c> {
             cluster,
             authorizer: None,
             observer: None,
+            check_idempotence: false,
         }
+    }
+
+    /// Returns the context with or without a check that mutating policies are idempotent.
+    #[must_use]
+    pub fn check_idempotence(mut self, check: bool) -> Self {
+        self.check_idempotence = check;
+        self
     }
 
     /// Returns the context with an authorizer.

@@ -37,7 +37,7 @@ pub use document::{
 };
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
 pub use lints::{PolicyLint, lint_policies_together};
-pub use mutating::{MutationOutcome, PolicyReinvocation};
+pub use mutating::{MutationOutcome, PolicyReinvocation, PolicyRepetition};
 pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};
 pub use record::{PolicyRecord, PolicyVerdict};
 pub use set::PolicySet;

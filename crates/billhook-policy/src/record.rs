@@ -44,6 +44,17 @@ pub enum PolicyVerdict {
     NotReinvoked,
 }
 
+impl PolicyVerdict {
+    /// Returns the message of a denial, or of an error that is ignored.
+    pub(crate) fn error(&self) -> Option<&str> {
+        match self {
+            PolicyVerdict::Denied { message, .. } => Some(message),
+            PolicyVerdict::ErrorIgnored(text) => Some(text),
+            _ => None,
+        }
+    }
+}
+
 impl fmt::Display for PolicyVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,10 +1,11 @@
-//! Checking that mutating webhooks are idempotent (DI-47): each is called once more with its own
-//! output.
+//! Checking that mutating webhooks and policies are idempotent (DI-47): each is run once more on its
+//! own output.
 
 use std::sync::Arc;
 
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::value::DeepValue;
+use billhook_policy::PolicyRepetition;
 
 use super::builder::Chain;
 use super::call::{Call, HookError};
@@ -14,7 +15,7 @@ use crate::object_model::{Objects, patched_kind};
 use crate::patch::JsonPatch;
 use crate::review::Verified;
 use crate::stage::Stage;
-use crate::trace::{Difference, IdempotenceFinding, differences};
+use crate::trace::{Difference, IdempotenceFinding, Mutator, differences};
 
 /// Calls a webhook on its own output. Nothing of the second call stays: no change, no warning, no
 /// annotation.
@@ -50,11 +51,23 @@ pub(super) async fn check_idempotence(
         },
     };
     (error.is_some() || !changes.is_empty()).then(|| IdempotenceFinding {
-        configuration: hook.configuration().to_owned(),
-        hook: hook.name().to_owned(),
+        mutator: Mutator::Webhook {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+        },
         changes,
         error,
     })
+}
+
+/// The finding about a policy that is not idempotent.
+pub(super) fn of_policy(repetition: PolicyRepetition) -> IdempotenceFinding {
+    let PolicyRepetition { policy, binding, parameter, once, twice, error, .. } = repetition;
+    IdempotenceFinding {
+        mutator: Mutator::Policy { policy, binding, parameter },
+        changes: differences(&once, &twice),
+        error,
+    }
 }
 
 /// The changes that an answer makes to the output of the first call.

@@ -128,7 +128,9 @@ impl Round<'_, '_> {
         }
         let request = &*self.state.request;
         let finding = check_idempotence(self.context, hook, matched, request, objects).await;
-        self.context.log.findings.extend(finding);
+        if let Some(finding) = finding {
+            self.context.log.not_idempotent(finding);
+        }
     }
 
     /// Calls a webhook and applies its patch. Returns whether the object changed; nothing if the

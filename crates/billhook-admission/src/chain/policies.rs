@@ -16,6 +16,7 @@ use serde_json::Value;
 
 use super::builder::Chain;
 use super::context::Context;
+use super::idempotence::of_policy;
 use crate::audit::AuditLevel;
 use crate::object_model::ObjectModel;
 use crate::stage::Stage;
@@ -149,10 +150,15 @@ pub(super) async fn mutate(
     let objects = objects.converted(request, kinds).await;
     let outcome = {
         let watch = Watch::new(context, Stage::Mutating, request.operation);
-        let policy_context = policy_context(chain, &objects).observer(&watch);
+        let policy_context = policy_context(chain, &objects)
+            .observer(&watch)
+            .check_idempotence(context.options.check_idempotence);
         policies.mutate(request, &policy_context, reinvocation)
     };
     note(context, Stage::Mutating, round, outcome.records);
+    for repetition in outcome.repetitions {
+        context.log.not_idempotent(of_policy(repetition));
+    }
     let object = match outcome.object {
         Some(object) => Some(back(object, &request.kind, &*chain.model).await?),
         None => None,

@@ -1,5 +1,6 @@
 //! Everything that a request leaves for others: warnings, audit annotations, steps and findings.
 
+use std::fmt;
 use std::time::Duration;
 
 use billhook_apimachinery::value::DeepValue;
@@ -25,22 +26,55 @@ pub struct RequestOutcome<T> {
     pub field_errors: Vec<FieldError>,
     /// All errors of the validating webhooks, of which the client gets the first (DI-66).
     pub validating_errors: Vec<Status>,
-    /// The mutating webhooks that are not idempotent, if that was to be checked.
+    /// The mutating webhooks and policies that are not idempotent, if that was to be checked.
     pub findings: Vec<IdempotenceFinding>,
 }
 
-/// A mutating webhook that changes its own output.
+/// A mutating webhook or policy that changes its own output.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct IdempotenceFinding {
-    /// The name of its configuration.
-    pub configuration: String,
-    /// Its name.
-    pub hook: String,
-    /// The changes made by the second call.
+    /// Which one.
+    pub mutator: Mutator,
+    /// The changes made by the second run.
     pub changes: Vec<Difference>,
-    /// Why the second call came to nothing, if it failed or was refused.
+    /// Why the second run came to nothing, if it failed or was refused.
     pub error: Option<String>,
+}
+
+/// A part of the mutating stage that may change objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Mutator {
+    /// A webhook.
+    Webhook {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+    },
+    /// A policy.
+    Policy {
+        /// Its name.
+        policy: String,
+        /// The name of the binding.
+        binding: String,
+        /// `<namespace>/<name>` of the parameter; empty if there is none.
+        parameter: String,
+    },
+}
+
+impl fmt::Display for Mutator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Mutator::Webhook { configuration, hook } => {
+                write!(f, "webhook `{hook}` of `{configuration}`")
+            }
+            Mutator::Policy { policy, binding, .. } => {
+                write!(f, "policy `{policy}` with binding `{binding}`")
+            }
+        }
+    }
 }
 
 /// The log of a request that is under way.
@@ -61,6 +95,13 @@ impl RequestLog {
     pub(crate) fn continue_annotations(&mut self, earlier: AuditAnnotations) {
         let own = std::mem::replace(&mut self.annotations, earlier);
         self.annotations.merge(own);
+    }
+
+    /// Adds a finding, unless there is one about the same mutator from an earlier round.
+    pub(crate) fn not_idempotent(&mut self, finding: IdempotenceFinding) {
+        if self.findings.iter().all(|known| known.mutator != finding.mutator) {
+            self.findings.push(finding);
+        }
     }
 
     pub(crate) fn step(&mut self, action: Action, took: Duration) {

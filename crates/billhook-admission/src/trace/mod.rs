@@ -8,5 +8,5 @@ mod step;
 pub use difference::Difference;
 pub(crate) use difference::differences;
 pub(crate) use log::RequestLog;
-pub use log::{IdempotenceFinding, RequestOutcome};
+pub use log::{IdempotenceFinding, Mutator, RequestOutcome};
 pub use step::{Action, HookResult, Step};

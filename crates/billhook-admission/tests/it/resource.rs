@@ -368,7 +368,7 @@ fn idempotence_is_checked_on_request() {
     request.options = RequestOptions::default().check_idempotence(true);
     let outcome = admission(&caller).admit_blocking(&request);
     let finding = &outcome.findings[0];
-    assert_eq!((finding.hook.as_str(), finding.configuration.as_str()), ("m", "m"));
+    assert_eq!(finding.mutator.to_string(), "webhook `m` of `m`");
     assert_eq!(finding.changes[0].to_string(), "changed spec.size: 2 -> 3");
     assert_eq!(stored(outcome)["spec"]["size"], 2, "the second call leaves nothing");
 }

@@ -103,7 +103,7 @@ pub(crate) struct Admit {
     /// Keep `metadata.managedFields` in the objects that are printed
     #[arg(long)]
     pub(crate) show_managed_fields: bool,
-    /// Call each mutating webhook again on its own output, and report its changes
+    /// Run each mutating webhook and policy again on its own output, and report the changes
     #[arg(long)]
     pub(crate) check_idempotence: bool,
     /// Output format of objects

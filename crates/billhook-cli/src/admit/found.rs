@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 
 use billhook::Status;
 use billhook::webhook::ConfigurationKind;
-use billhook_admission::{Action, AdmissionOutcome, HookResult, IdempotenceFinding, Stage, Step};
+use billhook_admission::{
+    Action, AdmissionOutcome, HookResult, IdempotenceFinding, Mutator, Stage, Step,
+};
 use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
@@ -19,7 +21,7 @@ const DENIED: &str = "AR-71";
 const FAILED_CLOSED: &str = "AR-73";
 const UNUSABLE: &str = "AR-75";
 const FAILED_OPEN: &str = "DI-70";
-/// The rule on webhooks that change their own output.
+/// The rule on webhooks and policies that change their own output.
 const IDEMPOTENCE: &str = "DI-47";
 /// The rules on denials by policies, on their warnings, and on errors that they ignore.
 const POLICY_DENIED: &str = "PO-54";
@@ -154,16 +156,23 @@ impl Telling<'_> {
     }
 
     fn not_idempotent(&self, finding: &IdempotenceFinding) -> Finding {
-        let IdempotenceFinding { configuration, hook, changes, error, .. } = finding;
-        let mut text = format!("webhook `{hook}` of `{configuration}` is not idempotent");
-        if let Some(error) = error {
-            text.push_str(&format!(": called on its own output it fails: {error}"));
+        const LABEL: &str = "it changes its own output";
+        let cause = match &finding.mutator {
+            Mutator::Webhook { configuration, hook } => {
+                self.webhook(Stage::Mutating, (configuration, hook), "name", LABEL)
+            }
+            Mutator::Policy { policy, .. } => {
+                self.origins.policy(PolicyKind::Mutating, policy, None, LABEL)
+            }
+            _ => None,
+        };
+        let mut text = format!("{} is not idempotent", finding.mutator);
+        if let Some(error) = &finding.error {
+            text.push_str(&format!(": run on its own output it fails: {error}"));
         }
-        let at = (configuration.as_str(), hook.as_str());
-        let cause = self.webhook(Stage::Mutating, at, "name", "it changes its own output");
         let found = self.about.whole(Severity::Error, IDEMPOTENCE, &text).because(cause);
-        match changes.first() {
-            Some(first) => found.help(format!("called on its own output, it {first}")),
+        match finding.changes.first() {
+            Some(first) => found.help(format!("run on its own output, it {first}")),
             None => found,
         }
     }

@@ -3,7 +3,7 @@
 use std::io;
 
 use billhook_admission::{
-    Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Stage, Step,
+    Action, AdmissionOutcome, Difference, HookResult, IdempotenceFinding, Mutator, Stage, Step,
 };
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
@@ -180,8 +180,18 @@ fn difference(difference: &Difference) -> Value {
 
 fn finding(finding: &IdempotenceFinding) -> Value {
     let mut fields = Fields::default();
-    fields.text("configuration", Some(finding.configuration.clone()));
-    fields.text("webhook", Some(finding.hook.clone()));
+    match &finding.mutator {
+        Mutator::Webhook { configuration, hook } => {
+            fields.text("configuration", Some(configuration.clone()));
+            fields.text("webhook", Some(hook.clone()));
+        }
+        Mutator::Policy { policy, binding, parameter } => {
+            fields.text("policy", Some(policy.clone()));
+            fields.text("binding", Some(binding.clone()));
+            fields.text("parameter", Some(parameter.clone()).filter(|it| !it.is_empty()));
+        }
+        _ => {}
+    }
     fields.text("error", finding.error.clone());
     fields.value("changes", finding.changes.iter().map(difference).collect());
     fields.into_value()

@@ -44,7 +44,8 @@ pub(crate) fn outcome(
     }
     report::to_stderr(&findings::text(found));
     for finding in &outcome.findings {
-        let mut changes = format!("changes of `{}`:\n", visible(&finding.hook));
+        let mutator = finding.mutator.to_string();
+        let mut changes = format!("changes of {}:\n", visible(&mutator));
         finding.changes.iter().for_each(|change| add_change(&mut changes, change));
         report::to_stderr(&changes);
     }

@@ -120,6 +120,12 @@ fn mutating_policies() {
     };
     snapshot!("admit_mutating_policy", &shown("--allow approve:backups.data.example.com"));
     snapshot!("admit_mutating_policy_not_allowed", &shown("--quiet --allow get"));
+    let appending = POLICIES.replace("{\"owner\": variables.team}", TWICE);
+    for (name, report) in [("human", "--quiet"), ("json", "--report json")] {
+        let shown = run(&format!("{arguments} --check-idempotence {report}"), &appending);
+        let shown = shown.lines().map(stable).collect::<Vec<_>>().join("\n");
+        snapshot!(format!("admit_policy_not_idempotent_{name}"), &shown);
+    }
 }
 
 /// The example's webhooks, and the files that name them.
@@ -310,6 +316,10 @@ fn changed() -> String {
 fn denied() -> String {
     OBJECT.replace("namespace: shop", "namespace: shop, labels: {example.com/denied: tuesday}")
 }
+
+/// Labels that differ each time (DI-47).
+const TWICE: &str = r#"{"owner": has(object.metadata.labels) && "owner" in object.metadata.labels ?
+        object.metadata.labels["owner"] + "x" : "orders"}"#;
 
 const POLICIES: &str = r#"
 apiVersion: v1

@@ -3,6 +3,7 @@
 mod configuration;
 mod patch;
 mod reinvocation;
+mod repetition;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use billhook_apimachinery::{GroupVersionKind, Status, StatusCause};
 use billhook_cel::Value;
 
 pub use reinvocation::PolicyReinvocation;
+pub use repetition::PolicyRepetition;
 
 use crate::activation::{Object, Objects, Shared};
 use crate::context::PolicyContext;
@@ -27,6 +29,7 @@ use crate::set::{
     matching_bindings, matching_policy, other_kinds,
 };
 use crate::validating::{denied, resulted_in};
+use repetition::repeat;
 
 /// The effect of the mutating policies on a request.
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +42,8 @@ pub struct MutationOutcome {
     pub object: Option<DeepValue>,
     /// The fate of each policy that was for the request.
     pub records: Vec<PolicyRecord>,
+    /// The policies that change their own output, if that was to be checked.
+    pub repetitions: Vec<PolicyRepetition>,
 }
 
 impl PolicySet {
@@ -61,18 +66,18 @@ impl PolicySet {
         context: &PolicyContext<'_>,
         reinvocation: &mut PolicyReinvocation,
     ) -> MutationOutcome {
-        let mut run = Run { reinvocation, errors: Vec::new(), records: Vec::new() };
+        let mut run = Run::new(reinvocation);
         let is_involved = request.operation != Operation::Delete && !is_exempt(&request.resource);
         let result = match is_involved {
             true => run.run(self, request, context),
             false => Ok(None),
         };
-        let Run { errors, records, .. } = run;
+        let Run { errors, records, repetitions, .. } = run;
         let (object, result) = match result {
             Ok(object) => (object, refusal(request, &errors)),
             Err(status) => (None, Err(status)),
         };
-        MutationOutcome { result, object, records }
+        MutationOutcome { result, object, records, repetitions }
     }
 }
 
@@ -143,6 +148,7 @@ impl Tuple<'_> {
 }
 
 /// The object of a kind, and whether a mutation made it.
+#[derive(Clone)]
 struct Versioned<'r> {
     objects: Objects<'r>,
     is_dirty: bool,
@@ -160,9 +166,14 @@ struct Run<'r> {
     reinvocation: &'r mut PolicyReinvocation,
     errors: Vec<Failure>,
     records: Vec<PolicyRecord>,
+    repetitions: Vec<PolicyRepetition>,
 }
 
-impl Run<'_> {
+impl<'s> Run<'s> {
+    fn new(reinvocation: &'s mut PolicyReinvocation) -> Self {
+        Run { reinvocation, errors: Vec::new(), records: Vec::new(), repetitions: Vec::new() }
+    }
+
     /// Returns the object of the last processed tuple if a mutation made it (PO-63, PO-81).
     fn run(
         &mut self,
@@ -178,8 +189,12 @@ impl Run<'_> {
             let shared = Shared::new(set, request, context)?;
             for tuple in &tuples {
                 let Some(versioned) = versions.get_mut(&tuple.matched.kind) else { continue };
+                let earlier = self.records.len();
                 if self.process(tuple, versioned, &shared)? {
                     last = Some(&tuple.matched.kind);
+                    if context.check_idempotence && !self.has_failed_since(earlier) {
+                        self.repetitions.extend(repeat(tuple, versioned, set, &shared));
+                    }
                 }
             }
         }
@@ -266,6 +281,11 @@ impl Run<'_> {
         }
         self.errors.push(Failure { text: text.clone(), is_configuration });
         PolicyVerdict::Denied { message: text, reason: String::new() }
+    }
+
+    /// Whether a mutation after the first records failed.
+    fn has_failed_since(&self, earlier: usize) -> bool {
+        self.records.iter().skip(earlier).any(|record| record.verdict.error().is_some())
     }
 
     fn fail(&mut self, tuple: &Tuple<'_>, index: Option<usize>, error: &str) {

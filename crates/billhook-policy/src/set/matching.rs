@@ -73,6 +73,17 @@ fn selected(
     }
 }
 
+/// Returns whether a policy is for a request by a binding, parameters aside.
+pub(crate) fn is_selected(
+    head: &Head,
+    binding: &Binding,
+    request: &AdmissionAttributes,
+    context: &PolicyContext<'_>,
+) -> bool {
+    let selects = |matcher| matches!(selected(matcher, request, context), Ok(Some(_)));
+    selects(&head.matcher) && binding.matcher.as_ref().is_none_or(selects)
+}
+
 /// Decides whether a policy is for a request.
 pub(crate) fn matching_policy<'p>(
     head: &'p Head,

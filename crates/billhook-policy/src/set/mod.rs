@@ -12,8 +12,8 @@ pub(crate) use compiled::{
     Annotation, Binding, FailurePolicy, Head, Mutating, Mutation, Validating, Validation,
 };
 pub(crate) use matching::{
-    Conditions, ConfigurationError, MatchedPolicy, is_exempt, matching_bindings, matching_policy,
-    namespace_not_found, other_kinds, param_kind, params_of,
+    Conditions, ConfigurationError, MatchedPolicy, is_exempt, is_selected, matching_bindings,
+    matching_policy, namespace_not_found, other_kinds, param_kind, params_of,
 };
 
 use crate::document::{

@@ -37,7 +37,7 @@ fn advice_about_documents_together() {
         binding("b", "bound", json!({})),
         binding("lost", "mutating", json!({})),
         mutating("mutating", json!({})),
-        mutating_binding("m", "mutating"),
+        mutating_binding("m", "mutating", json!({})),
     ];
     let lints = lint_policies_together(&documents);
     let found: Vec<_> = lints.iter().map(|lint| (lint.code, lint.name.as_str())).collect();

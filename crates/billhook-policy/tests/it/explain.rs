@@ -53,7 +53,7 @@ fn each_reason_is_told() {
         policy("asks", condition("authorizer.path('/a').check('get').allowed()")),
         binding("b-asks", "asks", json!({})),
         mutating("mutates", json!({"reinvocationPolicy": "Never"})),
-        mutating_binding("m", "mutates"),
+        mutating_binding("m", "mutates", json!({})),
     ];
     let expected = [
         "mutates/m  Widget",

@@ -71,7 +71,7 @@ fn deep_objects() {
     let patch = json!({"patchType": "JSONPatch", "jsonPatch":
         {"expression": "[JSONPatch{op: 'add', path: '/spec/again', value: object.spec.deep}]"}});
     let more = json!({"mutations": [mutation, patch], "reinvocationPolicy": "Never"});
-    let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p")]);
+    let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", json!({}))]);
     let world = World::new();
     let mut state = PolicyReinvocation::default();
     let outcome = set.mutate(&request, &world.context(), &mut state);

@@ -1,8 +1,9 @@
 //! Laws: order does not matter for verdicts, the index finds what a plain loop finds, and a mutation
 //! that is idempotent changes nothing when it is repeated.
 
-use billhook_policy::{PolicyDocument, PolicySet};
-use serde_json::json;
+use billhook_policy::{MutationOutcome, PolicyDocument, PolicyReinvocation, PolicySet};
+use proptest::prelude::*;
+use serde_json::{Value, json};
 
 use crate::support::{World, binding, create, mutating, mutating_binding, policy};
 
@@ -76,12 +77,78 @@ fn apply_configurations_are_idempotent() {
         let mutation = json!({"patchType": "ApplyConfiguration",
             "applyConfiguration": {"expression": expression}});
         let more = json!({"mutations": [mutation], "reinvocationPolicy": "Never"});
-        let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p")]);
+        let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", json!({}))]);
         let once = world.mutate(&set, json!({"size": 5, "deep": {"y": 2}})).object.unwrap();
         let mut request = create(json!({}));
         request.object = Some(once.clone());
         let mut state = billhook_policy::PolicyReinvocation::default();
         let twice = set.mutate(&request, &world.context(), &mut state).object.unwrap();
         assert_eq!(once, twice, "{expression}");
+    }
+}
+
+/// A mutation that looks at what it changes, or does not.
+fn mutations() -> impl Strategy<Value = Value> {
+    let patch = |expression: &str| json!({"patchType": "JSONPatch", "jsonPatch": {"expression": expression}});
+    let configuration = |expression: &str| json!({"patchType": "ApplyConfiguration", "applyConfiguration": {"expression": expression}});
+    prop::sample::select(vec![
+        patch("[JSONPatch{op: 'add', path: '/spec/list/-', value: 'x'}]"),
+        patch(
+            "'x' in object.spec.list ? [JSONPatch{op: 'test', path: '/kind', value: ''}] : \
+               [JSONPatch{op: 'add', path: '/spec/list/-', value: 'x'}]",
+        ),
+        patch("[JSONPatch{op: 'remove', path: '/spec/list/0'}]"),
+        patch(
+            "object.spec.size < 3 ? [JSONPatch{op: 'replace', path: '/spec/size', \
+               value: object.spec.size + 1}] : [JSONPatch{op: 'test', path: '/kind', value: ''}]",
+        ),
+        configuration("Object{spec: Object.spec{size: 3}}"),
+        configuration("Object{spec: Object.spec{size: 6 - object.spec.size}}"),
+        configuration("Object{metadata: Object.metadata{labels: {'done': 'yes'}}}"),
+    ])
+}
+
+fn mutated(set: &PolicySet, world: &World, object: Value) -> MutationOutcome {
+    let mut request = create(json!({}));
+    request.object = Some(object.into());
+    let context = world.context().check_idempotence(true);
+    set.mutate(&request, &context, &mut PolicyReinvocation::default())
+}
+
+proptest! {
+    /// A policy that is run on its own output changes nothing more, or is reported (DI-47).
+    #[test]
+    fn policies_are_idempotent_or_reported(
+        mutations in prop::collection::vec(mutations(), 1..4),
+        guard in prop::option::of(prop::sample::select(vec![
+            "object.spec.size < 3", "!has(object.metadata.labels)"])),
+        is_selected in any::<bool>(),
+        size in 0..5_i64,
+        list in prop::collection::vec("[x-z]", 0..3),
+    ) {
+        let world = World::new();
+        let conditions: Vec<Value> =
+            guard.iter().map(|it| json!({"name": "guard", "expression": it})).collect();
+        let more = json!({"mutations": mutations, "matchConditions": conditions,
+            "reinvocationPolicy": "Never"});
+        let done = json!([{"key": "done", "operator": "DoesNotExist"}]);
+        let resources = json!({"objectSelector": {"matchExpressions": done}});
+        let more_of_binding = match is_selected {
+            true => json!({"matchResources": resources}),
+            false => json!({}),
+        };
+        let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", more_of_binding)]);
+        let object = create(json!({"size": size, "list": list})).object.unwrap().into_inner();
+        let once = mutated(&set, &world, object.clone());
+        let plain = world.mutate(&set, object["spec"].clone());
+        prop_assert_eq!((&once.object, &once.result), (&plain.object, &plain.result));
+        prop_assert_eq!(&once.records, &plain.records);
+        prop_assert!(plain.repetitions.is_empty());
+        prop_assume!(once.result.is_ok());
+        let once_object = once.object.map_or(object, |it| it.into_inner());
+        let twice = mutated(&set, &world, once_object.clone());
+        let is_reported = !once.repetitions.is_empty();
+        let changed = twice.object.is_some_and(|twice| *twice != once_object);
+        prop_assert_eq!(is_reported, changed || twice.result.is_err());
     }
 }

@@ -108,6 +108,8 @@ pub(crate) fn binding(name: &str, policy: &str, more: Value) -> PolicyDocument {
 }
 
 /// A binding of a mutating policy.
-pub(crate) fn mutating_binding(name: &str, policy: &str) -> PolicyDocument {
-    document("MutatingAdmissionPolicyBinding", name, json!({"policyName": policy}))
+pub(crate) fn mutating_binding(name: &str, policy: &str, more: Value) -> PolicyDocument {
+    let mut spec = json!({"policyName": policy});
+    spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    document("MutatingAdmissionPolicyBinding", name, spec)
 }

@@ -176,7 +176,7 @@ fn half_a_policy() {
     ];
     let more = json!({"failurePolicy": "Ignore", "reinvocationPolicy": "Never",
         "mutations": mutations});
-    let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p")]);
+    let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", json!({}))]);
     let outcome = World::new().mutate(&set, json!({}));
     assert_eq!(outcome.result, Ok(()));
     assert_eq!(outcome.object.unwrap()["spec"], json!({"a": 1, "c": 2}));
