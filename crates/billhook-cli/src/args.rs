@@ -425,7 +425,8 @@ impl Subcommands {
                 let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
                 let fixing = validate.fixing.check(&validate.objects);
                 let watch = validate.watch.check(paths.clone());
-                ("validate", read_stdin_once(paths).and(fixing).and(watch))
+                let known = validate.known.check(validate.watch.watch);
+                ("validate", read_stdin_once(paths).and(fixing).and(watch).and(known))
             }
             Subcommands::Check(check) => ("check", check.check()),
             Subcommands::Match(command) => ("match", command.check()),
@@ -485,6 +486,7 @@ impl Check {
             return Err("edits are for one version, not for a range of `--kubernetes`");
         }
         self.fixing.check(&self.documents)?;
+        self.known.check(self.watch.watch)?;
         self.watch.check(self.old.iter().chain(&self.documents))?;
         read_stdin_once(self.old.iter().chain(&self.documents))
     }

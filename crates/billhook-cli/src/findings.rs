@@ -8,6 +8,8 @@ use billhook_findings::{
     DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
 
+use billhook_suite::{Failure, Plan};
+
 use crate::advice::Advice;
 use crate::identity::Identity;
 use crate::problem::{Place, Problem, Status};
@@ -22,7 +24,8 @@ pub(crate) const ASSUMED: &str = "assumed-namespace";
 /// The rule on definitions that are used although something is wrong with them.
 const DEFINITION: &str = "definition";
 /// The rules that are not of the book.
-pub(crate) const OWN_RULES: [&str; 5] = [REFUSED, WARNING, ASSUMED, DEFINITION, DEPRECATED];
+pub(crate) const OWN_RULES: [&str; 7] =
+    [REFUSED, WARNING, ASSUMED, DEFINITION, DEPRECATED, Plan::RULE, Failure::RULE];
 /// The rule on fields that are deprecated, and that on versions.
 const DEPRECATED: &str = "deprecated-field";
 const DEPRECATED_VERSION: &str = "RP-90";
@@ -35,6 +38,11 @@ const STRICT: &str = "RP-21";
 pub(crate) fn is_of_requests(rule: &str) -> bool {
     let section = rule.split_once('-').map_or(rule, |(section, _)| section);
     ["AR", "DI", "WM", "PO", "SA"].contains(&section) || [REFUSED, ASSUMED].contains(&rule)
+}
+
+/// Whether only `test` finds what a rule is about.
+pub(crate) fn is_of_suites(rule: &str) -> bool {
+    [Plan::RULE, Failure::RULE].contains(&rule)
 }
 
 /// An object, for whose findings places and names are known.

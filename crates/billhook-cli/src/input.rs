@@ -169,7 +169,8 @@ fn search(directory: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<Problem>
 }
 
 impl Input {
-    fn label(&self) -> String {
+    /// Returns the name of the source.
+    pub(crate) fn label(&self) -> String {
         match self {
             Input::Stdin => "<stdin>".to_owned(),
             Input::File(path) => path.to_string_lossy().into_owned(),

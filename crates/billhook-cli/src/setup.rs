@@ -12,7 +12,7 @@ use billhook_policy::{PolicyDocument, PolicyKind};
 use crate::findings::{self, About, Collector};
 use crate::identity::Identity;
 use crate::input::Document;
-use crate::policy::{Config, Levels};
+use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
 
@@ -88,11 +88,11 @@ impl Setup {
     /// Tells the problems and remarks; returns the worst status.
     pub(crate) fn tell(
         &mut self,
-        config: &Config,
+        policy: &mut Policy<'_>,
         collector: Option<&mut Collector>,
     ) -> io::Result<Status> {
         let problems = std::mem::take(&mut self.problems);
-        let remarks = Levels::new(config).apply(std::mem::take(&mut self.remarks));
+        let remarks = policy.apply(std::mem::take(&mut self.remarks));
         let status = problems.iter().map(|problem| problem.status).max();
         let status = status.unwrap_or_else(|| Status::of(&remarks));
         let Some(collector) = collector else {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use billhook_findings::{Finding, Source, fix};
 use serde_json::Value;
 
+use crate::findings::{is_of_requests, is_of_suites};
 use crate::fixing::{Change, Fixing};
 use crate::input::{self, Document, Input};
 use crate::parallel;
@@ -200,7 +201,7 @@ impl<W: Work> Reader<'_, W> {
         }
         // Other commands may find what is ignored in other documents.
         if takes_all {
-            read.unused = file.unused();
+            read.unused = file.unused(|rule| !is_of_requests(rule) && !is_of_suites(rule));
         }
         read
     }
@@ -295,16 +296,11 @@ impl<E> Run<'_, E> {
         E: FnMut(Event<O>) -> io::Result<()>,
     {
         let Run { policy, fixing, mut end, mut emit, .. } = self;
-        match policy.finish() {
-            Ok(findings) if findings.is_empty() || fixing.diff => {}
-            Ok(findings) => {
-                end.summary.add(&findings);
-                emit(Event::Findings(findings))?;
-            }
-            Err(problem) => {
-                report::problem(&problem);
-                end.status = end.status.max(problem.status);
-            }
+        let (gone, status) = policy.finish();
+        end.status = end.status.max(status);
+        if !gone.is_empty() && !fixing.diff {
+            end.summary.add(&gone);
+            emit(Event::Findings(gone))?;
         }
         Ok(end)
     }

@@ -102,6 +102,9 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The rule of all failures.
+    pub const RULE: &str = "failed-case";
+
     /// Returns whether the decision is as expected and only the text of the error is not.
     pub fn is_only_text(&self) -> bool {
         matches!(self, Failure::Text { .. })

@@ -22,9 +22,6 @@ use crate::runner::Runner;
 use crate::runner_error::RunnerError;
 use crate::suite::{Case, Suite};
 
-/// The rule of all failures.
-const RULE: &str = "suite";
-
 /// The definitions and the version for suites that name none.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
@@ -118,6 +115,9 @@ enum CaseId {
 }
 
 impl Plan {
+    /// The rule of the remarks.
+    pub const RULE: &str = "suite";
+
     /// Reads a suite, and the files that it needs. A directory is one with examples: manifests in
     /// `valid` and `invalid`, beside definitions if the options have none. A comment `# error: TEXT`
     /// in an invalid manifest is a part of its error.
@@ -139,7 +139,7 @@ impl Plan {
         let groups = definitions(path, &suite, options)?;
         let place = place(source);
         let mut remarks: Vec<Finding> =
-            unknown.into_iter().map(|mistake| mistake.warning(RULE, &place)).collect();
+            unknown.into_iter().map(|mistake| mistake.warning(Self::RULE, &place)).collect();
         remarks.sort_by_key(|remark| remark.span);
         let document = Arc::new(Document { place, suite, examples: Vec::new() });
         let mut loader = Loader { path, options, document, runs: Vec::new() };
@@ -346,7 +346,23 @@ impl Run {
 
     /// Returns the file of the suite.
     pub fn file(&self) -> &str {
-        self.place().source.name()
+        self.source().name()
+    }
+
+    /// Returns the text that the case is written in.
+    pub fn source(&self) -> &Arc<Source> {
+        &self.place().source
+    }
+
+    /// Returns the line where the case begins, with its table if it is a row of one.
+    pub fn line(&self) -> Option<usize> {
+        let path = match self.id {
+            CaseId::Row(index, _) => FieldPath::default().name("cases").index(index),
+            _ => self.path(),
+        };
+        let source = self.source();
+        let span = self.place().find(&path)?.mark(source.text());
+        Some(source.position(span.start).line)
     }
 
     /// The document of the case.
@@ -418,7 +434,7 @@ impl Run {
         };
         let path = fields.iter().fold(self.path(), |path, field| path.name(field));
         let text = format!("{}: {failure}", self.case_name());
-        Finding::new(Severity::Error, RULE, text).at(self.place(), path)
+        Finding::new(Severity::Error, Failure::RULE, text).at(self.place(), path)
     }
 
     /// The path of the case in its suite.

@@ -6,6 +6,7 @@ use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::options::{FindingsFormat, Format, Report, Validation};
+use crate::policy::Known;
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
@@ -115,6 +116,8 @@ pub(crate) struct Admit {
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
+    #[command(flatten)]
+    pub(crate) known: Known,
     /// Print no steps, only warnings and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,

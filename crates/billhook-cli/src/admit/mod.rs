@@ -32,6 +32,7 @@ use crate::findings::{self, About};
 use crate::identity::{Identity, type_meta};
 use crate::input::{Document, objects};
 use crate::options::field_validation;
+use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status};
 use crate::report;
 use crate::resolving::resolver;
@@ -41,6 +42,10 @@ use crate::setup::{Origins, Setup};
 pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let config = match command.server.config(&command.objects) {
         Ok(config) => config,
+        Err(problem) => return Ok(report::problems(&[*problem])),
+    };
+    let policy = match Policy::new(&config, &command.known) {
+        Ok(policy) => policy,
         Err(problem) => return Ok(report::problems(&[*problem])),
     };
     let kubernetes = command.server.kubernetes(&config);
@@ -54,10 +59,10 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
         setup.problems.push(*Problem::unusable(Place::file("--subresource"), message));
     }
     let cluster = Cluster::read(command, &crds, kubernetes, &mut setup);
-    let mut printer = Printer::new(command, &config);
-    let mut status = setup.tell(&config, printer.collector())?;
+    let mut printer = Printer::new(command, policy);
+    let mut status = printer.setup(&mut setup)?;
     if status == Status::Unusable {
-        printer.finish()?;
+        printer.give_up()?;
         return Ok(status);
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,8 +77,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     }
     let mut printer = run.printer;
     status = status.max(printer.remarks(cluster.namespaces.assumed().into_iter().collect())?);
-    printer.finish()?;
-    Ok(status)
+    Ok(status.max(printer.finish()?))
 }
 
 /// The state that the objects of a run share.

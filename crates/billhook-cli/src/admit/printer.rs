@@ -12,15 +12,16 @@ use crate::admit::text;
 use crate::findings::{self, About, Collector};
 use crate::identity::Identity;
 use crate::options::Report;
-use crate::policy::{Config, Levels};
+use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status};
 use crate::report::{self, Objects};
+use crate::setup::Setup;
 
 /// Prints outcomes as they come.
 pub(super) struct Printer<'r> {
     command: &'r Admit,
     form: Form,
-    levels: Levels<'r>,
+    policy: Policy<'r>,
     /// The things that are told only once.
     told: BTreeSet<String>,
 }
@@ -33,33 +34,25 @@ enum Form {
 }
 
 impl<'r> Printer<'r> {
-    pub(super) fn new(command: &'r Admit, config: &'r Config) -> Self {
+    pub(super) fn new(command: &'r Admit, policy: Policy<'r>) -> Self {
         let form = match (command.findings.given(), command.report) {
             _ if command.findings.is_status() => Form::Status,
             (Some(format), _) => Form::Findings(Collector::new(format)),
             (None, Report::Json) => Form::Json(JsonReport::new()),
             (None, Report::Text) => Form::Text(Objects::new(command.output)),
         };
-        Printer { command, form, levels: Levels::new(config), told: BTreeSet::new() }
+        Printer { command, form, policy, told: BTreeSet::new() }
     }
 
-    pub(super) fn collector(&mut self) -> Option<&mut Collector> {
-        match &mut self.form {
-            Form::Findings(collector) => Some(collector),
-            _ => None,
-        }
+    /// Tells what is wrong with the configuration; returns the worst status.
+    pub(super) fn setup(&mut self, setup: &mut Setup) -> io::Result<Status> {
+        setup.tell(&mut self.policy, self.form.collector())
     }
 
     /// Prints what is not about an object.
     pub(super) fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<Status> {
-        let remarks = self.levels.apply(remarks);
-        let status = Status::of(&remarks);
-        match self.collector() {
-            _ if remarks.is_empty() => {}
-            Some(collector) => collector.add_findings(remarks)?,
-            None => report::to_stderr(&findings::text(&remarks)),
-        }
-        Ok(status)
+        let remarks = self.policy.apply(remarks);
+        self.form.remarks(remarks)
     }
 
     /// Prints an object, or a file, that makes no request.
@@ -89,7 +82,7 @@ impl<'r> Printer<'r> {
         place: &Place,
         identity: Identity,
     ) -> io::Result<Status> {
-        let found = self.levels.apply(found);
+        let found = self.policy.apply(found);
         let status = Status::of(&found);
         match &mut self.form {
             Form::Json(json) => json.outcome(outcome, place.clone(), identity)?,
@@ -110,9 +103,42 @@ impl<'r> Printer<'r> {
         Ok(status)
     }
 
-    /// Prints what has not been printed.
-    pub(super) fn finish(self) -> io::Result<()> {
-        match self.form {
+    /// Writes the baseline, if there is one, and prints what has not been printed.
+    pub(super) fn finish(mut self) -> io::Result<Status> {
+        self.policy.read_below(self.command.paths());
+        let (gone, status) = self.policy.finish();
+        let status = status.max(self.form.remarks(gone)?);
+        self.form.finish()?;
+        Ok(status)
+    }
+
+    /// Prints what has not been printed of a run that ends before any request.
+    pub(super) fn give_up(self) -> io::Result<()> {
+        self.form.finish()
+    }
+}
+
+impl Form {
+    fn collector(&mut self) -> Option<&mut Collector> {
+        match self {
+            Form::Findings(collector) => Some(collector),
+            _ => None,
+        }
+    }
+
+    /// Prints what is not about an object.
+    fn remarks(&mut self, remarks: Vec<Finding>) -> io::Result<Status> {
+        let status = Status::of(&remarks);
+        match self.collector() {
+            _ if remarks.is_empty() => {}
+            Some(collector) => collector.add_findings(remarks)?,
+            None => report::to_stderr(&findings::text(&remarks)),
+        }
+        Ok(status)
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
             Form::Text(_) | Form::Status => Ok(()),
             Form::Json(json) => json.finish(),
             Form::Findings(collector) => collector.finish(),

@@ -6,6 +6,7 @@ use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
 use crate::options::{FindingsFormat, Report, read_stdin_once};
+use crate::policy::Known;
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
@@ -83,6 +84,8 @@ pub(crate) struct Match {
     pub(crate) report: Report,
     #[command(flatten)]
     pub(crate) findings: FindingsFormat,
+    #[command(flatten)]
+    pub(crate) known: Known,
     /// Objects: files, directories or `-` for standard input
     #[arg(value_name = "OBJECT")]
     pub(crate) objects: Vec<PathBuf>,
@@ -106,11 +109,15 @@ impl Match {
         self.operation.unwrap_or(default)
     }
 
+    /// All paths that standard input may stand for.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
+        let paths = [&self.webhooks, &self.policies, &self.crd, &self.request, &self.old];
+        paths.into_iter().flatten().chain(&self.objects)
+    }
+
     /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        let paths = [&self.webhooks, &self.policies, &self.crd, &self.request, &self.old];
-        let paths = paths.into_iter().flatten().chain(&self.objects);
-        read_stdin_once(paths)?;
+        read_stdin_once(self.paths())?;
         if !self.old.is_empty() && self.operation() != Operation::Update {
             return Err("`--old` is for `--operation update`");
         }

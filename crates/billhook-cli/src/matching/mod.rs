@@ -21,7 +21,7 @@ use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::namespaces::Namespaces;
-use crate::policy::Levels;
+use crate::policy::Policy;
 use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::problems as print_problems;
 use crate::setup::Setup;
@@ -37,6 +37,10 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let mut namespaces = Namespaces::default();
     let config = match command.server.config(&command.objects) {
         Ok(config) => config,
+        Err(problem) => return Ok(print_problems(&[*problem])),
+    };
+    let mut policy = match Policy::new(&config, &command.known) {
+        Ok(policy) => policy,
         Err(problem) => return Ok(print_problems(&[*problem])),
     };
     let kubernetes = command.server.kubernetes(&config);
@@ -59,7 +63,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         setup.problems.push(unknown_name(command, &sets, &policies, name));
     }
     let mut printer = Printer::new(command);
-    let mut status = setup.tell(&config, printer.collector())?;
+    let mut status = setup.tell(&mut policy, printer.collector())?;
     if status == Status::Unusable {
         printer.finish()?;
         return Ok(status);
@@ -73,7 +77,6 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let conditions =
         allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
     let requests = Requests { command, crds, registry: &registry };
-    let mut levels = Levels::new(&config);
     for subject in requests.read() {
         let context = MatchContext::new(namespaces, &registry).conditions(&conditions);
         let (decided, explained) = match &subject.request {
@@ -88,15 +91,18 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         };
         let mut found = report::found(&subject, &decided, &setup.origins);
         found.extend(policies::findings(&subject, &explained));
-        let found = levels.apply(found);
+        let found = policy.apply(found);
         if subject.request.is_ok() {
             status = status.max(Status::of(&found));
         }
         printer.add(&subject, &decided, &explained, found)?;
     }
-    let assumed = levels.apply(namespaces.assumed().into_iter().collect());
-    status = status.max(Status::of(&assumed));
-    printer.add_remarks(assumed)?;
+    let mut remarks = policy.apply(namespaces.assumed().into_iter().collect());
+    policy.read_below(command.paths());
+    let (gone, written) = policy.finish();
+    remarks.extend(gone);
+    status = status.max(Status::of(&remarks)).max(written);
+    printer.add_remarks(remarks)?;
     printer.finish()?;
     Ok(status)
 }

@@ -8,7 +8,6 @@ use billhook_findings::{Finding, Place, Severity, Source};
 
 use super::UNUSED;
 use super::config::is_rule;
-use crate::findings::is_of_requests;
 
 const MARK: &str = "# billhook: ignore";
 
@@ -53,9 +52,14 @@ impl Ignores {
         Ignores { source: source.clone(), comments }
     }
 
-    /// Whether a finding is to be ignored.
-    pub(super) fn ignore(&mut self, finding: &Finding) -> bool {
-        let Some(line) = finding.start().map(|start| start.line) else { return false };
+    /// Whether a finding is to be ignored, by comments for its own line or for that where the whole
+    /// begins that it is in.
+    pub(super) fn ignore(&mut self, finding: &Finding, whole: Option<usize>) -> bool {
+        let own = finding.start().map(|start| start.line);
+        own.into_iter().chain(whole).any(|line| self.ignore_on(line, finding))
+    }
+
+    fn ignore_on(&mut self, line: usize, finding: &Finding) -> bool {
         let first = self.comments.partition_point(|comment| comment.line < line);
         let on_line = self.comments.iter_mut().skip(first).take_while(|it| it.line == line);
         let mut rules = on_line.flat_map(|comment| &mut comment.rules);
@@ -68,8 +72,9 @@ impl Ignores {
         }
     }
 
-    /// Returns findings about comments that have ignored nothing.
-    pub(super) fn unused(&self) -> Vec<Finding> {
+    /// Returns findings about comments that have ignored nothing, but for rules that only other
+    /// commands look at.
+    pub(super) fn unused(&self, is_looked_at: fn(&str) -> bool) -> Vec<Finding> {
         let place = Place::file(self.source.clone());
         let finding = |comment: &Comment, text: String| {
             Finding::new(Severity::Warning, UNUSED, text).at_span(&place, comment.span)
@@ -80,7 +85,8 @@ impl Ignores {
                 let help = "`# billhook: ignore PR-12 because …` names the rule";
                 found.push(finding(comment, "no rule is ignored here".to_owned()).help(help));
             }
-            let unused = |rule: &&Rule| !rule.is_used && !is_of_requests(&rule.id);
+            let unused =
+                |rule: &&Rule| !rule.is_used && (is_looked_at(&rule.id) || !is_rule(&rule.id));
             for rule in comment.rules.iter().filter(unused) {
                 let text = match is_rule(&rule.id) {
                     true => format!("`{}` is ignored here, but nothing is found", rule.id),

@@ -11,7 +11,9 @@ use std::sync::Arc;
 
 use billhook_findings::{Finding, Source};
 
-use crate::problem::Problem;
+use crate::input::{Input, inputs};
+use crate::problem::{Problem, Status};
+use crate::report;
 use baseline::Baseline;
 pub(crate) use config::Config;
 use config::Level;
@@ -27,8 +29,18 @@ pub(crate) struct Known {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Write all findings to the baseline, and print none
-    #[arg(long, requires = "baseline", conflicts_with = "watch")]
+    #[arg(long, requires = "baseline")]
     write_baseline: bool,
+}
+
+impl Known {
+    /// Refuses to write the baseline whenever something changes.
+    pub(crate) fn check(&self, watches: bool) -> Result<(), &'static str> {
+        match self.write_baseline && watches {
+            true => Err("`--write-baseline` is for a run that ends, not for `--watch`"),
+            false => Ok(()),
+        }
+    }
 }
 
 /// The findings of a run that count.
@@ -38,6 +50,8 @@ pub(crate) struct Policy<'c> {
     baseline: Option<Baseline>,
     /// The files that were read.
     files: BTreeSet<String>,
+    /// The policy for the file of the last finding.
+    last: Option<(Arc<Source>, FilePolicy<'c>)>,
 }
 
 /// The findings of a file that count.
@@ -47,41 +61,11 @@ pub(crate) struct FilePolicy<'c> {
     ignores: Ignores,
 }
 
-/// The findings of one file after another that count.
-pub(crate) struct Levels<'c> {
-    config: &'c Config,
-    /// The policy for the file of the last finding.
-    last: Option<(Arc<Source>, FilePolicy<'c>)>,
-}
-
-impl<'c> Levels<'c> {
-    pub(crate) fn new(config: &'c Config) -> Self {
-        Levels { config, last: None }
-    }
-
-    /// Returns the findings that count, with their severities.
-    pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
-        findings.into_iter().filter_map(|finding| self.apply_one(finding)).collect()
-    }
-
-    fn apply_one(&mut self, finding: Finding) -> Option<Finding> {
-        let source = finding.place.as_ref().map(|place| place.source.clone()).unwrap_or_default();
-        let mut last = self.last.take().filter(|(known, _)| Arc::ptr_eq(known, &source));
-        let (_, file) = last.get_or_insert_with(|| {
-            let file = Policy::file(self.config, &source);
-            (source, file)
-        });
-        let applied = file.apply_one(finding);
-        self.last = last;
-        applied
-    }
-}
-
 impl<'c> Policy<'c> {
     pub(crate) fn new(config: &'c Config, known: &Known) -> Result<Self, Box<Problem>> {
         let baseline = known.baseline.as_ref();
         let baseline = baseline.map(|path| Baseline::load(path, known.write_baseline));
-        Ok(Policy { config, baseline: baseline.transpose()?, files: BTreeSet::new() })
+        Ok(Policy { config, baseline: baseline.transpose()?, files: BTreeSet::new(), last: None })
     }
 
     /// The policy for a file.
@@ -91,6 +75,34 @@ impl<'c> Policy<'c> {
 
     pub(crate) fn config(&self) -> &'c Config {
         self.config
+    }
+
+    /// Returns the findings that count, with their severities; each is of whatever file it is in.
+    pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
+        let findings = findings.into_iter().filter_map(|finding| self.apply_one(finding));
+        let mut findings = findings.collect();
+        self.leave_new(&mut findings);
+        findings
+    }
+
+    fn apply_one(&mut self, finding: Finding) -> Option<Finding> {
+        let source = finding.place.as_ref().map(|place| place.source.clone()).unwrap_or_default();
+        let mut last = self.last.take().filter(|(known, _)| Arc::ptr_eq(known, &source));
+        let (_, file) = last.get_or_insert_with(|| {
+            let file = Policy::file(self.config, &source);
+            (source, file)
+        });
+        let applied = file.apply_one(finding, None);
+        self.last = last;
+        applied
+    }
+
+    /// Says that the files below the paths were read.
+    pub(crate) fn read_below<'p>(&mut self, paths: impl Iterator<Item = &'p PathBuf>) {
+        if self.baseline.is_some() {
+            let paths: Vec<PathBuf> = paths.cloned().collect();
+            self.files.extend(inputs(&paths).iter().flatten().map(Input::label));
+        }
     }
 
     /// Says that a file was read.
@@ -107,12 +119,13 @@ impl<'c> Policy<'c> {
         }
     }
 
-    /// Writes the baseline, or returns findings about those that are gone.
-    pub(crate) fn finish(self) -> Result<Vec<Finding>, Box<Problem>> {
+    /// Writes the baseline, or returns findings about those that are gone. What goes wrong is told.
+    pub(crate) fn finish(self) -> (Vec<Finding>, Status) {
         let files = self.files;
-        match self.baseline {
-            Some(baseline) => baseline.finish(|file| files.contains(file)),
-            None => Ok(Vec::new()),
+        let Some(baseline) = self.baseline else { return (Vec::new(), Status::Fine) };
+        match baseline.finish(|file| files.contains(file)) {
+            Ok(gone) => (gone, Status::Fine),
+            Err(problem) => (Vec::new(), report::problems(&[*problem])),
         }
     }
 }
@@ -120,11 +133,13 @@ impl<'c> Policy<'c> {
 impl FilePolicy<'_> {
     /// Returns the findings that count, with their severities.
     pub(crate) fn apply(&mut self, findings: Vec<Finding>) -> Vec<Finding> {
-        findings.into_iter().filter_map(|finding| self.apply_one(finding)).collect()
+        findings.into_iter().filter_map(|finding| self.apply_one(finding, None)).collect()
     }
 
-    fn apply_one(&mut self, finding: Finding) -> Option<Finding> {
-        if self.ignores.ignore(&finding) {
+    /// Returns the finding with its severity, if it counts. It may be in something that begins at a
+    /// line, for whose findings comments there are too.
+    pub(crate) fn apply_one(&mut self, finding: Finding, whole: Option<usize>) -> Option<Finding> {
+        if self.ignores.ignore(&finding, whole) {
             return None;
         }
         match self.levels.get(finding.rule.as_str()) {
@@ -133,9 +148,9 @@ impl FilePolicy<'_> {
         }
     }
 
-    /// Returns findings about comments that have ignored nothing.
-    pub(crate) fn unused(mut self) -> Vec<Finding> {
-        let found = std::mem::take(&mut self.ignores).unused();
+    /// Returns findings about comments that have ignored nothing, of the rules that are looked at.
+    pub(crate) fn unused(mut self, is_looked_at: fn(&str) -> bool) -> Vec<Finding> {
+        let found = std::mem::take(&mut self.ignores).unused(is_looked_at);
         self.apply(found)
     }
 }

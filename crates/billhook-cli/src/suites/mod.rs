@@ -2,6 +2,7 @@
 
 mod args;
 mod calling;
+mod counting;
 mod report;
 
 use std::io;
@@ -18,10 +19,12 @@ use crate::crd_files::Files;
 use crate::fixing::replace;
 use crate::input::{Document, read_file, readable_documents};
 use crate::parallel;
+use crate::policy::Config;
 use crate::problem::{self, Place, Problem, Status};
 use crate::report as messages;
 use crate::watch;
 pub(crate) use args::{HELP, Test};
+use counting::Counting;
 use report::Printer;
 
 /// How often a suite is run again after an update: one shows the next difference of a case.
@@ -34,19 +37,22 @@ type Timed = (Result<(), Failure>, Duration);
 pub(crate) fn run(command: &Test) -> io::Result<Status> {
     let start = Instant::now();
     let mut problems = Vec::new();
-    let options = options(command, &mut problems);
+    let config = command.server.config(&command.suites);
+    let config = config.map_err(|problem| problems.push(*problem)).unwrap_or_default();
+    let options = options(command, &config, &mut problems);
     if command.generate {
         return generated(&problems, options.definitions.as_deref().unwrap_or_default());
     }
     let suites = suites(&command.suites, &mut problems);
     let mut status = messages::problems(&problems);
     if command.update {
-        status = status.max(update(&suites, command.filter.as_deref(), &options));
+        status = status.max(update(&suites, command.filter.as_deref(), &options, &config));
     }
     let mut printer = Printer::new(command);
     let plans = parallel::map(&suites, |path| Plan::load(path, &options));
     for (path, plan) in suites.iter().zip(&plans) {
-        printer.remarks(path, plan.as_ref().map_or(&[], Plan::remarks))?;
+        let remarks = plan.as_ref().map_or(&[][..], Plan::remarks);
+        printer.remarks(path, Counting::new(&config).remarks(remarks))?;
     }
     let wanted: Vec<Result<Vec<Run>, PlanError>> =
         plans.into_iter().map(|plan| Ok(wanted(plan?, command.filter.as_deref()))).collect();
@@ -55,8 +61,12 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     for (path, plan) in suites.iter().zip(&wanted) {
         match plan {
             Ok(runs) => {
+                let mut counting = Counting::new(&config);
                 for (run, (outcome, took)) in runs.iter().zip(outcomes.by_ref()) {
-                    printer.add(run, &outcome, took)?;
+                    printer.add(counting.subject(run, &outcome), &outcome, took)?;
+                }
+                if command.filter.is_none() {
+                    printer.remarks(path, counting.unused())?;
                 }
             }
             Err(error) => {
@@ -76,8 +86,13 @@ pub(crate) fn run(command: &Test) -> io::Result<Status> {
     Ok(status.max(coverage(command, &options, &runs)?))
 }
 
-/// Writes what the cases of suites are to expect, as it is now.
-fn update(suites: &[PathBuf], filter: Option<&str>, options: &PlanOptions) -> Status {
+/// Writes what the cases of suites are to expect, as it is now; known failures stay.
+fn update(
+    suites: &[PathBuf],
+    filter: Option<&str>,
+    options: &PlanOptions,
+    config: &Config,
+) -> Status {
     let mut status = Status::Fine;
     for path in suites.iter().filter(|path| path.is_file()) {
         let mut is_updated = false;
@@ -86,7 +101,11 @@ fn update(suites: &[PathBuf], filter: Option<&str>, options: &PlanOptions) -> St
             let Ok(plan) = Plan::load(path, options) else { break };
             let runs = wanted(plan, filter);
             let outcomes = parallel::map(&runs, Run::run);
-            let outcomes: Vec<_> = runs.iter().zip(&outcomes).collect();
+            let mut counting = Counting::new(config);
+            let mut counts = |(run, outcome): &(&Run, &Result<(), Failure>)| {
+                outcome.is_ok() || !counting.subject(run, outcome).findings.is_empty()
+            };
+            let outcomes: Vec<_> = runs.iter().zip(&outcomes).filter(|it| counts(it)).collect();
             let Some(text) = update_expectations(&outcomes) else { break };
             if let Err(error) = replace(path, text.as_bytes()) {
                 let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
@@ -167,10 +186,8 @@ fn wanted(plan: Plan, filter: Option<&str>) -> Vec<Run> {
 }
 
 /// The definitions and the version for suites that name none.
-fn options(command: &Test, problems: &mut Vec<Problem>) -> PlanOptions {
-    let config = command.server.config(&command.suites);
-    let config = config.map_err(|problem| problems.push(*problem)).unwrap_or_default();
-    let kubernetes = command.server.kubernetes(&config);
+fn options(command: &Test, config: &Config, problems: &mut Vec<Problem>) -> PlanOptions {
+    let kubernetes = command.server.kubernetes(config);
     let options = PlanOptions::default().kubernetes(kubernetes).read(read_file);
     let options = options.caller(calling::caller);
     if command.crd.is_empty() {

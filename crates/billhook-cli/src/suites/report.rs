@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use billhook_findings::{Finding, Subject};
-use billhook_suite::{Failure, Run};
+use billhook_suite::Failure;
 
 use crate::findings::{self, Collector};
 use crate::options::Report;
@@ -18,6 +18,8 @@ pub(super) struct Printer {
     collector: Option<Collector>,
     passed: usize,
     failed: usize,
+    /// How many cases fail whose failures do not count as errors.
+    ignored: usize,
     /// The worst outcome.
     status: Status,
     /// Whether to print how long each case took.
@@ -31,11 +33,12 @@ impl Printer {
         let Test { durations, quiet, findings, .. } = *command;
         let format = if durations { None } else { findings.given_or_ci(Report::Text) };
         let collector = format.map(Collector::new);
-        Printer { collector, passed: 0, failed: 0, status: Status::Fine, durations, quiet }
+        let (passed, failed, ignored) = (0, 0, 0);
+        Printer { collector, passed, failed, ignored, status: Status::Fine, durations, quiet }
     }
 
     pub(super) fn count(&self) -> usize {
-        self.passed + self.failed
+        self.passed + self.failed + self.ignored
     }
 
     pub(super) fn status(&self) -> Status {
@@ -44,12 +47,13 @@ impl Printer {
 
     pub(super) fn add(
         &mut self,
-        run: &Run,
+        subject: Subject,
         outcome: &Result<(), Failure>,
         took: Duration,
     ) -> io::Result<()> {
         match outcome {
             Ok(()) => self.passed += 1,
+            Err(_) if !subject.has_errors() => self.ignored += 1,
             Err(failure) => {
                 self.failed += 1;
                 let is_run = !matches!(failure, Failure::Unusable(_));
@@ -57,12 +61,11 @@ impl Printer {
                 self.status = self.status.max(status);
             }
         }
-        let subject = run.subject(outcome);
         if let Some(collector) = &mut self.collector {
             return collector.add_subject(subject);
         }
         let mut text = String::new();
-        if self.durations || outcome.is_err() {
+        if self.durations || !subject.findings.is_empty() {
             text = format!("{}: {}", visible(&subject.file), visible(&subject.name));
         }
         if self.durations {
@@ -71,7 +74,9 @@ impl Printer {
         if !text.is_empty() {
             text.push('\n');
         }
-        if let Err(failure) = outcome {
+        if let Err(failure) = outcome
+            && !subject.findings.is_empty()
+        {
             text.push_str(&findings::text(&subject.findings));
             text.push_str(&difference(failure));
         }
@@ -79,14 +84,14 @@ impl Printer {
     }
 
     /// Remarks about a suite.
-    pub(super) fn remarks(&mut self, path: &Path, remarks: &[Finding]) -> io::Result<()> {
+    pub(super) fn remarks(&mut self, path: &Path, remarks: Vec<Finding>) -> io::Result<()> {
         match &mut self.collector {
             _ if remarks.is_empty() => Ok(()),
             Some(collector) => {
                 let name = path.to_string_lossy();
-                collector.add_subject(Subject::new(name, "suite", remarks.to_vec()))
+                collector.add_subject(Subject::new(name, "suite", remarks))
             }
-            None => write(&findings::text(remarks)),
+            None => write(&findings::text(&remarks)),
         }
     }
 
@@ -106,12 +111,13 @@ impl Printer {
 
     /// Ends the report of a run that took a time.
     pub(super) fn finish(self, took: Duration) -> io::Result<()> {
-        let Printer { collector, durations, passed, failed, quiet, .. } = self;
+        let Printer { collector, durations, passed, failed, ignored, quiet, .. } = self;
+        let ignored = if ignored > 0 { format!(", {ignored} ignored") } else { String::new() };
         let took = if durations { format!(" in {took:.1?}") } else { String::new() };
         match collector {
             Some(collector) => collector.finish(),
             None if quiet => Ok(()),
-            None => write(&format!("{passed} passed, {failed} failed{took}\n")),
+            None => write(&format!("{passed} passed, {failed} failed{ignored}{took}\n")),
         }
     }
 }

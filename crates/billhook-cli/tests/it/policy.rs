@@ -176,3 +176,61 @@ fn check_baseline(text: &str) {
     let rules: Vec<&Value> = findings.iter().map(|finding| &finding["rule"]).collect();
     assert_eq!(rules, ["FieldValueInvalid", "FieldValueTypeInvalid", "RP-20"]);
 }
+
+/// Baselines hold for requests; what is gone from a file that was read is told.
+#[test]
+fn baselines_of_requests() {
+    let toml = "crds = ['crds']\n[rules]\nassumed-namespace = 'off'\n";
+    let object = OBJECT.replace("  retention: {keepLast: 0}\n", "").replace("bucket", "https://b");
+    let webhooks = WEBHOOKS.replace("# billhook: ignore server-warning because it is here", "");
+    let files = [("billhook.toml", toml), ("a.yaml", &object), ("guards.yaml", &webhooks)];
+    let scratch = scratch("baseline-requests", &files);
+    for command in ["match", "admit"] {
+        let args = format!(
+            "{command} --format concise --webhooks DIR/guards.yaml --baseline DIR/known.json DIR/a.yaml"
+        );
+        snapshot!(
+            format!("baseline_{command}_write"),
+            scratch.run(&format!("{args} --write-baseline"))
+        );
+        let known = scratch.run(&args);
+        assert!(known.contains("exit status: 0\n"), "{known}");
+        assert!(known.ends_with("-- standard output\n\n-- standard error\n"), "{known}");
+        let other = webhooks.replace("object.none", "object.other");
+        scratch.write("guards.yaml", &other);
+        snapshot!(format!("baseline_{command}_changed"), scratch.run(&args));
+        scratch.write("guards.yaml", &webhooks);
+    }
+}
+
+const SUITE: &str = "\
+crds: [crds]
+cases:
+# billhook: ignore failed-case because it is known
+- name: Ignored
+  object: {apiVersion: data.example.com/v1, kind: Backup, spec: {}}
+- name: Ignored where it fails
+  object: {apiVersion: data.example.com/v1, kind: Backup, spec: {}}
+  expect:
+    error: {text: other} # billhook: ignore failed-case because it is known
+- name: Nothing to ignore # billhook: ignore failed-case, PR-12, no-rule because of the test
+  object: {apiVersion: data.example.com/v1, kind: Backup, spec: {}}
+  expect: {error: {}}
+";
+
+/// Comments and levels hold for cases that fail.
+#[test]
+fn failed_cases() {
+    let scratch = scratch("cases", &[("suite.yaml", SUITE)]);
+    snapshot!("cases_ignored", scratch.run("test DIR/suite.yaml"));
+    let filtered = scratch.run("test --filter Nothing DIR/suite.yaml");
+    assert!(filtered.contains("-- standard output\n1 passed, 0 failed\n"), "{filtered}");
+    let updated = scratch.run("test --update DIR/suite.yaml");
+    assert!(updated.contains("2 ignored"), "{updated}");
+    assert_eq!(scratch.text("suite.yaml"), SUITE);
+    scratch.write("suite.yaml", &SUITE.replace("billhook: ", ""));
+    scratch.write("billhook.toml", "[rules]\nfailed-case = 'warning'\n");
+    snapshot!("cases_warned_of", scratch.run("test DIR/suite.yaml"));
+    let report = scratch.run("test --format junit DIR/suite.yaml");
+    assert!(report.contains("failures=\"0\"") && report.contains("exit status: 0\n"), "{report}");
+}
