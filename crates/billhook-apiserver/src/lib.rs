@@ -30,6 +30,6 @@ mod webhooks;
 mod write_path;
 
 pub use self::future::BoxFuture;
-pub use self::load::LoadError;
+pub use self::load::{CreateError, LoadError};
 pub use self::response::{Body, Response};
 pub use self::server::{Server, ServerBuilder};

@@ -25,7 +25,7 @@ pub struct LoadError {
 }
 
 impl LoadError {
-    fn new(place: &str, error: &dyn Display) -> Self {
+    pub(crate) fn new(place: &str, error: &dyn Display) -> Self {
         LoadError { place: place.to_owned(), error: error.to_string() }
     }
 
@@ -35,10 +35,45 @@ impl LoadError {
     }
 }
 
+/// Why an object could not be created.
+#[derive(Debug, thiserror::Error)]
+#[error("{why}")]
+pub struct CreateError {
+    index: usize,
+    why: Why,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Why {
+    #[error("nothing is served for kind `{kind}` of `{api_version}`")]
+    NotServed { api_version: String, kind: String },
+    #[error("{0}")]
+    Refused(Status),
+}
+
+impl CreateError {
+    pub(crate) fn new(index: usize, why: Why) -> Self {
+        CreateError { index, why }
+    }
+
+    /// Returns the place of the object among those that were to be created, from 0.
+    pub fn index(&self) -> usize {
+        self.index
+    }
+
+    /// Returns the answer of the server; `None` if it serves nothing for the kind of the object.
+    pub fn status(&self) -> Option<&Status> {
+        match &self.why {
+            Why::NotServed { .. } => None,
+            Why::Refused(status) => Some(status),
+        }
+    }
+}
+
 /// An object, and where it comes from.
 pub(crate) struct Loaded {
     place: String,
-    value: DeepValue,
+    pub(crate) value: DeepValue,
 }
 
 /// Reads a file, or all files of a directory and those in it: `.yaml`, `.yml` and `.json`.
@@ -54,24 +89,29 @@ pub(crate) fn read_path(path: &Path) -> Result<Vec<Loaded>, LoadError> {
     Ok(objects)
 }
 
+/// Finds the files of a directory. Links to directories are not followed: they may lead back.
 fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
     if !path.is_dir() {
         files.push(path.to_owned());
         return Ok(());
     }
     let refused = |error: std::io::Error| LoadError::new(&path.to_string_lossy(), &error);
-    let entries = std::fs::read_dir(path).map_err(refused)?;
-    let mut entries: Vec<PathBuf> = entries
-        .map(|entry| entry.map(|entry| entry.path()))
-        .collect::<Result<_, _>>()
-        .map_err(refused)?;
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        entries.push((entry.path(), entry.file_type().map_err(refused)?.is_dir()));
+    }
     entries.sort();
     let has_objects = |entry: &Path| {
         let extension = entry.extension().unwrap_or_default();
         ["yaml", "yml", "json"].iter().any(|known| extension == *known)
     };
-    for entry in entries.iter().filter(|entry| entry.is_dir() || has_objects(entry)) {
-        find(entry, files)?;
+    for (entry, is_directory) in entries {
+        if is_directory {
+            find(&entry, files)?;
+        } else if has_objects(&entry) && entry.is_file() {
+            files.push(entry);
+        }
     }
     Ok(())
 }
@@ -87,60 +127,54 @@ pub(crate) fn read_text(bytes: &[u8], place: &str) -> Result<Vec<Loaded>, LoadEr
     Ok(objects.collect())
 }
 
-/// The order in which objects are created: what others need comes first.
-pub(crate) fn sort(objects: &mut [Loaded]) {
-    objects.sort_by_key(|Loaded { value, .. }| {
-        let is_namespace = (text(value, "apiVersion"), text(value, "kind")) == ("v1", "Namespace");
-        match CustomResourceDefinition::is_definition(value) {
-            true => 0,
-            false if is_namespace => 1,
-            false => 2,
-        }
+/// The place of an object in the order in which objects are created: what others need comes first.
+pub(crate) fn rank(object: &Value) -> u8 {
+    let is_namespace = (text(object, "apiVersion"), text(object, "kind")) == ("v1", "Namespace");
+    match CustomResourceDefinition::is_definition(object) {
+        true => 0,
+        false if is_namespace => 1,
+        false => 2,
+    }
+}
+
+/// The path that an object is created at.
+pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
+    let (api_version, kind) = (text(object, "apiVersion"), text(object, "kind"));
+    let (group, version) = split_api_version(api_version);
+    let catalog = server.catalog();
+    let mut resources = catalog.resources();
+    let found = resources.find(|resource| {
+        let definition = &resource.definition;
+        definition.group() == group
+            && definition.kind() == kind
+            && definition.version(version).is_some_and(|version| version.is_served())
     });
+    let Some(Resource { definition, .. }) = found else {
+        let (api_version, kind) = (api_version.to_owned(), kind.to_owned());
+        return Err(Why::NotServed { api_version, kind });
+    };
+    let root = if group.is_empty() { "api" } else { "apis" };
+    let plural = &definition.names().plural;
+    if definition.scope() == Scope::Cluster {
+        return Ok(format!("/{root}/{api_version}/{plural}"));
+    }
+    let namespace = match metadata(object, "namespace") {
+        "" => "default",
+        namespace => namespace,
+    };
+    Ok(format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"))
+}
+
+/// A text in the metadata of an object; empty if there is none.
+pub(crate) fn metadata<'o>(object: &'o Value, name: &str) -> &'o str {
+    object.get("metadata").map_or("", |all| text(all, name))
 }
 
 impl Loaded {
-    /// The path that the object is created at.
-    pub(crate) fn path(&self, server: &Shared) -> Result<String, LoadError> {
-        let (api_version, kind) = (text(&self.value, "apiVersion"), text(&self.value, "kind"));
-        let (group, version) = split_api_version(api_version);
-        let catalog = server.catalog();
-        let mut resources = catalog.resources();
-        let found = resources.find(|resource| {
-            let definition = &resource.definition;
-            definition.group() == group
-                && definition.kind() == kind
-                && definition.version(version).is_some_and(|version| version.is_served())
-        });
-        let Some(Resource { definition, .. }) = found else {
-            let error = format!("nothing is served for kind `{kind}` of `{api_version}`");
-            return Err(self.refused(&error));
-        };
-        let root = if group.is_empty() { "api" } else { "apis" };
-        let plural = &definition.names().plural;
-        if definition.scope() == Scope::Cluster {
-            return Ok(format!("/{root}/{api_version}/{plural}"));
-        }
-        let namespace = self.value.get("metadata").map_or("", |all| text(all, "namespace"));
-        let namespace = if namespace.is_empty() { "default" } else { namespace };
-        Ok(format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"))
-    }
-
-    /// The name of the definition that the object is, if it is one.
-    pub(crate) fn definition(&self) -> Option<&str> {
-        let is_definition = CustomResourceDefinition::is_definition(&self.value);
-        self.value.get("metadata").filter(|_| is_definition).map(|all| text(all, "name"))
-    }
-
-    pub(crate) fn body(&self) -> String {
-        billhook::to_json(&self.value)
-    }
-
-    /// Says that the server refuses the object.
-    pub(crate) fn refused(&self, error: &dyn Display) -> LoadError {
-        let name = self.value.get("metadata").map_or("", |all| text(all, "name"));
-        let place = format!("{}: {} {name}", self.place, text(&self.value, "kind"));
-        LoadError::new(&place, error)
+    /// Says that the object could not be created.
+    pub(crate) fn failed(&self, error: &CreateError) -> LoadError {
+        let (kind, name) = (text(&self.value, "kind"), metadata(&self.value, "name"));
+        LoadError::new(&format!("{}: {kind} {name}", self.place), error)
     }
 }
 

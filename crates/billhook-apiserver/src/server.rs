@@ -24,7 +24,7 @@ use crate::definitions;
 use crate::discovery;
 use crate::future::{BoxFuture, at_once};
 use crate::kinds;
-use crate::load::{self, LoadError, Loaded};
+use crate::load::{self, CreateError, LoadError, Loaded, Why};
 use crate::openapi;
 use crate::request::Request;
 use crate::response::{Body, FailureForm, Response, complete_headers, compress, timed_out};
@@ -134,7 +134,7 @@ impl Server {
     ///
     /// If a file cannot be read, or the server refuses an object.
     pub async fn load(&self, path: impl AsRef<Path>) -> Result<usize, LoadError> {
-        self.create_all(load::read_path(path.as_ref())?).await
+        self.create_loaded(&load::read_path(path.as_ref())?).await
     }
 
     /// [`Server::load`] for the documents of a text, YAML or JSON.
@@ -154,28 +154,72 @@ impl Server {
     ///
     /// If the text cannot be read, or the server refuses an object.
     pub async fn load_text(&self, text: &str) -> Result<usize, LoadError> {
-        self.create_all(load::read_text(text.as_bytes(), "text")?).await
+        self.create_loaded(&load::read_text(text.as_bytes(), "text")?).await
     }
 
-    async fn create_all(&self, mut objects: Vec<Loaded>) -> Result<usize, LoadError> {
-        load::sort(&mut objects);
-        for object in &objects {
-            let request = http::Request::post(object.path(&self.shared)?)
-                .header(http::header::USER_AGENT, "billhook")
-                .body(object.body())
-                .map_err(|error| object.refused(&error))?;
-            let response = self.clone().answer(request).await;
-            if response.status() != http::StatusCode::CREATED {
-                let Ok(body) = response.into_body().collect().await;
-                let status: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
-                return Err(object.refused(&text(&status, "message")));
-            }
-            if let Some(name) = object.definition() {
-                // What comes next may need it.
-                definitions::settle(&self.shared, definitions::group_of(name)).await;
-            }
+    async fn create_loaded(&self, objects: &[Loaded]) -> Result<usize, LoadError> {
+        let created = self.create_all(objects.iter().map(|object| &*object.value)).await;
+        created.map_err(|error| match objects.get(error.index()) {
+            Some(object) => object.failed(&error),
+            None => LoadError::new("", &error),
+        })
+    }
+
+    /// [`Server::load`] for objects that were read already.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use serde_json::json;
+    ///
+    /// let server = billhook_apiserver::Server::builder().build();
+    /// let object = |name: &str| {
+    ///     json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}})
+    /// };
+    /// assert_eq!(server.create_all([&object("a"), &object("b")]).await?, 2);
+    /// let error = server.create_all([&object("c"), &object("a")]).await.unwrap_err();
+    /// assert_eq!(error.index(), 1);
+    /// assert_eq!(error.to_string(), "configmaps \"a\" already exists");
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If nothing is served for the kind of an object, or the server refuses it.
+    pub async fn create_all<'o>(
+        &self,
+        objects: impl IntoIterator<Item = &'o Value>,
+    ) -> Result<usize, CreateError> {
+        let mut objects: Vec<_> = objects.into_iter().enumerate().collect();
+        objects.sort_by_key(|(_, object)| load::rank(object));
+        for (index, object) in &objects {
+            let created = self.create(object).await;
+            created.map_err(|why| CreateError::new(*index, why))?;
         }
         Ok(objects.len())
+    }
+
+    /// Creates an object, as a client would.
+    async fn create(&self, object: &Value) -> Result<(), Why> {
+        let path = load::path(&self.shared, object)?;
+        let request = http::Request::post(path)
+            .header(http::header::USER_AGENT, "billhook")
+            .body(billhook::to_json(object))
+            .map_err(|error| Why::Refused(Status::bad_request(error.to_string())))?;
+        let response = self.clone().answer(request).await;
+        let code = response.status();
+        if code != http::StatusCode::CREATED {
+            let Ok(body) = response.into_body().collect().await;
+            let status: Value = serde_json::from_slice(&body.to_bytes()).unwrap_or_default();
+            let (reason, message) = (text(&status, "reason"), text(&status, "message"));
+            return Err(Why::Refused(Status::failure(code.as_u16().into(), reason, message)));
+        }
+        if CustomResourceDefinition::is_definition(object) {
+            // What comes next may need it.
+            let group = definitions::group_of(load::metadata(object, "name"));
+            definitions::settle(&self.shared, group).await;
+        }
+        Ok(())
     }
 
     /// Returns all objects as YAML, for snapshots: definitions and the server's own kinds by name,

@@ -3,7 +3,6 @@
 mod args;
 mod kubeconfig;
 mod listener;
-mod load;
 mod tls;
 
 use std::io;
@@ -12,7 +11,6 @@ use std::path::Path;
 use billhook_apimachinery::UserInfo;
 use billhook_apiserver::Server;
 use billhook_webhook_client::HttpsCaller;
-use serde_json::Value;
 use tokio::net::TcpListener;
 
 use crate::allow::authorizer;
@@ -87,12 +85,6 @@ fn read_token(file: &Path) -> Result<String, Box<Problem>> {
     if is_usable { Ok(token) } else { Err(Problem::unusable(place, message)) }
 }
 
-/// Whether a document is a namespace, which must be there before the objects in it.
-fn is_namespace(document: &Document) -> bool {
-    let text = |name| document.value.get(name).and_then(Value::as_str);
-    (text("apiVersion"), text("kind")) == (Some("v1"), Some("Namespace"))
-}
-
 /// The server with its definitions and objects, and the number of the objects.
 async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     let mut problems = Vec::new();
@@ -103,8 +95,6 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     }
     let is_definition =
         |document: &Document| billhook::CustomResourceDefinition::is_definition(&document.value);
-    let (loaded, mut objects): (Vec<_>, Vec<_>) = objects.into_iter().partition(is_definition);
-    objects.sort_by_key(|document| !is_namespace(document));
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
     let mut builder = Server::builder().user(user).webhooks(HttpsCaller::default());
@@ -114,15 +104,21 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     if let Some(allowed) = authorizer(&command.allow) {
         builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
     }
-    for Document { place, value, .. } in definitions.into_iter().filter(is_definition).chain(loaded)
-    {
+    for Document { place, value, .. } in definitions.into_iter().filter(is_definition) {
         builder = builder
             .definition(&value)
             .map_err(|error| Problem::unusable(place, error.to_string()))?;
     }
     let server = builder.build();
-    for object in &objects {
-        load::create(&server, object).await?;
-    }
-    Ok((server, objects.len()))
+    let created = server.create_all(objects.iter().map(|object| &*object.value)).await;
+    let created = created.map_err(|error| {
+        let place = objects.get(error.index()).map(|object| object.place.clone());
+        let place = place.unwrap_or_else(|| Place::file("--load"));
+        match error.status() {
+            Some(status) => Problem::answered(place, status.clone()),
+            None => Problem::unusable(place, error.to_string())
+                .help("give its CRD with --crd or --load"),
+        }
+    })?;
+    Ok((server, created))
 }

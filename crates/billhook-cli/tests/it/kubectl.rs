@@ -70,6 +70,20 @@ webhooks:
   clientConfig: {url: 'https://example.com'}
 ";
 
+const EVENT: &str = r"
+apiVersion: events.k8s.io/v1
+kind: Event
+metadata: {name: b}
+eventTime: '2026-11-22T11:00:00.000000Z'
+regarding: {apiVersion: example.com/v1, kind: Foo, name: a, namespace: default}
+type: Normal
+reason: Tried
+action: Try
+note: it was tried
+reportingController: c
+reportingInstance: h
+";
+
 struct Kubectl {
     directory: PathBuf,
 }
@@ -101,6 +115,7 @@ fn kubectl_works() {
         ("foo.yaml", OBJECT),
         ("policy.yaml", POLICY),
         ("fewer.yaml", WEBHOOKS),
+        ("events.yaml", EVENT),
         ("kubeconfig", ""),
     ] {
         std::fs::write(directory.join(name), text).unwrap();
@@ -136,7 +151,8 @@ fn kubectl_works() {
         ("apply -f changed.yaml", 0, "foo.example.com/a configured"),
         ("apply --server-side -f changed.yaml", 0, "foo.example.com/a serverside-applied"),
         ("apply -f policy.yaml", 0, "validatingadmissionpolicy.admissionregistration.k8s.io/few"),
-        ("get validatingadmissionpolicybindings", 0, "everywhere   few"),
+        ("get validatingadmissionpolicies", 0, "few 1 <unset>"),
+        ("get validatingadmissionpolicybindings", 0, "everywhere few <unset>"),
         (
             "apply -f many.yaml",
             1,
@@ -159,7 +175,12 @@ fn kubectl_works() {
         ("delete crd foos.example.com", 0, "\"foos.example.com\" deleted"),
         ("create namespace team", 0, "namespace/team created"),
         ("create configmap settings -n team --from-literal=a=b", 0, "configmap/settings created"),
-        ("events --for foo/a", 0, "No events found"),
+        ("get cm settings -n team", 0, "NAME DATA AGE settings 1"),
+        ("apply -f events.yaml", 0, "event.events.k8s.io/b created"),
+        ("get events", 0, "LAST SEEN TYPE REASON OBJECT MESSAGE"),
+        ("get events -o wide", 0, "Normal Tried foo/a c, h it was tried"),
+        ("events --for foo/a", 0, "Normal Tried Foo/a it was tried"),
+        ("get events.events.k8s.io b -o jsonpath={.note}", 0, "it was tried"),
         ("apply -f webhooks.yaml", 0, "created"),
         ("apply -f fewer.yaml", 0, "configured"),
         (
