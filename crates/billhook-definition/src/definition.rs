@@ -4,7 +4,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath};
 use billhook_schema::JsonSchemaProps;
 
-use crate::model::{Model, version_path};
+use crate::model::{Model, VersionModel, version_path};
 use crate::options::Options;
 use crate::validation::DefinitionValidation;
 use crate::{container, conversion, selectable, spec};
@@ -44,21 +44,7 @@ pub(crate) fn check_spec(
         if !model.hoisted.schema && version.schema().is_some() {
             check_schema(validation);
         }
-        let path = |name: &str| version_path(index).name(name);
-        let errors = &mut validation.errors;
-        if !model.hoisted.subresources {
-            spec::subresources(version.read.subresources.as_ref(), &path("subresources"), errors);
-        }
-        if !model.hoisted.columns {
-            spec::columns(
-                &version.read.additional_printer_columns,
-                &path("additionalPrinterColumns"),
-                errors,
-            );
-        }
-        if !model.hoisted.selectable_fields {
-            selectable_fields(model, options, Some(index), &path("selectableFields"), errors);
-        }
+        version_fields(model, options, index, version, &mut validation.errors);
     }
     if model.hoisted.schema {
         // Fields that are moved to the top come after the names.
@@ -67,7 +53,33 @@ pub(crate) fn check_spec(
     } else {
         versions_and_names(model, &rewritten, &mut validation.errors);
     }
-    let errors = &mut validation.errors;
+    hoisted_fields(model, options, &mut validation.errors);
+    conversion::check(model, options, &mut validation.errors);
+}
+
+/// The fields of a version beside its schema, as far as they are not moved to the top.
+fn version_fields(
+    model: &Model<'_>,
+    options: &Options<'_>,
+    index: usize,
+    version: &VersionModel<'_>,
+    errors: &mut Vec<FieldError>,
+) {
+    let path = |name: &str| version_path(index).name(name);
+    if !model.hoisted.subresources {
+        spec::subresources(version.read.subresources.as_ref(), &path("subresources"), errors);
+    }
+    if !model.hoisted.columns {
+        let columns = &version.read.additional_printer_columns;
+        spec::columns(columns, &path("additionalPrinterColumns"), errors);
+    }
+    if !model.hoisted.selectable_fields {
+        selectable_fields(model, options, Some(index), &path("selectableFields"), errors);
+    }
+}
+
+/// The fields that all versions have in common, as they are moved to the top.
+fn hoisted_fields(model: &Model<'_>, options: &Options<'_>, errors: &mut Vec<FieldError>) {
     let first = model.versions.first();
     if model.hoisted.subresources {
         let subresources = first.and_then(|version| version.read.subresources.as_ref());
@@ -80,7 +92,6 @@ pub(crate) fn check_spec(
     if model.hoisted.selectable_fields {
         selectable_fields(model, options, None, &spec::spec("selectableFields"), errors);
     }
-    conversion::check(model, options, errors);
 }
 
 fn versions_and_names(

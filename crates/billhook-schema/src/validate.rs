@@ -201,7 +201,7 @@ fn check_junctors(schema: &JsonSchemaProps, at: &Location<'_>, errors: &mut Fiel
     }
 }
 
-/// SS-50: keywords that are forbidden under a junctor.
+/// SS-50: a schema below a junctor, and all schemas below it.
 fn check_nested(
     schema: &JsonSchemaProps,
     skip_any_of: bool,
@@ -211,6 +211,39 @@ fn check_nested(
     if errors.is_full() {
         return;
     }
+    check_keywords_below_junctor(schema, at, errors);
+    check_pattern(schema, at, errors);
+    grow(|| {
+        for (keyword, index, nested) in schema.junctors() {
+            if skip_any_of && keyword == "anyOf" {
+                continue;
+            }
+            let written = at.name(keyword);
+            check_nested(nested, false, &step(&written, index), errors);
+        }
+        if let Some(items) = schema.items_schema() {
+            check_nested(items, false, &at.name("items"), errors);
+        }
+        let properties = at.name("properties");
+        for (name, property) in schema.properties.iter().flatten() {
+            let at = properties.key(name);
+            if name == "metadata" {
+                errors.push(FieldError::forbidden(
+                    at.to_path(),
+                    "must not be specified in a nested context",
+                ));
+            }
+            check_nested(property, false, &at, errors);
+        }
+    });
+}
+
+/// The keywords that are forbidden below a junctor.
+fn check_keywords_below_junctor(
+    schema: &JsonSchemaProps,
+    at: &Location<'_>,
+    errors: &mut FieldErrors,
+) {
     let forbidden = [
         ("type", !schema.type_.is_empty(), "must be empty to be structural"),
         (
@@ -258,30 +291,6 @@ fn check_nested(
             errors.push(FieldError::forbidden(at.name(keyword).to_path(), detail));
         }
     }
-    check_pattern(schema, at, errors);
-    grow(|| {
-        for (keyword, index, nested) in schema.junctors() {
-            if skip_any_of && keyword == "anyOf" {
-                continue;
-            }
-            let written = at.name(keyword);
-            check_nested(nested, false, &step(&written, index), errors);
-        }
-        if let Some(items) = schema.items_schema() {
-            check_nested(items, false, &at.name("items"), errors);
-        }
-        let properties = at.name("properties");
-        for (name, property) in schema.properties.iter().flatten() {
-            let at = properties.key(name);
-            if name == "metadata" {
-                errors.push(FieldError::forbidden(
-                    at.to_path(),
-                    "must not be specified in a nested context",
-                ));
-            }
-            check_nested(property, false, &at, errors);
-        }
-    });
 }
 
 /// SS-70: whatever a junctor of the root constrains must exist in the structure.

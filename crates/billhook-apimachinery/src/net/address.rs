@@ -114,20 +114,7 @@ fn v6(text: &str) -> Result<Ipv6Addr, Problem<'_>> {
             return problem("each colon-separated field must have at least one digit", rest);
         }
         if behind.starts_with('.') {
-            if ellipsis.is_none() && groups.len() != 6 {
-                return problem(
-                    "embedded IPv4 address must replace the final 2 fields of the address",
-                    rest,
-                );
-            }
-            if groups.len() > 6 {
-                return problem(
-                    "too many hex fields to fit an embedded IPv4 at the end of the address",
-                    rest,
-                );
-            }
-            let [a, b, c, d] = v4(rest)?.octets();
-            groups.extend([u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])]);
+            groups.extend(embedded_v4(rest, groups.len(), ellipsis.is_some())?);
             rest = "";
             break;
         }
@@ -170,6 +157,24 @@ fn v6(text: &str) -> Result<Ipv6Addr, Problem<'_>> {
     let mut address = [0_u16; 8];
     address.iter_mut().zip(groups).for_each(|(place, group)| *place = group);
     Ok(address.into())
+}
+
+/// Parses the IPv4 address at the end of an IPv6 address, as its last two groups.
+fn embedded_v4(
+    text: &str,
+    groups_before: usize,
+    has_ellipsis: bool,
+) -> Result<[u16; 2], Problem<'_>> {
+    if !has_ellipsis && groups_before != 6 {
+        let why = "embedded IPv4 address must replace the final 2 fields of the address";
+        return problem(why, text);
+    }
+    if groups_before > 6 {
+        let why = "too many hex fields to fit an embedded IPv4 at the end of the address";
+        return problem(why, text);
+    }
+    let [a, b, c, d] = v4(text)?.octets();
+    Ok([u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d])])
 }
 
 /// Parses an address and the length of a prefix in bits, as in `10.0.0.0/8`.

@@ -35,25 +35,8 @@ pub(super) fn definition(
     required(path("group"))?;
     required(path("names").name("plural"))?;
     required(path("names").name("kind"))?;
-    let scope = match spec.scope.as_str() {
-        "Namespaced" => Scope::Namespaced,
-        "Cluster" => Scope::Cluster,
-        "" => return Err(FieldError::required(path("scope"), "").into()),
-        other => {
-            let known = ["Cluster", "Namespaced"];
-            return Err(FieldError::not_supported(path("scope"), other, known).into());
-        }
-    };
-    if spec.versions.is_empty() {
-        let detail = "must have exactly one version marked as storage version";
-        return Err(FieldError::invalid(path("versions"), Value::Null, detail).into());
-    }
-    let names = || spec.versions.iter().map(|version| version.name.as_str());
-    if names().collect::<HashSet<_>>().len() < spec.versions.len() {
-        // Objects say by its name which version they are of (CV-32).
-        let (shown, detail) = (Value::from_iter(names()), "must contain unique version names");
-        return Err(FieldError::invalid(path("versions"), shown, detail).into());
-    }
+    let scope = read_scope(&spec.scope, path("scope"))?;
+    check_names(&spec.versions, path("versions"))?;
     let compile = Compile { options, prune: !spec.preserve_unknown_fields };
     let mut versions = Vec::new();
     for (index, version) in spec.versions.iter().enumerate() {
@@ -61,6 +44,7 @@ pub(super) fn definition(
         required(path.clone().name("name"))?;
         versions.push(Arc::new(read_version(version, &path, &compile)?));
     }
+    let conversion = spec.conversion.as_ref().filter(|conversion| conversion.strategy == "Webhook");
     let is_true = |type_| status.conditions.iter().any(|condition| condition.is_true(type_));
     Ok(CompiledDefinition {
         name: document.metadata.name.clone(),
@@ -68,15 +52,8 @@ pub(super) fn definition(
         names: spec.names.with_defaults(),
         scope,
         preserve_unknown_fields: spec.preserve_unknown_fields,
-        is_converted_by_webhook: spec
-            .conversion
-            .as_ref()
-            .is_some_and(|conversion| conversion.strategy == "Webhook"),
-        conversion_webhook: spec
-            .conversion
-            .as_ref()
-            .filter(|conversion| conversion.strategy == "Webhook")
-            .and_then(|conversion| conversion.webhook.clone()),
+        is_converted_by_webhook: conversion.is_some(),
+        conversion_webhook: conversion.and_then(|conversion| conversion.webhook.clone()),
         // No manifest needs to have a status.
         is_established: status.conditions.is_empty()
             || is_true("Established")
@@ -88,6 +65,29 @@ pub(super) fn definition(
         versions,
         empty: compile.schema(None, FieldPath::default()),
     })
+}
+
+fn read_scope(scope: &str, path: FieldPath) -> Result<Scope, FieldError> {
+    match scope {
+        "Namespaced" => Ok(Scope::Namespaced),
+        "Cluster" => Ok(Scope::Cluster),
+        "" => Err(FieldError::required(path, "")),
+        other => Err(FieldError::not_supported(path, other, ["Cluster", "Namespaced"])),
+    }
+}
+
+/// Objects say by its name which version they are of (CV-32).
+fn check_names(versions: &[Version], path: FieldPath) -> Result<(), FieldError> {
+    if versions.is_empty() {
+        let detail = "must have exactly one version marked as storage version";
+        return Err(FieldError::invalid(path, Value::Null, detail));
+    }
+    let names = || versions.iter().map(|version| version.name.as_str());
+    if names().collect::<HashSet<_>>().len() < versions.len() {
+        let detail = "must contain unique version names";
+        return Err(FieldError::invalid(path, Value::from_iter(names()), detail));
+    }
+    Ok(())
 }
 
 fn read_version(

@@ -167,6 +167,28 @@ impl RequestMatcher {
         }
     }
 
+    /// Records that no equivalent resource was tried, and which one would have matched.
+    fn leave_equivalents<'r>(
+        &self,
+        attributes: &AdmissionAttributes,
+        others: impl Iterator<Item = &'r GroupVersionResource> + Clone,
+        recorder: &mut impl Recorder,
+    ) -> DecisionReason {
+        let would_match = |other: &&GroupVersionResource| {
+            self.rules.iter().any(|rule| rule.mismatch(attributes, other).is_none())
+        };
+        let missed = others.clone().find(would_match);
+        recorder.add(|| TraceStep::Equivalents {
+            tried: false,
+            resources: others.cloned().collect(),
+            missed: missed.cloned(),
+        });
+        match missed {
+            Some(_) => DecisionReason::EquivalentNotTried,
+            None => DecisionReason::NoRuleMatched,
+        }
+    }
+
     /// Returns the rule that excludes a request, for its own resource or an equivalent (PO-26).
     fn excluding_rule(
         &self,
@@ -339,19 +361,7 @@ impl RequestMatcher {
         let equivalents = registry.equivalents(resource, subresource);
         let others = || equivalents.iter().filter(|other| *other != resource);
         if !self.matches_equivalents {
-            let would_match = |other: &&GroupVersionResource| {
-                self.rules.iter().any(|rule| rule.mismatch(attributes, other).is_none())
-            };
-            let missed = others().find(would_match);
-            recorder.add(|| TraceStep::Equivalents {
-                tried: false,
-                resources: others().cloned().collect(),
-                missed: missed.cloned(),
-            });
-            return Selected::No(match missed {
-                Some(_) => DecisionReason::EquivalentNotTried,
-                None => DecisionReason::NoRuleMatched,
-            });
+            return Selected::No(self.leave_equivalents(attributes, others(), recorder));
         }
         let mut pairs =
             numbered().flat_map(|(index, rule)| others().map(move |other| (index, rule, other)));
