@@ -35,6 +35,8 @@ mod policy;
 mod python;
 mod readme;
 mod serve;
+#[cfg(target_os = "linux")]
+mod serve_load;
 #[path = "../../../billhook-webhook-client/examples/webhook_server/server.rs"]
 mod server;
 mod suites;

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-const DEFINITION: &str = r"
+pub(crate) const DEFINITION: &str = r"
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: foos.example.com}
@@ -37,12 +37,27 @@ impl Running {
         Running { process, url }
     }
 
-    /// Sends a request, and returns the code and the body.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Connects to the server, which must serve plain HTTP.
+    pub(crate) fn connect(&self) -> TcpStream {
+        TcpStream::connect(self.url.strip_prefix("http://").unwrap()).unwrap()
+    }
+
     fn get(&self, path: &str, header: &str) -> (u16, String) {
-        let address = self.url.strip_prefix("http://").unwrap();
-        let mut stream = TcpStream::connect(address).unwrap();
-        let request =
-            format!("GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{header}\r\n");
+        self.send("GET", path, header, "")
+    }
+
+    /// Sends a request, and returns the code and the body.
+    pub(crate) fn send(&self, method: &str, path: &str, header: &str, body: &str) -> (u16, String) {
+        let mut stream = self.connect();
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\
+             {header}\r\n{body}",
+            body.len()
+        );
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -65,7 +80,7 @@ fn billhook(arguments: &[&str]) -> Command {
 }
 
 /// A directory of its own with a file in it.
-fn file(test: &str, name: &str, text: &str) -> PathBuf {
+pub(crate) fn file(test: &str, name: &str, text: &str) -> PathBuf {
     let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("serve-{test}"));
     std::fs::create_dir_all(&directory).unwrap();
     let file = directory.join(name);
@@ -112,7 +127,7 @@ fn clients_find_the_server_by_a_configuration() {
 fn a_signal_ends_it_though_a_watch_is_open() {
     let crd = file("signal", "all.yaml", DEFINITION);
     let mut server = Running::start(&["--http", "--crd", crd.to_str().unwrap()]);
-    let mut watch = TcpStream::connect(server.url.strip_prefix("http://").unwrap()).unwrap();
+    let mut watch = server.connect();
     let request = "GET /apis/example.com/v1/foos?watch=1 HTTP/1.1\r\nHost: x\r\n\r\n";
     watch.write_all(request.as_bytes()).unwrap();
     let mut first = [0; 8];
