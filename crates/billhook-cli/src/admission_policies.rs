@@ -4,7 +4,7 @@ use billhook_apimachinery::split_api_version;
 use std::path::PathBuf;
 
 use billhook::webhook::{ApiResource, Namespaces as _};
-use billhook::{CustomResourceDefinition, Scope};
+use billhook::{CustomResourceDefinition, KubernetesVersion, Scope};
 use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicyDocument, PolicySet};
 use serde_json::{Value, json};
 
@@ -38,6 +38,7 @@ impl Policies {
         crds: Option<&Crds>,
         namespaces: &mut Namespaces,
         namespace: &str,
+        kubernetes: KubernetesVersion,
         setup: &mut Setup,
     ) -> Self {
         let before = setup.problems.len();
@@ -62,7 +63,7 @@ impl Policies {
                 setup.problems.push(*problem);
             }
         }
-        Policies { set: PolicySet::new(found.policies), cluster }
+        Policies { set: PolicySet::for_kubernetes(kubernetes, found.policies), cluster }
             .with_namespaces(found.namespaces, namespaces)
     }
 

@@ -134,7 +134,12 @@ pub(crate) fn namespace_object(namespace: &Value) -> DeepValue {
         [("metadata", &METADATA), ("spec", &["finalizers"]), ("status", &["conditions", "phase"])];
     for (part, names) in parts {
         let member = |name: &&str| {
-            let value = namespace.get(part)?.get(*name).filter(|value| !is_zero(value))?;
+            let value = namespace.get(part)?.get(*name)?;
+            // Of this field a server tells zero and none apart.
+            let is_kept = *name == "deletionGracePeriodSeconds" && value.is_number();
+            if is_zero(value) && !is_kept {
+                return None;
+            }
             Some(((*name).to_owned(), deep_clone(value)))
         };
         let members = names.iter().filter_map(member).collect();

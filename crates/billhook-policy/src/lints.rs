@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Libraries, Value};
 
 use crate::document::{PolicyDocument, PolicyKind, ValidatingAdmissionPolicy};
-use crate::program::{CALL_LIMIT, Role, compile, environment};
+use crate::program::{CALL_LIMIT, Role, Setting, compile, environment};
 
 /// A piece of advice about a policy or a binding; prints as its message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,7 +74,8 @@ impl PolicyDocument {
 
 /// Returns the positions of validations that use nothing of the request and are true.
 fn constant_validations(policy: &ValidatingAdmissionPolicy) -> Vec<usize> {
-    let environment = environment(Role::Validation, true, Libraries::Full);
+    let setting = Setting { has_params: true, kubernetes: KubernetesVersion::default() };
+    let environment = environment(Role::Validation, setting, Libraries::Full);
     let names = ["object", "oldObject", "request", "params", "namespaceObject", "authorizer"];
     let is_constant = |expression: &str| {
         let Ok(program) = compile(&environment, Role::Validation, expression) else { return false };

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 
 use billhook::CustomResourceDefinition;
 use billhook::webhook::{ApiResource, Rule};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion};
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, Libraries, Program, Type};
 
 use crate::document::{
     ExpressionWarning, ParamKind, TypeChecking, ValidatingAdmissionPolicy, Variable,
 };
-use crate::program::{Role, Variables, environment};
+use crate::program::{Role, Setting, Variables, environment};
 
 /// After so many kinds of one rule no more are looked for (PO-91).
 const MAX_KINDS: usize = 10;
@@ -159,8 +159,10 @@ struct Environments {
 
 impl Environments {
     fn new(object: &Type, params: Option<&Type>, list: &[Variable]) -> Self {
+        let kubernetes = KubernetesVersion::default();
+        let setting = Setting { has_params: params.is_some(), kubernetes };
         let typed = |role: Role| {
-            let environment = environment(role, params.is_some(), Libraries::Full)
+            let environment = environment(role, setting, Libraries::Full)
                 .variable("object", object.clone())
                 .variable("oldObject", object.clone());
             match params {

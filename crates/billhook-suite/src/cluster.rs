@@ -80,7 +80,9 @@ impl Cluster {
         };
         chain = chain.webhooks(webhooks).results_in_hook_order(true);
         let cluster = objects(policies.objects, &definitions)?;
-        chain = chain.policies(PolicySet::new(policies.documents)).policy_cluster(cluster);
+        chain = chain
+            .policies(PolicySet::for_kubernetes(kubernetes, policies.documents))
+            .policy_cluster(cluster);
         if let Some(authorizer) = authorizer(&suite.allow) {
             chain = chain.authorizer(authorizer);
         }

@@ -132,14 +132,15 @@ impl Program {
 
     /// Evaluates the expression like [`Program::evaluate`]; where it selects a field of a
     /// [`Value::deferred`], the value comes from `resolve`, which is called with the name of the
-    /// field each time.
+    /// field each time. Both stay within what others that share the bounds have left (CE-36).
     pub fn evaluate_lazily<'a>(
         &'a self,
         variables: &[(&str, Value<'a>)],
-        resolve: &dyn Fn(&str) -> Result<Value<'a>, EvaluationError>,
+        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
+        meter: &mut Meter,
     ) -> Evaluation<'a> {
-        evaluate::run(&self.plan, variables, Some(resolve), limit, &mut Meter::default(), None)
+        evaluate::run(&self.plan, variables, Some(resolve), limit, meter, None)
     }
 
     /// Evaluates the expression like [`Program::evaluate`] and tells the value of each part of it.
@@ -162,7 +163,8 @@ impl Program {
     /// # Ok::<(), billhook_cel::CompileError>(())
     /// ```
     pub fn trace<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> ExpressionTrace {
-        let resolve = |name: &str| Err(EvaluationError::new(format!("no such key: {name}")));
+        let resolve =
+            |name: &str, _: &mut Meter| Err(EvaluationError::new(format!("no such key: {name}")));
         self.trace_lazily(variables, &resolve, limit)
     }
 
@@ -171,7 +173,7 @@ impl Program {
     pub fn trace_lazily<'a>(
         &'a self,
         variables: &[(&str, Value<'a>)],
-        resolve: &dyn Fn(&str) -> Result<Value<'a>, EvaluationError>,
+        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
     ) -> ExpressionTrace {
         let text = &self.checked.text;
@@ -181,8 +183,8 @@ impl Program {
             Err(error) => return Recorder::new(&Watches::default(), text).finish(Err(&error)),
         };
         let mut recorder = Recorder::new(&watches, text);
-        let resolve = |name: &str| resolve(name);
         let mut meter = Meter::default();
+        let resolve = |name: &str, meter: &mut Meter| resolve(name, meter);
         let run =
             evaluate::run(&plan, variables, Some(&resolve), limit, &mut meter, Some(&mut recorder));
         recorder.finish(run.result.as_ref())

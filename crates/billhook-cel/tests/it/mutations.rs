@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_cel::limits::Meter;
 use billhook_cel::schema::SchemaType;
 use billhook_cel::{Environment, EvaluationError, Map, ObjectType, Type, Value};
 
@@ -91,7 +92,7 @@ fn deferred_values() {
         ("variables.fails == 1", Err("it failed"), vec!["fails"]),
     ] {
         let log = RefCell::new(Vec::new());
-        let resolve = |name: &str| {
+        let resolve = |name: &str, _: &mut Meter| {
             log.borrow_mut().push(name.to_owned());
             match name {
                 "a" => Ok(Value::Int(1)),
@@ -101,7 +102,8 @@ fn deferred_values() {
         };
         let program = environment.compile(expression).unwrap();
         let variables = [("variables", Value::deferred(["a", "b", "fails"]))];
-        let result = program.evaluate_lazily(&variables, &resolve, 1_000).result;
+        let result =
+            program.evaluate_lazily(&variables, &resolve, 1_000, &mut Meter::default()).result;
         let result = result.map(|value| matches!(value, Value::Bool(true)));
         assert_eq!(result.map_err(|error| error.to_string()), expected.map_err(str::to_owned));
         assert_eq!(log.into_inner(), asked, "{expression}");

@@ -81,7 +81,8 @@ impl Cluster {
         };
         namespaces.read(&command.namespace_labels, &mut setup.problems);
         let (paths, namespace) = (&command.policies, &command.namespace);
-        let policies = Policies::read(paths, Some(crds), &mut namespaces, namespace, setup);
+        let policies =
+            Policies::read(paths, Some(crds), &mut namespaces, namespace, kubernetes, setup);
         let old = readable_documents(&command.old, &mut setup.problems);
         let old = Stored::new(old, &command.namespace);
         let patch = match command.patch.as_ref().map(Patch::read).transpose() {

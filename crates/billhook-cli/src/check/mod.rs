@@ -18,6 +18,7 @@ use billhook::{
     DefinitionValidation, FieldError, FieldValidation, KubernetesVersion, Status as Answer,
 };
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Finding;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind, lint_policies_together};
@@ -94,7 +95,9 @@ enum Subject {
 impl Subject {
     /// Whether documents of this kind can be checked.
     fn is_known(value: &Value) -> bool {
-        CustomResourceDefinition::is_definition(value) || has_webhooks(value) || is_policy(value)
+        CustomResourceDefinition::is_definition(value)
+            || has_webhooks(value)
+            || PolicyDocument::kind_of(value).is_some()
     }
 
     /// Reads a document for a version of the server; also gives the fields that its kind does not
@@ -112,12 +115,15 @@ impl Subject {
             let configuration = configuration.kubernetes(kubernetes);
             return Ok((Subject::Webhooks(Box::new(configuration)), unknown));
         }
-        if is_policy(&document.value) {
+        if PolicyDocument::kind_of(&document.value).is_some() {
             let read = PolicyDocument::from_value_reporting(&document.value);
             let (policy, unknown) = read.map_err(|error| match error {
-                PolicyError::Kind { .. } => unknown_version(document),
+                PolicyError::Kind { .. } | PolicyError::Version { .. } => unknown_version(document),
                 error => unreadable(document, &error.to_string()),
             })?;
+            if let Some(problem) = missing_version(document, policy.kind(), kubernetes) {
+                return Err(problem);
+            }
             return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
         let options = DefinitionOptions::default().kubernetes(kubernetes);
@@ -137,16 +143,16 @@ impl Subject {
         Ok((Subject::Definition(Box::new(manifest)), unknown))
     }
 
-    fn create(&self) -> Findings {
+    fn create(&self, kubernetes: KubernetesVersion) -> Findings {
         match self {
             Subject::Definition(manifest) => manifest.validate_create().into(),
             Subject::Webhooks(new) => findings(new, &ValidationOptions::default()),
-            Subject::Policy(new) => policy_findings(new, None),
+            Subject::Policy(new) => policy_findings(new, None, kubernetes),
         }
     }
 
     /// The findings of a server when this replaces `old`.
-    fn update(&self, old: &Subject) -> Findings {
+    fn update(&self, old: &Subject, kubernetes: KubernetesVersion) -> Findings {
         match (self, old) {
             (Subject::Definition(manifest), Subject::Definition(old)) => {
                 manifest.validate_update(old).into()
@@ -154,10 +160,12 @@ impl Subject {
             (Subject::Webhooks(new), Subject::Webhooks(old)) => {
                 findings(new, &ValidationOptions::default().stored(old))
             }
-            (Subject::Policy(new), Subject::Policy(old)) => policy_findings(new, Some(old)),
+            (Subject::Policy(new), Subject::Policy(old)) => {
+                policy_findings(new, Some(old), kubernetes)
+            }
             // Found by their kinds, both are of the same one.
             (Subject::Definition(_) | Subject::Webhooks(_) | Subject::Policy(_), _) => {
-                self.create()
+                self.create(kubernetes)
             }
         }
     }
@@ -166,23 +174,17 @@ impl Subject {
 /// Whether a document says that it is a webhook configuration, of whatever version.
 fn has_webhooks(value: &Value) -> bool {
     let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
-    admission_kind(value).is_some_and(|name| kinds.iter().any(|kind| kind.name() == name))
+    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
+    text("apiVersion").starts_with("admissionregistration.k8s.io/")
+        && kinds.iter().any(|kind| kind.name() == text("kind"))
 }
 
-/// Whether a document says that it is a policy or a binding, of whatever version.
-fn is_policy(value: &Value) -> bool {
-    admission_kind(value).is_some_and(|name| PolicyKind::ALL.iter().any(|kind| kind.name() == name))
-}
-
-/// The kind of a document of the API group of admission.
-fn admission_kind(value: &Value) -> Option<&str> {
-    let api_version = value.get("apiVersion")?.as_str()?;
-    let is_admission = api_version.starts_with("admissionregistration.k8s.io/");
-    value.get("kind")?.as_str().filter(|_| is_admission)
-}
-
-fn policy_findings(policy: &PolicyDocument, stored: Option<&PolicyDocument>) -> Findings {
-    let errors = policy.validate_update(stored);
+fn policy_findings(
+    policy: &PolicyDocument,
+    stored: Option<&PolicyDocument>,
+    kubernetes: KubernetesVersion,
+) -> Findings {
+    let errors = policy.validate_for(kubernetes, stored);
     let is_refused = !errors.is_empty();
     Findings {
         answer: is_refused.then(|| policy.refusal(&errors)),
@@ -227,14 +229,32 @@ fn unreadable(document: &Shared, error: &str) -> Box<Problem> {
 fn unknown_version(document: &Shared) -> Box<Problem> {
     let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
-    let help = match has_webhooks(&document.value) {
-        true => "the versions that are known are `v1` and `v1beta1`",
-        false if is_policy(&document.value) => {
-            "the versions that are known are `v1`, `v1beta1` and `v1alpha1`"
-        }
-        false => "the only version that servers have is `apiextensions.k8s.io/v1`",
+    let help = match PolicyDocument::kind_of(&document.value) {
+        Some(kind) => known_versions(kind.versions(KubernetesVersion::default())),
+        None if has_webhooks(&document.value) => known_versions(&["v1", "v1beta1"]),
+        None => "the only version that servers have is `apiextensions.k8s.io/v1`".to_owned(),
     };
     Problem::unusable(document.place.clone(), message).help(help)
+}
+
+fn known_versions(versions: &[&str]) -> String {
+    format!("the versions that are known: {}", list(versions))
+}
+
+/// A policy or a binding of a version that the server does not have yet.
+fn missing_version(
+    document: &Shared,
+    kind: PolicyKind,
+    kubernetes: KubernetesVersion,
+) -> Option<Box<Problem>> {
+    let api_version = document.value.get("apiVersion").and_then(Value::as_str)?;
+    let versions = kind.versions(kubernetes);
+    if versions.contains(&split_api_version(api_version).1) {
+        return None;
+    }
+    let message = format!("Kubernetes {kubernetes} has no {kind} of `{api_version}`");
+    let help = format!("the versions that it has: {}", list(versions));
+    Some(Problem::unusable(document.place.clone(), message).help(help))
 }
 
 /// Runs the command. The error is one of writing the output.
@@ -428,9 +448,9 @@ impl Run<'_> {
         let mut findings = match self.old.get(&key(document)) {
             Some(old) => {
                 self.is_update.store(true, Ordering::Relaxed);
-                subject.update(old)
+                subject.update(old, kubernetes)
             }
-            None => subject.create(),
+            None => subject.create(kubernetes),
         };
         if let Subject::Policy(policy) = &subject
             && findings.errors.is_empty()

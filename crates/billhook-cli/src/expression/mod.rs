@@ -109,7 +109,7 @@ fn evaluate(
     let program = compile(&environment, &command.expression)?;
     activation.push(("variables", variables.deferred()));
     let pass = Pass::new(&variables, &activation);
-    let trace = program.trace_lazily(&activation, &|name| pass.resolve(name), LIMIT);
+    let trace = program.trace_lazily(&activation, &|name, _| pass.resolve(name), LIMIT);
     Ok(Explained { trace, variables: pass.into_traces() })
 }
 

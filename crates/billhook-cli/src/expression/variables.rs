@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use billhook_cel::limits::Meter;
 use billhook_cel::{
     Environment, EvaluationError, ExpressionTrace, ObjectType, Program, Type, Value,
 };
@@ -62,8 +63,9 @@ impl<'a, 'v> Pass<'a, 'v> {
         }
         let refers_to_itself = EvaluationError::new(format!("`{name}` refers to itself"));
         self.known.borrow_mut().insert(name, Err(refers_to_itself));
-        let resolve = |name: &str| self.resolve(name);
-        let result = program.evaluate_lazily(self.activation, &resolve, LIMIT).result;
+        let resolve = |name: &str, _: &mut Meter| self.resolve(name);
+        let mut meter = Meter::default();
+        let result = program.evaluate_lazily(self.activation, &resolve, LIMIT, &mut meter).result;
         let trace = program.trace_lazily(self.activation, &resolve, LIMIT);
         self.traces.borrow_mut().push((name.clone(), trace));
         let result = result.map_err(|error| {

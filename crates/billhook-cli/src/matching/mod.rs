@@ -53,7 +53,7 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     if crds.is_some() {
         setup.problems.extend(found);
     }
-    let policies = policies_of(command, crds.as_ref(), &mut namespaces, &mut setup);
+    let policies = policies_of(command, crds.as_ref(), &mut namespaces, kubernetes, &mut setup);
     let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
     let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
     if let Some(name) = &command.explain
@@ -112,12 +112,14 @@ fn policies_of(
     command: &Match,
     crds: Option<&Crds>,
     namespaces: &mut Namespaces,
+    kubernetes: KubernetesVersion,
     setup: &mut Setup,
 ) -> Policies {
     if command.policies.is_empty() {
         return Policies::default();
     }
-    Policies::read(&command.policies, crds, namespaces, &command.namespace, setup)
+    let (paths, namespace) = (&command.policies, &command.namespace);
+    Policies::read(paths, crds, namespaces, namespace, kubernetes, setup)
 }
 
 fn decide<'h>(

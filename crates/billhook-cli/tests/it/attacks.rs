@@ -323,3 +323,26 @@ fn conditions_that_cost_nothing() {
     assert_eq!(status, 1, "{shown:.500}");
     assert!(shown.contains("look at more than 134217728 values"), "{shown:.500}");
 }
+
+/// Many validations of one policy, none of which looks at too much alone (CE-36).
+#[test]
+fn many_validations() {
+    let tree = nested("[]", "[x, x]", 22);
+    let validations: Vec<Value> =
+        (0..40).map(|_| json!({"expression": format!("{tree} == {tree}")})).collect();
+    let group = "admissionregistration.k8s.io/v1";
+    let rule = json!({"apiGroups": ["*"], "apiVersions": ["*"], "resources": ["*"],
+        "operations": ["*"]});
+    let policies = json!({"apiVersion": "v1", "kind": "List", "items": [
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicy", "metadata": {"name": "p"},
+            "spec": {"matchConstraints": {"resourceRules": [rule]}, "validations": validations}},
+        {"apiVersion": group, "kind": "ValidatingAdmissionPolicyBinding",
+            "metadata": {"name": "b"},
+            "spec": {"policyName": "p", "validationActions": ["Deny"]}},
+    ]});
+    let attack = Attack::new("validations", &json!({"type": "object"}), &json!({}));
+    fs::write(attack.folder.join("policies.json"), policies.to_string()).unwrap();
+    let (status, shown) = attack.run("admit --policies policies.json --crd crd.json object.json");
+    assert_eq!(status, 1, "{shown:.500}");
+    assert!(shown.contains("look at more than 134217728 values"), "{shown:.500}");
+}

@@ -28,6 +28,7 @@ cases! {
     check_policy_old_version: "check -" < [POLICY.replace("k8s.io/v1\n", "k8s.io/v0\n")];
     check_policy_unusable: "check -" < [POLICY.replace("validations:", "variables: 3\n  validations:")];
     check_policy_versions: "check --kubernetes 1.35..1.36 -" < [POLICY];
+    check_policy_too_new: "check --kubernetes 1.35 -" < [POLICY.replace("kind: Validating", "kind: Mutating")];
     help_check: "check --help";
 }
 

@@ -7,6 +7,7 @@ use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, RecordError, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{KubernetesVersion, split_api_version};
 use serde_json::Value;
 
 use super::{
@@ -14,9 +15,6 @@ use super::{
     MutatingPolicySpec, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
     ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus,
 };
-
-/// The version that is read and written; older ones have the same fields (PO-01).
-const VERSIONS: [&str; 3] = ["v1", "v1beta1", "v1alpha1"];
 
 /// The four kinds of policies and bindings (PO-01).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -59,6 +57,16 @@ impl PolicyKind {
             PolicyKind::MutatingBinding => "mutatingadmissionpolicybindings",
         }
     }
+
+    /// Returns the versions that a server has, the newest first; all have the same fields (PO-01).
+    pub fn versions(self, kubernetes: KubernetesVersion) -> &'static [&'static str] {
+        match self {
+            PolicyKind::Validating | PolicyKind::ValidatingBinding => &["v1", "v1beta1"],
+            _ if kubernetes >= KubernetesVersion::V1_36 => &["v1", "v1beta1", "v1alpha1"],
+            _ if kubernetes >= KubernetesVersion::V1_34 => &["v1beta1", "v1alpha1"],
+            _ => &["v1alpha1"],
+        }
+    }
 }
 
 impl fmt::Display for PolicyKind {
@@ -88,9 +96,23 @@ pub enum PolicyError {
         /// The `kind` found.
         kind: String,
     },
+    /// No server has the kind in this version.
+    #[error("a {kind} of `{GROUP}/{version}` cannot be read: no server has it")]
+    Version {
+        /// The kind.
+        kind: PolicyKind,
+        /// The version found.
+        version: String,
+    },
     /// A field has the wrong type.
     #[error(transparent)]
     Field(#[from] RecordError),
+}
+
+/// The version of a document of the API group of policies.
+fn version_of(value: &Value) -> Option<&str> {
+    let (group, version) = split_api_version(value.get("apiVersion")?.as_str()?);
+    (group == GROUP).then_some(version)
 }
 
 /// A policy or a binding.
@@ -185,6 +207,10 @@ impl PolicyDocument {
             let (api_version, kind) = (text("apiVersion").to_owned(), text("kind").to_owned());
             return Err(PolicyError::Kind { api_version, kind });
         };
+        let version = version_of(value).unwrap_or_default();
+        if !kind.versions(KubernetesVersion::default()).contains(&version) {
+            return Err(PolicyError::Version { kind, version: version.to_owned() });
+        }
         Ok(match kind {
             PolicyKind::Validating => {
                 let (Validating { metadata, spec, status, .. }, unknown) = Validating::read(value)?;
@@ -230,13 +256,12 @@ impl PolicyDocument {
         }
     }
 
-    /// Returns the kind that a document says it is; none if it is not a policy or a binding of a
-    /// version that can be read.
+    /// Returns the kind that a document says it is, of whatever version; none if it is not a policy
+    /// or a binding.
     pub fn kind_of(value: &Value) -> Option<PolicyKind> {
-        let (group, version) = value.get("apiVersion")?.as_str()?.split_once('/')?;
+        version_of(value)?;
         let kind = value.get("kind")?.as_str()?;
-        let is_known = group == GROUP && VERSIONS.contains(&version);
-        PolicyKind::ALL.into_iter().find(|known| is_known && known.name() == kind)
+        PolicyKind::ALL.into_iter().find(|known| known.name() == kind)
     }
 
     /// Returns its kind.
@@ -266,7 +291,7 @@ impl PolicyDocument {
 
     /// Returns the document as v1, with its defaults.
     pub fn to_value(&self) -> DeepValue {
-        let api_version = format!("{GROUP}/{}", VERSIONS[0]);
+        let api_version = format!("{GROUP}/v1");
         let kind = self.kind().name().to_owned();
         let metadata = ObjectMeta::of(self.metadata());
         match self {

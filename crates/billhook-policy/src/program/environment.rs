@@ -1,10 +1,11 @@
 //! The names that expressions may refer to, and the types they must evaluate to (PO-12, PO-45).
 
 use billhook::webhook::RequestVariables;
+use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Environment, Libraries, Program, Type};
 
 /// The role of an expression in a policy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Role {
     /// `validations[].expression`
     Validation,
@@ -55,9 +56,19 @@ fn is_object(found: &Type, name: &str) -> bool {
     matches!(found, Type::Object(object) if *object.name == *name)
 }
 
+/// The setting that all expressions of a policy share.
+#[derive(Clone, Copy)]
+pub(crate) struct Setting {
+    pub(crate) has_params: bool,
+    /// The version of the server, which decides the functions (KV-30).
+    pub(crate) kubernetes: KubernetesVersion,
+}
+
 /// Returns what an expression of a role may refer to, but for `variables`.
-pub(crate) fn environment(role: Role, has_params: bool, libraries: Libraries) -> Environment {
-    let mut environment = RequestVariables::environment(has_params).libraries(libraries);
+pub(crate) fn environment(role: Role, setting: Setting, libraries: Libraries) -> Environment {
+    let Setting { has_params, kubernetes } = setting;
+    let environment = RequestVariables::environment(has_params);
+    let mut environment = environment.kubernetes(kubernetes).libraries(libraries);
     if role.asks_authorizer() {
         environment = RequestVariables::declare_authorizer(environment);
     }

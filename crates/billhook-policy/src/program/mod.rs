@@ -3,7 +3,7 @@
 mod environment;
 mod variables;
 
-pub(crate) use environment::{Role, compile, environment};
+pub(crate) use environment::{Role, Setting, compile, environment};
 pub(crate) use variables::{OutOfBudget, Pass, Variables};
 
 /// The most that one expression may cost (PO-48).

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
 
 use billhook_apimachinery::value::grow;
+use billhook_cel::limits::Meter;
 use billhook_cel::{Environment, EvaluationError, ObjectType, Program, Type, Value};
 
 use super::CALL_LIMIT;
@@ -72,6 +73,8 @@ pub(crate) struct Pass<'a, 'v> {
     activation: &'v [(&'static str, Value<'a>)],
     known: RefCell<BTreeMap<&'a str, Known<'a>>>,
     cost: Cell<u64>,
+    /// The bounds that all evaluations of the pass share (CE-36).
+    meter: Cell<Meter>,
 }
 
 #[derive(Clone)]
@@ -101,7 +104,8 @@ impl<'a, 'v> Pass<'a, 'v> {
         variables: &'a Variables,
         activation: &'v [(&'static str, Value<'a>)],
     ) -> Self {
-        Pass { variables, activation, known: RefCell::default(), cost: Cell::new(0) }
+        let (cost, meter) = (Cell::new(0), Cell::new(Meter::default()));
+        Pass { variables, activation, known: RefCell::default(), cost, meter }
     }
 
     /// Evaluates an expression within a budget, which the variables that it uses share.
@@ -110,14 +114,16 @@ impl<'a, 'v> Pass<'a, 'v> {
         program: &'a Program,
         left: u64,
     ) -> Result<Evaluated<'a>, OutOfBudget> {
-        let evaluation =
-            program.evaluate_lazily(self.activation, &|name| self.resolve(name), CALL_LIMIT);
+        let mut meter = self.meter.get();
+        let resolve = |name: &str, meter: &mut Meter| self.resolve(name, meter);
+        let evaluation = program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT, &mut meter);
+        self.meter.set(meter);
         let cost = self.cost.take().saturating_add(evaluation.cost);
         let left = left.checked_sub(cost).ok_or(OutOfBudget)?;
         Ok(Evaluated { result: evaluation.result, left })
     }
 
-    fn resolve(&self, name: &str) -> Result<Value<'a>, EvaluationError> {
+    fn resolve(&self, name: &str, meter: &mut Meter) -> Result<Value<'a>, EvaluationError> {
         let Some((name, program)) = self.variables.programs.get_key_value(name) else {
             return Err(EvaluationError::new(format!("no such key: {name}")));
         };
@@ -136,8 +142,8 @@ impl<'a, 'v> Pass<'a, 'v> {
             Err(error) => Err(failed("compile", error)),
             Ok(program) => {
                 let evaluation = grow(|| {
-                    let resolve = |name: &str| self.resolve(name);
-                    program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT)
+                    let resolve = |name: &str, meter: &mut Meter| self.resolve(name, meter);
+                    program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT, meter)
                 });
                 self.cost.set(self.cost.get().saturating_add(evaluation.cost));
                 evaluation.result.map_err(|error| failed("evaluate", &error))

@@ -1,6 +1,7 @@
 //! Policies and bindings, ready to evaluate.
 
 use billhook::webhook::{MatchCondition, RequestMatcher};
+use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Libraries, Program};
 
 use crate::document::{
@@ -8,7 +9,7 @@ use crate::document::{
     ValidatingPolicySpec, Variable,
 };
 use crate::params::ParamSource;
-use crate::program::{Role, Variables, compile, environment};
+use crate::program::{Role, Setting, Variables, compile, environment};
 
 /// A program, or the text of the compiler.
 pub(crate) type Compiled = Result<Program, String>;
@@ -121,22 +122,27 @@ impl Head {
 }
 
 /// Compiles variables in order.
-fn variables(list: &[Variable], role: Role, has_params: bool) -> Variables {
+fn variables(list: &[Variable], role: Role, setting: Setting) -> Variables {
     let mut variables = Variables::default();
     for Variable { name, expression } in list {
-        let environment = environment(role, has_params, Libraries::Full);
+        let environment = environment(role, setting, Libraries::Full);
         variables.add(name, compile(&variables.declare(environment), role, expression));
     }
     variables
 }
 
 impl Validating {
-    pub(crate) fn new(name: String, spec: ValidatingPolicySpec, bindings: Vec<Binding>) -> Self {
-        let has_params = spec.param_kind.is_some();
-        let variables = variables(&spec.variables, Role::Variable, has_params);
+    pub(crate) fn new(
+        name: String,
+        spec: ValidatingPolicySpec,
+        bindings: Vec<Binding>,
+        kubernetes: KubernetesVersion,
+    ) -> Self {
+        let setting = Setting { has_params: spec.param_kind.is_some(), kubernetes };
+        let variables = variables(&spec.variables, Role::Variable, setting);
         let declares = !spec.variables.is_empty();
         let program = |role: Role, expression: &str| {
-            let environment = environment(role, has_params, Libraries::Full);
+            let environment = environment(role, setting, Libraries::Full);
             let environment = match declares {
                 true => variables.declare(environment),
                 false => environment,
@@ -173,16 +179,21 @@ impl Validating {
 }
 
 impl Mutating {
-    pub(crate) fn new(name: String, spec: MutatingPolicySpec, bindings: Vec<Binding>) -> Self {
-        let has_params = spec.param_kind.is_some();
-        let variables = variables(&spec.variables, Role::MutationVariable, has_params);
+    pub(crate) fn new(
+        name: String,
+        spec: MutatingPolicySpec,
+        bindings: Vec<Binding>,
+        kubernetes: KubernetesVersion,
+    ) -> Self {
+        let setting = Setting { has_params: spec.param_kind.is_some(), kubernetes };
+        let variables = variables(&spec.variables, Role::MutationVariable, setting);
         let mutation = |mutation: crate::document::Mutation| {
             let (role, expression) = match mutation.patch_type.as_str() {
                 "JSONPatch" => (Role::JsonPatch, mutation.json_patch),
                 _ => (Role::ApplyConfiguration, mutation.apply_configuration),
             };
             let expression = expression.map(|it| it.expression).unwrap_or_default();
-            let environment = environment(role, has_params, Libraries::Full);
+            let environment = environment(role, setting, Libraries::Full);
             let program = compile(&variables.declare(environment), role, &expression);
             Mutation { role, expression, program }
         };

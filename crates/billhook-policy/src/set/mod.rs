@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use billhook::webhook::{CelConditions, MatcherIndex, RequestMatcher};
+use billhook_apimachinery::KubernetesVersion;
 
 pub(crate) use compiled::{
     Annotation, Binding, FailurePolicy, Head, Mutating, Mutation, Validating, Validation,
@@ -92,6 +93,14 @@ impl std::fmt::Debug for PolicySet {
 impl PolicySet {
     /// Compiles policies and bindings.
     pub fn new(documents: impl IntoIterator<Item = PolicyDocument>) -> Self {
+        Self::for_kubernetes(KubernetesVersion::default(), documents)
+    }
+
+    /// Compiles policies and bindings as a server of a version does (KV-30).
+    pub fn for_kubernetes(
+        kubernetes: KubernetesVersion,
+        documents: impl IntoIterator<Item = PolicyDocument>,
+    ) -> Self {
         let mut validating: BTreeMap<String, ValidatingAdmissionPolicy> = BTreeMap::new();
         let mut mutating: BTreeMap<String, MutatingAdmissionPolicy> = BTreeMap::new();
         let (mut of_validating, mut of_mutating) = (BTreeMap::new(), BTreeMap::new());
@@ -114,20 +123,21 @@ impl PolicySet {
             bindings.entry(policy).or_default().push(Binding::validating(name, binding.spec));
         }
         let (validating, unbound_validating) = bound(validating, bindings, |name, it, bindings| {
-            Validating::new(name, it.spec, bindings)
+            Validating::new(name, it.spec, bindings, kubernetes)
         });
         let mut bindings = Bindings::new();
         for (name, binding) in of_mutating {
             let policy = binding.spec.policy_name.clone();
             bindings.entry(policy).or_default().push(Binding::mutating(name, &binding.spec));
         }
-        let (mutating, unbound_mutating) =
-            bound(mutating, bindings, |name, it, bindings| Mutating::new(name, it.spec, bindings));
+        let (mutating, unbound_mutating) = bound(mutating, bindings, |name, it, bindings| {
+            Mutating::new(name, it.spec, bindings, kubernetes)
+        });
         PolicySet {
             validating: Arc::new(Indexed::new(validating, |it| &it.head.matcher)),
             mutating: Arc::new(Indexed::new(mutating, |it| &it.head.matcher)),
             without_effect: Arc::new([unbound_validating, unbound_mutating]),
-            conditions: CelConditions::new(),
+            conditions: CelConditions::new().kubernetes(kubernetes),
         }
     }
 

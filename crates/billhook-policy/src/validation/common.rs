@@ -4,30 +4,34 @@ use std::collections::BTreeSet;
 
 use billhook::webhook::{MatchCondition, MatchResources, not_supported, validate_conditions};
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
-use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion, split_api_version};
+use billhook_apimachinery::{FieldError, FieldPath, split_api_version};
 use billhook_cel::{Libraries, is_identifier};
 
 use crate::document::{ParamKind, Variable};
-use crate::program::{Role, Variables, compile, environment};
+use crate::program::{Role, Setting, Variables, compile, environment};
 
 /// The path `spec.<name>`.
 pub(super) fn spec(name: &str) -> FieldPath {
     FieldPath::default().name("spec").name(name)
 }
 
-/// The expressions of the stored policy, which may use all libraries (PO-13).
+/// The expressions of the stored policy, by what they are for: each may use all libraries where it
+/// was (PO-13).
 #[derive(Default)]
-pub(super) struct Stored<'s>(BTreeSet<&'s str>);
+pub(super) struct Stored<'s>(BTreeSet<(Option<Role>, &'s str)>);
 
-impl<'s> FromIterator<&'s str> for Stored<'s> {
-    fn from_iter<I: IntoIterator<Item = &'s str>>(expressions: I) -> Self {
-        Stored(expressions.into_iter().collect())
+impl<'s> Stored<'s> {
+    /// The expressions of match conditions, which have no role of their own.
+    pub(super) fn of_conditions(conditions: &'s [MatchCondition]) -> Self {
+        Stored(conditions.iter().map(|it| (None, it.expression.as_str())).collect())
     }
-}
 
-impl Stored<'_> {
-    pub(super) fn libraries(&self, expression: &str) -> Libraries {
-        match self.0.contains(expression) {
+    pub(super) fn add(&mut self, role: Role, expression: &'s str) {
+        self.0.insert((Some(role), expression));
+    }
+
+    pub(super) fn libraries(&self, role: Option<Role>, expression: &str) -> Libraries {
+        match self.0.contains(&(role, expression)) {
             true => Libraries::Full,
             false => Libraries::Compatible,
         }
@@ -103,21 +107,23 @@ fn validate_param_kind(param_kind: &ParamKind, errors: &mut Vec<FieldError>) {
 /// `matchConditions` of a policy.
 pub(super) fn conditions(
     conditions: &[MatchCondition],
-    has_params: bool,
+    setting: Setting,
     stored: &Stored<'_>,
 ) -> Vec<FieldError> {
     let check = |written: &str, trimmed: &str| {
-        MatchCondition::check_for_policy(trimmed, stored.libraries(written), has_params)
+        let Setting { has_params, kubernetes } = setting;
+        let libraries = stored.libraries(None, written);
+        MatchCondition::check_for_policy(trimmed, kubernetes, libraries, has_params)
     };
     let path = spec("matchConditions");
-    validate_conditions(conditions, &path, KubernetesVersion::default(), &check)
+    validate_conditions(conditions, &path, setting.kubernetes, &check)
 }
 
 /// `variables` of a policy; also returns them.
 pub(super) fn variables(
     list: &[Variable],
     role: Role,
-    has_params: bool,
+    setting: Setting,
 ) -> (Variables, Vec<FieldError>) {
     let (mut variables, mut errors) = (Variables::default(), Vec::new());
     for (index, Variable { name, expression }) in list.iter().enumerate() {
@@ -133,7 +139,7 @@ pub(super) fn variables(
             errors.push(FieldError::required(at("expression"), detail));
             continue;
         }
-        let environment = environment(role, has_params, Libraries::Compatible);
+        let environment = environment(role, setting, Libraries::Compatible);
         let program = compile(&variables.declare(environment), role, expression);
         if let Err(detail) = &program {
             errors.push(FieldError::invalid(at("expression"), expression.as_str(), detail));

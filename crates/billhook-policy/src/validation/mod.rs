@@ -24,7 +24,15 @@ impl PolicyDocument {
     /// Returns the errors of a server when the document replaces a stored one, if there is one:
     /// expressions that were there already may use all libraries (PO-13).
     pub fn validate_update(&self, stored: Option<&PolicyDocument>) -> Vec<FieldError> {
-        let kubernetes = KubernetesVersion::default();
+        self.validate_for(KubernetesVersion::default(), stored)
+    }
+
+    /// [`PolicyDocument::validate_update`] as a server of a version does it (KV-30).
+    pub fn validate_for(
+        &self,
+        kubernetes: KubernetesVersion,
+        stored: Option<&PolicyDocument>,
+    ) -> Vec<FieldError> {
         let wording = kubernetes.wording();
         let mut errors = validate_configuration_metadata(self.metadata(), kubernetes);
         if let Some(stored) = stored {
@@ -32,16 +40,16 @@ impl PolicyDocument {
         }
         match (self, stored) {
             (PolicyDocument::Validating(policy), Some(PolicyDocument::Validating(stored))) => {
-                errors.extend(validating::validate(policy, Some(stored)));
+                errors.extend(validating::validate(policy, Some(stored), kubernetes));
             }
             (PolicyDocument::Validating(policy), _) => {
-                errors.extend(validating::validate(policy, None));
+                errors.extend(validating::validate(policy, None, kubernetes));
             }
             (PolicyDocument::Mutating(policy), Some(PolicyDocument::Mutating(stored))) => {
-                errors.extend(mutating::validate(policy, Some(stored)));
+                errors.extend(mutating::validate(policy, Some(stored), kubernetes));
             }
             (PolicyDocument::Mutating(policy), _) => {
-                errors.extend(mutating::validate(policy, None));
+                errors.extend(mutating::validate(policy, None, kubernetes));
             }
             (PolicyDocument::ValidatingBinding(binding), _) => {
                 errors.extend(bindings::validating(&binding.spec));

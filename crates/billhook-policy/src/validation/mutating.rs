@@ -1,12 +1,12 @@
 //! Validation of mutating policies (PO-15).
 
 use billhook::webhook::not_supported;
-use billhook_apimachinery::{FieldError, FieldPath};
+use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use billhook_cel::Libraries;
 
 use super::common::{Stored, conditions, head, spec, variables};
 use crate::document::{MutatingAdmissionPolicy, Mutation, MutationExpression};
-use crate::program::{Role, Variables, compile, environment};
+use crate::program::{Role, Setting, Variables, compile, environment};
 
 /// The operations that have an object.
 const OPERATIONS: [&str; 4] = ["*", "CONNECT", "CREATE", "UPDATE"];
@@ -15,9 +15,10 @@ const PATCH_TYPES: [&str; 2] = ["ApplyConfiguration", "JSONPatch"];
 pub(super) fn validate(
     policy: &MutatingAdmissionPolicy,
     stored: Option<&MutatingAdmissionPolicy>,
+    kubernetes: KubernetesVersion,
 ) -> Vec<FieldError> {
     let spec_of = &policy.spec;
-    let has_params = spec_of.param_kind.is_some();
+    let setting = Setting { has_params: spec_of.param_kind.is_some(), kubernetes };
     let known = stored.map(stored_expressions).unwrap_or_default();
     let constraints = spec_of.match_constraints.as_ref();
     let mut errors =
@@ -29,16 +30,16 @@ pub(super) fn validate(
             && stored.spec.param_kind == spec_of.param_kind
     });
     if !is_same {
-        errors.extend(conditions(&spec_of.match_conditions, has_params, &known));
+        errors.extend(conditions(&spec_of.match_conditions, setting, &known));
     }
-    let (variables, found) = variables(&spec_of.variables, Role::MutationVariable, has_params);
+    let (variables, found) = variables(&spec_of.variables, Role::MutationVariable, setting);
     errors.extend(found);
     let path = spec("mutations");
     if spec_of.mutations.is_empty() {
         let detail = "mutations must contain at least one item";
         errors.push(FieldError::required(path.clone(), detail));
     }
-    let mut checks = Checks { has_params, known, variables, errors: &mut errors };
+    let mut checks = Checks { setting, known, variables, errors: &mut errors };
     for (index, mutation) in spec_of.mutations.iter().enumerate() {
         checks.mutation(mutation, &path.clone().index(index));
     }
@@ -65,13 +66,15 @@ pub(super) fn operations(
 
 /// The expressions that may use all libraries: those of JSON patches are always new (PO-13).
 fn stored_expressions(policy: &MutatingAdmissionPolicy) -> Stored<'_> {
-    let conditions = policy.spec.match_conditions.iter().map(|it| it.expression.as_str());
-    let applied = policy.spec.mutations.iter().filter_map(|it| it.apply_configuration.as_ref());
-    conditions.chain(applied.map(|it| it.expression.as_str())).collect()
+    let mut stored = Stored::of_conditions(&policy.spec.match_conditions);
+    for applied in policy.spec.mutations.iter().filter_map(|it| it.apply_configuration.as_ref()) {
+        stored.add(Role::ApplyConfiguration, &applied.expression);
+    }
+    stored
 }
 
 struct Checks<'c> {
-    has_params: bool,
+    setting: Setting,
     known: Stored<'c>,
     variables: Variables,
     errors: &'c mut Vec<FieldError>,
@@ -127,10 +130,10 @@ impl Checks<'_> {
             return;
         }
         let libraries = match role {
-            Role::ApplyConfiguration => self.known.libraries(expression),
+            Role::ApplyConfiguration => self.known.libraries(Some(role), expression),
             _ => Libraries::Compatible,
         };
-        let environment = self.variables.declare(environment(role, self.has_params, libraries));
+        let environment = self.variables.declare(environment(role, self.setting, libraries));
         if let Err(detail) = compile(&environment, role, trimmed) {
             self.errors.push(FieldError::invalid(path, trimmed, &detail));
         }

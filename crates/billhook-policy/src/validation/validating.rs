@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::common::{Stored, conditions, head, spec, variables};
 use crate::document::{AuditAnnotationExpression, ValidatingAdmissionPolicy, Validation};
-use crate::program::{Role, Variables, compile, environment};
+use crate::program::{Role, Setting, Variables, compile, environment};
 
 /// How many annotations a policy may have.
 const MAX_ANNOTATIONS: usize = 20;
@@ -21,9 +21,10 @@ const REASONS: [&str; 3] = ["Forbidden", "Invalid", "RequestEntityTooLarge"];
 pub(super) fn validate(
     policy: &ValidatingAdmissionPolicy,
     stored: Option<&ValidatingAdmissionPolicy>,
+    kubernetes: KubernetesVersion,
 ) -> Vec<FieldError> {
     let spec_of = &policy.spec;
-    let has_params = spec_of.param_kind.is_some();
+    let setting = Setting { has_params: spec_of.param_kind.is_some(), kubernetes };
     let known = stored.map(stored_expressions).unwrap_or_default();
     let mut errors = head(
         spec_of.failure_policy.as_deref(),
@@ -35,9 +36,9 @@ pub(super) fn validate(
             && stored.spec.param_kind == spec_of.param_kind
     });
     if !is_same {
-        errors.extend(conditions(&spec_of.match_conditions, has_params, &known));
+        errors.extend(conditions(&spec_of.match_conditions, setting, &known));
     }
-    let (variables, found) = variables(&spec_of.variables, Role::Variable, has_params);
+    let (variables, found) = variables(&spec_of.variables, Role::Variable, setting);
     errors.extend(found);
     let variables = (!spec_of.variables.is_empty()).then_some(variables);
     if spec_of.validations.is_empty() && spec_of.audit_annotations.is_empty() {
@@ -46,7 +47,7 @@ pub(super) fn validate(
             errors.push(FieldError::required(spec(name), detail));
         }
     }
-    let mut checks = Checks { has_params, known, variables, errors: &mut errors };
+    let mut checks = Checks { setting, known, variables, errors: &mut errors };
     for (index, validation) in spec_of.validations.iter().enumerate() {
         checks.validation(validation, &spec("validations").index(index));
     }
@@ -55,16 +56,19 @@ pub(super) fn validate(
 }
 
 fn stored_expressions(policy: &ValidatingAdmissionPolicy) -> Stored<'_> {
-    let conditions = policy.spec.match_conditions.iter().map(|it| it.expression.as_str());
-    let validations = policy.spec.validations.iter();
-    let validations =
-        validations.flat_map(|it| [it.expression.as_str(), it.message_expression.as_str()]);
-    let annotations = policy.spec.audit_annotations.iter().map(|it| it.value_expression.as_str());
-    conditions.chain(validations).chain(annotations).collect()
+    let mut stored = Stored::of_conditions(&policy.spec.match_conditions);
+    for validation in &policy.spec.validations {
+        stored.add(Role::Validation, &validation.expression);
+        stored.add(Role::Message, &validation.message_expression);
+    }
+    for annotation in &policy.spec.audit_annotations {
+        stored.add(Role::Annotation, &annotation.value_expression);
+    }
+    stored
 }
 
 struct Checks<'c> {
-    has_params: bool,
+    setting: Setting,
     known: Stored<'c>,
     variables: Option<Variables>,
     errors: &'c mut Vec<FieldError>,
@@ -72,7 +76,8 @@ struct Checks<'c> {
 
 impl Checks<'_> {
     fn expression(&mut self, role: Role, expression: &str, path: FieldPath) {
-        let environment = environment(role, self.has_params, self.known.libraries(expression));
+        let environment =
+            environment(role, self.setting, self.known.libraries(Some(role), expression));
         let environment = match &self.variables {
             Some(variables) => variables.declare(environment),
             None => environment,
@@ -144,7 +149,7 @@ impl Checks<'_> {
             self.errors.push(FieldError::invalid(at("key"), key.as_str(), detail));
         } else {
             let whole = format!("{policy}/{key}");
-            for text in qualified_name(&whole, KubernetesVersion::default().wording()) {
+            for text in qualified_name(&whole, self.setting.kubernetes.wording()) {
                 self.errors.push(FieldError::invalid(at("key"), whole.as_str(), &text));
             }
         }

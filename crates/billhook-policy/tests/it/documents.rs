@@ -1,5 +1,6 @@
 //! Reading, defaults, validation and writing of policies and bindings (PO-01 to PO-16).
 
+use billhook::KubernetesVersion;
 use billhook_policy::{PolicyDocument, PolicyError, PolicyKind};
 use serde_json::{Value, json};
 
@@ -141,6 +142,50 @@ fn stored_expressions() {
     };
     assert_eq!(wrong("p").validate().len(), 1);
     assert!(wrong("p").validate_update(Some(&wrong("p"))).is_empty());
+}
+
+/// PO-13: it may only where it was.
+#[test]
+fn stored_expressions_elsewhere() {
+    let too_new = "lists.range(1) == [0]";
+    let kubernetes = KubernetesVersion::V1_34;
+    let validation = policy("p", json!({"validations": [{"expression": too_new}]}));
+    let condition = policy(
+        "p",
+        json!({"validations": [{"expression": "true"}],
+        "matchConditions": [{"name": "a", "expression": too_new}]}),
+    );
+    let errors = |new: &PolicyDocument, stored| new.validate_for(kubernetes, stored).len();
+    assert_eq!(errors(&validation, None), 1);
+    assert_eq!(errors(&validation, Some(&validation)), 0);
+    assert_eq!(errors(&condition, Some(&validation)), 1);
+    // The version after that has it, the one before does not.
+    assert!(validation.validate().is_empty());
+    assert_eq!(validation.validate_for(KubernetesVersion::V1_33, Some(&validation)).len(), 1);
+}
+
+/// PO-01
+#[test]
+fn versions() {
+    let of = |kind: PolicyKind, version: &str| {
+        let api_version = format!("admissionregistration.k8s.io/{version}");
+        let read = PolicyDocument::from_value(&json!({"apiVersion": api_version,
+            "kind": kind.name(), "metadata": {"name": "p"}, "spec": {}}));
+        read.map(drop).map_err(|error| error.to_string())
+    };
+    for kind in PolicyKind::ALL {
+        assert_eq!((of(kind, "v1"), of(kind, "v1beta1")), (Ok(()), Ok(())));
+        assert!(of(kind, "v2").unwrap_err().ends_with("cannot be read: no server has it"));
+    }
+    assert!(of(PolicyKind::Mutating, "v1alpha1").is_ok());
+    assert!(of(PolicyKind::ValidatingBinding, "v1alpha1").is_err());
+    let since = |version: &str| {
+        let has = |it: &KubernetesVersion| PolicyKind::Mutating.versions(*it).contains(&version);
+        KubernetesVersion::ALL.into_iter().find(has)
+    };
+    assert_eq!(since("v1alpha1"), Some(KubernetesVersion::V1_32));
+    assert_eq!(since("v1beta1"), Some(KubernetesVersion::V1_34));
+    assert_eq!(since("v1"), Some(KubernetesVersion::V1_36));
 }
 
 /// PO-16

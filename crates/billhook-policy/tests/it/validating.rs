@@ -162,6 +162,18 @@ fn labels_of_the_namespace() {
     assert!(denial(json!({}), &one(more("dev"))).is_some());
 }
 
+/// PO-46: what is zero is absent, but for a number that a server tells from none.
+#[test]
+fn fields_of_the_namespace() {
+    let mut world = World::new();
+    world.cluster.insert(json!({"apiVersion": "v1", "kind": "Namespace",
+        "metadata": {"name": "shop", "generation": 0, "deletionGracePeriodSeconds": 0}}));
+    let expression = "namespaceObject.metadata.deletionGracePeriodSeconds == 0 && \
+                      !has(namespaceObject.metadata.generation)";
+    let set = one(json!({"validations": [{"expression": expression}]}));
+    assert_eq!(world.validate(&PolicySet::new(set), json!({})).result, Ok(()));
+}
+
 /// PO-86: what succeeded stays.
 #[test]
 fn half_a_policy() {

@@ -37,8 +37,8 @@ pub struct Evaluation<'a> {
 /// The end of the whole evaluation.
 struct Abort(EvaluationError);
 
-/// Evaluates what a [`Value::deferred`] stands for, by its name.
-pub(crate) type Resolve<'m, 'a> = dyn Fn(&str) -> Outcome<'a> + 'm;
+/// Evaluates what a [`Value::deferred`] stands for, by its name, within what is left of the bounds.
+pub(crate) type Resolve<'m, 'a> = dyn Fn(&str, &mut Meter) -> Outcome<'a> + 'm;
 
 /// Runs a plan with variables by their names, up to a limit of cost. A plan with watches tells the
 /// recorder what they saw.
@@ -338,10 +338,10 @@ impl<'a> Machine<'a, '_, '_> {
     }
 
     /// A value that is evaluated when it is first selected (PO-47).
-    fn resolved(&self, value: Value<'a>) -> Outcome<'a> {
+    fn resolved(&mut self, value: Value<'a>) -> Outcome<'a> {
         let Value::Opaque(opaque) = &value else { return Ok(value) };
         match (opaque.as_any().downcast_ref::<Deferred>(), self.resolve) {
-            (Some(Deferred(name)), Some(resolve)) => resolve(name),
+            (Some(Deferred(name)), Some(resolve)) => resolve(name, &mut self.meter),
             _ => Ok(value),
         }
     }

@@ -139,10 +139,11 @@ impl MatchCondition {
     /// Returns the detail of the server's error (WCF-74).
     pub fn check_for_policy(
         expression: &str,
+        kubernetes: KubernetesVersion,
         libraries: Libraries,
         has_params: bool,
     ) -> Result<(), String> {
-        compile(expression, KubernetesVersion::default(), libraries, has_params).map(drop)
+        compile(expression, kubernetes, libraries, has_params).map(drop)
     }
 }
 
