@@ -1,19 +1,27 @@
 //! The version of the server, its health and its paths (DT-30 to DT-32).
 
+use billhook_apimachinery::print::compact_json;
 use http::{HeaderValue, StatusCode, header};
+use serde_json::json;
 
+use crate::catalog::Catalog;
+use crate::discovery;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, plain_not_found};
+use crate::state::Shared;
 
-const PATHS: [&str; 9] = [
+const PATHS: [&str; 12] = [
     "/api",
     "/api/v1",
     "/apis",
     "/healthz",
+    "/healthz/ping",
     "/livez",
+    "/livez/ping",
     "/openapi/v2",
     "/openapi/v3",
     "/readyz",
+    "/readyz/ping",
     "/version",
 ];
 
@@ -21,9 +29,9 @@ const PATHS: [&str; 9] = [
 const MINOR: &str = "36";
 
 /// Answers a request about the server; `None` if the path is another one.
-pub(crate) fn serve(request: &Request, parts: &[&str]) -> Option<Response> {
+pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
     Some(match parts {
-        [] | [""] => indented(&paths()),
+        [] | [""] => indented(&paths(&server.catalog())),
         ["version"] => indented(&version()),
         [name @ ("healthz" | "livez" | "readyz")] => health(request, name),
         ["healthz" | "livez" | "readyz", "ping"] => text(StatusCode::OK, "ok"),
@@ -36,9 +44,11 @@ fn indented(document: &str) -> Response {
     Form::fallback().json(StatusCode::OK, document)
 }
 
-fn paths() -> String {
-    let paths: Vec<String> = PATHS.iter().map(|path| format!("\"{path}\"")).collect();
-    format!(r#"{{"paths":[{}]}}"#, paths.join(","))
+fn paths(catalog: &Catalog) -> String {
+    let mut paths = discovery::paths(catalog);
+    paths.extend(PATHS.map(str::to_owned));
+    paths.sort();
+    compact_json(&json!({ "paths": paths }))
 }
 
 fn version() -> String {

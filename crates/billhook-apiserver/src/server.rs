@@ -271,7 +271,7 @@ impl Server {
     fn documents(&self, request: &Request) -> Option<Response> {
         let parts = request.parts()?;
         let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-        about::serve(request, &parts)
+        about::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))
             .or_else(|| reviews::serve(&self.shared, request, &parts))

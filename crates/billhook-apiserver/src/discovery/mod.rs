@@ -10,6 +10,7 @@ use http::{HeaderValue, Method, StatusCode, header};
 use sha2::{Digest as _, Sha512};
 
 use self::model::Group;
+use crate::catalog::Catalog;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, aggregated_discovery, negotiate_plain};
 use crate::response::{
     Body, FailureForm, Form, Response, not_allowed, not_served, plain_not_found,
@@ -53,6 +54,18 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
         None if is_own => FailureForm::of(request).status(&not_served()),
         None => plain_not_found(),
     })
+}
+
+/// Returns the paths of all groups but the core one, and of their versions.
+pub(crate) fn paths(catalog: &Catalog) -> Vec<String> {
+    let groups = Group::all(catalog);
+    let groups = groups.iter().filter(|group| !group.name.is_empty());
+    let of_group = |group: &Group| {
+        let path = format!("/apis/{}", group.name);
+        let versions = group.versions.iter().map(|version| format!("{path}/{}", version.name));
+        versions.chain([path.clone()]).collect::<Vec<_>>()
+    };
+    groups.flat_map(of_group).collect()
 }
 
 /// Answers with a document of the server itself, in JSON or YAML (DT-01).

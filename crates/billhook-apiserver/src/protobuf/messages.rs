@@ -2,7 +2,8 @@
 //! Kubernetes declare them.
 
 use self::Type::{
-    Bytes, Flag, Json, Map, MicroTime, Number, Object, Objects, OptionalNumber, Text, Texts, Time,
+    Bytes, Flag, Inline, Json, Map, MicroTime, Number, Object, Objects, OptionalNumber, Text,
+    Texts, Time,
 };
 
 /// A message: number, name and type of each field. Others are ignored.
@@ -26,6 +27,8 @@ pub(super) enum Type {
     Json,
     Object(Message),
     Objects(Message),
+    /// A message whose fields are members of the object around it.
+    Inline(Message),
     /// A map from text to a type.
     Map(&'static Type),
 }
@@ -174,6 +177,178 @@ const LEASE: Message = &[
     ),
 ];
 
+const SELECTOR: Type = Object(&[
+    (1, "matchLabels", TEXT_MAP),
+    (
+        2,
+        "matchExpressions",
+        Objects(&[(1, "key", Text), (2, "operator", Text), (3, "values", Texts)]),
+    ),
+]);
+
+const CLIENT_CONFIG: Type = Object(&[
+    (
+        1,
+        "service",
+        Object(&[
+            (1, "namespace", Text),
+            (2, "name", Text),
+            (3, "path", Text),
+            (4, "port", OptionalNumber),
+        ]),
+    ),
+    (2, "caBundle", Bytes),
+    (3, "url", Text),
+]);
+
+const RULE: Message = &[
+    (1, "operations", Texts),
+    (
+        2,
+        "rule",
+        Inline(&[
+            (1, "apiGroups", Texts),
+            (2, "apiVersions", Texts),
+            (3, "resources", Texts),
+            (4, "scope", Text),
+        ]),
+    ),
+];
+
+const NAMED_EXPRESSIONS: Type = Objects(&[(1, "name", Text), (2, "expression", Text)]);
+
+const MUTATING_WEBHOOKS: Message = &[
+    (1, "metadata", Object(METADATA)),
+    (
+        2,
+        "webhooks",
+        Objects(&[
+            (1, "name", Text),
+            (2, "clientConfig", CLIENT_CONFIG),
+            (3, "rules", Objects(RULE)),
+            (4, "failurePolicy", Text),
+            (5, "namespaceSelector", SELECTOR),
+            (6, "sideEffects", Text),
+            (7, "timeoutSeconds", OptionalNumber),
+            (8, "admissionReviewVersions", Texts),
+            (9, "matchPolicy", Text),
+            (10, "reinvocationPolicy", Text),
+            (11, "objectSelector", SELECTOR),
+            (12, "matchConditions", NAMED_EXPRESSIONS),
+        ]),
+    ),
+];
+
+const VALIDATING_WEBHOOKS: Message = &[
+    (1, "metadata", Object(METADATA)),
+    (
+        2,
+        "webhooks",
+        Objects(&[
+            (1, "name", Text),
+            (2, "clientConfig", CLIENT_CONFIG),
+            (3, "rules", Objects(RULE)),
+            (4, "failurePolicy", Text),
+            (5, "namespaceSelector", SELECTOR),
+            (6, "sideEffects", Text),
+            (7, "timeoutSeconds", OptionalNumber),
+            (8, "admissionReviewVersions", Texts),
+            (9, "matchPolicy", Text),
+            (10, "objectSelector", SELECTOR),
+            (11, "matchConditions", NAMED_EXPRESSIONS),
+        ]),
+    ),
+];
+
+const NAMED_RULES: Type = Objects(&[(1, "resourceNames", Texts), (2, "rules", Inline(RULE))]);
+
+const MATCH_RESOURCES: Type = Object(&[
+    (1, "namespaceSelector", SELECTOR),
+    (2, "objectSelector", SELECTOR),
+    (3, "resourceRules", NAMED_RULES),
+    (4, "excludeResourceRules", NAMED_RULES),
+    (7, "matchPolicy", Text),
+]);
+
+const PARAM_KIND: Type = Object(&[(1, "apiVersion", Text), (2, "kind", Text)]);
+
+const VALIDATING_POLICY: Message = &[
+    (1, "metadata", Object(METADATA)),
+    (
+        2,
+        "spec",
+        Object(&[
+            (1, "paramKind", PARAM_KIND),
+            (2, "matchConstraints", MATCH_RESOURCES),
+            (
+                3,
+                "validations",
+                Objects(&[
+                    (1, "expression", Text),
+                    (2, "message", Text),
+                    (3, "reason", Text),
+                    (4, "messageExpression", Text),
+                ]),
+            ),
+            (4, "failurePolicy", Text),
+            (5, "auditAnnotations", Objects(&[(1, "key", Text), (2, "valueExpression", Text)])),
+            (6, "matchConditions", NAMED_EXPRESSIONS),
+            (7, "variables", NAMED_EXPRESSIONS),
+        ]),
+    ),
+];
+
+const EXPRESSION: Type = Object(&[(1, "expression", Text)]);
+
+const MUTATING_POLICY: Message = &[
+    (1, "metadata", Object(METADATA)),
+    (
+        2,
+        "spec",
+        Object(&[
+            (1, "paramKind", PARAM_KIND),
+            (2, "matchConstraints", MATCH_RESOURCES),
+            (3, "variables", NAMED_EXPRESSIONS),
+            (
+                4,
+                "mutations",
+                Objects(&[
+                    (2, "patchType", Text),
+                    (3, "applyConfiguration", EXPRESSION),
+                    (4, "jsonPatch", EXPRESSION),
+                ]),
+            ),
+            (5, "failurePolicy", Text),
+            (6, "matchConditions", NAMED_EXPRESSIONS),
+            (7, "reinvocationPolicy", Text),
+        ]),
+    ),
+];
+
+/// The bindings of mutating policies have no actions.
+const POLICY_BINDING: Message = &[
+    (1, "metadata", Object(METADATA)),
+    (
+        2,
+        "spec",
+        Object(&[
+            (1, "policyName", Text),
+            (
+                2,
+                "paramRef",
+                Object(&[
+                    (1, "name", Text),
+                    (2, "namespace", Text),
+                    (3, "selector", SELECTOR),
+                    (4, "parameterNotFoundAction", Text),
+                ]),
+            ),
+            (3, "matchResources", MATCH_RESOURCES),
+            (4, "validationActions", Texts),
+        ]),
+    ),
+];
+
 const DELETE_OPTIONS: Message = &[
     (1, "gracePeriodSeconds", OptionalNumber),
     (2, "preconditions", Object(&[(1, "uid", Text), (2, "resourceVersion", Text)])),
@@ -225,9 +400,21 @@ pub(super) fn message(api_version: &str, kind: &str) -> Option<Message> {
         ("v1", "Event") => CORE_EVENT,
         ("events.k8s.io/v1", "Event") => EVENT,
         ("coordination.k8s.io/v1", "Lease") => LEASE,
+        ("admissionregistration.k8s.io/v1", kind) => return of_admission(kind),
         ("authentication.k8s.io/v1", "SelfSubjectReview") => SELF_REVIEW,
         ("authorization.k8s.io/v1", "SelfSubjectRulesReview") => RULES_REVIEW,
         ("authorization.k8s.io/v1", _) => ACCESS_REVIEW,
+        _ => return None,
+    })
+}
+
+fn of_admission(kind: &str) -> Option<Message> {
+    Some(match kind {
+        "MutatingWebhookConfiguration" => MUTATING_WEBHOOKS,
+        "ValidatingWebhookConfiguration" => VALIDATING_WEBHOOKS,
+        "ValidatingAdmissionPolicy" => VALIDATING_POLICY,
+        "MutatingAdmissionPolicy" => MUTATING_POLICY,
+        "ValidatingAdmissionPolicyBinding" | "MutatingAdmissionPolicyBinding" => POLICY_BINDING,
         _ => return None,
     })
 }

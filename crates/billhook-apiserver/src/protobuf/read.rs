@@ -61,6 +61,10 @@ fn add(members: &mut Map<String, Value>, name: &str, type_: Type, field: &Field<
             }
             return Some(());
         }
+        (Type::Inline(message), Field::Bytes(bytes)) => {
+            members.extend(object(bytes, message)?);
+            return Some(());
+        }
         (Type::Map(type_), Field::Bytes(entry)) => {
             let (key, item) = entry_of(entry, *type_)?;
             match members.entry(name).or_insert_with(|| json!({})) {

@@ -150,3 +150,20 @@ async fn own_groups_come_first() {
          [{\"clientCIDR\":\"0.0.0.0/0\",\"serverAddress\":\"127.0.0.1:1\"}]}\n",
     );
 }
+
+/// DT-32: the paths that there are, sorted, whatever form is asked for.
+#[tokio::test]
+async fn the_root_lists_the_paths() {
+    let answer = call(&server(), Method::GET, "/", &[("accept", "text/html")], "").await;
+    assert!(answer.text.starts_with("{\n  \"paths\": [\n    \"/api\",\n"), "{}", answer.text);
+    let document = answer.json();
+    let paths: Vec<&str> =
+        document["paths"].as_array().unwrap().iter().map(|path| path.as_str().unwrap()).collect();
+    assert!(paths.is_sorted(), "{paths:?}");
+    for path in ["/apis/apiextensions.k8s.io/v1", "/apis/example.com", "/apis/example.com/v1"] {
+        assert!(paths.contains(&path), "{paths:?}");
+    }
+    for path in paths {
+        assert_eq!(call(&server(), Method::GET, path, &[], "").await.code, 200, "{path}");
+    }
+}

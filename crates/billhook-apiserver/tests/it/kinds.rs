@@ -239,3 +239,98 @@ async fn own_kinds_are_read_from_protobuf() {
     let refused = call(&server, Method::POST, "/api/v1/namespaces", &protobuf, "{}").await;
     assert_eq!(refused.code, 400, "{}", refused.text);
 }
+
+/// A field of a message in protobuf that holds text or another message.
+fn field(number: u8, content: impl AsRef<[u8]>) -> Vec<u8> {
+    let content = content.as_ref();
+    let (low, high) = (content.len() & 127, u8::try_from(content.len() >> 7).unwrap());
+    let low = u8::try_from(low).unwrap();
+    [&[number << 3 | 2, low | 128, high], content].concat()
+}
+
+async fn post_protobuf(server: &Server, path: &str, kind: &str, fields: &[Vec<u8>]) -> Answer {
+    let version = "admissionregistration.k8s.io/v1";
+    let type_ = [field(1, version), field(2, kind)].concat();
+    let metadata = field(1, field(1, "a"));
+    let object = [&[metadata], fields].concat().concat();
+    let body = [b"k8s\0".to_vec(), field(1, type_), field(2, object)].concat();
+    let request = http::Request::post(path)
+        .header("content-type", "application/vnd.kubernetes.protobuf")
+        .body(http_body_util::Full::new(bytes::Bytes::from(body)))
+        .unwrap();
+    let answer = tower_service::Service::call(&mut server.clone(), request).await.unwrap();
+    let (head, body) = answer.into_parts();
+    let body = http_body_util::BodyExt::collect(body).await.unwrap().to_bytes();
+    let text = String::from_utf8(body.to_vec()).unwrap();
+    Answer { code: head.status.as_u16(), headers: head.headers, warnings: Vec::new(), text }
+}
+
+/// Tests of controllers install their webhooks and policies with clients of typed languages.
+#[tokio::test]
+async fn webhooks_and_policies_are_read_from_protobuf() {
+    let server = Server::builder().build();
+    let rule = [field(1, "a.com"), field(2, "v1"), field(3, "x/*"), field(4, "*")];
+    let rule = [field(1, "CREATE"), field(1, "UPDATE"), field(2, rule.concat())].concat();
+    let service = [field(1, "ns"), field(2, "s"), field(3, "/p"), vec![4 << 3, 80]].concat();
+    let selector = field(2, [field(1, "k"), field(2, "In"), field(3, "v")].concat());
+    let webhook = [
+        field(1, "a.example.com"),
+        field(2, [field(1, service), field(2, "pem")].concat()),
+        field(3, &rule),
+        field(5, &selector),
+        field(6, "None"),
+        vec![7 << 3, 3],
+        field(8, "v1"),
+        field(11, [field(1, "c"), field(2, "true")].concat()),
+    ];
+    let root = "/apis/admissionregistration.k8s.io/v1";
+    let path = format!("{root}/validatingwebhookconfigurations");
+    let kind = "ValidatingWebhookConfiguration";
+    let created = post_protobuf(&server, &path, kind, &[field(2, webhook.concat())]).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let rules = json!([{"operations": ["CREATE", "UPDATE"], "apiGroups": ["a.com"],
+        "apiVersions": ["v1"], "resources": ["x/*"], "scope": "*"}]);
+    let expressions =
+        json!({"matchExpressions": [{"key": "k", "operator": "In", "values": ["v"]}]});
+    assert_eq!(
+        created.json()["webhooks"],
+        json!([{"name": "a.example.com", "admissionReviewVersions": ["v1"], "sideEffects": "None",
+            "clientConfig": {"service": {"namespace": "ns", "name": "s", "path": "/p", "port": 80},
+                "caBundle": "cGVt"},
+            "rules": rules, "namespaceSelector": expressions, "objectSelector": {},
+            "timeoutSeconds": 3, "failurePolicy": "Fail", "matchPolicy": "Equivalent",
+            "matchConditions": [{"name": "c", "expression": "true"}]}]),
+    );
+
+    let matched = field(3, [field(1, "named"), field(2, &rule)].concat());
+    let spec = [
+        field(2, matched),
+        field(3, [field(1, "false"), field(2, "no")].concat()),
+        field(7, [field(1, "n"), field(2, "1")].concat()),
+    ];
+    let path = format!("{root}/validatingadmissionpolicies");
+    let kind = "ValidatingAdmissionPolicy";
+    let created = post_protobuf(&server, &path, kind, &[field(2, spec.concat())]).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    let spec = &created.json()["spec"];
+    assert_eq!(spec["validations"], json!([{"expression": "false", "message": "no"}]));
+    assert_eq!(spec["variables"], json!([{"name": "n", "expression": "1"}]));
+    let mut rules = rules;
+    rules[0]["resourceNames"] = json!(["named"]);
+    assert_eq!(spec["matchConstraints"]["resourceRules"], rules);
+
+    let spec = [
+        field(1, "a"),
+        field(2, [field(3, selector), field(4, "Deny")].concat()),
+        field(4, "Audit"),
+    ];
+    let path = format!("{root}/validatingadmissionpolicybindings");
+    let kind = "ValidatingAdmissionPolicyBinding";
+    let created = post_protobuf(&server, &path, kind, &[field(2, spec.concat())]).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(
+        created.json()["spec"],
+        json!({"policyName": "a", "validationActions": ["Audit"],
+            "paramRef": {"selector": expressions, "parameterNotFoundAction": "Deny"}}),
+    );
+}
