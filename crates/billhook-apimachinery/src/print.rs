@@ -139,10 +139,13 @@ fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
     )
 }
 
+/// What most values need, so that printing begins with one allocation.
+const CAPACITY: usize = 256;
+
 /// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
 /// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
-    let mut out = String::with_capacity(64);
+    let mut out = String::with_capacity(CAPACITY);
     write_json(value, Escapes::Html, &mut out);
     out
 }
@@ -155,7 +158,7 @@ impl fmt::Debug for DeepValue {
 
 /// Prints compact JSON with sorted keys; only what JSON requires is escaped.
 pub fn plain_json(value: &Value) -> String {
-    let mut out = String::new();
+    let mut out = String::with_capacity(CAPACITY);
     write_json(value, Escapes::Required, &mut out);
     out
 }
@@ -326,7 +329,8 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) => match Num::of(number) {
             Num::Int(int) => {
-                let _ = write!(out, "{int}");
+                out.push_str(if int < 0 { "-" } else { "" });
+                write_digits(int.unsigned_abs(), out);
             }
             Num::Float(float) => out.push_str(&json_float(float)),
         },
@@ -356,12 +360,28 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
     }
 }
 
+fn write_digits(number: u64, out: &mut String) {
+    if number >= 10 {
+        write_digits(number / 10, out);
+    }
+    out.extend(char::from_digit((number % 10) as u32, 10));
+}
+
 fn write_string(text: &str, escapes: Escapes, out: &mut String) {
+    out.reserve(text.len() + 2);
     out.push('"');
     // Nearly every string is plain; this finds out many bytes at a time.
-    let is_plain = !text.bytes().fold(false, |found, byte| found | escapes.may_have(byte));
+    if text.bytes().fold(false, |found, byte| found | escapes.may_have(byte)) {
+        write_escaped(text, escapes, out);
+    } else {
+        out.push_str(text);
+    }
+    out.push('"');
+}
+
+fn write_escaped(text: &str, escapes: Escapes, out: &mut String) {
     let mut plain = 0;
-    for (at, c) in if is_plain { "" } else { text }.char_indices() {
+    for (at, c) in text.char_indices() {
         let escape = match c {
             '"' => "\\\"",
             '\\' => "\\\\",
@@ -383,7 +403,6 @@ fn write_string(text: &str, escapes: Escapes, out: &mut String) {
         plain = at + c.len_utf8();
     }
     out.push_str(text.get(plain..).unwrap_or_default());
-    out.push('"');
 }
 
 #[cfg(test)]
