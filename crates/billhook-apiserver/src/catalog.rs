@@ -11,6 +11,7 @@ use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
 use billhook_admission::{Admission, Chain, StoredObject, Strategy};
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
+use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
 use bytes::Bytes;
@@ -233,7 +234,7 @@ pub(crate) struct Defined {
     pub(crate) document: Arc<DefinitionDocument>,
     pub(crate) created: Revision,
     pub(crate) revision: Revision,
-    /// Its resource, if it can be served.
+    /// Its resource, if there are answers for its objects (LC-60).
     pub(crate) resource: Option<Arc<Resource>>,
 }
 
@@ -242,27 +243,26 @@ impl Defined {
     fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<Self> {
         let value = read_json(&object.text).ok()?.into_value();
         let (document, _) = DefinitionDocument::read(&value).ok()?;
-        // Clients are served under the accepted names (LC-36).
-        let mut served = value;
-        if !document.status.accepted_names.kind.is_empty()
-            && let Some(Value::Object(spec)) = served.get_mut("spec")
-        {
-            let names = to_value(&document.status.accepted_names).into_inner();
-            spec.insert("names".to_owned(), names);
-        }
-        let resource = Resource::new(&served, chain.clone()).ok();
-        let is_established = has(&document, ESTABLISHED);
         let before_resource = before.and_then(|before| before.resource.as_ref());
-        let established = before_resource.and_then(|before| before.established);
-        let is_same = before.is_some_and(|before| {
-            before.document.metadata.uid == document.metadata.uid
-                && before.document.status.accepted_names == document.status.accepted_names
-                && to_value(&before.document.spec) == to_value(&document.spec)
+        let kept = before_resource.filter(|_| {
+            before.is_some_and(|before| {
+                before.document.metadata.uid == document.metadata.uid
+                    && before.document.status.accepted_names == document.status.accepted_names
+                    && before.document.spec == document.spec
+            })
         });
-        let kept = before_resource.filter(|_| is_same);
-        let resource = resource.map(|mut resource| {
+        let resource = is_served(&document).then(|| {
+            let is_terminating = has(&document, "Terminating");
+            let mut resource = match kept {
+                Some(kept) if kept.definition.is_terminating() == is_terminating => {
+                    Resource::clone(kept)
+                }
+                _ => Resource::new(&under_accepted_names(value, &document), chain.clone()).ok()?,
+            };
             resource.since = object.modified;
             resource.is_changed = document.metadata.generation > 1;
+            let established = before_resource.and_then(|before| before.established);
+            let is_established = has(&document, ESTABLISHED);
             resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
             if let Some(kept) = kept {
                 resource.since = kept.since;
@@ -270,22 +270,38 @@ impl Defined {
                 resource.cache = Arc::clone(&kept.cache);
                 resource.readings = Arc::clone(&kept.readings);
             }
-            Arc::new(resource)
+            Some(Arc::new(resource))
         });
-        if let Some(before) = before_resource.filter(|_| !is_same) {
+        if let Some(before) = before_resource.filter(|_| kept.is_none()) {
             before.retired.send_replace(true);
         }
         let (created, revision) = (object.created, object.modified);
-        Some(Defined { document: Arc::new(document), created, revision, resource })
+        Some(Defined {
+            document: Arc::new(document),
+            created,
+            revision,
+            resource: resource.flatten(),
+        })
     }
 }
 
-impl Defined {
-    /// Whether there are answers for its objects (LC-60).
-    fn is_served(&self) -> bool {
-        has(&self.document, "NamesAccepted") || self.is_established()
-    }
+/// Whether there are answers for the objects of a definition (LC-60).
+fn is_served(document: &DefinitionDocument) -> bool {
+    has(document, "NamesAccepted") || has(document, ESTABLISHED)
+}
 
+/// The definition that clients are served by: under the accepted names (LC-36).
+fn under_accepted_names(mut definition: DeepValue, document: &DefinitionDocument) -> DeepValue {
+    if !document.status.accepted_names.kind.is_empty()
+        && let Some(Value::Object(spec)) = definition.get_mut("spec")
+    {
+        let names = to_value(&document.status.accepted_names).into_inner();
+        spec.insert("names".to_owned(), names);
+    }
+    definition
+}
+
+impl Defined {
     /// Whether clients are told of it (LC-60).
     fn is_established(&self) -> bool {
         has(&self.document, ESTABLISHED)
@@ -312,8 +328,7 @@ impl Catalog {
         if let Some(native) = self.native(&name) {
             return Some(native);
         }
-        let defined = self.definitions.get(&name)?;
-        defined.resource.clone().filter(|_| defined.is_served())
+        self.definitions.get(&name)?.resource.clone()
     }
 
     /// All resources that discovery shows, by the names of their definitions (LC-62).

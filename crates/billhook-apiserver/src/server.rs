@@ -270,7 +270,6 @@ impl Server {
     /// Answers a request about the server or the user; `None` if the path is that of objects.
     fn documents(&self, request: &Request) -> Option<Response> {
         let parts = request.parts()?;
-        let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
         about::serve(&self.shared, request, &parts)
             .or_else(|| discovery::serve(&self.shared, request, &parts))
             .or_else(|| openapi::serve(&self.shared, request, &parts))

@@ -27,7 +27,7 @@ record! {
     }
 
     /// `spec`.
-    #[derive(Clone, Debug, Default)]
+    #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct DefinitionSpec = "CustomResourceDefinitionSpec" {
         /// The API group.
@@ -63,7 +63,7 @@ record! {
     }
 
     /// One version.
-    #[derive(Clone, Debug, Default)]
+    #[derive(Clone, Debug, Default, PartialEq)]
     #[non_exhaustive]
     pub struct Version = "CustomResourceDefinitionVersion" {
         /// The name, e.g. `v1`.

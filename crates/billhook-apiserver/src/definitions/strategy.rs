@@ -32,15 +32,16 @@ impl Strategy for DefinitionStrategy {
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>) {
+        if subresource.is_some() {
+            return;
+        }
         let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
         if old.is_none() {
             document.status = DefinitionStatus::default();
         }
         let storage = storage_version(&document).map(str::to_owned);
         let stored = &mut document.status.stored_versions;
-        if let Some(storage) =
-            storage.filter(|name| subresource.is_none() && !stored.contains(name))
-        {
+        if let Some(storage) = storage.filter(|name| !stored.contains(name)) {
             stored.push(storage);
         }
         write(&document, object);

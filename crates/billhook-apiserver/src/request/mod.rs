@@ -10,7 +10,6 @@ use std::time::Duration;
 
 use billhook::apply::manager_name;
 use billhook_apimachinery::Status;
-use billhook_apimachinery::net::{UrlPart, unescape_text};
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 
@@ -19,6 +18,7 @@ pub(crate) use self::accept::{
     negotiate, negotiate_plain, prefers_protobuf,
 };
 use self::audit::audit_id;
+use self::path::unescaped;
 pub(crate) use self::path::{ResourcePath, Verb};
 pub(crate) use self::query::{Query, why};
 
@@ -29,7 +29,8 @@ pub(crate) const AUDIT_ID: HeaderName = HeaderName::from_static("audit-id");
 #[derive(Debug)]
 pub(crate) struct Request {
     pub(crate) method: Method,
-    path: String,
+    /// Its path without escapes; missing if it names nothing.
+    path: Option<String>,
     /// The objects that the path names, if it has the form of such a path.
     pub(crate) objects: Option<ResourcePath>,
     pub(crate) query: Query,
@@ -42,9 +43,10 @@ pub(crate) const WRITE_TIME: Duration = Duration::from_secs(34);
 
 impl Request {
     pub(crate) fn new(parts: http::request::Parts, body: Result<Bytes, Status>) -> Self {
+        let path = unescaped(parts.uri.path());
         Request {
-            path: parts.uri.path().to_owned(),
-            objects: ResourcePath::parse(parts.uri.path()),
+            objects: path.as_deref().and_then(ResourcePath::parse),
+            path,
             query: Query::parse(parts.uri.query().unwrap_or_default()),
             method: parts.method,
             headers: parts.headers,
@@ -54,12 +56,8 @@ impl Request {
 
     /// Returns the parts of the path, without slashes at its ends (RE-01); `None` if the path names
     /// nothing.
-    pub(crate) fn parts(&self) -> Option<Vec<String>> {
-        let path = unescape_text(&self.path, UrlPart::Path)
-            .ok()
-            .filter(|_| self.path.starts_with('/') && !self.path.starts_with("//"))?;
-        let path = path.trim_matches('/');
-        Some(path.split('/').map(str::to_owned).collect())
+    pub(crate) fn parts(&self) -> Option<Vec<&str>> {
+        Some(self.path.as_deref()?.trim_matches('/').split('/').collect())
     }
 
     /// Returns a header; the empty text if it is absent or not text.

@@ -22,13 +22,15 @@ pub(crate) struct ResourcePath {
     pub(crate) is_proxy: bool,
 }
 
+/// Returns the path of a URL without escapes; `None` if it names nothing (RE-01).
+pub(crate) fn unescaped(path: &str) -> Option<String> {
+    let names_something = path.starts_with('/') && !path.starts_with("//");
+    unescape_text(path, UrlPart::Path).ok().filter(|_| names_something)
+}
+
 impl ResourcePath {
-    /// Parses a path; `None` if it has another form (RE-01, RE-02).
+    /// Parses a path without escapes; `None` if it has another form (RE-01, RE-02).
     pub(crate) fn parse(path: &str) -> Option<Self> {
-        if path.starts_with("//") {
-            return None;
-        }
-        let path = unescape_text(path, UrlPart::Path).ok()?;
         let mut parts = path.trim_matches('/').split('/');
         let group = match parts.next()? {
             "api" => "",
@@ -148,9 +150,10 @@ mod tests {
             ("/foos", None),
             ("", None),
         ] {
-            let found = ResourcePath::parse(&format!("/apis/example.com/v1/{path}"));
+            let path = unescaped(&format!("/apis/example.com/v1/{path}")).unwrap();
+            let found = ResourcePath::parse(&path);
             assert_eq!(found, expected, "{path}");
         }
-        assert_eq!(ResourcePath::parse("//apis/example.com/v1/foos"), None);
+        assert_eq!(unescaped("//apis/example.com/v1/foos"), None);
     }
 }
