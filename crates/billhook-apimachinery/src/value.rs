@@ -163,6 +163,16 @@ pub fn deep_clone(value: &Value) -> Value {
     }
 }
 
+/// Returns whether there are floats in a value: whole ones are written as integers (SS-01).
+pub fn has_floats(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => matches!(Num::of(number), Num::Float(_)),
+        Value::Array(items) => grow(|| items.iter().any(has_floats)),
+        Value::Object(members) => grow(|| members.values().any(has_floats)),
+        _ => false,
+    }
+}
+
 /// Returns an estimate, in bytes, of the memory that a value takes.
 pub fn footprint(value: &Value) -> usize {
     let inside = match value {

@@ -54,7 +54,8 @@ pub(crate) fn normalize(
     if !is_root {
         remove_nulls(node, &mut cleaned, &mut ());
     }
-    let mut decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Metadata)?;
+    let decoded = decode_metadata(&cleaned, Invalid::Refuse).map_err(|_| Stop::Metadata)?;
+    let mut decoded = decoded.changed().unwrap_or(cleaned);
     if is_root && node.writes_unset_time() {
         write_unset_time(&mut decoded);
     }

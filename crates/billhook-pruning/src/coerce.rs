@@ -123,8 +123,10 @@ impl Coercion {
                     return refuse(node, &at, metadata, &error.to_string());
                 }
             };
-        report.metadata(metadata, &decoded, &at, node);
-        dismantle(std::mem::replace(metadata, decoded.into_inner()));
+        if let Some(decoded) = decoded.changed() {
+            report.metadata(metadata, &decoded, &at, node);
+            dismantle(std::mem::replace(metadata, decoded.into_inner()));
+        }
         Ok(())
     }
 }

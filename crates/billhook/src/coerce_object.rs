@@ -3,7 +3,7 @@
 
 use billhook_apimachinery::TypeMeta;
 use billhook_apimachinery::metadata::{Invalid, normalize_metadata, write_unset_time};
-use billhook_apimachinery::value::{DeepValue, dismantle, go_type};
+use billhook_apimachinery::value::{DeepValue, go_type};
 use billhook_apimachinery::{Change, ChangeKind, Dialect, FieldPath, Location, Reason};
 use billhook_decode::{Cleaning, Steps};
 use billhook_defaulting::LimitError;
@@ -177,14 +177,21 @@ impl Clean<'_> {
         report: &mut impl Report,
     ) -> Result<Option<DeepValue>, String> {
         let Some(metadata) = object.get_mut("metadata") else { return Ok(None) };
-        let mut decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
+        let decoded = normalize_metadata(metadata, self.invalid, schema.dialect())
             .map_err(|error| error.to_string())?;
-        if schema.writes_unset_time() {
-            write_unset_time(&mut decoded);
+        let changed = match schema.writes_unset_time() {
+            true => {
+                let mut decoded = decoded.into_value();
+                write_unset_time(&mut decoded);
+                Some(decoded)
+            }
+            false => decoded.changed(),
+        };
+        if let Some(changed) = &changed {
+            report.metadata(metadata, changed, &Location::TOP.name("metadata"), schema.root());
         }
-        report.metadata(metadata, &decoded, &Location::TOP.name("metadata"), schema.root());
-        dismantle(std::mem::replace(metadata, Value::Bool(false)));
-        Ok(Some(decoded))
+        let taken = DeepValue::from(std::mem::replace(metadata, Value::Bool(false)));
+        Ok(Some(changed.unwrap_or(taken)))
     }
 }
 

@@ -9,7 +9,7 @@ mod source;
 mod versioned;
 
 pub use custom_resources::CustomResources;
-pub(crate) use metadata::metadata_text;
+pub(crate) use metadata::{metadata_member, metadata_text};
 pub use model::{Converter, ConverterError, ObjectModel, ObjectModelError, UnknownObjects};
 pub(crate) use patched::patched_kind;
 pub(crate) use versioned::{Objects, State, Versioned, mutating_conversion_failed};

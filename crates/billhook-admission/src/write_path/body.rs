@@ -12,7 +12,7 @@ use super::store::StoredObject;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
 use crate::object_model::CustomResources;
-use crate::object_model::metadata_text;
+use crate::object_model::{metadata_member, metadata_text};
 use crate::trace::Difference;
 use billhook::read_body;
 use billhook::remove_server_fields;
@@ -218,7 +218,7 @@ impl<'i> Incoming<'i> {
     pub(super) fn marked(&self, old: &Value, now: &str) -> Option<DeepValue> {
         let strategy = self.strategy.filter(|strategy| strategy.marks_deletions())?;
         let mut marked = DeepValue::from(deep_clone(old));
-        if old.pointer("/metadata/deletionTimestamp").is_some() {
+        if metadata_member(old, "deletionTimestamp").is_some() {
             return Some(marked).filter(|_| self.is_kept(old));
         }
         strategy.mark(&mut marked, now);
@@ -541,7 +541,7 @@ pub(super) async fn read_stored(
 fn fill_in(metadata: &mut Map<String, Value>, old: &Value, is_scale: bool) {
     let own: &[&str] = if is_scale { &["name", "namespace"] } else { &["managedFields"] };
     for name in WRITTEN_BY_SERVERS.iter().chain(own) {
-        if let Some(value) = old.get("metadata").and_then(|metadata| metadata.get(name))
+        if let Some(value) = metadata_member(old, name)
             && !metadata.contains_key(*name)
         {
             metadata.insert((*name).to_owned(), deep_clone(value));

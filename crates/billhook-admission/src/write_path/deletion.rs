@@ -4,6 +4,8 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status, record};
 use serde_json::{Map, Value};
 
+use crate::object_model::metadata_member;
+
 const ORPHAN: &str = "orphan";
 const FOREGROUND: &str = "foregroundDeletion";
 
@@ -128,14 +130,14 @@ fn mark(metadata: &mut Map<String, Value>, now: &str) {
 }
 
 fn finalizers(object: &Value) -> &[Value] {
-    let found = object.pointer("/metadata/finalizers").and_then(Value::as_array);
+    let found = metadata_member(object, "finalizers").and_then(Value::as_array);
     found.map_or(&[], Vec::as_slice)
 }
 
 /// Whether an update removes the last finalizer of an object that is being deleted (RE-76).
 pub(super) fn ends_deletion(old: &Value, new: &Value) -> bool {
-    let grace = old.pointer("/metadata/deletionGracePeriodSeconds");
-    old.pointer("/metadata/deletionTimestamp").is_some()
+    let grace = metadata_member(old, "deletionGracePeriodSeconds");
+    metadata_member(old, "deletionTimestamp").is_some()
         && grace.is_none_or(|grace| *grace == 0)
         && finalizers(new).is_empty()
 }

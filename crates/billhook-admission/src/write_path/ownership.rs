@@ -10,13 +10,14 @@ use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use serde_json::{Map, Value};
 
 use crate::audit::Warnings;
+use crate::object_model::metadata_member;
 
 /// `metadata.managedFields` before the mutating stage.
 pub(crate) struct ManagedFields(Option<DeepValue>);
 
 impl ManagedFields {
     pub(crate) fn of(object: &Value) -> Self {
-        let found = object.pointer("/metadata/managedFields");
+        let found = metadata_member(object, "managedFields");
         ManagedFields(found.map(|found| deep_clone(found).into()))
     }
 
@@ -49,15 +50,15 @@ fn error_in(managed_fields: &Value) -> Option<ManagedFieldsError> {
     let metadata = DeepValue::from(Value::Object(metadata));
     let decoded = decode_metadata(&metadata, Invalid::Refuse).ok()?;
     let mut object = Map::new();
-    object.insert("metadata".to_owned(), decoded.into_inner());
+    object.insert("metadata".to_owned(), decoded.into_value().into_inner());
     billhook::apply::ManagedFields::of(&DeepValue::from(Value::Object(object))).err()
 }
 
 /// Removes owner references that are there already; `when` says after which step (RE-26).
 pub(crate) fn remove_repeated_owners(object: &mut Value, when: &str, warnings: &mut Warnings) {
-    let Some(Value::Array(owners)) = object.pointer_mut("/metadata/ownerReferences") else {
-        return;
-    };
+    let metadata = object.get_mut("metadata");
+    let owners = metadata.and_then(|metadata| metadata.get_mut("ownerReferences"));
+    let Some(Value::Array(owners)) = owners else { return };
     let mut seen = BTreeSet::new();
     let mut repeated = Vec::new();
     owners.retain_mut(|owner| {

@@ -14,7 +14,7 @@ use super::server_fields::ServerFields;
 use super::storage::read_revision;
 use super::strategy::Strategy;
 use crate::audit::Warnings;
-use crate::object_model::metadata_text;
+use crate::object_model::{metadata_member, metadata_text};
 
 /// The longest part of `generateName` that is left of a name.
 const MAX_GENERATED_BASE: usize = 58;
@@ -155,7 +155,7 @@ impl Preparation<'_> {
                     members.insert("metadata".to_owned(), metadata);
                 }
                 keep_metadata(object, old);
-                if let Some(generation) = old.pointer("/metadata/generation")
+                if let Some(generation) = metadata_member(old, "generation")
                     && let Some(Value::Object(metadata)) = object.get_mut("metadata")
                 {
                     metadata.insert("generation".to_owned(), generation.clone());
@@ -244,7 +244,7 @@ fn keep_metadata(object: &mut Value, old: &Value) {
         ("deletionGracePeriodSeconds", true),
     ] {
         let is_given = metadata.get(name).is_some_and(|value| *value != "");
-        if let Some(value) = old.get("metadata").and_then(|metadata| metadata.get(name))
+        if let Some(value) = metadata_member(old, name)
             && !(may_be_left_out && is_given)
         {
             metadata.insert(name.to_owned(), value.clone());

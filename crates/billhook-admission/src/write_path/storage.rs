@@ -3,13 +3,13 @@
 use std::fmt;
 
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, Num};
+use billhook_apimachinery::value::{DeepValue, has_floats};
 use billhook_decode::read_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::object_model::{CustomResources, ObjectModel as _};
+use crate::object_model::{CustomResources, ObjectModel as _, metadata_member};
 use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeError, DecodeOptions};
 use billhook_apimachinery::Status;
@@ -100,23 +100,9 @@ pub(crate) fn reads_back(version: &CrdVersion, object: &Value, stored: &[u8]) ->
     let is_stored_in_version =
         version.definition().storage().is_ok_and(|storage| storage.name() == version.name());
     is_stored_in_version
-        && object.pointer("/metadata/generation").is_some()
+        && metadata_member(object, "generation").is_some()
         && !has_floats(object)
         && version.decodes_to_itself(stored)
-}
-
-/// Whether there are floats in a value: a whole one is read back as an integer (SS-01).
-fn has_floats(value: &Value) -> bool {
-    let mut pending = vec![value];
-    while let Some(value) = pending.pop() {
-        match value {
-            Value::Number(number) if matches!(Num::of(number), Num::Float(_)) => return true,
-            Value::Array(items) => pending.extend(items),
-            Value::Object(members) => pending.extend(members.values()),
-            _ => {}
-        }
-    }
-    false
 }
 
 /// The object in another version, cleaned but not defaulted (RP-82). A conversion that fails is an

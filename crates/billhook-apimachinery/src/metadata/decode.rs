@@ -1,7 +1,9 @@
 //! Decoding `metadata` to its known fields and writing it back normalized (OM-01 to OM-12).
 
+use std::ops::Deref;
+
 use crate::record::{
-    FieldValue, Record, RecordError, Type, TypedRecord, check_field, unknown_fields,
+    FieldValue, Record, RecordError, Type, TypedRecord, check_field, is_normal, unknown_fields,
 };
 use crate::value::{DeepValue, deep_clone, dismantle, go_type};
 use crate::{Dialect, Location};
@@ -18,13 +20,63 @@ pub enum Invalid {
     Drop,
 }
 
+/// Metadata in normal form.
+#[derive(Debug)]
+pub enum NormalMetadata<'m> {
+    /// It was so before.
+    Same(&'m Value),
+    /// It is another value.
+    Changed(DeepValue),
+}
+
+impl NormalMetadata<'_> {
+    /// Returns the other value, if it is one.
+    pub fn changed(self) -> Option<DeepValue> {
+        match self {
+            NormalMetadata::Same(_) => None,
+            NormalMetadata::Changed(changed) => Some(changed),
+        }
+    }
+
+    /// Returns the metadata as a value of its own.
+    pub fn into_value(self) -> DeepValue {
+        match self {
+            NormalMetadata::Same(metadata) => deep_clone(metadata).into(),
+            NormalMetadata::Changed(changed) => changed,
+        }
+    }
+}
+
+impl Deref for NormalMetadata<'_> {
+    type Target = Value;
+
+    fn deref(&self) -> &Value {
+        match self {
+            NormalMetadata::Same(metadata) => metadata,
+            NormalMetadata::Changed(changed) => changed,
+        }
+    }
+}
+
 /// Decodes metadata and returns it in normal form: known fields only, empty ones dropped, times
 /// in UTC seconds (OM-02 to OM-04).
 ///
 /// # Errors
 ///
 /// The server's text (OM-05, OM-10).
-pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, RecordError> {
+pub fn decode_metadata(
+    metadata: &Value,
+    invalid: Invalid,
+) -> Result<NormalMetadata<'_>, RecordError> {
+    if let Value::Object(members) = metadata
+        && is_normal(members, ObjectMeta::record())
+    {
+        return Ok(NormalMetadata::Same(metadata));
+    }
+    decode_to_record(metadata, invalid).map(NormalMetadata::Changed)
+}
+
+fn decode_to_record(metadata: &Value, invalid: Invalid) -> Result<DeepValue, RecordError> {
     match (ObjectMeta::read(metadata), metadata, invalid) {
         (Ok((decoded, _)), ..) => Ok(decoded.to_document()),
         (Err(error), _, Invalid::Refuse) => Err(error),
@@ -44,14 +96,20 @@ pub fn decode_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, 
 
 /// Decodes metadata only to check it, and removes its unknown fields: what KEP-2332 asks for, and
 /// the KEP dialect does in place of [`decode_metadata`] (KD-09).
-pub fn prune_metadata(metadata: &Value, invalid: Invalid) -> Result<DeepValue, RecordError> {
-    decode_metadata(metadata, invalid)?;
+pub fn prune_metadata(
+    metadata: &Value,
+    invalid: Invalid,
+) -> Result<NormalMetadata<'_>, RecordError> {
+    let normal = decode_metadata(metadata, invalid)?;
+    if matches!(normal, NormalMetadata::Same(_)) {
+        return Ok(normal);
+    }
     let mut pruned = deep_clone(metadata);
     if let Value::Object(members) = &mut pruned {
         prune_record(ObjectMeta::record(), members);
         members.retain(|name, value| field_error(name, value).is_none());
     }
-    Ok(DeepValue::from(pruned))
+    Ok(NormalMetadata::Changed(pruned.into()))
 }
 
 fn prune_record(record: &Record, members: &mut Map<String, Value>) {
@@ -85,7 +143,7 @@ pub fn normalize_metadata(
     metadata: &Value,
     invalid: Invalid,
     dialect: Dialect,
-) -> Result<DeepValue, RecordError> {
+) -> Result<NormalMetadata<'_>, RecordError> {
     match dialect {
         Dialect::Kep => prune_metadata(metadata, invalid),
         _ => decode_metadata(metadata, invalid),

@@ -5,6 +5,7 @@ mod check;
 mod define;
 mod field_value;
 mod go;
+mod normal;
 mod ordered;
 pub mod show;
 
@@ -18,6 +19,7 @@ pub use check::{RecordError, check_types, too_deep, unknown_fields};
 pub use define::{TypedRecord, to_value};
 pub use field_value::{FieldValue, Written};
 pub use go::go_syntax;
+pub(crate) use normal::is_normal;
 pub use ordered::declared_json;
 
 /// The names that [`record!`](crate::record!) needs in other crates.

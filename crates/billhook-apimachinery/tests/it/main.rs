@@ -10,6 +10,7 @@
 )]
 
 mod kubernetes_version;
+mod metadata;
 mod names;
 mod net;
 mod wording;

@@ -45,7 +45,7 @@ fn embedded(object: &Value) -> Vec<String> {
 }
 
 fn decoded(metadata: &Value) -> DeepValue {
-    decode_metadata(metadata, Invalid::Refuse).unwrap()
+    decode_metadata(metadata, Invalid::Refuse).unwrap().into_value()
 }
 
 fn create(metadata: &Value, namespaced: bool) -> Vec<String> {

@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use billhook_apimachinery::Verdict;
 use billhook_apimachinery::metadata::{
-    Invalid, decode_metadata, finalizer_warnings, validate_create, validate_generic,
-    validate_update,
+    Invalid, NormalMetadata, decode_metadata, finalizer_warnings, validate_create,
+    validate_generic, validate_update,
 };
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{ErrorType, FieldError, FieldPath, Status, split_api_version};
@@ -288,15 +288,16 @@ impl CrdVersion {
 
 /// Returns the normalized metadata of an object. Decoding refuses fields of a wrong type, but a
 /// later step may have put them there; they count as absent, in owner references each on its own.
-fn metadata(object: &Value) -> DeepValue {
+fn metadata(object: &Value) -> NormalMetadata<'_> {
     let empty = || DeepValue::from(Value::Object(Map::new()));
-    let Some(metadata) = object.get("metadata") else { return empty() };
+    let Some(metadata) = object.get("metadata") else { return NormalMetadata::Changed(empty()) };
     decode_metadata(metadata, Invalid::Refuse).unwrap_or_else(|_| {
         let mut readable = DeepValue::from(deep_clone(metadata));
         if let Some(Value::Array(references)) = readable.get_mut("ownerReferences") {
             references.iter_mut().filter_map(Value::as_object_mut).for_each(keep_readable);
         }
-        decode_metadata(&readable, Invalid::Drop).unwrap_or_else(|_| empty())
+        let decoded = decode_metadata(&readable, Invalid::Drop);
+        NormalMetadata::Changed(decoded.map_or_else(|_| empty(), NormalMetadata::into_value))
     })
 }
 
