@@ -139,7 +139,7 @@ fn float_text(float: f64, plain: Range<i32>, exponent_width: usize) -> String {
     )
 }
 
-/// What most values need, so that printing begins with one allocation.
+/// The bytes that most values need, so that printing begins with one allocation.
 const CAPACITY: usize = 256;
 
 /// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
