@@ -132,18 +132,18 @@ pub(crate) fn from_request(
     document: Document,
     options: &DecodeOptions,
 ) -> Result<Done, Box<Problem>> {
-    let decoded = document.body.as_deref().map(|body| version.decode(body.bytes(), options));
-    match decoded {
-        Some(Ok(decoded)) => {
+    // All but the lines of repeated keys is known from reading.
+    let Some(body) = document.body.as_deref().filter(|_| !document.duplicates.is_empty()) else {
+        return value_from_request(version, document, options);
+    };
+    match version.decode(body.bytes(), options) {
+        Ok(decoded) => {
             let (object, warnings, changes) = decoded.into_parts();
             Ok(Done { object, changes, warnings })
         }
-        // The text was read before: a body with empty documents around the object.
-        Some(Err(error)) if error.place().is_some() => {
-            value_from_request(version, document, options)
-        }
-        Some(Err(error)) => Err(refused(&document, &error)),
-        None => value_from_request(version, document, options),
+        // A body with empty documents around the object.
+        Err(error) if error.place().is_some() => value_from_request(version, document, options),
+        Err(error) => Err(refused(&document, &error)),
     }
 }
 
