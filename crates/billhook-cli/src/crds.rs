@@ -204,7 +204,8 @@ impl Crds {
         let (api_version, kind) = type_meta(value, identity, place)?;
         let (group, version) = split_api_version(api_version);
         let crd = self.find(group, kind, place)?;
-        let version = version_named(&crd, version, place)?;
+        let version =
+            version_named(&crd, version, place).map_err(|problem| problem.field("apiVersion"))?;
         Ok((crd, version))
     }
 
@@ -222,7 +223,9 @@ impl Crds {
         } else {
             format!("known kinds: {}", list(&self.names(|_| true)))
         };
-        Problem::unusable(place.clone(), message).help(help).once(format!("{kind}.{group}"))
+        let field = if same_kind.is_empty() { "kind" } else { "apiVersion" };
+        let problem = Problem::unusable(place.clone(), message).field(field).help(help);
+        problem.once(format!("{kind}.{group}"))
     }
 
     /// `Kind.group` of the definitions that fit.

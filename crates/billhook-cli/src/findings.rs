@@ -2,6 +2,7 @@
 
 use std::io;
 
+use billhook::webhook::DecisionReason;
 use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span};
 use billhook_admission::deprecation_warning;
 use billhook_findings::{
@@ -43,6 +44,17 @@ pub(crate) fn is_of_requests(rule: &str) -> bool {
 /// Whether only `test` finds what a rule is about.
 pub(crate) fn is_of_suites(rule: &str) -> bool {
     [Plan::RULE, Failure::RULE].contains(&rule)
+}
+
+/// The rule by which a webhook is left out, or refuses a request, because matching it fails.
+pub(crate) fn match_rule(reason: DecisionReason) -> &'static str {
+    match reason {
+        DecisionReason::NamespaceNotFound | DecisionReason::NamespaceError => "WM-16",
+        DecisionReason::SelectorUnparsable => "WM-12",
+        DecisionReason::UnknownKind => "WM-52",
+        DecisionReason::ConversionFailed => "WM-54",
+        _ => "WM-80",
+    }
 }
 
 /// An object, for whose findings places and names are known.
@@ -232,7 +244,10 @@ pub(crate) fn problem(problem: &Problem) -> Finding {
             let length = rest.chars().next().filter(|c| *c != '\n').map_or(0, char::len_utf8);
             finding.at_span(&place, Span::new(start, start + length))
         }
-        None => finding.at(&place, FieldPath::default()),
+        None => {
+            let path = problem.field.map(|name| FieldPath::default().name(name));
+            finding.at(&place, path.unwrap_or_default())
+        }
     }
 }
 

@@ -97,6 +97,8 @@ pub(crate) struct Problem {
     pub(crate) place: Place,
     pub(crate) status: Status,
     pub(crate) message: String,
+    /// The field of the object that it is about.
+    pub(crate) field: Option<&'static str>,
     /// Advice for the user.
     pub(crate) help: Option<String>,
     /// The thing that is told only once, however many objects have the problem.
@@ -123,8 +125,14 @@ impl Problem {
     }
 
     fn new(place: Place, status: Status, message: String) -> Box<Self> {
-        let (help, once, answer, fields) = (None, None, None, Vec::new());
-        Box::new(Problem { place, status, message, help, once, answer, fields })
+        let (field, help, once, answer, fields) = (None, None, None, None, Vec::new());
+        Box::new(Problem { place, status, message, field, help, once, answer, fields })
+    }
+
+    /// The problem with a field of the object.
+    pub(crate) fn field(mut self: Box<Self>, name: &'static str) -> Box<Self> {
+        self.field = Some(name);
+        self
     }
 
     /// A file that cannot be read or written.

@@ -33,6 +33,10 @@ pub(crate) struct Origins {
     webhooks: BTreeMap<(&'static str, String, String), usize>,
 }
 
+/// The labels of webhooks that cannot be matched, and of policies that ignore failures.
+pub(crate) const CANNOT_BE_MATCHED: &str = "this webhook cannot be matched";
+pub(crate) const IGNORED: &str = "failures are ignored here";
+
 impl Setup {
     /// Adds a configuration, which is used even if a server would refuse it; `unknown` are the fields
     /// that its kind does not have.

@@ -32,6 +32,8 @@ pub enum PolicyVerdict {
         message: String,
         /// The reason as it was written; empty for `Invalid`.
         reason: String,
+        /// Whether it could not be evaluated.
+        is_error: bool,
     },
     /// An error that is ignored.
     ErrorIgnored(String),
@@ -45,6 +47,11 @@ pub enum PolicyVerdict {
 }
 
 impl PolicyVerdict {
+    /// A failure to evaluate, with a policy that fails closed.
+    pub(crate) fn failed(message: String) -> Self {
+        PolicyVerdict::Denied { message, reason: String::new(), is_error: true }
+    }
+
     /// Returns the message of a denial, or of an error that is ignored.
     pub(crate) fn error(&self) -> Option<&str> {
         match self {

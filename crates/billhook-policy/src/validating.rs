@@ -50,6 +50,7 @@ enum Decision {
     Deny {
         message: String,
         reason: Option<String>,
+        is_error: bool,
     },
 }
 
@@ -177,7 +178,7 @@ impl Run {
             parameter: String::new(),
             index: None,
             verdict: match head.fails_closed() {
-                true => PolicyVerdict::Denied { message: message.clone(), reason: String::new() },
+                true => PolicyVerdict::failed(message.clone()),
                 false => PolicyVerdict::ErrorIgnored(message.clone()),
             },
         });
@@ -192,26 +193,28 @@ impl Run {
         let Evaluation { policy, binding, .. } = evaluation;
         let input = evaluation.input();
         let shared = evaluation.shared;
-        let decisions =
-            match Conditions::of(&policy.head, &input, &shared.conditions, shared.context) {
-                Conditions::DoNotHold => {
-                    self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
-                    return;
-                }
-                Conditions::Failed(text) if !policy.head.fails_closed() => {
-                    self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
-                    return;
-                }
-                Conditions::Failed(text) => (vec![Decision::error(text, true).timed()], Vec::new()),
-                Conditions::Hold => evaluation.decide(&input),
-            };
+        let conditions = Conditions::of(&policy.head, &input, &shared.conditions, shared.context);
+        let is_whole = matches!(conditions, Conditions::Failed(_));
+        let decisions = match conditions {
+            Conditions::DoNotHold => {
+                self.records.push(evaluation.record(None, PolicyVerdict::ConditionsNotMet));
+                return;
+            }
+            Conditions::Failed(text) if !policy.head.fails_closed() => {
+                self.records.push(evaluation.record(None, PolicyVerdict::ErrorIgnored(text)));
+                return;
+            }
+            Conditions::Failed(text) => (vec![Decision::error(text, true).timed()], Vec::new()),
+            Conditions::Hold => evaluation.decide(&input),
+        };
         let (decisions, annotations) = decisions;
         for (index, (decision, took)) in decisions.into_iter().enumerate() {
-            self.records.push(evaluation.record(Some(index), PolicyVerdict::from(&decision)));
+            let at = (!is_whole).then_some(index);
+            self.records.push(evaluation.record(at, PolicyVerdict::from(&decision)));
             match decision {
                 Decision::Admit => {}
                 Decision::Ignored(error) => evaluation.note(PolicyEffect::Allow, &error, took),
-                Decision::Deny { message, reason } => {
+                Decision::Deny { message, reason, .. } => {
                     for action in &binding.actions {
                         evaluation.note_action(action, &message, took);
                         self.act(action, evaluation, index, &message, reason.as_ref());
@@ -223,8 +226,7 @@ impl Run {
             match value {
                 Ok(value) => published.add(&annotation.key, value),
                 Err(message) if policy.head.fails_closed() => {
-                    let verdict =
-                        PolicyVerdict::Denied { message: message.clone(), reason: String::new() };
+                    let verdict = PolicyVerdict::failed(message.clone());
                     self.records.push(evaluation.record(None, verdict));
                     evaluation.note(PolicyEffect::Deny, &message, took);
                     self.denials.push(evaluation.denial(message, None));
@@ -348,7 +350,7 @@ impl<'e> Evaluation<'e> {
                 (Ok(false), Ok(messages)) => {
                     let message = messages.get(index).cloned().flatten();
                     let message = message.unwrap_or_else(|| written_message(validation));
-                    Decision::Deny { message, reason: validation.reason.clone() }
+                    Decision::Deny { message, reason: validation.reason.clone(), is_error: false }
                 }
             };
             (decision, took)
@@ -480,7 +482,7 @@ impl Decision {
     /// PO-50
     fn error(text: String, fails_closed: bool) -> Self {
         match fails_closed {
-            true => Decision::Deny { message: text, reason: None },
+            true => Decision::Deny { message: text, reason: None, is_error: true },
             false => Decision::Ignored(text),
         }
     }
@@ -495,9 +497,10 @@ impl From<&Decision> for PolicyVerdict {
         match decision {
             Decision::Admit => PolicyVerdict::Admitted,
             Decision::Ignored(text) => PolicyVerdict::ErrorIgnored(text.clone()),
-            Decision::Deny { message, reason } => PolicyVerdict::Denied {
+            Decision::Deny { message, reason, is_error } => PolicyVerdict::Denied {
                 message: message.clone(),
                 reason: reason.clone().unwrap_or_default(),
+                is_error: *is_error,
             },
         }
     }

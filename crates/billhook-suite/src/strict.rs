@@ -72,12 +72,15 @@ impl Checker {
         record: &'static Record,
         path: &FieldPath,
     ) -> Result<(), Mistake> {
-        let Value::Object(members) = value else { return Err(wrong(value, "an object", path)) };
+        let Value::Object(members) = value else {
+            let mut mistake = wrong(value, "an object", path);
+            mistake.message.push_str(&format!("; {}", known(record)));
+            return Err(mistake);
+        };
         for (name, member) in sorted(members) {
             let path = path.clone().name(name);
             let Some(field) = record.field(name) else {
-                let known: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
-                let message = format!("unknown field; known are {}", known.join(", "));
+                let message = format!("unknown field; {}", known(record));
                 self.unknown.push(Mistake::new(path, message));
                 continue;
             };
@@ -120,6 +123,12 @@ impl Checker {
             }
         }
     }
+}
+
+/// Names the fields of a record.
+fn known(record: &Record) -> String {
+    let names: Vec<&str> = record.fields.iter().map(|field| field.name).collect();
+    format!("known are {}", names.join(", "))
 }
 
 fn wrong(value: &Value, expected: &str, path: &FieldPath) -> Mistake {

@@ -2,6 +2,7 @@
 //! (WM-05, WM-71, OB-06 to OB-08).
 
 use std::cell::RefCell;
+use std::time::Duration;
 
 use billhook::webhook::{
     AdmissionAttributes, CompiledWebhook, ConditionInput, ConditionResult, ConditionsError,
@@ -14,6 +15,7 @@ use super::context::Context;
 use crate::object_model::Objects;
 use crate::observe::{CallStart, ConditionsEnd, conditions_failed};
 use crate::stage::Stage;
+use crate::trace::Action;
 
 /// Returns the webhooks of a stage that may be called, with their positions; all of them if a
 /// trace is to list each webhook that is left out.
@@ -36,10 +38,10 @@ pub(super) fn candidates<'c>(
 /// Decides whether a webhook is called for a request, with the objects that `convert` returns for
 /// its match conditions; the reason if it is not (WM-05, WM-71).
 pub(super) async fn decide(
-    context: &Context<'_>,
+    context: &mut Context<'_>,
     hook: &CompiledWebhook,
     request: &AdmissionAttributes,
-    stage: Stage,
+    (stage, round): (Stage, u8),
     convert: impl AsyncFnOnce(&Match) -> Result<Objects, Status>,
 ) -> Result<Result<Match, DecisionReason>, Status> {
     let chain = context.chain;
@@ -62,6 +64,8 @@ pub(super) async fn decide(
             if reason == DecisionReason::MatchConditionError {
                 conditions_failed(&start, &status.message);
             }
+            let failed = Action::match_failed(hook, (stage, round), reason, &status.message);
+            context.log.step(failed, Duration::ZERO);
             Err(status)
         }
         Decision::Skipped(reason) => {

@@ -95,7 +95,7 @@ impl Round<'_, '_> {
         let round = self.reinvocation.round();
         let state = &mut self.state;
         let convert = async |matched: &Match| objects(state, matched).await;
-        let decided = decide(self.context, hook, view, STAGE, convert).await?;
+        let decided = decide(self.context, hook, view, (STAGE, round), convert).await?;
         let decided = decided.and_then(|matched| match self.reinvocation.skips(hook.key()) {
             true => Err(DecisionReason::ReinvocationNotNeeded),
             false => Ok(matched),

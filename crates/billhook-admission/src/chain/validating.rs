@@ -84,7 +84,7 @@ async fn match_webhooks<'h>(
         let convert = async |matched: &Match| {
             convert_once(&mut versions, request, matched, &*chain.model).await
         };
-        match decide(context, hook, request, STAGE, convert).await? {
+        match decide(context, hook, request, (STAGE, 0), convert).await? {
             Ok(matched) => {
                 let objects = convert_once(&mut versions, request, &matched, &*chain.model).await?;
                 found.push(Matched { hook, matched, objects });

@@ -100,6 +100,22 @@ pub enum Action {
         /// Why.
         reason: DecisionReason,
     },
+    /// Nobody could tell whether a webhook is called, which refuses the request (WM-80).
+    #[non_exhaustive]
+    MatchFailed {
+        /// The name of its configuration.
+        configuration: String,
+        /// Its name.
+        hook: String,
+        /// The stage.
+        stage: Stage,
+        /// 0, or 1 in the repetition.
+        round: u8,
+        /// Why.
+        reason: DecisionReason,
+        /// The message for the client.
+        error: String,
+    },
     /// The object was prepared and validated (DI-03).
     Validate,
     /// The object was encoded for storage.
@@ -140,6 +156,22 @@ impl Action {
             stage,
             round,
             reason,
+        }
+    }
+
+    pub(crate) fn match_failed(
+        hook: &CompiledWebhook,
+        (stage, round): (Stage, u8),
+        reason: DecisionReason,
+        error: &str,
+    ) -> Self {
+        Action::MatchFailed {
+            configuration: hook.configuration().to_owned(),
+            hook: hook.name().to_owned(),
+            stage,
+            round,
+            reason,
+            error: error.to_owned(),
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use billhook::Status;
-use billhook::webhook::ConfigurationKind;
+use billhook::webhook::{ConfigurationKind, DecisionReason};
 use billhook_admission::{
     Action, AdmissionOutcome, HookResult, IdempotenceFinding, Mutator, Stage, Step,
 };
@@ -12,9 +12,9 @@ use billhook_findings::{DeprecatedField, Finding, Label, Severity};
 use billhook_policy::{PolicyKind, PolicyRecord, PolicyVerdict};
 
 use crate::apply::CONFLICT_HELP;
-use crate::findings::{About, REFUSED};
+use crate::findings::{About, REFUSED, match_rule};
 use crate::problem::Problem;
-use crate::setup::Origins;
+use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 
 /// The rules on denials by webhooks, on failures that refuse, and on those that are ignored.
 const DENIED: &str = "AR-71";
@@ -113,8 +113,13 @@ impl Telling<'_> {
                     Stage::Mutating => MUTATION_FAILED,
                     Stage::Validating => POLICY_DENIED,
                 };
-                let cause = || self.policy(*stage, record, "this is not met");
-                is_it.then(|| Refusal { rule, cause: cause() })
+                is_it.then(|| Refusal { rule, cause: self.policy(*stage, record) })
+            }
+            Action::MatchFailed { configuration, hook, stage, reason, error, .. } => {
+                let at = (configuration.as_str(), hook.as_str());
+                let cause = || self.webhook(*stage, at, "name", CANNOT_BE_MATCHED);
+                let rule = match_rule(*reason);
+                (status.message == *error).then(|| Refusal { rule, cause: cause() })
             }
             _ => None,
         }
@@ -130,7 +135,7 @@ impl Telling<'_> {
         });
         if let Some((record, _)) = warned.next() {
             finding.rule = POLICY_ACTION.to_owned();
-            finding = finding.because(self.policy(Stage::Validating, record, "this is not met"));
+            finding = finding.because(self.policy(Stage::Validating, record));
         }
         finding
     }
@@ -141,7 +146,7 @@ impl Telling<'_> {
             Action::Webhook { configuration, hook, stage, result, .. } => {
                 let HookResult::FailedOpen(text) = result else { return None };
                 let at = (configuration.as_str(), hook.as_str());
-                let cause = self.webhook(*stage, at, "failurePolicy", "failures are ignored here");
+                let cause = self.webhook(*stage, at, "failurePolicy", IGNORED);
                 let finding = self.about.whole(Severity::Warning, FAILED_OPEN, text);
                 Some(finding.because(cause))
             }
@@ -149,7 +154,17 @@ impl Telling<'_> {
                 let PolicyVerdict::ErrorIgnored(text) = &record.verdict else { return None };
                 let text = format!("policy `{}` fails, which is ignored: {text}", record.policy);
                 let finding = self.about.whole(Severity::Warning, POLICY_ERROR, &text);
-                Some(finding.because(self.policy(*stage, record, "this fails")))
+                Some(finding.because(self.policy(*stage, record)))
+            }
+            Action::Skipped { configuration, hook, stage, reason, .. } => {
+                if *reason != DecisionReason::MatchConditionErrorIgnored {
+                    return None;
+                }
+                let at = (configuration.as_str(), hook.as_str());
+                let cause = self.webhook(*stage, at, "failurePolicy", IGNORED);
+                let text = format!("webhook `{hook}` is not called: a match condition fails");
+                let finding = self.about.whole(Severity::Warning, match_rule(*reason), &text);
+                Some(finding.because(cause))
             }
             _ => None,
         }
@@ -191,7 +206,12 @@ impl Telling<'_> {
         self.origins.webhook(kind, webhook, field, text)
     }
 
-    fn policy(&self, stage: Stage, record: &PolicyRecord, text: &str) -> Option<Label> {
+    /// The part of a policy that decides, and how.
+    fn policy(&self, stage: Stage, record: &PolicyRecord) -> Option<Label> {
+        let text = match record.verdict {
+            PolicyVerdict::Denied { is_error: false, .. } => "this is not met",
+            _ => "this could not be evaluated",
+        };
         let kind = match stage {
             Stage::Mutating => PolicyKind::Mutating,
             Stage::Validating => PolicyKind::Validating,

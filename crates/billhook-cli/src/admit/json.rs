@@ -114,6 +114,15 @@ fn step(step: &Step) -> Value {
             text("reason", reason.code());
             Some(*round)
         }
+        Action::MatchFailed { configuration, hook, stage, round, reason, error, .. } => {
+            text("action", "matchFailed");
+            text("configuration", configuration);
+            text("webhook", hook);
+            text("stage", stage_name(*stage));
+            text("reason", reason.code());
+            text("error", error);
+            Some(*round)
+        }
         Action::Policy { stage, round, record, .. } => {
             text("action", "policy");
             text("stage", stage_name(*stage));
@@ -139,7 +148,7 @@ fn step(step: &Step) -> Value {
         _ => None,
     };
     fields.number("round", round.map(usize::from));
-    if !matches!(step.action, Action::Skipped { .. }) {
+    if !matches!(step.action, Action::Skipped { .. } | Action::MatchFailed { .. }) {
         let micros = usize::try_from(step.took.as_micros()).unwrap_or(usize::MAX);
         fields.number("microseconds", Some(micros));
     }

@@ -82,6 +82,11 @@ fn add_step(out: &mut String, step: &Step) {
                 format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
             (label, format!("not called, {}", why(*reason)))
         }
+        Action::MatchFailed { configuration, hook, stage, round, error, .. } => {
+            let label =
+                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
+            (label, format!("{ERROR}refused{ERROR:#}: {}", visible(error)))
+        }
         Action::Policy { stage, round, record, .. } => {
             let what = match record.index {
                 Some(index) => format!("[{index}]"),
@@ -105,7 +110,10 @@ fn add_step(out: &mut String, step: &Step) {
         _ => return,
     };
     let colon = if result.is_empty() { "" } else { ": " };
-    let is_call = !matches!(step.action, Action::Skipped { .. } | Action::Policy { .. });
+    let is_call = !matches!(
+        step.action,
+        Action::Skipped { .. } | Action::MatchFailed { .. } | Action::Policy { .. }
+    );
     let took =
         if is_call { format!("  {FAINT}{}{FAINT:#}", time(step.took)) } else { String::new() };
     // Writing to a `String` cannot fail.

@@ -14,12 +14,12 @@ use super::args::Match;
 use super::policies;
 use super::request::{describe, to_value};
 use super::subject::{Decided, Subject, is_named, steps};
-use crate::findings::{self, About, Collector};
+use crate::findings::{self, About, Collector, match_rule};
 use crate::json::{Fields, Items, error};
 use crate::options::Report;
 use crate::problem::Problem;
 use crate::report::{answer, problem as print_problem, to_stderr, visible};
-use crate::setup::Origins;
+use crate::setup::{CANNOT_BE_MATCHED, IGNORED, Origins};
 
 const HEADER: Style = Style::new().bold();
 
@@ -162,26 +162,15 @@ pub(super) fn found(subject: &Subject, decided: &[Decided<'_>], origins: &Origin
         };
         Some(match trace.decision() {
             Decision::Rejected(reason, answer) => about
-                .whole(Severity::Error, rule(*reason), &answer.message)
-                .because(origin("name", "this webhook cannot be matched")),
+                .whole(Severity::Error, match_rule(*reason), &answer.message)
+                .because(origin("name", CANNOT_BE_MATCHED)),
             Decision::Skipped(reason @ DecisionReason::MatchConditionErrorIgnored) => about
-                .whole(Severity::Warning, rule(*reason), &trace.summary().unwrap_or_default())
-                .because(origin("failurePolicy", "failures are ignored here")),
+                .whole(Severity::Warning, match_rule(*reason), &trace.summary().unwrap_or_default())
+                .because(origin("failurePolicy", IGNORED)),
             _ => return None,
         })
     });
     found.collect()
-}
-
-/// The rule by which a webhook is left out, or refuses a request, because something fails.
-fn rule(reason: DecisionReason) -> &'static str {
-    match reason {
-        DecisionReason::NamespaceNotFound | DecisionReason::NamespaceError => "WM-16",
-        DecisionReason::SelectorUnparsable => "WM-12",
-        DecisionReason::UnknownKind => "WM-52",
-        DecisionReason::ConversionFailed => "WM-54",
-        _ => "WM-80",
-    }
 }
 
 fn heading(kind: ConfigurationKind) -> &'static str {

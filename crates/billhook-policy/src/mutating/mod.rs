@@ -280,7 +280,7 @@ impl<'s> Run<'s> {
             return PolicyVerdict::ErrorIgnored(text);
         }
         self.errors.push(Failure { text: text.clone(), is_configuration });
-        PolicyVerdict::Denied { message: text, reason: String::new() }
+        PolicyVerdict::failed(text)
     }
 
     /// Whether a mutation after the first records failed.

@@ -112,6 +112,9 @@ fn texts_are_not_suites() {
     assert_eq!(read("name: x"), SuiteError::NoDefinition);
     let error = read("tests: 3");
     assert_eq!(error.place(), Some((1, 1)));
-    assert_eq!(error.to_string(), "tests: expected an object, found number");
+    assert_eq!(
+        error.to_string(),
+        "tests: expected an object, found number; known are onCreate, onUpdate"
+    );
     assert!(matches!(read("a: ["), SuiteError::Manifest(_)));
 }
