@@ -11,6 +11,7 @@ mod configured;
 mod definitions;
 mod discovery;
 mod future;
+mod garbage;
 mod kinds;
 mod load;
 mod openapi;

@@ -105,6 +105,7 @@ impl Server {
             configured: RwLock::new(shared.configured()),
             has_namespaces: shared.has_namespaces,
             settles_like_a_server: shared.settles_like_a_server,
+            collects_garbage: shared.collects_garbage,
             settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);
@@ -331,6 +332,7 @@ pub struct ServerBuilder {
     webhooks: Webhooks,
     has_namespaces: bool,
     settles_like_a_server: bool,
+    collects_garbage: bool,
 }
 
 impl fmt::Debug for ServerBuilder {
@@ -352,6 +354,7 @@ impl Default for ServerBuilder {
             webhooks: Webhooks::default(),
             has_namespaces: true,
             settles_like_a_server: false,
+            collects_garbage: false,
         }
     }
 }
@@ -526,6 +529,31 @@ impl ServerBuilder {
         self
     }
 
+    /// Collects garbage, as the controller manager of a cluster does: objects whose owners are all
+    /// gone are deleted; deletions with the policies `Foreground` and `Orphan` come to their end.
+    /// It is done when a request is answered, and looks at all objects after each deletion and each
+    /// write of an object that has owners. By default the finalizers of these policies stay until a
+    /// client removes them, as on an API server alone (RE-114). Definitions and namespaces are not
+    /// collected.
+    ///
+    /// ```
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// use billhook_apiserver::Server;
+    ///
+    /// let server = Server::builder().collect_garbage().build();
+    /// let owned = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  ownerReferences:\n  - \
+    ///     {apiVersion: v1, kind: Secret, name: gone, uid: 1d4f}";
+    /// server.load_text(owned).await?;
+    /// assert!(!server.dump().await?.contains("name: a"));
+    /// # Ok(()) }
+    /// ```
+    #[must_use]
+    pub fn collect_garbage(mut self) -> Self {
+        self.collects_garbage = true;
+        self
+    }
+
     /// Builds the server.
     pub fn build(self) -> Server {
         let ServerBuilder {
@@ -537,6 +565,7 @@ impl ServerBuilder {
             webhooks,
             has_namespaces,
             settles_like_a_server,
+            collects_garbage,
         } = self;
         let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
         let catalog = RwLock::new(OWN_RESOURCES.clone());
@@ -553,6 +582,7 @@ impl ServerBuilder {
             chain,
             has_namespaces,
             settles_like_a_server,
+            collects_garbage,
             settling,
         };
         let shared = Arc::new(shared);

@@ -32,6 +32,8 @@ pub(crate) struct Shared {
     pub(crate) has_namespaces: bool,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
+    /// Whether objects go with their owners.
+    pub(crate) collects_garbage: bool,
     /// Held by the one that does the server's own work.
     pub(crate) settling: tokio::sync::Mutex<()>,
 }

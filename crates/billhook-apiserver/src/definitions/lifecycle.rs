@@ -20,6 +20,7 @@ use super::naming::{Reserved, accept};
 use super::strategy::{CLEANUP, write};
 use crate::catalog::{DEFINITIONS, Defined};
 use crate::future::at_once;
+use crate::garbage::collect_in_turn;
 use crate::state::Shared;
 use crate::storage::{Range, Storage as _};
 use crate::write_path::admit_own;
@@ -185,7 +186,13 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
     }
     let outcome = if is_true(&document.status, ESTABLISHED) {
         match delete_objects(server, defined).await {
-            Ok(true) => (false, "InstanceDeletionCompleted", "removed all instances"),
+            Ok(true) => {
+                if server.collects_garbage {
+                    // While it is still known what the owners were.
+                    collect_in_turn(server).await;
+                }
+                (false, "InstanceDeletionCompleted", "removed all instances")
+            }
             Ok(false) => return false,
             Err(failure) => {
                 let outcome = (true, "InstanceDeletionFailed", failure.as_str());

@@ -12,6 +12,7 @@ use serde_json::Value;
 
 use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle_or_begin};
+use crate::garbage;
 use crate::kinds::{check_types, settle_namespace};
 use crate::request::{Request, ResourcePath};
 use crate::response::{FailureForm, Form, Response};
@@ -103,6 +104,9 @@ impl Context<'_> {
         if let Some(namespace) = self.unsettled_namespace(&outcome) {
             settle_namespace(self.server, namespace).await;
         }
+        if self.server.collects_garbage && makes_garbage(&outcome) {
+            garbage::collect(self.server).await;
+        }
         outcome
     }
 
@@ -168,6 +172,12 @@ impl Context<'_> {
             }
         }
     }
+}
+
+/// Whether a write may have left objects without owners.
+fn makes_garbage(outcome: &AdmissionOutcome) -> bool {
+    let Ok(accepted) = &outcome.result else { return false };
+    accepted.stored.is_none() || accepted.returned.as_ref().is_some_and(|it| garbage::concerns(it))
 }
 
 /// Some names cannot be in a URL (RE-42).

@@ -16,6 +16,7 @@ mod clients;
 mod conversion;
 mod definitions;
 mod discovery;
+mod garbage;
 mod kinds;
 mod lifecycle;
 mod mistakes;

@@ -57,6 +57,9 @@ pub(crate) struct Serve {
     /// Let requests use namespaces that do not exist
     #[arg(long)]
     pub(crate) any_namespace: bool,
+    /// Delete the objects whose owners are gone, as the garbage collector of a cluster does
+    #[arg(long)]
+    pub(crate) collect_garbage: bool,
     /// Most connections to serve at the same time; each watch takes one
     #[arg(long, value_name = "N", default_value_t = 4096)]
     pub(crate) max_connections: usize,

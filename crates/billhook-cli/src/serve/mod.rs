@@ -101,6 +101,9 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
     if command.any_namespace {
         builder = builder.any_namespace();
     }
+    if command.collect_garbage {
+        builder = builder.collect_garbage();
+    }
     if let Some(allowed) = authorizer(&command.allow) {
         builder = builder.authorizer(move |user, request| allowed.authorize(user, request));
     }

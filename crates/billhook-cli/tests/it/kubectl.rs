@@ -127,7 +127,11 @@ fn kubectl_works() {
         .unwrap();
     std::fs::write(directory.join("wrong.yaml"), OBJECT.replace("color", "colour")).unwrap();
     let configuration = directory.join("kubeconfig");
-    let _server = Running::start(&["--write-kubeconfig", configuration.to_str().unwrap()]);
+    let _server = Running::start(&[
+        "--collect-garbage",
+        "--write-kubeconfig",
+        configuration.to_str().unwrap(),
+    ]);
     let kubectl = Kubectl { directory };
     // The arguments, the exit status, and a part of what is printed.
     let steps: &[(&str, i32, &str)] = &[
@@ -170,7 +174,7 @@ fn kubectl_works() {
             "patched",
         ),
         ("get foos --watch --request-timeout=1s", 0, "a      red"),
-        ("delete foo a", 0, "foo.example.com \"a\" deleted"),
+        ("delete foo a --cascade=foreground --timeout=20s", 0, "foo.example.com \"a\" deleted"),
         ("get foo a", 1, "Error from server (NotFound): foos.example.com \"a\" not found"),
         ("delete crd foos.example.com", 0, "\"foos.example.com\" deleted"),
         ("create namespace team", 0, "namespace/team created"),
