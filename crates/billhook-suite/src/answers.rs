@@ -8,9 +8,11 @@ use std::sync::Arc;
 use billhook::Status;
 use billhook::webhook::{AdmissionResponse, AdmissionReview, ReviewVersion};
 use billhook_admission::{
-    CallFailure, CallerError, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    BoxFuture, CallFailure, CallerError, ConversionCall, Unreachable, WebhookAnswer, WebhookCall,
+    WebhookCaller,
 };
 
+use crate::conversions::Conversions;
 use crate::object_case::Answer;
 use crate::suite::Suite;
 
@@ -20,17 +22,23 @@ pub type MakeCaller = fn(&Suite) -> io::Result<Arc<dyn WebhookCaller>>;
 /// The answers by the names of webhooks.
 pub(crate) struct Answers {
     answers: BTreeMap<String, Answer>,
+    conversions: Conversions,
     /// Calls the webhooks that answer themselves.
     caller: Arc<dyn WebhookCaller>,
 }
 
 impl Answers {
     /// The answers of a suite. The caller is made if one of its webhooks is to be called.
-    pub(crate) fn new(suite: &Suite, caller: Option<MakeCaller>) -> io::Result<Self> {
-        let is_wanted = suite.answers.values().any(|answer| answer.call);
+    pub(crate) fn new(
+        suite: &Suite,
+        conversions: Conversions,
+        caller: Option<MakeCaller>,
+    ) -> io::Result<Self> {
+        let is_wanted = suite.answers.values().any(|answer| answer.call)
+            || suite.conversions.values().any(|conversion| conversion.call);
         let caller = caller.filter(|_| is_wanted).map(|make| make(suite)).transpose()?;
         let caller = caller.unwrap_or_else(|| Arc::new(Unreachable));
-        Ok(Answers { answers: suite.answers.clone(), caller })
+        Ok(Answers { answers: suite.answers.clone(), conversions, caller })
     }
 }
 
@@ -38,12 +46,28 @@ impl WebhookCaller for Answers {
     fn call<'a>(
         &'a self,
         call: WebhookCall<'a>,
-    ) -> std::pin::Pin<Box<dyn Future<Output = Result<WebhookAnswer, CallerError>> + Send + 'a>>
-    {
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
         let answer = match self.answers.get(call.hook) {
             Some(answer) if answer.call => return self.caller.call(call),
             Some(answer) => Ok(WebhookAnswer::of_review(&answer.to_review(&call.review))),
             None => Err(CallFailure::new("the suite has no answer of this webhook").into()),
+        };
+        Box::pin(ready(answer))
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        let request = call.review.request.as_ref();
+        let known = request.and_then(|request| Some((request, self.conversions.of(request)?)));
+        let answer = match known {
+            Some((_, conversion)) if conversion.call => return self.caller.convert(call),
+            Some((request, conversion)) => {
+                let review = call.review.answer(conversion.answer(request));
+                Ok(WebhookAnswer::new("application/json", review.to_json()))
+            }
+            None => Err(CallFailure::new("the suite has no conversion of this kind").into()),
         };
         Box::pin(ready(answer))
     }

@@ -20,6 +20,7 @@ mod answers;
 mod authorizer;
 mod cluster;
 mod compare;
+mod conversions;
 mod coverage;
 mod examples;
 mod exercise;
@@ -47,7 +48,9 @@ pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;
 pub use generate::{GenerateError, generate};
-pub use object_case::{Allowed, Answer, Expectation, ExpectedError, ObjectCase, Row, Table};
+pub use object_case::{
+    Allowed, Answer, Conversion, Expectation, ExpectedError, ObjectCase, Row, Table,
+};
 pub use plan::{Plan, PlanOptions, Run};
 pub use plan_error::PlanError;
 pub use runner::Runner;

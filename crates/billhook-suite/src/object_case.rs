@@ -109,6 +109,18 @@ record! {
         /// Whether the webhook itself answers: it is called.
         pub call: bool = "call",
     }
+
+    /// How a conversion webhook converts objects; if empty, only their `apiVersion` changes.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    #[non_exhaustive]
+    pub struct Conversion = "Conversion" {
+        /// By the version to convert to, operations of a JSON patch.
+        pub patches: BTreeMap<String, Vec<DeepValue>> = "patches",
+        /// The message with which it fails.
+        pub fail: Option<String> = "fail",
+        /// Whether the webhook itself answers: it is called.
+        pub call: bool = "call",
+    }
 }
 
 /// A value of a [`Table`].

@@ -11,6 +11,7 @@ use serde_json::Value;
 use crate::admission_files::{Policies, is_of, webhooks};
 use crate::answers::{Answers, MakeCaller};
 use crate::cluster::{Cluster, Observed};
+use crate::conversions::Conversions;
 use crate::examples;
 use crate::exercise::Exercise;
 use crate::failure::{Failure, Stage};
@@ -206,7 +207,8 @@ fn definitions(
         let mut found = Vec::new();
         for path in suite.crds.iter().map(|crd| beside(path, crd)) {
             let read = files::definitions_below(&path, options.read);
-            let read = read.map_err(|error| PlanError::of_file(&error))?;
+            let help = "the paths of `crds` are seen from the suite";
+            let read = read.map_err(|error| PlanError::of_file(&error).help(help))?;
             if read.is_empty() {
                 return Err(PlanError::new(&path, "no CRD here"));
             }
@@ -284,7 +286,9 @@ impl Loader<'_> {
             return Ok(());
         }
         let webhooks = webhooks(self.path, suite, kubernetes, self.options.read)?;
-        let answers = Answers::new(suite, self.options.caller)
+        let conversions = Conversions::new(suite, definitions)
+            .map_err(|error| PlanError::new(self.path, error))?;
+        let answers = Answers::new(suite, conversions, self.options.caller)
             .map_err(|error| PlanError::new(self.path, error))?;
         let policies = Policies::read(self.path, suite, self.options.read)?;
         let mut needed: Vec<FoundDefinition> = Vec::new();

@@ -8,7 +8,7 @@ use billhook_apimachinery::value::{grow, json_type, sorted};
 use billhook_findings::{Finding, Place, Severity, Source};
 use serde_json::Value;
 
-use crate::object_case::{Answer, ObjectCase};
+use crate::object_case::{Answer, Conversion, ObjectCase};
 use crate::object_path::ObjectPath;
 use crate::suite_error::SuiteError;
 
@@ -146,6 +146,20 @@ impl Answer {
         match self.call && *self != called {
             true => {
                 let message = "a webhook that is called has no other answer";
+                Err(Mistake::new(path.name("call"), message))
+            }
+            false => Ok(()),
+        }
+    }
+}
+
+impl Conversion {
+    /// Checks what types cannot say; the conversion is at a path.
+    pub(crate) fn check(&self, path: FieldPath) -> Result<(), Mistake> {
+        let called = Conversion { call: true, ..Conversion::default() };
+        match self.call && *self != called {
+            true => {
+                let message = "a webhook that is called does not convert otherwise";
                 Err(Mistake::new(path.name("call"), message))
             }
             false => Ok(()),

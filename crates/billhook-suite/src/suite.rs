@@ -7,7 +7,7 @@ use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord;
 use serde_json::Value;
 
-use crate::object_case::{Allowed, Answer, ObjectCase, Row};
+use crate::object_case::{Allowed, Answer, Conversion, ObjectCase, Row};
 use crate::strict::{self, Mistake};
 use crate::suite_error::SuiteError;
 
@@ -42,6 +42,9 @@ record! {
         pub answers: BTreeMap<String, Answer> = "answers",
         /// Where Services are, as `HOST:PORT` by `SERVICE.NAMESPACE`, for webhooks that are called.
         pub services: BTreeMap<String, String> = "services",
+        /// How conversion webhooks convert, by the names of definitions. One that is not here cannot be
+        /// reached.
+        pub conversions: BTreeMap<String, Conversion> = "conversions",
         /// Files with admission policies, their bindings and the objects that they see, as seen
         /// from the suite.
         pub policies: Vec<String> = "policies",
@@ -53,7 +56,7 @@ record! {
 }
 
 /// The fields that only our own format has.
-const OWN_FIELDS: [&str; 10] = [
+const OWN_FIELDS: [&str; 11] = [
     "crds",
     "kubernetes",
     "namespaces",
@@ -61,6 +64,7 @@ const OWN_FIELDS: [&str; 10] = [
     "webhooks",
     "answers",
     "services",
+    "conversions",
     "policies",
     "allow",
     "cases",
@@ -194,7 +198,10 @@ impl Suite {
         }
         let answers = top.name("answers");
         let mut answers = self.answers.iter().map(|(name, it)| (answers.clone().name(name), it));
-        answers.try_for_each(|(path, answer)| answer.check(path))
+        answers.try_for_each(|(path, answer)| answer.check(path))?;
+        let top = FieldPath::default().name("conversions");
+        let mut conversions = self.conversions.iter();
+        conversions.try_for_each(|(name, it)| it.check(top.clone().name(name)))
     }
 
     /// Returns the Services and where they are: service, namespace and address.

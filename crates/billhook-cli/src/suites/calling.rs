@@ -4,7 +4,9 @@ use std::future::poll_fn;
 use std::io;
 use std::sync::Arc;
 
-use billhook_admission::{BoxFuture, CallerError, WebhookAnswer, WebhookCall, WebhookCaller};
+use billhook_admission::{
+    BoxFuture, CallerError, ConversionCall, WebhookAnswer, WebhookCall, WebhookCaller,
+};
 use billhook_suite::Suite;
 use billhook_webhook_client::{HttpsCaller, StaticResolver};
 use tokio::runtime::{Builder, Runtime};
@@ -31,9 +33,21 @@ impl WebhookCaller for Calling {
         &'a self,
         call: WebhookCall<'a>,
     ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
-        let mut answer = self.caller.call(call);
+        self.on_runtime(self.caller.call(call))
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        self.on_runtime(self.caller.convert(call))
+    }
+}
+
+impl Calling {
+    /// Waits for an answer, whose connections and timers belong to the runtime.
+    fn on_runtime<'a, T: 'a>(&'a self, mut answer: BoxFuture<'a, T>) -> BoxFuture<'a, T> {
         Box::pin(poll_fn(move |context| {
-            // Connections and timers belong to the runtime.
             let _runtime = self.runtime.enter();
             answer.as_mut().poll(context)
         }))

@@ -15,7 +15,7 @@ cases! {
 }
 
 /// A definition whose objects a webhook converts.
-fn definition() -> String {
+pub(crate) fn definition() -> String {
     let version = |name: &str, field: &str| {
         json!({"name": name, "served": true, "storage": name == "v1",
             "schema": {"openAPIV3Schema": {"type": "object", "properties": {

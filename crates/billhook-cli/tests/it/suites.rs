@@ -1,6 +1,12 @@
 //! `billhook test` on suites of the project.
 
+use billhook_apimachinery::base64;
+use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+
 use crate::admit::Webhooks;
+use crate::convert::definition;
+use crate::server::{Handled, Received, Reply, Server};
 use crate::support::{Scratch, cases, run, snapshot};
 
 cases! {
@@ -68,6 +74,88 @@ fn webhooks_are_called() {
     let shown = scratch.run("test DIR/suite.yaml").replace(&port, "PORT");
     assert!(shown.contains("0 passed, 2 failed"), "{shown}");
     assert!(shown.contains("failed calling webhook \"mutate.webhooks"), "{shown}");
+}
+
+const CONVERTING: &str = "\
+crds: [crd.yaml]
+services: {hook.shop: 'localhost:PORT'}
+conversions:
+  backups.data.example.com:
+    patches:
+      v1: [{op: move, from: /spec/when, path: /spec/schedule}]
+      v2: [{op: move, from: /spec/schedule, path: /spec/when}]
+cases:
+- name: Written in another version than is stored
+  object: &daily {apiVersion: data.example.com/v2, kind: Backup, spec: {when: daily}}
+  expect:
+    matches: {apiVersion: data.example.com/v2, spec: {when: daily}}
+- name: Stored in another version
+  old: {apiVersion: data.example.com/v1, kind: Backup, spec: {schedule: hourly}}
+  object: *daily
+  expect:
+    matches: {apiVersion: data.example.com/v2, spec: {when: daily}}
+";
+
+/// Renames the field as the patches of the suite do.
+fn rename(received: Received) -> Handled {
+    let mut review: Value = serde_json::from_slice(&received.body).unwrap();
+    let request = review["request"].take();
+    let convert = |object: &Value| {
+        let mut object = object.clone();
+        object["apiVersion"] = request["desiredAPIVersion"].clone();
+        let when = [&object["spec"]["when"], &object["spec"]["schedule"]];
+        let when = when.into_iter().find(|it| it.is_string()).cloned();
+        object["spec"] = match request["desiredAPIVersion"] == "data.example.com/v2" {
+            true => json!({"when": when}),
+            false => json!({"schedule": when}),
+        };
+        object
+    };
+    let objects: Value = request["objects"].as_array().unwrap().iter().map(convert).collect();
+    review["response"] = json!({"uid": request["uid"], "convertedObjects": objects,
+        "result": {"status": "Success"}});
+    Box::pin(async move { Some(Reply::new(200, Vec::new(), review.to_string())) })
+}
+
+/// The webhook of a definition converts as the suite says, or itself.
+#[test]
+fn objects_are_converted() {
+    let runtime = Runtime::new().unwrap();
+    let start = Server::start("127.0.0.1:0", &["hook.shop.svc"], rename);
+    let server = runtime.block_on(start).unwrap();
+    let mut crd: Value = serde_json::from_str(&definition()).unwrap();
+    crd["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"] =
+        base64::encode(server.authority().ca_bundle.as_bytes()).into();
+    let (crd, port) = (crd.to_string(), server.address().port().to_string());
+    let (head, rest) = CONVERTING.split_once("    patches:").unwrap();
+    let (_, cases) = rest.split_once("cases:").unwrap();
+    let suite = |how: &str| format!("{head}{how}\ncases:{cases}").replace("PORT", &port);
+    let patched = CONVERTING.replace("PORT", &port);
+    let scratch = Scratch::new("converting", &[("crd.yaml", &crd), ("patched.yaml", &patched)]);
+    for (name, how) in [
+        ("called", "    call: true"),
+        ("failing", "    fail: not today"),
+        ("both", "    {call: true, fail: not today}"),
+    ] {
+        scratch.write(&format!("{name}.yaml"), &suite(how));
+    }
+    scratch.write(
+        "none.yaml",
+        &suite("    {}")
+            .replace("conversions", "# conversions")
+            .replace("\n  backups.data.example.com:\n    {}", ""),
+    );
+    scratch.write("other.yaml", &suite("    {}").replace("  backups.data", "  restores.data"));
+    for name in ["patched", "called"] {
+        let shown = scratch.run(&format!("test DIR/{name}.yaml"));
+        assert!(shown.contains("2 passed, 0 failed"), "{shown}");
+    }
+    for name in ["failing", "both", "none", "other"] {
+        snapshot!(format!("converting_{name}"), scratch.run(&format!("test DIR/{name}.yaml")));
+    }
+    drop(server);
+    let shown = scratch.run("test DIR/called.yaml");
+    assert!(shown.contains("0 passed, 2 failed"), "{shown}");
 }
 
 #[test]
