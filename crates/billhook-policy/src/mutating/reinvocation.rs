@@ -40,7 +40,9 @@ impl PolicyReinvocation {
 
     /// The policies of a pass are over and leave an object, in the version of the request.
     pub fn end_pass(&mut self, object: Option<&DeepValue>) {
-        self.last_output = object.cloned();
+        // Only policies that ran can run again.
+        let ran = !self.previously_invoked.is_empty();
+        self.last_output = object.filter(|_| ran).cloned();
     }
 
     pub(super) fn skips(&self, key: &str) -> bool {
