@@ -2,7 +2,7 @@
 //! (DT-60 to DT-75).
 
 use billhook::definition::DefinitionDocument;
-use billhook::{CustomResourceDefinition, DeepValue};
+use billhook::{CustomResourceDefinition, DeepValue, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, quote};
@@ -285,6 +285,9 @@ pub(crate) fn list_json(
 fn object_json(object: &Value) -> String {
     if CustomResourceDefinition::is_definition(object) {
         return declared_json(object, DefinitionDocument::record());
+    }
+    if scale::is_scale(object) {
+        return scale::to_json(object);
     }
     compact_json(object)
 }

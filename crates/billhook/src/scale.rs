@@ -10,7 +10,7 @@ use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::record;
-use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::record::{TypedRecord, declared_json};
 use billhook_apimachinery::{Status, TypeMeta};
 
 const GROUP: &str = "autoscaling";
@@ -25,8 +25,8 @@ const NOT_REGISTERED: &str = "no kind is registered for the type v1.Scale in sch
 record! {
     #[derive(Default)]
     struct Scale = "Scale" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: ScaleSpec = "spec",
         status: ScaleStatus = "status",
@@ -82,6 +82,17 @@ pub fn of_resource(scale: &ScalePaths, resource: &Value) -> Result<DeepValue, St
         "spec": spec,
         "status": status,
     })))
+}
+
+/// Whether an object says that it is a `Scale`.
+pub fn is_scale(object: &Value) -> bool {
+    let is = |name, text| object.get(name).and_then(Value::as_str) == Some(text);
+    is("kind", KIND) && is("apiVersion", API_VERSION)
+}
+
+/// Prints a `Scale`, its members in the order of the server's type (RE-14).
+pub fn to_json(scale: &Value) -> String {
+    declared_json(scale, Scale::record())
 }
 
 /// Returns the `Scale` that a client gets (RP-76).

@@ -287,6 +287,28 @@ async fn bodies_of_gigabytes_are_not_read() {
     assert!(sent.load(std::sync::atomic::Ordering::Relaxed) <= 5, "3 GB were not read");
 }
 
+/// RE-14, RE-124: a scale has the order of its type, not that of custom resources.
+#[tokio::test]
+async fn scales_have_the_order_of_their_type() {
+    let mut definition = crate::support::definition();
+    definition["spec"]["versions"][0]["subresources"]["scale"] =
+        json!({"specReplicasPath": ".spec.a", "statusReplicasPath": ".status.a"});
+    let server = Server::builder().definition(&definition).unwrap().build();
+    let metadata = create(&server).await["metadata"].clone();
+    let [uid, revision, created] =
+        ["uid", "resourceVersion", "creationTimestamp"].map(|name| metadata[name].to_string());
+    let scale = call(&server, Method::GET, &format!("{FOOS}/a/scale"), &[], "").await;
+    assert_eq!(
+        scale.text,
+        format!(
+            "{{\"kind\":\"Scale\",\"apiVersion\":\"autoscaling/v1\",\"metadata\":{{\"name\":\"a\",\
+             \"namespace\":\"default\",\"uid\":{uid},\"resourceVersion\":{revision},\
+             \"creationTimestamp\":{created}}},\"spec\":{{\"replicas\":1}},\"status\":\
+             {{\"replicas\":0}}}}\n"
+        ),
+    );
+}
+
 /// RE-15: large answers are compressed for those who ask for it, and nobody else.
 #[tokio::test]
 async fn large_answers_are_compressed() {
