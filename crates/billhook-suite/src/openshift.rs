@@ -26,6 +26,9 @@ pub enum OpenshiftError {
     /// A file or directory cannot be used.
     #[error(transparent)]
     File(#[from] FileError),
+    /// The suite is not in this layout.
+    #[error("no directory `{DEFINITIONS}` beside a directory `tests` that it is in")]
+    NoDirectory,
     /// No definition has the name that the suite asks for.
     #[error("no definition named `{name}` in {}", directory.display())]
     NoDefinition {
@@ -59,7 +62,7 @@ pub fn definitions(
     suite: &Suite,
     read: ReadFile,
 ) -> Result<Vec<FoundDefinition>, OpenshiftError> {
-    let directory = definitions_directory(path).unwrap_or_default();
+    let directory = definitions_directory(path).ok_or(OpenshiftError::NoDirectory)?;
     let mut found = documents(&directory, read)?;
     found.retain(|document| {
         CustomResourceDefinition::is_definition(&document.value)

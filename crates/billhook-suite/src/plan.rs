@@ -156,6 +156,7 @@ impl Plan {
 
     fn load_examples(path: &Path, options: &PlanOptions) -> Result<Self, PlanError> {
         let failed = |error: FileError| PlanError::of_file(&error);
+        files::entries(path).map_err(failed)?;
         let (mut suite, mut examples) = (Suite::default(), Vec::new());
         for (case, place) in examples::cases(path, options.read).map_err(failed)? {
             suite.cases.push(case);

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use billhook::CustomResourceDefinition;
 use billhook_suite::{
-    Coverage, Failure, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites, generate,
-    update_expectations,
+    Coverage, Failure, FileError, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites,
+    generate, update_expectations,
 };
 
 use crate::crd_files::Files;
@@ -215,6 +215,9 @@ fn suites(paths: &[PathBuf], problems: &mut Vec<Problem>) -> Vec<PathBuf> {
         watch::note_tree(path);
         match find_suites(path, read_file) {
             Ok(found) => suites.extend(found),
+            Err(FileError::Io { path, error, .. }) => {
+                problems.push(*Problem::io(Place::file(&path.to_string_lossy()), &error));
+            }
             Err(error) => problems.push(*at(path, &error.to_string())),
         }
     }

@@ -76,6 +76,37 @@ fn webhooks_are_called() {
     assert!(shown.contains("failed calling webhook \"mutate.webhooks"), "{shown}");
 }
 
+/// Files that cannot be read are told, and all else runs. One that is too large is for every user, a
+/// closed directory only for those who are not root.
+#[cfg(unix)]
+#[test]
+fn unreadable_files_hide_nothing() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let suite = "crds: [../crd.yaml]\ncases: [{name: A, object: {apiVersion: data.example.com/v1, \
+                 kind: Backup, spec: {}}}]\n";
+    let (crd, large) = (definition(), "#".repeat(5000));
+    let files = [
+        ("crd.yaml", &*crd),
+        ("suites/a.yaml", suite),
+        ("suites/large.yaml", &large),
+        ("suites/closed/b.yaml", suite),
+    ];
+    let scratch = Scratch::new("unreadable", &files);
+    let closed = scratch.path().join("suites/closed");
+    let allow = |mode| std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(mode));
+    allow(0).unwrap();
+    let is_root = std::fs::read_dir(&closed).is_ok();
+    let shown = scratch.run("test --max-input 4KiB DIR/suites");
+    let alone = scratch.run("test DIR/suites/closed");
+    allow(0o755).unwrap();
+    assert!(shown.contains("1 passed, 0 failed") && shown.contains("exit status: 2"), "{shown}");
+    assert!(shown.contains("error: DIR/suites/large.yaml: more than 4KiB;"), "{shown}");
+    if !is_root {
+        let error = "error: DIR/suites/closed: permission denied\n";
+        assert!(shown.contains(error) && alone.contains(error), "{shown}\n{alone}");
+    }
+}
+
 const CONVERTING: &str = "\
 crds: [crd.yaml]
 services: {hook.shop: 'localhost:PORT'}
