@@ -14,6 +14,8 @@ pub struct RequestOptions {
     pub trace: bool,
     /// Whether each mutating webhook and policy is run again on its own output, which costs time.
     pub check_idempotence: bool,
+    /// Whether the outcome tells of each expression of a policy, which costs time.
+    pub expressions: bool,
     /// Tells that the client has given up the request.
     pub cancellation: Cancellation,
 }
@@ -37,6 +39,13 @@ impl RequestOptions {
     #[must_use]
     pub fn check_idempotence(mut self, check: bool) -> Self {
         self.check_idempotence = check;
+        self
+    }
+
+    /// The options with or without an account of the expressions of policies.
+    #[must_use]
+    pub fn expressions(mut self, expressions: bool) -> Self {
+        self.expressions = expressions;
         self
     }
 

@@ -1,5 +1,7 @@
 //! Advice about documents that a server accepts: lints, and what a type check finds.
 
+use std::ops::Range;
+
 use billhook::FieldPath;
 use billhook::webhook::Lint;
 use billhook_findings::Severity;
@@ -23,6 +25,8 @@ pub(crate) struct Advice {
     pub(crate) field: FieldPath,
     pub(crate) message: String,
     pub(crate) help: Option<&'static str>,
+    /// The text of the field, and the part of it that this is about.
+    pub(crate) part: Option<(String, Range<usize>)>,
 }
 
 impl Advice {
@@ -43,6 +47,8 @@ impl Advice {
             field: field_path(&warning.field_ref),
             message: warning.warning.trim_end().to_owned(),
             help: None,
+            part: text_at(policy, &warning.field_ref)
+                .and_then(|text| warning.part(&text).map(|part| (text, part))),
         }
     }
 }
@@ -61,6 +67,7 @@ impl From<&Lint> for Advice {
             field: lint.field().clone(),
             message: lint.message().to_owned(),
             help: Some(lint.help()),
+            part: None,
         }
     }
 }
@@ -79,8 +86,16 @@ impl From<&PolicyLint> for Advice {
             field: field_path(&lint.path),
             message: lint.message.clone(),
             help: None,
+            part: None,
         }
     }
+}
+
+/// The text of a field of a policy.
+fn text_at(policy: &PolicyDocument, path: &str) -> Option<String> {
+    let document = policy.to_value();
+    let text = document.pointer(&field_path(path).to_json_pointer())?.as_str()?;
+    Some(text.to_owned())
 }
 
 /// Reads the path of a field of a policy: names and positions.

@@ -194,8 +194,11 @@ impl<'a> About<'a> {
         if let Some(help) = advice.help {
             finding = finding.help(help);
         }
-        match self.place.of_finding() {
-            Some(place) => finding.at(&place, advice.field.clone()),
+        let Some(place) = self.place.of_finding() else { return finding };
+        let finding = finding.at(&place, advice.field.clone());
+        let part = advice.part.as_ref();
+        match part.and_then(|(text, part)| place.find_part(&advice.field, text, part.clone())) {
+            Some(span) => finding.at_span(&place, span),
             None => finding,
         }
     }

@@ -1,6 +1,7 @@
 //! Texts that were read, and the places in them.
 
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use billhook::{FieldPath, Segment, Span, Spans, ValueSpan};
@@ -238,12 +239,52 @@ impl Place {
         Some(Found { is_exact: depth == whole.segments().count(), is_top: depth <= base, span })
     }
 
+    /// Returns the span of a part of a text, given the text that a field holds and the part in
+    /// bytes; none if it cannot be told, as with escapes.
+    pub fn find_part(&self, path: &FieldPath, text: &str, part: Range<usize>) -> Option<Span> {
+        let value = self.find(path).filter(|found| found.is_exact)?.span.value;
+        let written = self.source.text().get(value.start..value.end)?;
+        let inside = written_part(written, text, part)?;
+        Some(Span::new(value.start + inside.start, value.start + inside.end))
+    }
+
     /// Returns the path of a field by the text that [`FieldPath::to_dotted`] makes of it; `None` if
     /// no such field exists.
     pub fn resolve(&self, dotted: &str) -> Option<FieldPath> {
         let spans = self.source.spans(self.document?)?;
         spans.resolve(&self.base, dotted)
     }
+}
+
+/// Returns where a part of a text is in the scalar that it is written as. Line breaks and
+/// indentation may be written in other ways than the text has them.
+fn written_part(written: &str, text: &str, part: Range<usize>) -> Option<Range<usize>> {
+    let mut rest = written.char_indices().peekable();
+    let (mut start, mut end, mut before) = (None, None, None);
+    for (at, character) in text.char_indices().take_while(|(at, _)| *at < part.end) {
+        let found = loop {
+            let (place, found) = rest.next()?;
+            if found == character || found.is_whitespace() && character.is_whitespace() {
+                break place..place + found.len_utf8();
+            }
+            let is_escape = match (before, found) {
+                // The quote or the header that a scalar begins with.
+                (None, _) => "|>+-0123456789\"'".contains(found),
+                (Some('\''), '\'') => true,
+                (_, '\\') => rest.peek().is_some_and(|(_, next)| *next == character),
+                _ => false,
+            };
+            if !is_escape && !found.is_whitespace() {
+                return None;
+            }
+        };
+        before = Some(character);
+        if at == part.start {
+            start = Some(found.start);
+        }
+        end = Some(found.end);
+    }
+    Some(start?..end?)
 }
 
 /// The longest value that is underlined, in bytes.

@@ -15,6 +15,7 @@ mod cluster;
 mod context;
 mod document;
 mod explain;
+mod expression;
 mod lints;
 mod mutating;
 mod observer;
@@ -36,6 +37,7 @@ pub use document::{
     ValidatingPolicySpec, ValidatingPolicyStatus, Validation, Variable,
 };
 pub use explain::{ConditionExplanation, PolicyApplication, PolicyExplanation, PolicyMismatch};
+pub use expression::{EvaluatedExpression, ExpressionOutcome};
 pub use lints::{PolicyLint, lint_policies_together};
 pub use mutating::{MutationOutcome, PolicyReinvocation, PolicyRepetition};
 pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use billhook::webhook::ConditionResult;
 
+use crate::expression::EvaluatedExpression;
+
 /// Watches the evaluation of policies, for metrics. New methods will have defaults.
 pub trait PolicyObserver {
     /// Returns the time since a moment that stays the same.
@@ -18,6 +20,16 @@ pub trait PolicyObserver {
     /// The match conditions of a policy were evaluated (PO-96).
     fn conditions_evaluated(&self, end: &PolicyConditions<'_>) {
         let _ = end;
+    }
+
+    /// Returns whether it wants to know of each expression, which costs a second evaluation.
+    fn wants_expressions(&self) -> bool {
+        false
+    }
+
+    /// An expression was evaluated; called if it [wants to know](Self::wants_expressions).
+    fn expression_evaluated(&self, expression: EvaluatedExpression) {
+        let _ = expression;
     }
 }
 

@@ -13,7 +13,7 @@ use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
-use crate::program::{BUDGET, OutOfBudget, Pass};
+use crate::program::{BUDGET, OutOfBudget, Pass, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
     Annotation, Binding, Conditions, ConfigurationError, FailurePolicy, PolicySet, Validating,
@@ -366,10 +366,11 @@ impl<'e> Evaluation<'e> {
     fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, true)?;
-        let pass = Pass::new(variables, &activation);
+        let pass = Pass::new(variables, &activation)
+            .noting(self.shared.context.observer, self.policy.head.identity());
         let mut left = BUDGET;
         let mut results = Vec::with_capacity(self.policy.validations.len());
-        for validation in &self.policy.validations {
+        for (index, validation) in self.policy.validations.iter().enumerate() {
             let program = match &validation.program {
                 Ok(program) => program,
                 Err(text) => {
@@ -377,7 +378,9 @@ impl<'e> Evaluation<'e> {
                     continue;
                 }
             };
-            let (evaluated, took) = self.shared.context.timed(|| pass.evaluate(program, left));
+            let place = (Role::Validation, index);
+            let (evaluated, took) =
+                self.shared.context.timed(|| pass.evaluate(program, place, left));
             let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
             left = evaluated.left;
             let result = match evaluated.result {
@@ -400,15 +403,17 @@ impl<'e> Evaluation<'e> {
         }
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, false)?;
-        let pass = Pass::new(variables, &activation);
+        let pass = Pass::new(variables, &activation)
+            .noting(self.shared.context.observer, self.policy.head.identity());
         let mut messages = Vec::with_capacity(self.policy.validations.len());
-        for validation in &self.policy.validations {
+        for (index, validation) in self.policy.validations.iter().enumerate() {
             let Some(Ok(program)) = &validation.message_program else {
                 messages.push(None);
                 continue;
             };
-            let evaluated =
-                pass.evaluate(program, left).map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
+            let evaluated = pass
+                .evaluate(program, (Role::Message, index), left)
+                .map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
             left = evaluated.left;
             messages.push(match evaluated.result {
                 Ok(Value::String(text)) => {
@@ -430,10 +435,11 @@ impl<'e> Evaluation<'e> {
         }
         let variables = &self.policy.head.variables;
         let activation = self.shared.activation(known, variables, false)?;
-        let pass = Pass::new(variables, &activation);
+        let pass = Pass::new(variables, &activation)
+            .noting(self.shared.context.observer, self.policy.head.identity());
         let mut left = BUDGET;
         let mut annotations = Vec::with_capacity(self.policy.annotations.len());
-        for annotation in &self.policy.annotations {
+        for (index, annotation) in self.policy.annotations.iter().enumerate() {
             let program = match &annotation.program {
                 Ok(program) => program,
                 Err(text) => {
@@ -442,7 +448,9 @@ impl<'e> Evaluation<'e> {
                     continue;
                 }
             };
-            let (evaluated, took) = self.shared.context.timed(|| pass.evaluate(program, left));
+            let place = (Role::Annotation, index);
+            let (evaluated, took) =
+                self.shared.context.timed(|| pass.evaluate(program, place, left));
             let evaluated = evaluated.map_err(|OutOfBudget| OutOfBudget::TEXT.to_owned())?;
             left = evaluated.left;
             let value = match evaluated.result {

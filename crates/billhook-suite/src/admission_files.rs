@@ -45,6 +45,8 @@ pub(crate) fn webhooks(
 /// Policies and bindings, and the objects that they see.
 #[derive(Debug, Default)]
 pub(crate) struct Policies {
+    /// The documents as they are written.
+    pub(crate) found: Vec<FoundDefinition>,
     pub(crate) documents: Vec<PolicyDocument>,
     /// Parameters and namespaces.
     pub(crate) objects: Vec<DeepValue>,
@@ -76,6 +78,7 @@ impl Policies {
                 return Err(PlanError::new(file, error));
             }
             self.documents.push(policy);
+            self.found.push(found);
         } else if !CustomResourceDefinition::is_definition(&found.value) {
             self.objects.push(found.value);
         }

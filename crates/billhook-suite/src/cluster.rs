@@ -13,7 +13,9 @@ use billhook_admission::{
     Subresource,
 };
 use billhook_apimachinery::value::deep_clone;
-use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicySet};
+use billhook_policy::{
+    ClusterObjects, EvaluatedExpression, ParamKind, PolicyCluster as _, PolicySet,
+};
 use serde_json::{Map, Value};
 
 use crate::admission_files::Policies;
@@ -49,6 +51,8 @@ pub(crate) struct Observed {
     changes: Vec<Change>,
     /// The object after them.
     decoded: DeepValue,
+    /// The expressions of policies that were evaluated, if they were asked for.
+    expressions: Vec<EvaluatedExpression>,
     /// The audit annotations.
     pub(crate) annotations: BTreeMap<String, String>,
     /// The names of the webhooks that were called.
@@ -119,6 +123,27 @@ impl Cluster {
         case: &ObjectCase,
         row: Option<Row<'_>>,
     ) -> Result<Observed, Failure> {
+        self.send(suite, case, row, RequestOptions::default().trace(true))
+    }
+
+    /// Sends the request of a case; returns the expressions of policies that it evaluates.
+    pub(crate) fn expressions(
+        &self,
+        suite: &Suite,
+        case: &ObjectCase,
+        row: Option<Row<'_>>,
+    ) -> Vec<EvaluatedExpression> {
+        let options = RequestOptions::default().expressions(true);
+        self.send(suite, case, row, options).map(|sent| sent.expressions).unwrap_or_default()
+    }
+
+    fn send(
+        &self,
+        suite: &Suite,
+        case: &ObjectCase,
+        row: Option<Row<'_>>,
+        options: RequestOptions,
+    ) -> Result<Observed, Failure> {
         let mut object = object(case, row).map_err(Failure::Unusable)?;
         let (served, admission) = self.resource(&object).map_err(Failure::Unusable)?;
         let is_namespaced = served.definition().scope() == Scope::Namespaced;
@@ -149,7 +174,7 @@ impl Cluster {
         };
         let user = case.user.as_ref().or(suite.user.as_ref());
         request.user = user.cloned().unwrap_or_default();
-        request.options = RequestOptions::default().trace(true);
+        request.options = options;
         let outcome = admission.admit_blocking(&request);
         let decoded = served.decode(&request.body, &DecodeOptions::default().report(true));
         let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
@@ -162,6 +187,7 @@ impl Cluster {
             warnings: outcome.warnings.texts(),
             annotations: annotations(&outcome.annotations),
             webhooks: outcome.steps.iter().filter_map(|step| called(&step.action)).collect(),
+            expressions: outcome.expressions,
             changes,
             decoded,
         })

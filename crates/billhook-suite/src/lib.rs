@@ -43,7 +43,7 @@ pub mod testing;
 mod update;
 
 pub use answers::MakeCaller;
-pub use coverage::{Coverage, CoverageItem, CoverageKind, DefinitionCoverage};
+pub use coverage::{Coverage, CoverageItem, CoverageKind, DocumentCoverage};
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;

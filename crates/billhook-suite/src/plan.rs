@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use billhook::{FieldPath, KubernetesVersion};
 use billhook_findings::{Finding, Place, Severity, Source, Subject};
+use billhook_policy::EvaluatedExpression;
 use serde_json::Value;
 
 use crate::admission_files::{Policies, is_of, webhooks};
@@ -101,8 +102,17 @@ struct Document {
 
 #[derive(Clone, Debug)]
 enum Target {
-    Definition { runner: Arc<Runner>, found: Arc<FoundDefinition>, file: Arc<str> },
-    Cluster { cluster: Arc<Cluster>, found: Arc<[FoundDefinition]>, label: Arc<str> },
+    Definition {
+        runner: Arc<Runner>,
+        found: Arc<FoundDefinition>,
+        file: Arc<str>,
+    },
+    Cluster {
+        cluster: Arc<Cluster>,
+        found: Arc<[FoundDefinition]>,
+        policies: Arc<[FoundDefinition]>,
+        label: Arc<str>,
+    },
 }
 
 /// The position of a case in its suite.
@@ -291,7 +301,8 @@ impl Loader<'_> {
             .map_err(|error| PlanError::new(self.path, error))?;
         let answers = Answers::new(suite, conversions, self.options.caller)
             .map_err(|error| PlanError::new(self.path, error))?;
-        let policies = Policies::read(self.path, suite, self.options.read)?;
+        let mut policies = Policies::read(self.path, suite, self.options.read)?;
+        let found = std::mem::take(&mut policies.found).into();
         let mut needed: Vec<FoundDefinition> = Vec::new();
         let is_needed = |value: &Value| is_needed(suite, value) || policies.need(value);
         for found in definitions.iter().filter(|found| is_needed(&found.value)) {
@@ -303,7 +314,12 @@ impl Loader<'_> {
         let cluster = Cluster::new(&values, &webhooks, answers, policies, suite, kubernetes)
             .map_err(|error: RunnerError| PlanError::new(self.path, error))?;
         let label = shown.map(|version| version.to_string()).unwrap_or_default().into();
-        let target = Target::Cluster { cluster: Arc::new(cluster), found: needed.into(), label };
+        let target = Target::Cluster {
+            cluster: Arc::new(cluster),
+            found: needed.into(),
+            policies: found,
+            label,
+        };
         for (index, case) in suite.cases.iter().enumerate() {
             let rows = case.table.as_ref().map(|table| table.rows().count());
             let ids = match rows {
@@ -418,6 +434,24 @@ impl Run {
                     Some(Exercise { definition, version, sent })
                 };
                 exercise().into_iter().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The policies and bindings that the case meets.
+    pub(crate) fn policies(&self) -> &[FoundDefinition] {
+        match &self.target {
+            Target::Cluster { policies, .. } => policies,
+            Target::Definition { .. } => &[],
+        }
+    }
+
+    /// The expressions of policies that the case evaluates.
+    pub(crate) fn expressions(&self) -> Vec<EvaluatedExpression> {
+        match (&self.target, self.case()) {
+            (Target::Cluster { cluster, .. }, Some(Case::Object { case, row })) => {
+                cluster.expressions(&self.document.suite, case, row)
             }
             _ => Vec::new(),
         }

@@ -1,5 +1,6 @@
 //! The admission policies of both stages (PO-24).
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ptr;
 use std::time::{Duration, Instant};
@@ -9,8 +10,8 @@ use billhook::webhook::{AdmissionAttributes, Operation};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status};
 use billhook_policy::{
-    PolicyCheck, PolicyConditions, PolicyContext, PolicyObjects, PolicyObserver, PolicyRecord,
-    PolicyReinvocation,
+    EvaluatedExpression, PolicyCheck, PolicyConditions, PolicyContext, PolicyObjects,
+    PolicyObserver, PolicyRecord, PolicyReinvocation,
 };
 use serde_json::Value;
 
@@ -103,12 +104,19 @@ struct Watch<'c> {
     operation: Operation,
     clock: &'c (dyn Fn() -> Instant + Send + Sync),
     began: Instant,
+    /// The expressions that were evaluated, if they are asked for.
+    expressions: Option<RefCell<Vec<EvaluatedExpression>>>,
 }
 
 impl<'c> Watch<'c> {
     fn new(context: &Context<'c>, stage: Stage, operation: Operation) -> Self {
         let clock = context.deadline.clock;
-        Watch { chain: context.chain, stage, operation, clock, began: clock() }
+        let expressions = context.options.expressions.then(RefCell::default);
+        Watch { chain: context.chain, stage, operation, clock, began: clock(), expressions }
+    }
+
+    fn into_expressions(self) -> Vec<EvaluatedExpression> {
+        self.expressions.map(RefCell::into_inner).unwrap_or_default()
     }
 }
 
@@ -123,6 +131,16 @@ impl PolicyObserver for Watch<'_> {
 
     fn conditions_evaluated(&self, end: &PolicyConditions<'_>) {
         self.chain.observer.policy_conditions_evaluated(self.operation, end);
+    }
+
+    fn wants_expressions(&self) -> bool {
+        self.expressions.is_some()
+    }
+
+    fn expression_evaluated(&self, expression: EvaluatedExpression) {
+        if let Some(expressions) = &self.expressions {
+            expressions.borrow_mut().push(expression);
+        }
     }
 }
 
@@ -148,13 +166,15 @@ pub(super) async fn mutate(
     let objects = Objects::new(&*chain.model);
     let kinds = policies.mutating_kinds(request, &policy_context(chain, &objects));
     let objects = objects.converted(request, kinds).await;
-    let outcome = {
+    let (outcome, expressions) = {
         let watch = Watch::new(context, Stage::Mutating, request.operation);
         let policy_context = policy_context(chain, &objects)
             .observer(&watch)
             .check_idempotence(context.options.check_idempotence);
-        policies.mutate(request, &policy_context, reinvocation)
+        let outcome = policies.mutate(request, &policy_context, reinvocation);
+        (outcome, watch.into_expressions())
     };
+    context.log.expressions.extend(expressions);
     note(context, Stage::Mutating, round, outcome.records);
     for repetition in outcome.repetitions {
         context.log.not_idempotent(of_policy(repetition));
@@ -198,6 +218,8 @@ pub(super) async fn validate(
     let objects = objects.converted(request, kinds).await;
     let watch = Watch::new(context, Stage::Validating, request.operation);
     let outcome = policies.validate(request, &policy_context(chain, &objects).observer(&watch));
+    let expressions = watch.into_expressions();
+    context.log.expressions.extend(expressions);
     note(context, Stage::Validating, 0, outcome.records);
     for (key, value) in &outcome.annotations {
         context.log.annotations.add(key, value, AuditLevel::Metadata);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, Status};
+use billhook_policy::EvaluatedExpression;
 
 use super::difference::Difference;
 use super::step::{Action, Step};
@@ -28,6 +29,8 @@ pub struct RequestOutcome<T> {
     pub validating_errors: Vec<Status>,
     /// The mutating webhooks and policies that are not idempotent, if that was to be checked.
     pub findings: Vec<IdempotenceFinding>,
+    /// The expressions of policies that were evaluated, if they were asked for.
+    pub expressions: Vec<EvaluatedExpression>,
 }
 
 /// A mutating webhook or policy that changes its own output.
@@ -86,6 +89,7 @@ pub(crate) struct RequestLog {
     pub(crate) field_errors: Vec<FieldError>,
     pub(crate) validating_errors: Vec<Status>,
     pub(crate) findings: Vec<IdempotenceFinding>,
+    pub(crate) expressions: Vec<EvaluatedExpression>,
     /// Whether steps are wanted.
     pub(crate) is_tracing: bool,
 }
@@ -135,6 +139,7 @@ impl RequestLog {
             field_errors: self.field_errors,
             validating_errors: self.validating_errors,
             findings: self.findings,
+            expressions: self.expressions,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! programs. Each imports only from those before it.
 
 pub(crate) mod ast;
+pub(crate) mod branches;
 pub(crate) mod check;
 pub(crate) mod cost;
 pub(crate) mod edition;
@@ -19,6 +20,7 @@ pub(crate) mod trace;
 pub(crate) mod types;
 pub(crate) mod value;
 
+pub use branches::{Branch, branches};
 pub use edition::Libraries;
 pub use evaluate::Evaluation;
 pub use program::{Environment, Program};

@@ -7,6 +7,7 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_regex::Patterns;
 use billhook_schema::props::ValidationRule;
 
+use crate::language::branches::{self, Branch};
 use crate::language::check::{Checked, check};
 use crate::language::edition::{Edition, Libraries};
 use crate::language::evaluate::{self, Evaluation, Plan, Recorder, Watches};
@@ -163,9 +164,7 @@ impl Program {
     /// # Ok::<(), billhook_cel::CompileError>(())
     /// ```
     pub fn trace<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> ExpressionTrace {
-        let resolve =
-            |name: &str, _: &mut Meter| Err(EvaluationError::new(format!("no such key: {name}")));
-        self.trace_lazily(variables, &resolve, limit)
+        self.trace_lazily(variables, &missing, limit)
     }
 
     /// Evaluates the expression like [`Program::evaluate_lazily`] and tells the value of each part
@@ -176,18 +175,50 @@ impl Program {
         resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
         limit: u64,
     ) -> ExpressionTrace {
+        self.recorded(variables, resolve, limit, |recorder, result| recorder.finish(result))
+    }
+
+    /// Evaluates the expression like [`Program::evaluate`] and tells how often its branches were true
+    /// and false.
+    pub fn branches<'a>(&'a self, variables: &[(&str, Value<'a>)], limit: u64) -> Vec<Branch> {
+        self.branches_lazily(variables, &missing, limit)
+    }
+
+    /// Evaluates the expression like [`Program::evaluate_lazily`] and tells how often its branches
+    /// were true and false. For that it is planned once more, with watches.
+    pub fn branches_lazily<'a>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
+        limit: u64,
+    ) -> Vec<Branch> {
+        let mut found = branches::of(&self.checked.expr, &self.checked.text);
+        if !found.is_empty() {
+            self.recorded(variables, resolve, limit, |recorder, _| recorder.count(&mut found));
+        }
+        found
+    }
+
+    /// Evaluates the expression and takes what is wanted from the records.
+    fn recorded<'a, T>(
+        &'a self,
+        variables: &[(&str, Value<'a>)],
+        resolve: &dyn Fn(&str, &mut Meter) -> Result<Value<'a>, EvaluationError>,
+        limit: u64,
+        take: impl FnOnce(Recorder<'_>, Result<&Value<'_>, &EvaluationError>) -> T,
+    ) -> T {
         let text = &self.checked.text;
         let planned = evaluate::watched_plan(&self.checked, &Patterns::default());
         let (plan, watches) = match planned {
             Ok(planned) => planned,
-            Err(error) => return Recorder::new(&Watches::default(), text).finish(Err(&error)),
+            Err(error) => return take(Recorder::new(&Watches::default(), text), Err(&error)),
         };
         let mut recorder = Recorder::new(&watches, text);
         let mut meter = Meter::default();
         let resolve = |name: &str, meter: &mut Meter| resolve(name, meter);
         let run =
             evaluate::run(&plan, variables, Some(&resolve), limit, &mut meter, Some(&mut recorder));
-        recorder.finish(run.result.as_ref())
+        take(recorder, run.result.as_ref())
     }
 
     /// Evaluates the expression like [`Program::evaluate`], within what others that share the
@@ -200,6 +231,11 @@ impl Program {
     ) -> Evaluation<'a> {
         evaluate::run(&self.plan, variables, None, limit, meter.next(), None)
     }
+}
+
+/// Resolves nothing.
+fn missing<'a>(name: &str, _: &mut Meter) -> Result<Value<'a>, EvaluationError> {
+    Err(EvaluationError::new(format!("no such key: {name}")))
 }
 
 #[cfg(test)]

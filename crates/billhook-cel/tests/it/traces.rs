@@ -1,7 +1,9 @@
 //! How an expression came to its value.
 
 use billhook_apimachinery::value::dismantle;
-use billhook_cel::{Environment, Evaluation, ExpressionTrace, Program, TracedOutcome, Type, Value};
+use billhook_cel::{
+    Branch, Environment, Evaluation, ExpressionTrace, Program, TracedOutcome, Type, Value,
+};
 use serde_json::{Value as Json, json};
 
 const LIMIT: u64 = 1_000_000;
@@ -40,6 +42,55 @@ fn trace(expression: &str, object: &Json) -> String {
     let variables = [("object", Value::any(object))];
     check_trace(expression, &program, &variables, LIMIT, &program.evaluate(&variables, LIMIT));
     program.trace(&variables, LIMIT).to_string()
+}
+
+/// The branches of an expression that were evaluated: the text, how often true, how often false.
+fn counted(expression: &str, object: &Json) -> Vec<(String, u64, u64)> {
+    let environment = Environment::default().variable("object", Type::Dyn);
+    let program = environment.compile(expression).unwrap();
+    let found = program.branches(&[("object", Value::any(object))], LIMIT);
+    let known = billhook_cel::branches(expression).unwrap();
+    assert_eq!(known.len(), found.len(), "{expression}");
+    let text = |branch: Branch| {
+        let text = expression.get(branch.span).unwrap().to_owned();
+        (text, branch.truths, branch.falsehoods)
+    };
+    found.into_iter().map(text).collect()
+}
+
+#[test]
+fn branches_are_counted() {
+    let object = json!({"a": true, "b": false, "list": (0..2_000).collect::<Vec<_>>()});
+    for (expression, expected) in [
+        ("object.a", vec![]),
+        ("object.list.all(x, x >= 0)", vec![]),
+        ("object.a && object.b", vec![("object.a", 1, 0), ("object.b", 0, 1)]),
+        ("object.a || object.b", vec![("object.a", 1, 0), ("object.b", 0, 0)]),
+        (
+            "object.a && object.b && object.a && true",
+            vec![("object.a", 1, 0), ("object.b", 0, 1), ("object.a", 0, 0)],
+        ),
+        (
+            "(object.b || object.a) ? 1 : object.nope",
+            vec![("object.b", 0, 1), ("object.b || object.a", 1, 0), ("object.a", 1, 0)],
+        ),
+        ("object.nope || object.a", vec![("object.nope", 0, 0), ("object.a", 1, 0)]),
+        ("'é' == '' || object.a", vec![("'é' == ''", 0, 1), ("object.a", 1, 0)]),
+        // All turns of a loop count, not only those that a trace keeps.
+        (
+            "object.list.all(x, x < 500 || x >= 500 && x < 2000)",
+            vec![
+                ("x < 500", 500, 1_500),
+                ("x >= 500", 1_500, 0),
+                ("x >= 500 && x < 2000", 1_500, 0),
+                ("x < 2000", 1_500, 0),
+            ],
+        ),
+    ] {
+        let expected: Vec<_> =
+            expected.into_iter().map(|(text, yes, no)| (text.to_owned(), yes, no)).collect();
+        assert_eq!(counted(expression, &object), expected, "{expression}");
+    }
 }
 
 #[test]

@@ -50,13 +50,14 @@ pub(crate) struct Test {
     /// Print how long each case took
     #[arg(long, conflicts_with = "format")]
     pub(crate) durations: bool,
-    /// Print which fields, rules, defaults and values of enums the cases exercise
+    /// Print which fields, rules, defaults and values of enums, and which expressions of policies
+    /// and branches of these the cases exercise
     #[arg(long, conflicts_with = "format")]
     pub(crate) coverage: bool,
     /// Write the coverage as JSON
     #[arg(long, value_name = "FILE")]
     pub(crate) coverage_json: Option<PathBuf>,
-    /// Write the coverage of the lines of the CRDs as a tracefile of lcov, which editors show
+    /// Write the coverage of the lines of the CRDs and policies as a tracefile of lcov, which editors show
     #[arg(long, value_name = "FILE")]
     pub(crate) coverage_lcov: Option<PathBuf>,
     /// Print a suite for the CRD of --crd: the smallest valid object, and a failing case for each

@@ -44,6 +44,32 @@ fn fields_of_items_and_documents() {
     assert!(Place::file(source).find(&path(&["a"])).is_none());
 }
 
+/// A part of a text is found in whatever way the text is written, or not at all.
+#[test]
+fn parts_of_texts() {
+    let written = |yaml: &str, part: &str| {
+        let document = billhook::read_manifests(yaml.as_bytes()).unwrap().remove(0);
+        let text = document.value()["a"].as_str().unwrap().to_owned();
+        let start = text.find(part).unwrap();
+        let source = Arc::new(Source::new("x.yaml", yaml));
+        let place = Place::document(source, 0);
+        let span = place.find_part(&path(&["a"]), &text, start..start + part.len())?;
+        yaml.get(span.start..span.end).map(str::to_owned)
+    };
+    for (yaml, part, expected) in [
+        ("a: x && é.y\n", "é.y", Some("é.y")),
+        ("{\"a\": \"x == \\\"q\\\" && y\"}", "y", Some("y")),
+        ("{\"a\": \"x == \\\"q\\\" && y\"}", "\"q\"", Some("\"q\\\"")),
+        ("a: 'x == ''q'' && y'\n", "y", Some("y")),
+        ("a: |\n  x ||\n    y\n", "y", Some("y")),
+        ("a: |2\n    x ||\n    y\n", "y", Some("y")),
+        ("a: >-\n  x ||\n  y\n", "|| y", Some("||\n  y")),
+        ("a: \"x\\u0020y\"\n", "y", None),
+    ] {
+        assert_eq!(written(yaml, part).as_deref(), expected, "{yaml}");
+    }
+}
+
 /// A place in a line of any length takes the same time: a million of them would not end otherwise.
 #[test]
 fn long_lines() {

@@ -1,5 +1,7 @@
 //! The fields of a ValidatingAdmissionPolicy (PO-02).
 
+use std::ops::Range;
+
 use billhook_apimachinery::record;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::Value;
@@ -91,6 +93,27 @@ record! {
         pub field_ref: String = "fieldRef" @required,
         /// The texts of the compiler.
         pub warning: String = "warning" @required,
+    }
+}
+
+impl ExpressionWarning {
+    /// Returns the part of an expression that the first text is about, in bytes: what begins at the
+    /// line and the column that it names, up to the end of a name.
+    pub fn part(&self, expression: &str) -> Option<Range<usize>> {
+        let (_, rest) = self.warning.split_once("<input>:")?;
+        let mut numbers = rest.splitn(3, ':').map(str::parse::<usize>);
+        let (line, column) = (numbers.next()?.ok()?, numbers.next()?.ok()?);
+        let mut lines = expression.split_inclusive('\n');
+        let before: usize = lines.by_ref().take(line.checked_sub(1)?).map(str::len).sum();
+        let line = lines.next()?;
+        let (at, first) = line.char_indices().nth(column.checked_sub(1)?)?;
+        let rest = line.get(at + first.len_utf8()..)?;
+        let is_of_name = |character: char| character.is_alphanumeric() || character == '_';
+        let name = match first == '.' || is_of_name(first) {
+            true => rest.find(|character| !is_of_name(character)).unwrap_or(rest.len()),
+            false => 0,
+        };
+        Some(before + at..before + at + first.len_utf8() + name)
     }
 }
 

@@ -25,8 +25,8 @@ use crate::params::Params;
 use crate::program::{BUDGET, OutOfBudget, Pass, Role};
 use crate::record::{PolicyRecord, PolicyVerdict};
 use crate::set::{
-    Binding, Conditions, ConfigurationError, Mutating, Mutation, PolicySet, is_exempt,
-    matching_bindings, matching_policy, other_kinds,
+    Binding, Conditions, ConfigurationError, Mutating, PolicySet, is_exempt, matching_bindings,
+    matching_policy, other_kinds,
 };
 use crate::validating::{denied, resulted_in};
 use repetition::repeat;
@@ -321,10 +321,9 @@ impl<'s> Run<'s> {
             return Ok(false);
         }
         let before = versioned.objects.object.clone();
-        for (index, mutation) in tuple.policy.mutations.iter().enumerate() {
+        for index in 0..tuple.policy.mutations.len() {
             let Some(object) = versioned.objects.object.clone() else { break };
-            let (mutated, took) =
-                shared.context.timed(|| mutate(tuple, mutation, versioned, shared));
+            let (mutated, took) = shared.context.timed(|| mutate(tuple, index, versioned, shared));
             tuple.note(&mutated, took, shared.context);
             match mutated {
                 Ok(mutated) => {
@@ -361,12 +360,13 @@ impl<'s> Run<'s> {
 /// Evaluates a mutation and applies it; none if it leaves the object as it is (PO-66 to PO-75).
 fn mutate(
     tuple: &Tuple<'_>,
-    mutation: &Mutation,
+    index: usize,
     versioned: &Versioned<'_>,
     shared: &Shared<'_>,
 ) -> Result<Option<DeepValue>, MutationError> {
     let policy_error = MutationError::Policy;
     let Some(object) = &versioned.objects.object else { return Ok(None) };
+    let Some(mutation) = tuple.policy.mutations.get(index) else { return Ok(None) };
     let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
     let known = shared.known(&input);
@@ -374,7 +374,8 @@ fn mutate(
     let activation = shared.activation(&known, variables, true).map_err(policy_error)?;
     let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;
     let evaluated = Pass::new(variables, &activation)
-        .evaluate(program, BUDGET)
+        .noting(shared.context.observer, tuple.policy.head.identity())
+        .evaluate(program, (mutation.role, index), BUDGET)
         .map_err(|OutOfBudget| policy_error(OutOfBudget::TEXT.to_owned()))?;
     let made = evaluated
         .result

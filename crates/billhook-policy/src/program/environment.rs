@@ -1,8 +1,11 @@
 //! The names that expressions may refer to, and the types they must evaluate to (PO-12, PO-45).
 
+use billhook::FieldPath;
 use billhook::webhook::RequestVariables;
 use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Environment, Libraries, Program, Type};
+
+use crate::expression::expression_path;
 
 /// The role of an expression in a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,6 +33,19 @@ impl Role {
 
     fn mutates(self) -> bool {
         matches!(self, Role::MutationVariable | Role::ApplyConfiguration | Role::JsonPatch)
+    }
+
+    /// Returns the path of an expression by the position of what it belongs to.
+    pub(crate) fn path(self, index: usize) -> FieldPath {
+        let (list, field) = match self {
+            Role::Validation => ("validations", "expression"),
+            Role::Message => ("validations", "messageExpression"),
+            Role::Annotation => ("auditAnnotations", "valueExpression"),
+            Role::Variable | Role::MutationVariable => ("variables", "expression"),
+            Role::ApplyConfiguration => ("mutations", "applyConfiguration.expression"),
+            Role::JsonPatch => ("mutations", "jsonPatch.expression"),
+        };
+        expression_path(list, index, field)
     }
 
     /// Returns what an expression of the role must evaluate to, if it is not that.

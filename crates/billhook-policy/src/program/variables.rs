@@ -8,7 +8,17 @@ use billhook_apimachinery::value::grow;
 use billhook_cel::limits::Meter;
 use billhook_cel::{Environment, EvaluationError, ObjectType, Program, Type, Value};
 
-use super::CALL_LIMIT;
+use super::{CALL_LIMIT, Role};
+use crate::document::PolicyKind;
+use crate::expression::EvaluatedExpression;
+use crate::observer::PolicyObserver;
+
+/// A variable: its position, and its program.
+#[derive(Clone)]
+struct Variable {
+    index: usize,
+    program: Result<Program, String>,
+}
 
 /// The name of the type of `variables`.
 const TYPE_NAME: &str = "kubernetes.variables";
@@ -17,7 +27,9 @@ const TYPE_NAME: &str = "kubernetes.variables";
 #[derive(Clone, Default)]
 pub(crate) struct Variables {
     /// By name; of several the last one (PO-11).
-    programs: BTreeMap<Arc<str>, Result<Program, String>>,
+    programs: BTreeMap<Arc<str>, Variable>,
+    /// How many were added.
+    count: usize,
     types: BTreeMap<Arc<str>, Type>,
     /// The value of `variables`.
     deferred: OnceLock<Value<'static>>,
@@ -27,7 +39,8 @@ impl Variables {
     /// Adds a variable, which those after it may use, even if it does not compile (PO-47).
     pub(crate) fn add(&mut self, name: &str, program: Result<Program, String>) {
         self.declare_as(name, program.as_ref().map_or(&Type::Dyn, Program::result_type));
-        self.programs.insert(name.into(), program);
+        self.programs.insert(name.into(), Variable { index: self.count, program });
+        self.count += 1;
         self.deferred = OnceLock::new();
     }
 
@@ -75,6 +88,15 @@ pub(crate) struct Pass<'a, 'v> {
     cost: Cell<u64>,
     /// The bounds that all evaluations of the pass share (CE-36).
     meter: Cell<Meter>,
+    /// Who wants to know of each expression.
+    noting: Option<Noting<'v>>,
+}
+
+/// Who wants to know of the expressions of a policy.
+struct Noting<'n> {
+    observer: &'n dyn PolicyObserver,
+    kind: PolicyKind,
+    policy: &'n str,
 }
 
 #[derive(Clone)]
@@ -105,26 +127,60 @@ impl<'a, 'v> Pass<'a, 'v> {
         activation: &'v [(&'static str, Value<'a>)],
     ) -> Self {
         let (cost, meter) = (Cell::new(0), Cell::new(Meter::default()));
-        Pass { variables, activation, known: RefCell::default(), cost, meter }
+        Pass { variables, activation, known: RefCell::default(), cost, meter, noting: None }
+    }
+
+    /// Tells the observer of the expressions of a policy, if it wants to know.
+    pub(crate) fn noting(
+        mut self,
+        observer: Option<&'v dyn PolicyObserver>,
+        (kind, policy): (PolicyKind, &'v str),
+    ) -> Self {
+        let observer = observer.filter(|observer| observer.wants_expressions());
+        self.noting = observer.map(|observer| Noting { observer, kind, policy });
+        self
+    }
+
+    /// Tells of an expression that was evaluated; for that it is evaluated once more.
+    fn note(
+        &self,
+        program: &'a Program,
+        (role, index): (Role, usize),
+        result: Result<&Value<'a>, &EvaluationError>,
+    ) {
+        let Some(Noting { observer, kind, policy }) = &self.noting else { return };
+        let cost = self.cost.get();
+        let resolve = |name: &str, meter: &mut Meter| self.resolve(name, meter);
+        let branches = program.branches_lazily(self.activation, &resolve, CALL_LIMIT);
+        self.cost.set(cost);
+        observer.expression_evaluated(EvaluatedExpression {
+            kind: *kind,
+            policy: (*policy).to_owned(),
+            path: role.path(index),
+            outcome: result.into(),
+            branches,
+        });
     }
 
     /// Evaluates an expression within a budget, which the variables that it uses share.
     pub(crate) fn evaluate(
         &self,
         program: &'a Program,
+        place: (Role, usize),
         left: u64,
     ) -> Result<Evaluated<'a>, OutOfBudget> {
         let mut meter = self.meter.get();
         let resolve = |name: &str, meter: &mut Meter| self.resolve(name, meter);
         let evaluation = program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT, &mut meter);
         self.meter.set(meter);
+        self.note(program, place, evaluation.result.as_ref());
         let cost = self.cost.take().saturating_add(evaluation.cost);
         let left = left.checked_sub(cost).ok_or(OutOfBudget)?;
         Ok(Evaluated { result: evaluation.result, left })
     }
 
     fn resolve(&self, name: &str, meter: &mut Meter) -> Result<Value<'a>, EvaluationError> {
-        let Some((name, program)) = self.variables.programs.get_key_value(name) else {
+        let Some((name, variable)) = self.variables.programs.get_key_value(name) else {
             return Err(EvaluationError::new(format!("no such key: {name}")));
         };
         let failed = |what: &str, error: &dyn std::fmt::Display| {
@@ -138,7 +194,7 @@ impl<'a, 'v> Pass<'a, 'v> {
             None => {}
         }
         self.known.borrow_mut().insert(name, Known::Open);
-        let result = match program {
+        let result = match &variable.program {
             Err(error) => Err(failed("compile", error)),
             Ok(program) => {
                 let evaluation = grow(|| {
@@ -146,6 +202,8 @@ impl<'a, 'v> Pass<'a, 'v> {
                     program.evaluate_lazily(self.activation, &resolve, CALL_LIMIT, meter)
                 });
                 self.cost.set(self.cost.get().saturating_add(evaluation.cost));
+                let place = (Role::Variable, variable.index);
+                self.note(program, place, evaluation.result.as_ref());
                 evaluation.result.map_err(|error| failed("evaluate", &error))
             }
         };

@@ -5,7 +5,7 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::{Libraries, Program};
 
 use crate::document::{
-    MutatingBindingSpec, MutatingPolicySpec, ParamKind, ValidatingBindingSpec,
+    MutatingBindingSpec, MutatingPolicySpec, ParamKind, PolicyKind, ValidatingBindingSpec,
     ValidatingPolicySpec, Variable,
 };
 use crate::params::ParamSource;
@@ -16,6 +16,7 @@ pub(crate) type Compiled = Result<Program, String>;
 
 /// The parts that policies of both kinds have.
 pub(crate) struct Head {
+    pub(crate) kind: PolicyKind,
     pub(crate) name: String,
     pub(crate) matcher: RequestMatcher,
     has_constraints: bool,
@@ -112,6 +113,11 @@ impl Head {
         !matches!(self.failure_policy, FailurePolicy::Ignore)
     }
 
+    /// Returns the kind and the name of the policy.
+    pub(crate) fn identity(&self) -> (PolicyKind, &str) {
+        (self.kind, &self.name)
+    }
+
     /// PO-27
     pub(crate) fn check_constraints(&self) -> Result<(), String> {
         match self.has_constraints {
@@ -165,6 +171,7 @@ impl Validating {
         });
         let annotations = annotations.collect();
         let head = Head {
+            kind: PolicyKind::Validating,
             name,
             has_constraints: spec.match_constraints.is_some(),
             matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
@@ -199,6 +206,7 @@ impl Mutating {
         };
         let mutations = spec.mutations.into_iter().map(mutation).collect();
         let head = Head {
+            kind: PolicyKind::Mutating,
             name,
             has_constraints: spec.match_constraints.is_some(),
             matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),

@@ -14,7 +14,8 @@ use super::Indexed;
 use super::compiled::{Binding, Head};
 use crate::context::PolicyContext;
 use crate::document::{GROUP, ParamKind, PolicyKind};
-use crate::observer::PolicyConditions;
+use crate::expression::{EvaluatedExpression, ExpressionOutcome, expression_path};
+use crate::observer::{PolicyConditions, PolicyObserver};
 use crate::params::{Params, params};
 
 /// Reviews that no policy sees (PO-21).
@@ -170,6 +171,34 @@ pub(crate) fn matching_bindings<'p>(
     head.bindings.iter().filter_map(of_binding).collect()
 }
 
+/// Tells of the expressions of match conditions; for that they are evaluated once more.
+fn note(
+    head: &Head,
+    input: &ConditionInput<'_>,
+    conditions: &CelConditions,
+    observer: &dyn PolicyObserver,
+) {
+    let (Ok(results), Ok(branches)) = (
+        conditions.evaluate(&head.conditions, input),
+        conditions.branches(&head.conditions, input),
+    ) else {
+        return;
+    };
+    for (index, (result, branches)) in results.into_iter().zip(branches).enumerate() {
+        observer.expression_evaluated(EvaluatedExpression {
+            kind: head.kind,
+            policy: head.name.clone(),
+            path: expression_path("matchConditions", index, "expression"),
+            outcome: match result {
+                ConditionResult::True => ExpressionOutcome::True,
+                ConditionResult::False => ExpressionOutcome::False,
+                _ => ExpressionOutcome::Error,
+            },
+            branches: branches.unwrap_or_default(),
+        });
+    }
+}
+
 /// The result of match conditions (PO-42).
 pub(crate) enum Conditions {
     Hold,
@@ -190,6 +219,9 @@ impl Conditions {
         let (results, took) = context.timed(|| conditions.evaluate(&head.conditions, input));
         let results = results.map_err(|error| error.to_string());
         if let Some(observer) = context.observer {
+            if observer.wants_expressions() {
+                note(head, input, conditions, observer);
+            }
             let results = results.as_deref().map_err(String::as_str);
             observer.conditions_evaluated(&PolicyConditions { policy: &head.name, took, results });
         }

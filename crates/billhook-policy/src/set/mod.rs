@@ -10,7 +10,7 @@ use billhook::webhook::{CelConditions, MatcherIndex, RequestMatcher};
 use billhook_apimachinery::KubernetesVersion;
 
 pub(crate) use compiled::{
-    Annotation, Binding, FailurePolicy, Head, Mutating, Mutation, Validating, Validation,
+    Annotation, Binding, FailurePolicy, Head, Mutating, Validating, Validation,
 };
 pub(crate) use matching::{
     Conditions, ConfigurationError, MatchedPolicy, is_exempt, is_selected, matching_bindings,

@@ -1,13 +1,16 @@
-//! How much of definitions the cases of suites exercise.
+//! How much of definitions and policies the cases of suites exercise.
 
+mod policy;
 mod print;
 mod walk;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use billhook::{ChangeKind, DecodeOptions, DeepValue, FieldPath, ValidateOptions};
 use billhook_apimachinery::value::deep_clone;
 use billhook_findings::Place;
+use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
 
 use crate::exercise::Exercise;
@@ -16,18 +19,22 @@ use crate::install::{body, set_metadata};
 use crate::plan::Run;
 use walk::{Hits, Items};
 
-/// How much of definitions has been exercised.
+/// How much of definitions and policies has been exercised.
 #[derive(Clone, Debug, Default)]
 pub struct Coverage {
-    /// By the file and the number of the document.
-    definitions: BTreeMap<(String, Option<usize>), DefinitionCoverage>,
+    /// By the file, the number of the document, and its place there.
+    documents: BTreeMap<Key, DocumentCoverage>,
 }
 
-/// How much of a definition has been exercised.
+type Key = (String, Option<usize>, String);
+
+/// How much of a definition or a policy has been exercised.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct DefinitionCoverage {
-    /// The name of the definition.
+pub struct DocumentCoverage {
+    /// The kind of policy; none of a definition.
+    pub policy: Option<PolicyKind>,
+    /// The name of the document.
     pub name: String,
     /// Where it is written.
     pub place: Place,
@@ -35,50 +42,88 @@ pub struct DefinitionCoverage {
     pub items: Vec<CoverageItem>,
 }
 
-/// A part of a definition.
+/// A part of a definition or a policy.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct CoverageItem {
     /// The kind of the part.
     pub kind: CoverageKind,
-    /// The version of the definition.
+    /// The version of the definition; empty for parts of policies.
     pub version: String,
     /// The part, in the document.
     pub path: FieldPath,
-    /// The field of objects that it is about.
+    /// The field of objects that it is about; empty for parts of policies.
     pub field: String,
+    /// The text of an expression of a policy, or of a branch; empty for parts of definitions.
+    pub text: String,
+    /// Where a branch is in its expression, in bytes.
+    pub span: Option<Range<usize>>,
     /// The line in the file, from 1.
     pub line: usize,
-    /// How often it was there, or the rule was kept.
+    /// How often it was there, or the rule was kept, or the branch was true.
     pub hits: u64,
-    /// How often the rule was violated.
+    /// How often the rule was violated, or the branch was false.
     pub violations: u64,
 }
 
-/// The kind of a part of a definition.
+/// The kind of a part of a definition or a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum CoverageKind {
     /// A schema: a value was there.
     Field,
-    /// A rule: it was kept at least once and violated at least once.
+    /// A rule, a match condition or a validation of a policy: it was kept at least once and violated
+    /// at least once.
     Rule,
     /// A default: it was set.
     Default,
     /// A value of an enum: it was there.
     EnumValue,
+    /// Another expression of a policy: it was evaluated.
+    Expression,
+    /// A condition of `? :` or an operand of `&&` or `||` in an expression of a policy: it was true at
+    /// least once and false at least once.
+    Branch,
 }
 
 impl CoverageKind {
     /// All kinds.
-    pub const ALL: [CoverageKind; 4] =
-        [CoverageKind::Field, CoverageKind::Rule, CoverageKind::Default, CoverageKind::EnumValue];
+    pub const ALL: [CoverageKind; 6] = [
+        CoverageKind::Field,
+        CoverageKind::Rule,
+        CoverageKind::Default,
+        CoverageKind::EnumValue,
+        CoverageKind::Expression,
+        CoverageKind::Branch,
+    ];
+
+    /// Returns whether a part of the kind can turn out in two ways, both of which have to be seen.
+    fn has_two_outcomes(self) -> bool {
+        matches!(self, CoverageKind::Rule | CoverageKind::Branch)
+    }
 }
 
 impl CoverageItem {
-    /// Returns whether the part is exercised: a rule must have been kept and violated.
+    fn new(kind: CoverageKind, place: &Place, path: &FieldPath) -> Self {
+        let span = place.find(path).map(|found| found.span);
+        let start = span.map_or(0, |span| span.key.unwrap_or(span.value).start);
+        CoverageItem {
+            kind,
+            version: String::new(),
+            path: path.clone(),
+            field: String::new(),
+            text: String::new(),
+            span: None,
+            line: place.source.position(start).line,
+            hits: 0,
+            violations: 0,
+        }
+    }
+
+    /// Returns whether the part is exercised: a rule must have been kept and violated, a branch true
+    /// and false.
     pub fn is_covered(&self) -> bool {
-        self.hits > 0 && (self.kind != CoverageKind::Rule || self.violations > 0)
+        self.hits > 0 && (!self.kind.has_two_outcomes() || self.violations > 0)
     }
 }
 
@@ -86,10 +131,21 @@ impl Coverage {
     /// Adds a definition, so that it counts even if nothing of it is exercised.
     pub fn add_definition(&mut self, definition: &FoundDefinition) {
         let key = key(definition);
-        self.definitions.entry(key).or_insert_with(|| DefinitionCoverage {
+        self.documents.entry(key).or_insert_with(|| DocumentCoverage {
+            policy: None,
             name: definition.name().unwrap_or_default().to_owned(),
             place: definition.place.clone(),
             items: Items::of(definition),
+        });
+    }
+
+    /// Adds a policy, so that it counts even if nothing of it is exercised.
+    fn add_policy(&mut self, document: &FoundDefinition, kind: PolicyKind) {
+        self.documents.entry(key(document)).or_insert_with(|| DocumentCoverage {
+            policy: Some(kind),
+            name: document.name().unwrap_or_default().to_owned(),
+            place: document.place.clone(),
+            items: policy::items(document),
         });
     }
 
@@ -99,20 +155,44 @@ impl Coverage {
             self.add_definition(exercise.definition);
             let mut hits = Hits::default();
             exercise.count(&mut hits);
-            if let Some(definition) = self.definitions.get_mut(&key(exercise.definition)) {
+            if let Some(definition) = self.documents.get_mut(&key(exercise.definition)) {
                 hits.add_to(&mut definition.items, exercise.version.name());
+            }
+        }
+        self.add_expressions(run);
+    }
+
+    /// Adds the expressions of policies that a run evaluates.
+    fn add_expressions(&mut self, run: &Run) {
+        let mut policies = BTreeMap::new();
+        for document in run.policies() {
+            if let Some(kind @ (PolicyKind::Validating | PolicyKind::Mutating)) =
+                PolicyDocument::kind_of(&document.value)
+            {
+                self.add_policy(document, kind);
+                policies.insert((kind, document.name().unwrap_or_default()), key(document));
+            }
+        }
+        if policies.is_empty() {
+            return;
+        }
+        for expression in run.expressions() {
+            let key = policies.get(&(expression.kind, &*expression.policy));
+            if let Some(policy) = key.and_then(|key| self.documents.get_mut(key)) {
+                policy::count(&mut policy.items, &expression);
             }
         }
     }
 
-    /// Returns the definitions, sorted by file.
-    pub fn definitions(&self) -> impl Iterator<Item = &DefinitionCoverage> {
-        self.definitions.values()
+    /// Returns the definitions and policies, sorted by file.
+    pub fn documents(&self) -> impl Iterator<Item = &DocumentCoverage> {
+        self.documents.values()
     }
 }
 
-fn key(definition: &FoundDefinition) -> (String, Option<usize>) {
-    (definition.file().to_owned(), definition.place.document)
+fn key(document: &FoundDefinition) -> Key {
+    let place = &document.place;
+    (document.file().to_owned(), place.document, place.base.to_string())
 }
 
 impl Exercise<'_> {

@@ -7,7 +7,7 @@ use billhook::{DeepValue, FieldPath};
 use billhook_findings::visible;
 use serde_json::{Map, Value, json};
 
-use super::{Coverage, CoverageItem, CoverageKind, DefinitionCoverage};
+use super::{Coverage, CoverageItem, CoverageKind, DocumentCoverage};
 
 impl CoverageKind {
     /// The word for several.
@@ -17,6 +17,8 @@ impl CoverageKind {
             CoverageKind::Rule => "rules",
             CoverageKind::Default => "defaults",
             CoverageKind::EnumValue => "enum values",
+            CoverageKind::Expression => "expressions",
+            CoverageKind::Branch => "branches",
         }
     }
 
@@ -27,15 +29,42 @@ impl CoverageKind {
             CoverageKind::Rule => "rule",
             CoverageKind::Default => "default",
             CoverageKind::EnumValue => "enumValue",
+            CoverageKind::Expression => "expression",
+            CoverageKind::Branch => "branch",
+        }
+    }
+
+    /// The name of several in JSON.
+    fn plural_key(self) -> &'static str {
+        match self {
+            CoverageKind::Field => "fields",
+            CoverageKind::Rule => "rules",
+            CoverageKind::Default => "defaults",
+            CoverageKind::EnumValue => "enumValues",
+            CoverageKind::Expression => "expressions",
+            CoverageKind::Branch => "branches",
         }
     }
 }
 
-impl DefinitionCoverage {
+impl DocumentCoverage {
     /// Returns how many parts of a kind are covered, and how many there are.
     pub fn count(&self, kind: CoverageKind) -> (usize, usize) {
         let items = self.items.iter().filter(|item| item.kind == kind);
         (items.clone().filter(|item| item.is_covered()).count(), items.count())
+    }
+
+    /// The kinds of parts that such a document may have.
+    fn kinds(&self) -> &'static [CoverageKind] {
+        const OF_DEFINITIONS: [CoverageKind; 4] = [
+            CoverageKind::Field,
+            CoverageKind::Rule,
+            CoverageKind::Default,
+            CoverageKind::EnumValue,
+        ];
+        const OF_POLICIES: [CoverageKind; 3] =
+            [CoverageKind::Rule, CoverageKind::Expression, CoverageKind::Branch];
+        if self.policy.is_some() { &OF_POLICIES } else { &OF_DEFINITIONS }
     }
 
     fn file(&self) -> &str {
@@ -45,7 +74,7 @@ impl DefinitionCoverage {
     fn table(&self) -> String {
         let file = visible(self.file());
         let mut text = format!("{file}: {}\n", visible(&self.name));
-        for kind in CoverageKind::ALL {
+        for kind in self.kinds().iter().copied() {
             let (covered, all) = self.count(kind);
             if let Some(percent) = (covered * 100).checked_div(all) {
                 let kind = kind.plural();
@@ -60,12 +89,16 @@ impl DefinitionCoverage {
 
     /// The part, and what has not happened to it.
     fn missing(&self, item: &CoverageItem) -> String {
+        if self.policy.is_some() {
+            return missing_expression(item);
+        }
         let field = if item.field.is_empty() { "the object" } else { &item.field };
         let field = format!("{field} ({})", item.version);
         match item.kind {
             CoverageKind::Field => format!("no value of {field}"),
             CoverageKind::Default => format!("the default of {field} is never set"),
             CoverageKind::EnumValue => format!("{field} is never {}", self.written(&item.path)),
+            CoverageKind::Expression | CoverageKind::Branch => missing_expression(item),
             CoverageKind::Rule => {
                 let not = match (item.hits, item.violations) {
                     (0, 0) => "evaluated",
@@ -87,44 +120,49 @@ impl DefinitionCoverage {
 
     fn json(&self) -> Value {
         let items = self.items.iter().map(|item| {
-            let mut part = json!({
-                "kind": item.kind.key(),
-                "version": item.version,
-                "path": item.path.to_json_pointer(),
-                "field": item.field,
-                "line": item.line,
-                "hits": item.hits,
-                "covered": item.is_covered(),
-            });
-            if let (CoverageKind::Rule, Some(members)) = (item.kind, part.as_object_mut()) {
-                members.insert("violations".to_owned(), item.violations.into());
+            let mut part = Map::new();
+            let mut set = |name: &str, value: Value| drop(part.insert(name.to_owned(), value));
+            set("kind", item.kind.key().into());
+            set("path", item.path.to_json_pointer().into());
+            if self.policy.is_some() {
+                set("text", item.text.as_str().into());
+            } else {
+                set("version", item.version.as_str().into());
+                set("field", item.field.as_str().into());
             }
-            part
+            set("line", item.line.into());
+            set("hits", item.hits.into());
+            if item.kind.has_two_outcomes() {
+                set("violations", item.violations.into());
+            }
+            set("covered", item.is_covered().into());
+            Value::Object(part)
         });
         let count = |kind: CoverageKind| {
             let (covered, all) = self.count(kind);
-            (format!("{}s", kind.key()), json!({"covered": covered, "all": all}))
+            (kind.plural_key().to_owned(), json!({"covered": covered, "all": all}))
         };
-        json!({
+        let mut document = json!({
             "name": self.name,
             "file": self.file(),
-            "counts": Map::from_iter(CoverageKind::ALL.map(count)),
+            "counts": self.kinds().iter().copied().map(count).collect::<Map<_, _>>(),
             "items": items.collect::<Value>(),
-        })
+        });
+        if let (Some(kind), Some(members)) = (self.policy, document.as_object_mut()) {
+            members.insert("kind".to_owned(), kind.name().into());
+        }
+        document
     }
 
-    /// The lines of the file: a rule is a branch that is taken when it is kept and when not.
+    /// The lines of the file: what has two outcomes is a branch that is taken with each of them.
     fn lcov(&self, text: &mut String) {
         let mut lines: BTreeMap<usize, u64> = BTreeMap::new();
         let (mut found, mut taken) = (0, 0);
         for (block, item) in self.items.iter().enumerate() {
-            let hits = match item.kind {
-                CoverageKind::Rule => item.hits + item.violations,
-                _ => item.hits,
-            };
+            let hits = item.hits + item.violations;
             let least = lines.entry(item.line).or_insert(hits);
             *least = hits.min(*least);
-            if item.kind == CoverageKind::Rule {
+            if item.kind.has_two_outcomes() {
                 for (branch, count) in [item.hits, item.violations].into_iter().enumerate() {
                     let _ = writeln!(text, "BRDA:{},{block},{branch},{count}", item.line);
                     found += 1;
@@ -141,32 +179,47 @@ impl DefinitionCoverage {
     }
 }
 
+/// An expression of a policy or its branch, and what it has not been.
+fn missing_expression(item: &CoverageItem) -> String {
+    let not = match (item.hits, item.violations) {
+        (0, 0) => "evaluated",
+        (0, _) => "true",
+        _ => "false",
+    };
+    let text = item.text.trim().lines().next().unwrap_or_default();
+    format!("{text} is never {not}")
+}
+
 impl Coverage {
-    /// Returns how many parts of each definition are covered, and those that are not.
+    /// Returns how many parts of each document are covered, and those that are not.
     pub fn table(&self) -> String {
-        self.definitions().map(DefinitionCoverage::table).collect()
+        self.documents().map(DocumentCoverage::table).collect()
     }
 
     /// Returns all parts as JSON.
     pub fn to_json(&self) -> DeepValue {
-        let definitions = self.definitions().map(DefinitionCoverage::json).collect::<Value>();
-        DeepValue::from(json!({ "definitions": definitions }))
+        let (policies, definitions): (Vec<_>, Vec<_>) =
+            self.documents().partition(|document| document.policy.is_some());
+        let list = |documents: Vec<&DocumentCoverage>| {
+            documents.into_iter().map(DocumentCoverage::json).collect::<Value>()
+        };
+        DeepValue::from(json!({"definitions": list(definitions), "policies": list(policies)}))
     }
 
-    /// Returns the lines of the files that hold definitions as a tracefile of lcov, which editors
+    /// Returns the lines of the files that hold definitions and policies as a tracefile of lcov, which editors
     /// show. Of several parts in a line the one with the fewest hits counts.
     pub fn to_lcov(&self) -> String {
         let mut text = String::new();
         let mut file = "";
-        for definition in self.definitions() {
-            if definition.file() != file {
+        for document in self.documents() {
+            if document.file() != file {
                 if !file.is_empty() {
                     text.push_str("end_of_record\n");
                 }
-                file = definition.file();
+                file = document.file();
                 let _ = writeln!(text, "SF:{file}");
             }
-            definition.lcov(&mut text);
+            document.lcov(&mut text);
         }
         if !text.is_empty() {
             text.push_str("end_of_record\n");

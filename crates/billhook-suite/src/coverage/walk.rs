@@ -54,21 +54,21 @@ impl<'d> Items<'d> {
         if !schema.is_object() {
             return;
         }
-        self.add(CoverageKind::Field, path.clone(), field);
+        self.add(CoverageKind::Field, path, field);
         self.keywords(schema, path, field);
         grow(|| self.below(schema, path, field));
     }
 
     fn keywords(&mut self, schema: &Value, path: &FieldPath, field: &str) {
         if schema.get("default").is_some() {
-            self.add(CoverageKind::Default, path.clone().name("default"), field);
+            self.add(CoverageKind::Default, &path.clone().name("default"), field);
         }
         for (keyword, kind) in
             [("x-kubernetes-validations", CoverageKind::Rule), ("enum", CoverageKind::EnumValue)]
         {
             let list = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
             for (index, _) in list.enumerate() {
-                self.add(kind, path.clone().name(keyword).index(index), field);
+                self.add(kind, &path.clone().name(keyword).index(index), field);
             }
         }
     }
@@ -91,18 +91,11 @@ impl<'d> Items<'d> {
         }
     }
 
-    fn add(&mut self, kind: CoverageKind, path: FieldPath, field: &str) {
-        let place = &self.definition.place;
-        let span = place.find(&path).map(|found| found.span);
-        let start = span.map_or(0, |span| span.key.unwrap_or(span.value).start);
+    fn add(&mut self, kind: CoverageKind, path: &FieldPath, field: &str) {
         self.found.push(CoverageItem {
-            kind,
             version: self.version.to_owned(),
-            path,
             field: field.to_owned(),
-            line: place.source.position(start).line,
-            hits: 0,
-            violations: 0,
+            ..CoverageItem::new(kind, &self.definition.place, path)
         });
     }
 }

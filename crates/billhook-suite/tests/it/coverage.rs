@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use billhook::DeepValue;
 use billhook_suite::{Coverage, CoverageItem, CoverageKind, Plan, PlanOptions};
-use serde_json::Value;
+use serde_json::{Value, json};
 
-fn coverage() -> Coverage {
+fn coverage(suite: &str) -> Coverage {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage");
-    let plan = Plan::load(&directory.join("suite.yaml"), &PlanOptions::default()).unwrap();
+    let plan = Plan::load(&directory.join(suite), &PlanOptions::default()).unwrap();
     let mut coverage = Coverage::default();
     for run in plan.runs() {
         run.run().unwrap();
@@ -23,12 +24,12 @@ fn relative(text: &str) -> String {
 
 #[test]
 fn parts_are_counted() {
-    let coverage = coverage();
-    let [definition] = coverage.definitions().collect::<Vec<_>>()[..] else { panic!("one") };
+    let coverage = coverage("suite.yaml");
+    let [definition] = coverage.documents().collect::<Vec<_>>()[..] else { panic!("one") };
     let counts = CoverageKind::ALL.map(|kind| definition.count(kind));
     // Only the first rule is kept and violated; `start` is always set; one of two days is there;
     // no labels.
-    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2)]);
+    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2), (0, 0), (0, 0)]);
     let item = |path: &str| {
         let is_it = |item: &&CoverageItem| item.path.to_json_pointer().ends_with(path);
         let item = definition.items.iter().find(is_it).unwrap();
@@ -44,12 +45,55 @@ fn parts_are_counted() {
 
 #[test]
 fn all_is_printed() {
-    insta::assert_snapshot!("table", relative(&coverage().table()));
-    insta::assert_snapshot!("lcov", relative(&coverage().to_lcov()));
-    let json = coverage().to_json();
+    let mut json = DeepValue::default();
+    for suite in ["suite.yaml", "policies-suite.yaml"] {
+        let coverage = coverage(suite);
+        let end = suite.trim_end_matches("suite.yaml");
+        insta::assert_snapshot!(format!("{end}table"), relative(&coverage.table()));
+        insta::assert_snapshot!(format!("{end}lcov"), relative(&coverage.to_lcov()));
+        json = coverage.to_json();
+        check_schema(&json);
+    }
+    assert_eq!(json["definitions"][0]["counts"]["rules"]["covered"], 0);
+    assert_eq!(json["policies"][0]["counts"]["branches"], json!({"covered": 2, "all": 5}));
+}
+
+fn check_schema(json: &Value) {
     let schema =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/formats/coverage.schema.json");
     let schema: Value = serde_json::from_slice(&std::fs::read(schema).unwrap()).unwrap();
-    jsonschema::validate(&schema, &json).unwrap();
-    assert_eq!(json["definitions"][0]["counts"]["rules"]["covered"], 1);
+    jsonschema::validate(&schema, json).unwrap();
+}
+
+/// Two of three requests get past the condition, one of which is denied. Of the mutating policy
+/// nothing is evaluated.
+#[test]
+fn expressions_of_policies_are_counted() {
+    let coverage = coverage("policies-suite.yaml");
+    let policies = coverage.documents().filter(|document| document.policy.is_some());
+    let [hours, owner] = policies.collect::<Vec<_>>()[..] else { panic!("two") };
+    assert_eq!((&*hours.name, &*owner.name), ("hours", "owner"));
+    let counts = CoverageKind::ALL.map(|kind| hours.count(kind));
+    assert_eq!(counts, [(0, 0), (2, 2), (0, 0), (0, 0), (3, 4), (2, 5)]);
+    let of = |item: &CoverageItem| (item.line, item.hits, item.violations);
+    let item = |text: &str| {
+        let is_it = |item: &&CoverageItem| item.text == text;
+        of(hours.items.iter().find(is_it).unwrap_or_else(|| panic!("{text}")))
+    };
+    assert_eq!(item("request.userInfo.username != \"robot\""), (9, 2, 1));
+    // Each of three passes evaluates a variable anew (PO-47).
+    assert_eq!(item("object.spec.end > 20 ? 'late' : 'early'"), (11, 6, 0));
+    assert_eq!(item("object.spec.end > 20"), (11, 3, 3));
+    assert_eq!(item("object.spec.days"), (12, 0, 0));
+    let whole =
+        "variables.late == 'early' || 'sunday' in object.spec.days && object.spec.start > 4";
+    assert_eq!(item(whole), (14, 1, 1));
+    // Branches are on the lines of a folded text.
+    assert_eq!(item("variables.late == 'early'"), (15, 1, 1));
+    assert_eq!(item("'sunday' in object.spec.days && object.spec.start > 4"), (16, 0, 1));
+    assert_eq!(item("'sunday' in object.spec.days"), (16, 0, 1));
+    assert_eq!(item("object.spec.start > 4"), (17, 0, 0));
+    assert_eq!(item("'too ' + variables.late"), (18, 2, 0));
+    assert_eq!(item("variables.late"), (20, 2, 0));
+    assert_eq!(owner.items.iter().map(of).collect::<Vec<_>>(), [(38, 0, 0)]);
 }

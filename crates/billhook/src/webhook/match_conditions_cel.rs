@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use billhook_apimachinery::KubernetesVersion;
 use billhook_cel::limits::Meter;
-use billhook_cel::{ExpressionTrace, Libraries, Program, Value};
+use billhook_cel::{Branch, ExpressionTrace, Libraries, Program, Value};
 
 use super::condition_program::{AUTHORIZER, REQUEST_RESOURCE, compile};
 use super::conditions::{ConditionInput, ConditionResult, ConditionsError, MatchConditions};
@@ -112,6 +112,28 @@ impl CelConditions {
             program.as_ref().as_ref().ok().map(|program| program.trace(&variables, CALL_LIMIT))
         };
         Ok(conditions.iter().map(trace).collect())
+    }
+
+    /// Evaluates conditions like [`MatchConditions::evaluate`] and tells how often their branches
+    /// were true and false; none for a condition that does not compile.
+    ///
+    /// # Errors
+    ///
+    /// If a variable does not have its type (WM-82).
+    pub fn branches(
+        &self,
+        conditions: &[MatchCondition],
+        input: &ConditionInput<'_>,
+    ) -> Result<Vec<Option<Vec<Branch>>>, ConditionsError> {
+        let known = RequestVariables::of_conditions(input);
+        let variables = self.activation(&known, input)?;
+        let dialect = (Libraries::Full, input.params.is_some());
+        let count = |condition: &MatchCondition| {
+            let program = self.program(&condition.expression, dialect);
+            let program = program.as_ref().as_ref().ok()?;
+            Some(program.branches(&variables, CALL_LIMIT))
+        };
+        Ok(conditions.iter().map(count).collect())
     }
 
     /// The variables of conditions (WM-73).

@@ -1,8 +1,11 @@
 //! Records the values of watched parts while a plan runs, and makes the trace of them.
 
+use std::ops::Range;
+
 use billhook_apimachinery::value::grow;
 
 use super::watch::{Part, Watch, Watches};
+use crate::language::branches::Branch;
 use crate::language::trace::{ExpressionTrace, TracedOutcome, TracedTurn};
 use crate::language::value::{EvaluationError, Value, excerpt};
 
@@ -18,6 +21,8 @@ pub(crate) struct Recorder<'w> {
     /// Where each character of the text begins, and the end.
     offsets: Vec<usize>,
     records: Vec<Option<(TracedOutcome, u64)>>,
+    /// How often each part was false and true.
+    truths: Vec<[u64; 2]>,
     turns: Vec<Turns>,
     kept: usize,
 }
@@ -37,6 +42,7 @@ impl<'w> Recorder<'w> {
             text,
             offsets: text.char_indices().map(|(at, _)| at).chain([text.len()]).collect(),
             records: vec![None; watch_count],
+            truths: vec![[0; 2]; watch_count],
             turns: vec![Turns::default(); loop_count],
             kept: 0,
         }
@@ -51,6 +57,11 @@ impl<'w> Recorder<'w> {
     ) {
         if let Some(record) = self.records.get_mut(watch) {
             *record = Some((outcome_of(outcome), cost));
+        }
+        if let (Some([falsehoods, truths]), Ok(Value::Bool(is_true))) =
+            (self.truths.get_mut(watch), outcome)
+        {
+            *(if *is_true { truths } else { falsehoods }) += 1;
         }
     }
 
@@ -93,11 +104,28 @@ impl<'w> Recorder<'w> {
         })
     }
 
+    /// Counts how often branches were true and false.
+    pub(crate) fn count(&self, branches: &mut [Branch]) {
+        for (watch, [falsehoods, truths]) in self.truths.iter().enumerate() {
+            let Some(span) = self.span(watch) else { continue };
+            for branch in branches.iter_mut().filter(|branch| branch.span == span) {
+                branch.truths += truths;
+                branch.falsehoods += falsehoods;
+            }
+        }
+    }
+
+    /// Where a watched part is in the expression, in bytes.
+    fn span(&self, watch: usize) -> Option<Range<usize>> {
+        let (start, end) = self.watches.get(watch)?.span;
+        let at = |position: usize| self.offsets.get(position).copied().unwrap_or(self.text.len());
+        Some(at(start)..at(end))
+    }
+
     /// Takes the records of a part and of its parts.
     fn trace(&mut self, watch: usize) -> Option<ExpressionTrace> {
-        let Watch { span: (start, end), parts } = self.watches.get(watch)?;
-        let at = |position: &usize| self.offsets.get(*position).copied().unwrap_or(self.text.len());
-        let span = at(start)..at(end);
+        let Watch { parts, .. } = self.watches.get(watch)?;
+        let span = self.span(watch)?;
         let record = self.records.get_mut(watch).and_then(Option::take);
         let is_evaluated = record.is_some();
         let (outcome, cost) = record.unwrap_or((TracedOutcome::NotEvaluated, 0));
