@@ -7,14 +7,14 @@ use std::time::Duration;
 use billhook::{DecodeOptions, FieldManagement, FieldValidation};
 use billhook_benches::apply::{ManagedObject, configuration};
 use billhook_benches::{Variant, stack};
-use criterion::{Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
 
 fn apply(criterion: &mut Criterion) {
     let input = stack("12 KB", 12_000).input(Variant::Clean);
     let document = &input.documents[0];
     let version = &document.kind.version;
     let object = ManagedObject::of(document);
-    let (config, live) = (&object.configuration, Some(&object.live));
+    let config = &object.configuration;
     let first = FieldManagement::new(version, object.manager(), object.now);
     let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
 
@@ -23,10 +23,15 @@ fn apply(criterion: &mut Criterion) {
         bencher.iter(|| black_box(version.decode_text(&document.text, &options).unwrap()));
     });
     group.bench_function("apply onto itself, five managers", |bencher| {
-        bencher.iter(|| black_box(first.apply(config, live, true).unwrap()));
+        let mut live = object.live.clone();
+        bencher.iter(|| black_box(first.apply_to(&mut live, config, true).unwrap()));
     });
     group.bench_function("apply with 10 % changed, five managers", |bencher| {
-        bencher.iter(|| black_box(first.apply(&object.changed, live, true).unwrap()));
+        bencher.iter_batched_ref(
+            || object.live.clone(),
+            |live| black_box(first.apply_to(live, &object.changed, true).unwrap()),
+            BatchSize::SmallInput,
+        );
     });
     group.bench_function("field set", |bencher| {
         bencher.iter(|| black_box(version.field_set(config).unwrap()));

@@ -16,6 +16,10 @@ pub struct ManagedObject {
     pub configuration: Value,
     /// The same with every tenth string of the specification changed.
     pub changed: Value,
+    /// The same with another label.
+    pub with_more: Value,
+    /// The same without a member of the specification.
+    pub with_less: Value,
     /// The object as it is stored.
     pub live: Value,
 }
@@ -34,7 +38,12 @@ impl ManagedObject {
         }
         let mut changed = configuration.clone();
         change(&mut changed["spec"], &mut 0);
-        ManagedObject { now, configuration, changed, live: live.unwrap() }
+        let (mut with_more, mut with_less) = (configuration.clone(), configuration.clone());
+        with_more["metadata"]["labels"]["example.com/another"] = "x".into();
+        let spec = with_less["spec"].as_object_mut().unwrap();
+        let first = spec.keys().next().unwrap().clone();
+        spec.remove(&first);
+        ManagedObject { now, configuration, changed, with_more, with_less, live: live.unwrap() }
     }
 
     /// The name of the first manager.

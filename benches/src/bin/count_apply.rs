@@ -7,6 +7,7 @@ use billhook::{DecodeOptions, FieldManagement, FieldValidation};
 use billhook_benches::apply::ManagedObject;
 use billhook_benches::callgrind::count_mark;
 use billhook_benches::{Variant, stack};
+use serde_json::Value;
 
 fn main() {
     let input = stack("12 KB", 12_000).input(Variant::Clean);
@@ -16,21 +17,25 @@ fn main() {
     let first = FieldManagement::new(version, object.manager(), object.now);
     let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
     let decode = || drop(black_box(version.decode_text(&document.text, &options).unwrap()));
-    let apply = |configuration| {
-        drop(black_box(first.apply_change(configuration, Some(&object.live), true).unwrap()));
+    let apply = |configuration, live: &mut Value| {
+        black_box(first.apply_to(live, configuration, true).unwrap());
     };
-    let runs: [(&str, &dyn Fn()); 5] = [
-        ("decode text to text", &decode),
-        ("clone the live object", &|| drop(black_box(black_box(&object.live).clone()))),
-        ("apply onto itself, five managers", &|| apply(&object.configuration)),
-        ("apply with 10 % changed, five managers", &|| apply(&object.changed)),
-        ("field set", &|| drop(black_box(version.field_set(&object.configuration).unwrap()))),
+    type Run<'r> = &'r dyn Fn(&mut Value);
+    let runs: [(&str, Run<'_>); 7] = [
+        ("decode text to text", &|_| decode()),
+        ("clone the live object", &|live| drop(black_box(black_box(&*live).clone()))),
+        ("apply onto itself, five managers", &|live| apply(&object.configuration, live)),
+        ("apply with 10 % changed, five managers", &|live| apply(&object.changed, live)),
+        ("apply with a field more, five managers", &|live| apply(&object.with_more, live)),
+        ("apply with a field less, five managers", &|live| apply(&object.with_less, live)),
+        ("field set", &|_| drop(black_box(version.field_set(&object.configuration).unwrap()))),
     ];
     for (name, run) in runs {
         // What is learnt from inputs is learnt before.
-        run();
+        run(&mut object.live.clone());
+        let mut live = object.live.clone();
         count_mark();
-        run();
+        run(&mut live);
         count_mark();
         println!("{name}");
     }

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
+use crate::edit::{Edit, Part};
 use crate::field_set::{FieldSet, Node};
-use crate::identity::Item;
+use crate::identity::{Identity, Item};
 use crate::join::join;
 use crate::order::equal;
 use crate::path_element::PathElement;
@@ -30,6 +31,15 @@ impl Comparison {
         self.removed.is_empty() && self.modified.is_empty() && self.added.is_empty()
     }
 
+    /// Returns the differences of both comparisons.
+    pub(crate) fn union(&self, other: &Comparison) -> Comparison {
+        Comparison {
+            removed: self.removed.union(&other.removed),
+            modified: self.modified.union(&other.modified),
+            added: self.added.union(&other.added),
+        }
+    }
+
     /// Returns the comparison without the fields of a set and those below them.
     pub(crate) fn without(self, excluded: &FieldSet) -> Comparison {
         if excluded.is_empty() {
@@ -47,8 +57,14 @@ impl Comparison {
 pub(crate) fn compare(type_: Type<'_>, old: &Value, new: &Value) -> Comparison {
     let mut walk = Walk::default();
     walk.values(type_, Some(old), Some(new));
-    let [removed, modified, added] = walk.below.map(FieldSet::from_unsorted);
-    Comparison { removed, modified, added }
+    walk.into_comparison()
+}
+
+/// Compares a value with what an edit makes of it.
+pub(crate) fn compare_edited(type_: Type<'_>, old: &Value, edit: &Edit<'_>) -> Comparison {
+    let mut walk = Walk::default();
+    walk.edited(type_, Some(old), edit);
+    walk.into_comparison()
 }
 
 #[derive(Clone, Copy)]
@@ -66,6 +82,11 @@ struct Walk {
 }
 
 impl Walk {
+    fn into_comparison(self) -> Comparison {
+        let [removed, modified, added] = self.below.map(FieldSet::from_unsorted);
+        Comparison { removed, modified, added }
+    }
+
     fn note(&mut self, difference: Difference) {
         let [removed, modified, added] = &mut self.is_member;
         match difference {
@@ -83,6 +104,35 @@ impl Walk {
                 let below = FieldSet::from_unsorted(below);
                 nodes.push(Node::new(element(), is_member, below));
             }
+        }
+    }
+
+    /// Compares only where the edit changes something.
+    fn edited(&mut self, type_: Type<'_>, old: Option<&Value>, edit: &Edit<'_>) {
+        let edits = match edit {
+            Edit::Set(new) => return self.values(type_, old, Some(new)),
+            Edit::Made(new) => return self.values(type_, old, Some(new)),
+            Edit::Remove => return self.values(type_, old, None),
+            Edit::Parts(edits) => edits,
+        };
+        let (mut types, list) = (type_.map().map(Map::members), type_.list());
+        for (part, edit) in edits.iter() {
+            let (old, element, type_) = match *part {
+                Part::Member(name) => {
+                    let member = types.as_mut().and_then(|types| types.find(name));
+                    let old = old.and_then(|old| old.get(name));
+                    (old, Some(PathElement::field(name)), member.map(|member| member.type_))
+                }
+                Part::Item(position) => {
+                    let old = old.and_then(|old| old.get(position));
+                    let identity = list.zip(old).and_then(|(list, old)| list.identify(old).ok());
+                    (old, identity.map(Identity::element), list.map(|list| list.items))
+                }
+            };
+            let Some((element, type_)) = element.zip(type_) else { continue };
+            let mut found = Walk::default();
+            grow(|| found.edited(type_, old, edit));
+            self.add(|| element.clone(), found);
         }
     }
 

@@ -34,11 +34,6 @@ pub(crate) struct Node {
 pub struct OwnedPath(Vec<PathElement>);
 
 impl FieldSet {
-    /// Makes a set of nothing.
-    pub(crate) const fn new() -> Self {
-        FieldSet { nodes: None }
-    }
-
     /// Makes a set of nodes that are sorted; those that hold nothing are left out.
     pub(crate) fn from_sorted(mut nodes: Vec<Node>) -> Self {
         nodes.retain(Node::holds_something);

@@ -76,7 +76,7 @@ fn read(fields: &Value, key: &str) -> Result<FieldSet, FieldsV1Error> {
 }
 
 /// Reads a key; none if it is of an unknown kind.
-fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> {
+pub(crate) fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> {
     let error = |expected| FieldsV1Error::Content { key: key.to_owned(), expected };
     let json = |text: &str| {
         let read = read_json(text.as_bytes()).map_err(|_| error("JSON after the prefix"))?;
@@ -116,7 +116,7 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
     Value::Object(own.into_iter().chain(below).collect())
 }
 
-fn key_text(element: &PathElement) -> String {
+pub(crate) fn key_text(element: &PathElement) -> String {
     match element.kind() {
         PathElementKind::Field(name) => ["f:", name].concat(),
         PathElementKind::Key(fields) => {
@@ -200,6 +200,13 @@ fn is_plain_key(key: &str) -> bool {
     field.is_some_and(|(name, value)| is_string(name) && (is_string(value) || is_number(value)))
 }
 
+/// Reads the key of a list element; none if the element is not written like that.
+pub(crate) fn read_element_key(key: &str) -> Option<PathElement> {
+    let element = read_key(key).ok()??;
+    let is_element = matches!(element.kind(), PathElementKind::Key(_) | PathElementKind::Value(_));
+    (is_element && key_text(&element) == key).then_some(element)
+}
+
 /// Whether the JSON form of a set is the one in which the set is written, and the current types
 /// leave the set as it is (SA-37).
 pub(crate) fn is_current(type_: Option<Type<'_>>, fields: &Value) -> bool {
@@ -218,9 +225,18 @@ pub(crate) fn is_current(type_: Option<Type<'_>>, fields: &Value) -> bool {
             None if !is_canonical(key) => return false,
             None => type_.and_then(|type_| Some(type_.list()?.items)),
         };
-        parts.is_empty() || has_parts(type_) && grow(|| is_current(type_, below))
+        is_current_part(type_, below)
     };
     !fields.is_empty() && in_order(fields).all(&mut is_current_below)
+}
+
+/// The same for what is below a step, which may be nothing.
+pub(crate) fn is_current_part(type_: Option<Type<'_>>, below: &Value) -> bool {
+    is_empty_object(below) || has_parts(type_) && grow(|| is_current(type_, below))
+}
+
+pub(crate) fn is_empty_object(value: &Value) -> bool {
+    value.as_object().is_some_and(Object::is_empty)
 }
 
 /// Whether fields of this type are owned one by one; those of an unknown one may be.

@@ -12,19 +12,18 @@ use serde_json::Value;
 use crate::field_set::{FieldSet, Node};
 use crate::identity::Item;
 use crate::join::{Pair, join};
+use crate::owners::Owners;
 use crate::path_element::PathElement;
 use crate::shape::{ListKindRef, Shape, Type};
 use crate::value_set::has_fields;
 
-static NOTHING: FieldSet = FieldSet::new();
-
 /// A place in an object.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) struct Place<'p> {
     pub(crate) type_: Type<'p>,
     pub(crate) value: &'p Value,
-    /// The fields below that anybody owns.
-    pub(crate) owned: &'p FieldSet,
+    /// Everybody who owns fields below.
+    pub(crate) owners: Owners<'p>,
 }
 
 /// A step of a set, and what it leads to.
@@ -103,10 +102,10 @@ impl<'p> Place<'p> {
         if member.is_declared && !has_fields(member.type_, value) {
             return None;
         }
-        let node = self.owned.get(element);
-        let is_owned = node.is_some_and(|node| node.is_member || member.is_declared);
-        let owned = node.map_or(&NOTHING, |node| &node.children);
-        let place = Place { type_: member.type_, value, owned };
+        let owned = self.owners.get(element);
+        let is_owned = owned.as_ref().is_some_and(|owned| owned.is_member || member.is_declared);
+        let owners = owned.map_or_else(Owners::nobody, |owned| owned.below);
+        let place = Place { type_: member.type_, value, owners };
         Some(Below { place, is_declared: member.is_declared, is_owned })
     }
 
@@ -148,7 +147,7 @@ impl<'p> Place<'p> {
         };
         let is_kept = |name: &str| {
             let step = PathElement::field(name);
-            element.value.get(name).is_none() || element.owned.get(&step).is_some()
+            element.value.get(name).is_none() || element.owners.get(&step).is_some()
         };
         (self.value.is_object() || keys.as_written.iter().all(|name| is_kept(name))).then_some(true)
     }

@@ -11,15 +11,20 @@
 
 mod atomics;
 mod compare;
+mod edit;
 mod field_set;
+mod fields;
 mod fields_v1;
 mod foreign;
 mod given_up;
 mod identity;
 mod join;
+mod list_order;
 mod manager;
 mod merge;
 mod order;
+mod owners;
+mod ownership;
 mod path_element;
 mod remove;
 mod resource_fields;
@@ -28,7 +33,7 @@ mod shape;
 mod type_check;
 mod type_error;
 mod typed_value;
-mod unchanged;
+
 mod value_set;
 mod values;
 
@@ -37,9 +42,9 @@ pub use field_set::{FieldSet, OwnedPath};
 pub use fields_v1::FieldsV1Error;
 pub use foreign::{Foreign, ForeignValues, Step};
 pub use manager::{
-    Applied, ApplyError, Conflict, Conflicts, ConversionError, FieldManager, LiveObject,
-    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, ReplicasPath, ScaleManager,
-    UpdateError, Versions, manager_name,
+    ApplyError, Conflict, Conflicts, ConversionError, FieldManager, ManagedFields,
+    ManagedFieldsError, ManagerEntry, Operation, ReplicasPath, ScaleManager, UpdateError, Versions,
+    manager_name,
 };
 pub use path_element::{PathElement, PathElementKind};
 pub use schema::MergeSchema;

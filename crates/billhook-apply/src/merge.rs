@@ -1,177 +1,502 @@
 //! The merge of an applied configuration into a live object (SA-70, SA-71). Nothing is removed.
+//!
+//! One walk over both finds what changes, whether they fit their types, and which fields the manager
+//! owns more or less than before. Of the last it says nothing when in doubt.
 
-use billhook_apimachinery::value::{deep_clone, deep_eq, grow, in_order};
+use std::collections::BTreeSet;
+
+use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow, in_order};
 use serde_json::{Map as Object, Value};
 
-use crate::identity::Item;
-use crate::join::{Pair, join};
-use crate::shape::{List, Map, Shape, Type};
+use crate::edit::{Edit, Part};
+use crate::field_set::{FieldSet, Node};
+use crate::fields_v1::{MEMBER, is_empty_object, read_element_key, write_element_key};
+use crate::identity::Identity;
+use crate::list_order::{Source, merged_order};
+use crate::order::equal;
+use crate::ownership::{OwnedMembers, Ownership, OwnershipChange, owned_by_apply};
+use crate::path_element::PathElement;
+use crate::shape::{List, Map, Member, Shape, Type};
+use crate::type_check::{Duplicates, fits, has_repeated, is_admitted_scalar};
+use crate::value_set::{ValueFields, fields as value_fields};
 
-/// Merges two values, which were checked; none if the live one stays as it is.
-pub(crate) fn merge(type_: Type<'_>, live: &Value, config: &Value) -> Option<Value> {
-    match (type_.shape(config), live, config) {
-        (Some(Shape::Map(map)), Value::Object(live), config) if !map.is_atomic => {
-            grow(|| merge_maps(map, live, config))
-        }
-        (Some(Shape::List(list)), Value::Array(live), config) if !list.is_atomic() => {
-            grow(|| merge_lists(list, live, config))
-        }
-        _ => (!deep_eq(live, config)).then(|| deep_clone(config)),
-    }
+/// The outcome of a merge.
+pub(crate) struct Merge<'c> {
+    /// The changes; none if the live object stays as it is.
+    pub(crate) edit: Option<Edit<'c>>,
+    /// Whether the object is another one then: a number in another notation is the same.
+    pub(crate) is_changed: bool,
+    /// Whether both objects fit their type, the configuration without repeated elements.
+    pub(crate) fits: bool,
+    /// The change of the manager's set; none if it is not known.
+    pub(crate) ownership: Option<OwnershipChange>,
 }
 
-fn merge_maps(map: Map<'_>, live: &Object<String, Value>, config: &Value) -> Option<Value> {
-    let Value::Object(members) = config else {
-        // Null and nothing clear nothing.
-        return live.is_empty().then(|| config.clone());
-    };
-    let mut types = map.members();
-    let merged = in_order(members).filter_map(|(name, config)| {
-        let merged = match (live.get(name), types.find(name)) {
-            (Some(live), Some(member)) => merge(member.type_, live, config)?,
-            _ => deep_clone(config),
+/// The set of the manager of a configuration.
+#[derive(Clone, Copy)]
+pub(crate) struct Owned<'o> {
+    /// In FieldsV1.
+    pub(crate) fields: &'o Value,
+    /// The fields that nobody owns, whoever sets them.
+    pub(crate) never: &'o FieldSet,
+}
+
+impl<'c> Merge<'c> {
+    /// Finds what the merge of a configuration does; `owned` is part of the live object.
+    pub(crate) fn new(
+        type_: Type<'_>,
+        live: &Value,
+        config: &'c Value,
+        owned: Option<Owned<'_>>,
+    ) -> Self {
+        let mut walk = Walk {
+            key: String::new(),
+            is_changed: false,
+            fits: true,
+            is_known: owned.is_some(),
+            lost: Vec::new(),
+            gained: Vec::new(),
         };
-        Some((name, merged))
-    });
-    let merged: Vec<_> = merged.collect();
-    if merged.is_empty() {
-        return None;
+        let ownership =
+            owned.map_or(Ownership::Unknown, |owned| Ownership::Fields(Some(owned.fields)));
+        let never = owned.map(|owned| owned.never);
+        let top = Place { owned: ownership, never, is_member: false, above: None };
+        let edit = walk.place(type_, live, config, &top);
+        let Walk { is_changed, fits, is_known, lost, gained, .. } = walk;
+        let ownership = is_known.then(|| OwnershipChange {
+            lost: FieldSet::union_all(&lost),
+            gained: FieldSet::union_all(&gained),
+        });
+        Merge { edit, is_changed, fits, ownership }
     }
-    let pairs = join(in_order(live), merged.into_iter(), |live, merged| live.0.cmp(merged.0));
-    let members = pairs.map(|pair| match pair {
-        Pair::Left((name, live)) => (name.clone(), deep_clone(live)),
-        Pair::Right((name, merged)) | Pair::Both(_, (name, merged)) => (name.clone(), merged),
-    });
-    Some(Value::Object(members.collect()))
 }
 
-fn merge_lists(list: List<'_>, live: &[Value], config: &Value) -> Option<Value> {
-    let Value::Array(items) = config else {
-        return live.is_empty().then(|| config.clone());
-    };
-    let (live, items) = (list.identified(live), list.identified(items));
-    let merged = ListMerge::new(list, &live, &items).run();
-    let stays = |(position, element): (usize, &Merged<'_>)| match element {
-        Merged::Live(at, _) => *at == position,
-        Merged::Made(_) => false,
-    };
-    if merged.len() == live.len() && merged.iter().enumerate().all(stays) {
-        return None;
+/// A step to a place.
+#[derive(Clone, Copy)]
+enum Step<'o> {
+    Member(&'o str),
+    Element(Identity<'o>),
+}
+
+impl Step<'_> {
+    fn element(self) -> PathElement {
+        match self {
+            Step::Member(name) => PathElement::field(name),
+            Step::Element(identity) => identity.element(),
+        }
     }
-    let items = merged.into_iter().map(|element| match element {
-        Merged::Live(_, value) => deep_clone(value),
-        Merged::Made(value) => value,
-    });
-    Some(Value::Array(items.collect()))
 }
 
-/// An element of the merged list.
-enum Merged<'v> {
-    /// The element at this position of the live list, as it is.
-    Live(usize, &'v Value),
-    Made(Value),
+/// How deep changes of ownership are noted one by one.
+const MAX_STEPS: usize = 64;
+
+/// A place in both objects.
+struct Place<'o> {
+    /// The place above and the step from there.
+    above: Option<(&'o Place<'o>, Step<'o>)>,
+    owned: Ownership<'o>,
+    /// The fields below that nobody can own. What has such fields is not owned itself.
+    never: Option<&'o FieldSet>,
+    /// Whether the place is owned itself if anything is.
+    is_member: bool,
 }
 
-/// An element of one of the lists.
-struct Element<'v> {
-    value: &'v Value,
-    /// The position in the other list of the element with the same identity, the first if there
-    /// are several.
-    counterpart: Option<usize>,
-    /// Whether there are several.
-    is_ambiguous: bool,
-}
-
-/// Finds each element of a list in another one, which is in the order of identities.
-fn elements<'v>(own: &[Item<'v>], other: &[Item<'_>]) -> Vec<Element<'v>> {
-    let find = |item: &Item<'v>| {
-        let first = other.partition_point(|other| other.cmp(item).is_lt());
-        let (value, first) = (item.value, other.get(first..).unwrap_or_default());
-        let mut found = first.iter().take_while(|other| other.is_like(item));
-        let counterpart = found.next().map(|first| first.position);
-        Element { value, counterpart, is_ambiguous: found.next().is_some() }
-    };
-    own.iter().map(find).collect()
-}
-
-fn sorted<'v>(items: &[Item<'v>]) -> Vec<Item<'v>> {
-    let mut items = items.to_vec();
-    items.sort_by(Item::cmp);
-    items
-}
-
-/// The merge of two lists whose elements have identities (SA-71). What the configuration shares
-/// with the live list comes in the order of the configuration, what only one of them has stays
-/// where it is among the others.
-struct ListMerge<'s, 'v> {
-    list: List<'s>,
-    live: Vec<Element<'v>>,
-    config: Vec<Element<'v>>,
-    /// The positions in `config` of what both lists have.
-    shared: Vec<usize>,
-    merged: Vec<Merged<'v>>,
-}
-
-impl<'s, 'v> ListMerge<'s, 'v> {
-    fn new(list: List<'s>, live: &[Item<'v>], config: &[Item<'v>]) -> Self {
-        let merged = Vec::with_capacity(live.len() + config.len());
-        let (live, config) = (elements(live, &sorted(config)), elements(config, &sorted(live)));
-        let shared = config.iter().enumerate().filter(|(_, element)| element.counterpart.is_some());
-        let shared = shared.map(|(position, _)| position).collect();
-        ListMerge { list, live, config, shared, merged }
+impl<'o> Place<'o> {
+    /// The place of a member.
+    fn member<'p>(&'p self, field: Option<&'p Value>, name: &'p str, is_member: bool) -> Place<'p> {
+        let never = self.never_owned(name);
+        let owned = match (self.owned, never) {
+            (Ownership::Unknown, _) => Ownership::Unknown,
+            (_, Some(node)) if node.children.is_empty() => Ownership::Unknown,
+            _ => Ownership::Fields(field),
+        };
+        let never = never.map(|node| &node.children).filter(|fields| !fields.is_empty());
+        Place { above: Some((self, Step::Member(name))), owned, never, is_member }
     }
 
-    fn run(mut self) -> Vec<Merged<'v>> {
-        // How many elements of each list are done, and of those that are shared.
-        let (mut live_at, mut config_at, mut shared_at) = (0, 0, 0);
+    fn never_owned(&self, name: &str) -> Option<&'o Node> {
+        self.never?.find(|own| own.cmp_field(name))
+    }
+
+    /// A set of one step below this place; none if that is too deep.
+    fn set_of(&self, node: Node) -> Option<FieldSet> {
+        let (mut set, mut place) = (FieldSet::from_sorted(vec![node]), self);
+        for _ in 0..MAX_STEPS {
+            let Some((above, step)) = place.above else { return Some(set) };
+            set = FieldSet::from_sorted(vec![Node::new(step.element(), false, set)]);
+            place = above;
+        }
+        None
+    }
+
+    /// Whether a member is the one that is not part of the object as managers see it.
+    fn is_managed_fields(&self, name: &str) -> bool {
+        name == "managedFields" && self.never_owned(name).is_some()
+    }
+}
+
+struct Walk {
+    /// Room for the text of a key.
+    key: String,
+    is_changed: bool,
+    fits: bool,
+    /// Whether `lost` and `gained` are all that changes in the set of the manager.
+    is_known: bool,
+    lost: Vec<FieldSet>,
+    gained: Vec<FieldSet>,
+}
+
+impl Walk {
+    /// Returns the change of the place.
+    fn place<'c>(
+        &mut self,
+        type_: Type<'_>,
+        live: &Value,
+        config: &'c Value,
+        place: &Place<'_>,
+    ) -> Option<Edit<'c>> {
+        let shape = type_.shape(config);
+        let (edit, is_member, is_leaf) = match (shape, live, config) {
+            (Some(Shape::Map(map)), Value::Object(live), Value::Object(config))
+                if !map.is_atomic =>
+            {
+                let edit = grow(|| self.members(map, live, config, place));
+                (edit, (place.is_member || config.is_empty()) && place.never.is_none(), false)
+            }
+            (Some(Shape::List(list)), Value::Array(live), Value::Array(config))
+                if !list.is_atomic() =>
+            {
+                (grow(|| self.items(list, live, config, place)), place.is_member, false)
+            }
+            _ => (self.whole(type_, shape, live, config), true, true),
+        };
+        self.is_known &= place.owned.agrees(is_member, is_leaf);
+        edit
+    }
+
+    /// A value that is replaced if it changes.
+    fn whole<'c>(
+        &mut self,
+        type_: Type<'_>,
+        shape: Option<Shape<'_>>,
+        live: &Value,
+        config: &'c Value,
+    ) -> Option<Edit<'c>> {
+        let is_same = deep_eq(live, config);
+        self.fits &= fits(type_, config, Duplicates::Refused)
+            && (is_same || fits(type_, live, Duplicates::Allowed));
+        let is_kept = match (shape, live) {
+            // Null clears nothing.
+            (Some(Shape::Map(map)), Value::Object(live)) => !map.is_atomic && !live.is_empty(),
+            (Some(Shape::List(list)), Value::Array(live)) => !list.is_atomic() && !live.is_empty(),
+            _ => false,
+        };
+        if is_same || is_kept {
+            return None;
+        }
+        // The fields of what is new here are not compared with what was owned.
+        self.is_known &= !config.is_array() && !config.is_object() || is_atomic(shape);
+        self.is_changed |= !equal(live, config);
+        Some(Edit::Set(config))
+    }
+
+    /// A part that only the live object has.
+    fn only_live(&mut self, type_: Type<'_>, live: &Value) {
+        self.fits = self.fits && fits(type_, live, Duplicates::Allowed);
+    }
+
+    /// A part that only the configuration has.
+    fn only_config(&mut self, type_: Type<'_>, config: &Value) {
+        self.fits = self.fits && fits(type_, config, Duplicates::Refused);
+        self.is_changed = true;
+    }
+
+    /// The manager owns a part of the configuration that it did not own before.
+    fn gain(&mut self, place: &Place<'_>, step: Step<'_>, is_member: bool, fields: ValueFields) {
+        let is_member = is_member || fields.is_member;
+        if is_member || !fields.below.is_empty() {
+            let gained = place.set_of(Node::new(step.element(), is_member, fields.below));
+            self.is_known &= gained.is_some();
+            self.gained.extend(gained);
+        }
+    }
+
+    /// The manager owned a part that the configuration does not have.
+    fn lose(
+        &mut self,
+        place: &Place<'_>,
+        element: PathElement,
+        below: &Value,
+        member: Option<Member<'_>>,
+    ) {
+        let node = member.and_then(|member| owned_by_apply(element, below, member));
+        let lost = node.and_then(|node| place.set_of(node));
+        self.is_known &= lost.is_some();
+        self.lost.extend(lost);
+    }
+
+    fn members<'c>(
+        &mut self,
+        map: Map<'_>,
+        live: &Object<String, Value>,
+        config: &'c Object<String, Value>,
+        place: &Place<'_>,
+    ) -> Option<Edit<'c>> {
+        let (mut live, mut config) = (in_order(live), in_order(config));
+        let (mut next_live, mut next_config) = (live.next(), config.next());
+        let mut fields = OwnedMembers::of(place.owned);
+        let (mut types, mut edits) = (map.members(), Vec::new());
         loop {
-            while self.shared.get(shared_at).is_some_and(|position| *position < config_at) {
-                shared_at += 1;
+            match (next_live, next_config) {
+                (Some((name, old)), Some((applied, new))) if name == applied => {
+                    (next_live, next_config) = (live.next(), config.next());
+                    let Some(member) = types.find(name) else {
+                        self.fits = false;
+                        continue;
+                    };
+                    let own =
+                        fields.find(name, |lost, below| self.lose_member(map, place, lost, below));
+                    let is_known_leaf = match own {
+                        Some(below) => place.never.is_none() && is_empty_object(below),
+                        None => matches!(place.owned, Ownership::Unknown),
+                    };
+                    if !is_known_leaf || !is_same_scalar(member.type_, old, new) {
+                        let edit = self.member(member, (old, new), place, (name, own));
+                        edits.extend(edit.map(|edit| (Part::Member(applied), edit)));
+                    }
+                }
+                (Some((name, old)), new) if new.is_none_or(|(applied, _)| name < applied) => {
+                    next_live = live.next();
+                    if !place.is_managed_fields(name) {
+                        match types.find(name) {
+                            Some(member) => self.only_live(member.type_, old),
+                            None => self.fits = false,
+                        }
+                    }
+                }
+                (_, Some((name, new))) => {
+                    next_config = config.next();
+                    edits.push((Part::Member(name), Edit::Set(new)));
+                    let Some(member) = types.find(name) else {
+                        self.fits = false;
+                        continue;
+                    };
+                    self.only_config(member.type_, new);
+                    let own =
+                        fields.find(name, |lost, below| self.lose_member(map, place, lost, below));
+                    self.is_known &= own.is_none() && place.never.is_none();
+                    if self.is_known {
+                        let fields = value_fields(member.type_, new);
+                        self.gain(place, Step::Member(name), !member.is_declared, fields);
+                    }
+                }
+                (_, None) => break,
             }
-            let next_shared = self.shared.get(shared_at).copied();
-            let live = self.live.get(live_at).map(|element| (element.value, element.counterpart));
-            let has_config = config_at < self.config.len();
-            match live {
-                None if !has_config => return self.merged,
-                Some((_, Some(place))) if has_config && place == config_at => {
-                    self.emit(config_at);
-                    live_at += 1;
-                    config_at += 1;
-                    continue;
-                }
-                // It comes where the configuration has it.
-                Some((_, Some(place)))
-                    if has_config && next_shared.is_some_and(|next| next != place) =>
-                {
-                    live_at += 1;
-                    continue;
-                }
-                Some((value, None)) => {
-                    self.merged.push(Merged::Live(live_at, value));
-                    live_at += 1;
-                    continue;
-                }
-                Some((_, Some(place))) if place < config_at => live_at += 1,
-                _ => {}
+        }
+        fields.rest(|lost, below| self.lose_member(map, place, lost, below));
+        Edit::of_parts(edits)
+    }
+
+    /// Returns the change of a member of both objects.
+    fn member<'c>(
+        &mut self,
+        member: Member<'_>,
+        (live, config): (&Value, &'c Value),
+        place: &Place<'_>,
+        (name, owned): (&str, Option<&Value>),
+    ) -> Option<Edit<'c>> {
+        let mut below = place.member(owned, name, !member.is_declared);
+        self.is_known &= owned.is_none() || below.owned.members().is_some();
+        if matches!(below.owned, Ownership::Fields(None)) && below.never.is_none() {
+            let fields = value_fields(member.type_, config);
+            self.gain(place, Step::Member(name), below.is_member, fields);
+            below.owned = Ownership::Unknown;
+        }
+        self.place(member.type_, live, config, &below)
+    }
+
+    /// The manager owned a member that the configuration does not have; `key` is that of FieldsV1.
+    fn lose_member(&mut self, map: Map<'_>, place: &Place<'_>, key: &str, below: &Value) {
+        match key.strip_prefix("f:") {
+            Some(name) if place.never_owned(name).is_none() => {
+                self.lose(place, PathElement::field(name), below, map.member(name));
             }
-            if has_config {
-                self.emit(config_at);
-                config_at += 1;
+            _ => self.is_known = false,
+        }
+    }
+
+    fn items<'c>(
+        &mut self,
+        list: List<'_>,
+        live: &[Value],
+        config: &'c [Value],
+        place: &Place<'_>,
+    ) -> Option<Edit<'c>> {
+        let (edit, owned) = match self.items_in_place(list, live, config, place) {
+            Some((edits, owned)) => (Edit::of_parts(edits), owned),
+            None => self.items_in_any_order(list, live, config, place),
+        };
+        if owned != place.owned.count() {
+            self.lose_items(list, config, place);
+        }
+        edit
+    }
+
+    /// The manager owned elements that the configuration does not have.
+    fn lose_items(&mut self, list: List<'_>, config: &[Value], place: &Place<'_>) {
+        let key = |item| {
+            let mut key = String::new();
+            write_element_key(list.identify(item).ok()?, &mut key);
+            Some(key)
+        };
+        let applied: BTreeSet<String> = config.iter().filter_map(key).collect();
+        let fields = place.owned.members().into_iter().flat_map(in_order);
+        for (key, below) in fields.filter(|(key, _)| *key != MEMBER && !applied.contains(*key)) {
+            match read_element_key(key) {
+                Some(element) => {
+                    let member = Member { type_: list.items, is_declared: false };
+                    self.lose(place, element, below, Some(member));
+                }
+                None => self.is_known = false,
             }
         }
     }
 
-    /// Adds an element of the configuration, merged with the live one if there is exactly one.
-    fn emit(&mut self, position: usize) {
-        let Some(element) = self.config.get(position) else { return };
-        let live = element.counterpart.filter(|_| !element.is_ambiguous);
-        let live = live.and_then(|place| Some((place, self.live.get(place)?.value)));
-        self.merged.push(match live {
-            Some((place, live)) => match merge(self.list.items, live, element.value) {
-                Some(merged) => Merged::Made(merged),
-                None => Merged::Live(place, live),
-            },
-            None => Merged::Made(deep_clone(element.value)),
-        });
+    /// Returns the change of an element, and whether the manager owned it before.
+    fn item<'c>(
+        &mut self,
+        list: List<'_>,
+        live: &Value,
+        (config, identity): (&'c Value, Identity<'_>),
+        place: &Place<'_>,
+    ) -> (Option<Edit<'c>>, bool) {
+        let above = Some((place, Step::Element(identity)));
+        let mut owned = place.owned.of_element(identity, &mut self.key);
+        let is_new = matches!(owned, Ownership::Fields(None));
+        if is_new {
+            let fields = value_fields(list.items, config);
+            self.gain(place, Step::Element(identity), true, fields);
+            owned = Ownership::Unknown;
+        }
+        let is_owned = matches!(owned, Ownership::Fields(_));
+        let below = Place { above, owned, never: None, is_member: true };
+        (self.place(list.items, live, config, &below), is_owned)
+    }
+
+    /// The changes of elements which the configuration has in the order in which the live list has
+    /// them; none if that is not so or elements repeat.
+    fn items_in_place<'c>(
+        &mut self,
+        list: List<'_>,
+        live: &[Value],
+        config: &'c [Value],
+        place: &Place<'_>,
+    ) -> Option<(Vec<(Part<'c>, Edit<'c>)>, usize)> {
+        let mut items = config.iter();
+        let mut next = || match items.next() {
+            Some(item) => Some(Some((item, list.identify(item).ok()?))),
+            None => Some(None),
+        };
+        let (mut applied, mut edits, mut owned) = (next()?, Vec::new(), 0);
+        let (mut last, mut is_sorted) = (None::<Identity<'_>>, true);
+        for (position, element) in live.iter().enumerate() {
+            let own = list.identify(element).ok()?;
+            is_sorted &= last.is_none_or(|last| last.cmp(own).is_lt());
+            last = Some(own);
+            match applied.filter(|(_, identity)| own.cmp(*identity).is_eq()) {
+                Some(item) => {
+                    applied = next()?;
+                    let (edit, is_owned) = self.item(list, element, item, place);
+                    owned += usize::from(is_owned);
+                    edits.extend(edit.map(|edit| (Part::Item(position), edit)));
+                }
+                None => self.only_live(list.items, element),
+            }
+        }
+        let is_in_place = applied.is_none() && (is_sorted || !has_repeated(list, live));
+        is_in_place.then_some((edits, owned))
+    }
+
+    fn items_in_any_order<'c>(
+        &mut self,
+        list: List<'_>,
+        live: &[Value],
+        config: &'c [Value],
+        place: &Place<'_>,
+    ) -> (Option<Edit<'c>>, usize) {
+        let (live_items, items) = (list.identified(live), list.identified(config));
+        if live_items.len() < live.len() || items.len() < config.len() {
+            self.fits = false;
+            return (None, 0);
+        }
+        self.fits &= !has_repeated(list, config);
+        live.iter().for_each(|item| self.only_live(list.items, item));
+        let order = merged_order(&live_items, &items);
+        let stays = |(position, source): (usize, &Source)| match source {
+            Source::Live(live) | Source::Both { live, .. } => *live == position,
+            Source::Config(_) => false,
+        };
+        let is_in_place = order.len() == live.len() && order.iter().enumerate().all(stays);
+        let (mut edits, mut merged, mut owned) = (Vec::new(), Vec::new(), 0);
+        for source in order {
+            let (old, new) = match source {
+                Source::Live(position) => (live_items.get(position), None),
+                Source::Config(position) => (None, items.get(position)),
+                Source::Both { live, config } => (live_items.get(live), items.get(config)),
+            };
+            let new = new.and_then(|new| Some((config.get(new.position)?, new.identity)));
+            let edit = match (old, new) {
+                (Some(old), Some(new)) => {
+                    let (edit, is_owned) = self.item(list, old.value, new, place);
+                    owned += usize::from(is_owned);
+                    edit
+                }
+                (None, Some((new, identity))) => {
+                    self.only_config(list.items, new);
+                    match place.owned.of_element(identity, &mut self.key) {
+                        Ownership::Unknown => {}
+                        Ownership::Fields(Some(_)) => self.is_known = false,
+                        Ownership::Fields(None) => {
+                            let fields = value_fields(list.items, new);
+                            self.gain(place, Step::Element(identity), true, fields);
+                        }
+                    }
+                    Some(Edit::Set(new))
+                }
+                _ => None,
+            };
+            match old.filter(|_| is_in_place) {
+                Some(old) => edits.extend(edit.map(|edit| (Part::Item(old.position), edit))),
+                None => {
+                    let mut element = old.map_or(Value::Null, |old| deep_clone(old.value));
+                    edit.map(|edit| edit.apply_to(&mut element));
+                    merged.push(element);
+                }
+            }
+        }
+        if is_in_place {
+            return (Edit::of_parts(edits), owned);
+        }
+        self.is_changed = true;
+        (Some(Edit::Made(DeepValue::from(Value::Array(merged)))), owned)
+    }
+}
+
+/// Whether a value stays as it is and is a scalar that fits its type, as most are.
+#[inline]
+fn is_same_scalar(type_: Type<'_>, live: &Value, config: &Value) -> bool {
+    let is_same = match (live, config) {
+        (Value::String(live), Value::String(config)) => live == config,
+        (Value::Array(_) | Value::Object(_), _) => false,
+        _ => deep_eq(live, config),
+    };
+    is_same && is_admitted_scalar(type_, config)
+}
+
+fn is_atomic(shape: Option<Shape<'_>>) -> bool {
+    match shape {
+        Some(Shape::Map(map)) => map.is_atomic,
+        Some(Shape::List(list)) => list.is_atomic(),
+        _ => true,
     }
 }

@@ -1,60 +1,79 @@
 //! Taking the fields of a set out of a value (SA-73).
 
-use billhook_apimachinery::value::{DeepValue, grow};
+use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
 use serde_json::{Map as Object, Value};
 
-use crate::field_set::FieldSet;
+use crate::edit::{Edit, Part};
+use crate::field_set::{FieldSet, Node};
 use crate::shape::{List, Map, Shape, Type};
 
-/// Takes the members of a set out of a value, which was checked. A granular map or list that loses
-/// all of its content becomes null, as does anything that cannot be entered.
-pub(crate) fn remove(type_: Type<'_>, value: &mut Value, set: &FieldSet) {
+/// Returns the edit that takes the members of a set out of a value, which was checked. A granular map
+/// or list that loses all of its content becomes null, as does anything that cannot be entered.
+pub(crate) fn removal<'s>(type_: Type<'_>, value: &Value, set: &'s FieldSet) -> Option<Edit<'s>> {
+    static NULL: Value = Value::Null;
     if set.is_empty() {
-        return;
+        return None;
     }
-    let is_empty = match (type_.shape(value), &mut *value) {
-        (Some(Shape::Map(map)), Value::Object(members)) => {
-            map.is_atomic || grow(|| remove_members(map, members, set))
+    let (edit, is_emptied) = match (type_.shape(value), value) {
+        (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
+            grow(|| removal_of_members(map, members, set))
         }
-        (Some(Shape::List(list)), Value::Array(items)) => {
-            list.is_atomic() || grow(|| remove_items(list, items, set))
+        (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
+            grow(|| removal_of_items(list, items, set))
         }
-        _ => return,
+        (Some(Shape::Map(_)), Value::Object(_)) | (Some(Shape::List(_)), Value::Array(_)) => {
+            (None, true)
+        }
+        _ => return None,
     };
-    if is_empty {
-        take(value);
-    }
+    if is_emptied { Some(Edit::Set(&NULL)) } else { edit }
 }
 
-/// Returns whether nothing is left.
-fn remove_members(map: Map<'_>, members: &mut Object<String, Value>, set: &FieldSet) -> bool {
-    let mut types = map.members();
-    for node in set.nodes() {
-        let Some(name) = node.element.as_field() else { continue };
+/// Returns the edit, and whether nothing is left.
+fn removal_of_members<'s>(
+    map: Map<'_>,
+    members: &Object<String, Value>,
+    set: &'s FieldSet,
+) -> (Option<Edit<'s>>, bool) {
+    let (mut types, mut left) = (map.members(), members.len());
+    let edit = |node: &'s Node| {
+        let name = node.element.as_field()?;
+        let value = members.get(name)?;
         if node.is_member {
-            drop(members.remove(name).map(DeepValue::from));
-        } else if let (Some(value), Some(member)) = (members.get_mut(name), types.find(name)) {
-            remove(member.type_, value, &node.children);
+            left -= 1;
+            return Some((Part::Member(name), Edit::Remove));
+        }
+        let edit = removal(types.find(name)?.type_, value, &node.children)?;
+        Some((Part::Member(name), edit))
+    };
+    let edits = set.nodes().iter().filter_map(edit).collect();
+    (Edit::of_parts(edits), left == 0)
+}
+
+/// Returns the edit, and whether nothing is left.
+fn removal_of_items<'s>(
+    list: List<'_>,
+    items: &[Value],
+    set: &'s FieldSet,
+) -> (Option<Edit<'s>>, bool) {
+    let mut kept = Vec::with_capacity(items.len());
+    for (position, item) in items.iter().enumerate() {
+        let identity = list.identify(item).ok();
+        let node = identity.and_then(|identity| identity.find_in(set));
+        if node.is_none_or(|node| !node.is_member) {
+            let edit = node.and_then(|node| removal(list.items, item, &node.children));
+            kept.push((position, item, edit));
         }
     }
-    members.is_empty()
-}
-
-/// Returns whether nothing is left.
-fn remove_items(list: List<'_>, items: &mut Vec<Value>, set: &FieldSet) -> bool {
-    items.retain_mut(|item| {
-        let identity = list.identify(item).ok();
-        let Some(node) = identity.and_then(|identity| identity.find_in(set)) else { return true };
-        match node.is_member {
-            true => take(item),
-            false => remove(list.items, item, &node.children),
-        }
-        !node.is_member
+    let is_emptied = kept.is_empty();
+    if is_emptied || kept.len() == items.len() {
+        let edits = kept.into_iter().filter_map(|(at, _, edit)| Some((Part::Item(at), edit?)));
+        return (Edit::of_parts(edits.collect()), is_emptied);
+    }
+    let items = kept.into_iter().map(|(_, item, edit)| {
+        let mut item = deep_clone(item);
+        edit.map(|edit| edit.apply_to(&mut item));
+        item
     });
-    items.is_empty()
-}
-
-/// Makes a value of any depth null.
-fn take(value: &mut Value) {
-    drop(DeepValue::from(value.take()));
+    (Some(Edit::Made(DeepValue::from(Value::Array(items.collect())))), false)
 }

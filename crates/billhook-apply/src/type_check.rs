@@ -36,7 +36,7 @@ pub(crate) fn fits(type_: Type<'_>, value: &Value, duplicates: Duplicates) -> bo
     is_admitted_scalar(type_, value) || check(type_, value, duplicates, None).is_ok()
 }
 
-fn is_admitted_scalar(type_: Type<'_>, value: &Value) -> bool {
+pub(crate) fn is_admitted_scalar(type_: Type<'_>, value: &Value) -> bool {
     let is_scalar = !value.is_array() && !value.is_object();
     is_scalar && type_.scalar().is_some_and(|scalar| admits(scalar, value))
 }

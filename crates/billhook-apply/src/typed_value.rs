@@ -5,12 +5,14 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::atomics::atomics;
-use crate::compare::{Comparison, compare};
+use crate::compare::{Comparison, compare, compare_edited};
+use crate::edit::Edit;
 use crate::field_set::{FieldSet, OwnedPath};
 use crate::foreign::ForeignValues;
 use crate::given_up::Place;
-use crate::merge::merge;
-use crate::remove::remove;
+use crate::merge::Merge;
+use crate::owners::Owners;
+use crate::remove::removal;
 use crate::schema::MergeSchema;
 use crate::type_check::{Duplicates, check};
 use crate::type_error::TypeErrors;
@@ -27,7 +29,9 @@ pub struct TypedValue<'a> {
 impl MergeSchema {
     /// Takes the members of a set out of an object, which was checked.
     pub(crate) fn remove(&self, object: &mut Value, set: &FieldSet) {
-        remove(self.root(), object, set);
+        if let Some(edit) = removal(self.root(), object, set) {
+            edit.apply_to(object);
+        }
     }
 
     /// Checks an object against the merge types; it need not be valid beyond that (SA-10).
@@ -81,14 +85,6 @@ impl<'a> TypedValue<'a> {
         self.schema
     }
 
-    /// Another object of the same schema, which was made of objects that fit.
-    pub(crate) fn with<'b>(self, value: &'b Value) -> TypedValue<'b>
-    where
-        'a: 'b,
-    {
-        TypedValue { schema: self.schema, value }
-    }
-
     /// Returns the object.
     pub fn value(self) -> &'a Value {
         self.value
@@ -116,28 +112,37 @@ impl<'a> TypedValue<'a> {
         compare(self.schema.root(), self.value, newer.value)
     }
 
-    /// Merges a configuration into the object; none if it stays as it is.
-    pub(crate) fn merged(self, config: TypedValue<'_>) -> Option<DeepValue> {
-        merge(self.schema.root(), self.value, config.value).map(DeepValue::from)
-    }
-
     /// Returns the paths of all lists, maps and structs that are owned as a whole, along declared
     /// fields and the elements of lists: `.spec.items[0].set` (PO-72).
     pub fn atomics(self) -> Vec<String> {
         atomics(self.schema.root(), self.value)
     }
 
+    /// Returns the edit that takes the members of a set out of the object.
+    pub(crate) fn removal<'s>(self, set: &'s FieldSet) -> Option<Edit<'s>> {
+        removal(self.schema.root(), self.value, set)
+    }
+
+    /// Compares the object with what an edit makes of it.
+    pub(crate) fn compare_edited(self, edit: &Edit<'_>) -> Comparison {
+        compare_edited(self.schema.root(), self.value, edit)
+    }
+
     /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed.
     #[must_use]
     pub fn merge(self, config: TypedValue<'_>) -> DeepValue {
-        let merged = self.merged(config);
-        merged.unwrap_or_else(|| DeepValue::from(deep_clone(self.value)))
+        let mut merged = DeepValue::from(deep_clone(self.value));
+        let merge = Merge::new(self.schema.root(), self.value, config.value, None);
+        if let Some(edit) = merge.edit {
+            edit.apply_to(&mut merged);
+        }
+        merged
     }
 
-    /// Returns the fields that leave the object when nobody owns `lost` any more, but still
-    /// `owned`; see [`Place::leaving`].
-    pub(crate) fn leaving(self, lost: &FieldSet, owned: &FieldSet) -> Option<FieldSet> {
-        Place { type_: self.schema.root(), value: self.value, owned }.leaving(lost)
+    /// Returns the fields that leave the object when nobody owns `lost` any more, but still what
+    /// `owners` do; see [`Place::leaving`].
+    pub(crate) fn leaving(self, lost: &FieldSet, owners: Owners<'_>) -> Option<FieldSet> {
+        Place { type_: self.schema.root(), value: self.value, owners }.leaving(lost)
     }
 
     /// Returns the object without the members of a set (SA-73). What loses all of its content

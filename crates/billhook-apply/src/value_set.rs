@@ -6,12 +6,12 @@ use serde_json::{Map as Object, Value};
 use crate::field_set::{FieldSet, Node};
 use crate::identity::Item;
 use crate::path_element::{PathElement, PathElementKind};
-use crate::shape::{List, Map, Shape, Type};
+use crate::shape::{List, Map, Member, Shape, Type};
 
 /// Whether a value is a member itself, and the members below it.
-struct Fields {
-    is_member: bool,
-    below: FieldSet,
+pub(crate) struct ValueFields {
+    pub(crate) is_member: bool,
+    pub(crate) below: FieldSet,
 }
 
 /// Returns the set of a value, which was checked.
@@ -19,16 +19,17 @@ pub(crate) fn set_of(type_: Type<'_>, value: &Value) -> FieldSet {
     fields(type_, value).below
 }
 
-fn fields(type_: Type<'_>, value: &Value) -> Fields {
+/// Returns the fields of a value, which was checked.
+pub(crate) fn fields(type_: Type<'_>, value: &Value) -> ValueFields {
     match (type_.shape(value), value) {
         (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
             let below = grow(|| map_fields(map, members));
-            Fields { is_member: members.is_empty(), below }
+            ValueFields { is_member: members.is_empty(), below }
         }
         (Some(Shape::List(list)), Value::Array(items)) if !list.is_atomic() => {
-            Fields { is_member: false, below: grow(|| list_fields(list, items)) }
+            ValueFields { is_member: false, below: grow(|| list_fields(list, items)) }
         }
-        _ => Fields { is_member: true, below: FieldSet::default() },
+        _ => ValueFields { is_member: true, below: FieldSet::default() },
     }
 }
 
@@ -36,7 +37,7 @@ fn map_fields(map: Map<'_>, members: &Object<String, Value>) -> FieldSet {
     let mut types = map.members();
     let node = |(name, value): (&String, &Value)| {
         let member = types.find(name)?;
-        let Fields { is_member, below } = fields(member.type_, value);
+        let ValueFields { is_member, below } = fields(member.type_, value);
         let element = PathElement::field(name.as_str());
         Some(Node::new(element, is_member || !member.is_declared, below))
     };
@@ -77,13 +78,17 @@ pub(crate) fn has_fields(type_: Type<'_>, value: &Value) -> bool {
 /// and elements with keys have fields.
 pub(crate) fn is_of_apply(type_: Type<'_>, set: &FieldSet) -> bool {
     set.nodes().iter().all(|node| {
-        let is_element = matches!(node.element.kind(), PathElementKind::Key(_));
-        type_.step(&node.element).is_some_and(|member| {
-            (node.is_member || member.is_declared)
-                && !(is_element && node.children.is_empty())
-                && grow(|| is_of_apply(member.type_, &node.children))
-        })
+        let member = type_.step(&node.element);
+        member.is_some_and(|member| is_node_of_apply(member, node))
     })
+}
+
+/// The same for a step of a set.
+pub(crate) fn is_node_of_apply(member: Member<'_>, node: &Node) -> bool {
+    let is_element = matches!(node.element.kind(), PathElementKind::Key(_));
+    (node.is_member || member.is_declared)
+        && !(is_element && node.children.is_empty())
+        && grow(|| is_of_apply(member.type_, &node.children))
 }
 
 /// Returns a set with all declared fields on the ways to its members (SA-28).

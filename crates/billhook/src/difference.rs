@@ -244,7 +244,7 @@ struct Owners<'m> {
     /// The managers who apply the manifest.
     own: FieldSet,
     /// The others, in the order of their entries.
-    others: Vec<(&'m str, &'m FieldSet)>,
+    others: Vec<(&'m str, FieldSet)>,
 }
 
 impl<'m> Owners<'m> {
@@ -252,8 +252,8 @@ impl<'m> Owners<'m> {
         let mut owners = Owners { own: FieldSet::default(), others: Vec::new() };
         for entry in managed.entries() {
             match is_own(&entry.manager) {
-                true => owners.own = owners.own.union(&entry.fields),
-                false => owners.others.push((&entry.manager, &entry.fields)),
+                true => owners.own = owners.own.union(&entry.fields()),
+                false => owners.others.push((&entry.manager, entry.fields())),
             }
         }
         owners

@@ -5,8 +5,8 @@ use std::fmt;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq};
 use billhook_apply::{
-    ConversionError, Duplicates, FieldManager, FieldSet, LiveObject, ManagedFields,
-    ManagedFieldsError, MergeSchema, PathElement, TypeErrors, Versions,
+    ConversionError, Duplicates, FieldManager, FieldSet, ManagedFields, ManagedFieldsError,
+    MergeSchema, PathElement, TypeErrors, Versions,
 };
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
@@ -155,8 +155,8 @@ impl<'a> FieldManagement<'a> {
     }
 
     /// Applies a configuration, which is decoded but neither pruned nor defaulted. `live` is the
-    /// stored object as a read returns it; none for an object that does not exist yet. Returns the resulting
-    /// object, with its managed fields.
+    /// stored object as a read returns it; none for an object that does not exist yet. Returns the
+    /// resulting object, with its managed fields.
     ///
     /// # Errors
     ///
@@ -167,42 +167,49 @@ impl<'a> FieldManagement<'a> {
         live: Option<&Value>,
         force: bool,
     ) -> Result<DeepValue, ApplyError> {
-        let changed = self.apply_change(configuration, live, force)?;
-        Ok(changed.unwrap_or_else(|| live.map(deep_clone).unwrap_or_default().into()))
+        if let Some(live) = live {
+            let mut object = DeepValue::from(deep_clone(live));
+            self.apply_to(&mut object, configuration, force)?;
+            return Ok(object);
+        }
+        let mut object = self.manager(&self.version.api_version()).create(configuration)?;
+        self.finish_apply(&mut object, configuration, true)?;
+        Ok(object)
     }
 
-    /// The same as [`apply`](Self::apply) for callers who keep the live object: returns none if it stays
-    /// exactly as it is, which is quickly seen where the manager applies the same as before.
+    /// The same as [`apply`](Self::apply) for an object that exists, which becomes the resulting
+    /// one. Returns whether anything changed except its managed fields and the annotation of kubectl
+    /// (SA-76, SA-86).
     ///
     /// # Errors
     ///
-    /// If a server refuses the configuration, for instance because of conflicts.
-    pub fn apply_change(
+    /// If a server refuses the configuration, for instance because of conflicts; the object stays as
+    /// it is then, unless its defaults are too large.
+    pub fn apply_to(
         &self,
+        live: &mut Value,
         configuration: &Value,
-        live: Option<&Value>,
         force: bool,
-    ) -> Result<Option<DeepValue>, ApplyError> {
+    ) -> Result<bool, ApplyError> {
         let api_version = self.version.api_version();
-        let manager = self.manager(&api_version);
-        if live.is_some_and(|live| manager.leaves_unchanged(live, configuration)) {
-            return Ok(None);
+        let is_changed = self.manager(&api_version).apply(live, configuration, force)?;
+        self.finish_apply(live, configuration, is_changed)?;
+        Ok(is_changed)
+    }
+
+    /// SA-61, steps 9 and 10.
+    fn finish_apply(
+        &self,
+        object: &mut Value,
+        configuration: &Value,
+        is_changed: bool,
+    ) -> Result<(), LimitError> {
+        let api_version = self.version.api_version();
+        self.manager(&api_version).update_last_applied(object, configuration);
+        match is_changed {
+            true => self.version.apply_defaults(object, &mut ()),
+            false => Ok(()),
         }
-        let managed = live.map(ManagedFields::of).transpose()?.unwrap_or_default();
-        let old = self.without_managed_fields(live);
-        let live = match live {
-            Some(_) => LiveObject::existing(&old),
-            None => LiveObject::missing(&old),
-        };
-        let applied = manager.apply(live, managed, configuration, force)?;
-        let is_changed = applied.object.is_some();
-        let mut object = applied.object.unwrap_or(old);
-        manager.update_last_applied(&mut object, configuration);
-        if is_changed {
-            self.version.apply_defaults(&mut object, &mut ())?;
-        }
-        applied.managed_fields.write_to(&mut object);
-        Ok(Some(object))
     }
 
     fn manager<'m>(&'m self, api_version: &'m str) -> FieldManager<'m> {

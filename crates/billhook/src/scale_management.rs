@@ -3,7 +3,7 @@
 use std::fmt;
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::value::DeepValue;
 use billhook_apply::{ManagedFields, PathElement, ReplicasPath, ScaleManager};
 use serde_json::Value;
 
@@ -65,13 +65,8 @@ impl<'a> ScaleManagement<'a> {
         live: &Value,
         force: bool,
     ) -> Result<DeepValue, ApplyError> {
-        let entries = ManagedFields::of(live)?;
-        let old = DeepValue::from(copy_without_managed_fields(live));
-        let apply = |manager: &ScaleManager<'_>| manager.apply(&old, entries, configuration, force);
-        let managed = self.with_manager(apply)?;
-        let mut scale = DeepValue::from(deep_clone(live));
-        managed.write_to(&mut scale);
-        Ok(scale)
+        let apply = |manager: &ScaleManager<'_>| manager.apply(live, configuration, force);
+        Ok(self.with_manager(apply)?)
     }
 
     /// Sets the managed fields of an object after a write that left these owners to its `Scale`.

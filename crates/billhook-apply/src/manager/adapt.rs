@@ -7,6 +7,7 @@ use billhook_apimachinery::value::grow;
 use super::managed_fields::ManagedFields;
 use super::versions::{ConversionError, Versioned, Versions};
 use crate::field_set::{FieldSet, Node};
+use crate::fields::Fields;
 use crate::shape::{Shape, Type};
 
 /// Adapts all sets to the current merge types. The live object must exist in the versions of all
@@ -22,9 +23,10 @@ pub(super) fn adapt(
             live.convert(versions, &entry.api_version)?;
         }
         if let Some(schema) = versions.merge_schema(&entry.api_version)
-            && needs_adapting(schema.root(), &entry.fields)
+            && let Fields::Read(fields) = &entry.fields
+            && needs_adapting(schema.root(), fields)
         {
-            entry.fields = adapted(schema.root(), &entry.fields);
+            entry.fields = Fields::Read(adapted(schema.root(), fields));
         }
     }
     Ok(())

@@ -6,47 +6,25 @@ use serde_json::{Value, json};
 
 use super::adapt::adapt;
 use super::conflict::{Conflict, Conflicts};
-use super::managed_fields::{ManagedFields, ManagedFieldsError, Operation};
-use super::prune::prune;
+use super::managed_fields::{
+    ManagedFields, ManagedFieldsError, ManagerEntry, Operation, put_managed_fields,
+    take_managed_fields,
+};
+use super::prune::{PruneError, prune};
 use super::update::UpdateError;
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
-use crate::order::equal;
+use crate::edit::Edit;
+use crate::field_set::FieldSet;
+use crate::fields::Fields;
+use crate::merge::Merge;
+use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
 use crate::typed_value::TypedValue;
 
 /// The manager of all fields of an object that nobody owns at its first apply (SA-62).
 const FIRST: &str = "before-first-apply";
-
-/// The live object of an apply.
-#[derive(Clone, Copy, Debug)]
-pub struct LiveObject<'a> {
-    object: &'a Value,
-    exists: bool,
-}
-
-impl<'a> LiveObject<'a> {
-    /// An object that exists, without its managed fields.
-    pub fn existing(object: &'a Value) -> Self {
-        LiveObject { object, exists: true }
-    }
-
-    /// An object that does not exist yet: it has its type only.
-    pub fn missing(object: &'a Value) -> Self {
-        LiveObject { object, exists: false }
-    }
-}
-
-/// The outcome of an apply.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Applied {
-    /// The object, without its managed fields; none if it is equal to the live one (SA-76).
-    pub object: Option<DeepValue>,
-    /// The entries.
-    pub managed_fields: ManagedFields,
-}
 
 /// An apply that a server refuses; prints the message of the status.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -127,45 +105,58 @@ impl From<ComparisonError> for ApplyError {
 }
 
 impl FieldManager<'_> {
-    /// Applies a configuration. `managed` are the entries of the live object.
+    /// Applies a configuration to an object, given with its managed fields. Returns whether anything
+    /// but these changed (SA-76). An object whose apply fails stays as it is.
     ///
     /// # Errors
     ///
     /// If the configuration or the live object does not fit the merge types, an object cannot be
     /// converted to the version of an entry, or, without `force`, others own fields that the
     /// configuration changes. The errors come in the server's order (SA-61).
-    pub fn apply(
-        &self,
-        live: LiveObject<'_>,
-        mut managed: ManagedFields,
-        config: &Value,
-        force: bool,
-    ) -> Result<Applied, ApplyError> {
-        self.check_type(config)?;
-        if managed.is_empty() && live.exists {
-            managed = self.first_entry(live.object)?;
-        }
-        if config.pointer("/metadata/managedFields").is_some_and(|entries| !entries.is_null()) {
-            return Err(ApplyError::ConfigurationWithManagedFields);
-        }
+    pub fn apply(&self, live: &mut Value, config: &Value, force: bool) -> Result<bool, ApplyError> {
         let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
-        let config = schema.check(config, Duplicates::Refused).map_err(|errors| {
-            ApplyError::Configuration { subject: self.subject(config), errors }
-        })?;
-        let live = schema
-            .check(live.object, Duplicates::Allowed)
-            .map_err(|errors| ApplyError::Live { subject: self.subject(live.object), errors })?;
-        let merge = Merge { manager: self, live, config };
-        let retry = (self.is_kubectl() && !force).then(|| managed.clone());
-        match (merge.run(managed, force), retry) {
-            (Err(ApplyError::Conflicts(conflicts)), Some(managed)) => {
-                match self.conflicts_with_others(conflicts, live) {
-                    Some(conflicts) => Err(conflicts.into()),
-                    None => merge.run(managed, true),
-                }
-            }
-            (outcome, _) => outcome,
+        let apply = Apply::new(self, schema, config);
+        if let Some(applied) = apply.as_written(live, force) {
+            return applied;
         }
+        let managed = ManagedFields::of(live)?;
+        let taken = take_managed_fields(live);
+        let applied = apply.to_object(live, true, managed, force);
+        if let (Err(_), Some(taken)) = (&applied, taken) {
+            put_managed_fields(live, taken);
+        }
+        applied
+    }
+
+    /// Applies a configuration to an object that does not exist yet.
+    ///
+    /// # Errors
+    ///
+    /// If the configuration does not fit the merge types.
+    pub fn create(&self, config: &Value) -> Result<DeepValue, ApplyError> {
+        let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
+        let nothing = json!({"apiVersion": self.api_version, "kind": self.kind});
+        let mut object = DeepValue::from(nothing);
+        let apply = Apply::new(self, schema, config);
+        apply.to_object(&mut object, false, ManagedFields::default(), false)?;
+        Ok(object)
+    }
+
+    /// SA-61, steps 6 and 7.
+    fn check_objects(
+        &self,
+        schema: &MergeSchema,
+        live: &Value,
+        config: &Value,
+    ) -> Result<(), ApplyError> {
+        schema.check(config, Duplicates::Refused).map_err(|errors| ApplyError::Configuration {
+            subject: self.subject(config),
+            errors,
+        })?;
+        schema
+            .check(live, Duplicates::Allowed)
+            .map_err(|errors| ApplyError::Live { subject: self.subject(live), errors })?;
+        Ok(())
     }
 
     /// SA-61, step 3.
@@ -188,72 +179,203 @@ impl FieldManager<'_> {
     }
 }
 
-/// The merge of a configuration.
-#[derive(Clone, Copy)]
-struct Merge<'m> {
-    manager: &'m FieldManager<'m>,
-    live: TypedValue<'m>,
-    config: TypedValue<'m>,
+/// The apply of a configuration.
+struct Apply<'a> {
+    manager: &'a FieldManager<'a>,
+    schema: &'a MergeSchema,
+    config: &'a Value,
+    /// The manager's entry, without fields and time.
+    entry: ManagerEntry,
+    /// Its identity.
+    id: String,
 }
 
-impl<'m> Merge<'m> {
-    fn run(self, mut managed: ManagedFields, force: bool) -> Result<Applied, ApplyError> {
-        let FieldManager { versions, api_version, subresource, .. } = *self.manager;
-        adapt(&mut managed, &Versioned::new(api_version, self.live), versions)
-            .map_err(|error| ApplyError::conversion("", error))?;
-        let mut own = self.manager.entry(Operation::Apply);
-        let id = own.identity();
-        let last = managed.0.remove(&id);
-        let reset = versions.reset_fields(api_version, subresource);
-        own.fields = self.config.field_set().recursive_difference(&reset);
-        own.time = last.as_ref().map(|last| last.time).unwrap_or_default();
-        managed.0.insert(id.clone(), own);
+impl<'a> Apply<'a> {
+    fn new(manager: &'a FieldManager<'a>, schema: &'a MergeSchema, config: &'a Value) -> Self {
+        let entry = manager.entry(Operation::Apply);
+        let id = entry.identity();
+        Apply { manager, schema, config, entry, id }
+    }
 
-        let mut result = Versioned::new(api_version, self.live).merged(self.config);
-        let last = last.filter(|last| !last.fields.is_empty());
-        if let (Some(last), Some(own)) = (last, managed.0.get(&id)) {
-            result = prune(result, &last, &own.fields, &managed, versions).map_err(|error| {
-                let error = ConversionError::new(error.to_string());
-                ApplyError::conversion("failed to prune fields: ", error)
-            })?;
+    /// Applies to an object whose entries need not be read; none if they have to be.
+    fn as_written(&self, live: &mut Value, force: bool) -> Option<Result<bool, ApplyError>> {
+        let mut merge = self.manager.merge_as_written(self.schema, live, self.config)?;
+        let change = merge.ownership.take()?;
+        if !merge.is_changed && change.is_empty() {
+            return Some(Ok(false));
         }
-        let result = result.into_made().filter(|result| !equal(self.live.value(), result));
-        if let Some(result) = &result {
-            self.take_from_others(&mut managed, &id, result, force)?;
-        }
-        if let Some(own) = managed.0.get_mut(&id) {
-            own.fields = own.fields.difference(&NEVER_OWNED);
-            if result.is_some() {
-                own.time = self.manager.now;
-            }
+        let mut managed = ManagedFields::take_written(live);
+        managed.with(&self.id, |own| change.make(&mut own.fields));
+        let applied = self.edit(live, &mut managed, merge, &change.lost, force);
+        if !matches!(applied, Some(Ok(_))) {
+            managed.with(&self.id, |own| change.undo(&mut own.fields));
         }
         managed.remove_empty();
-        Ok(Applied { object: result, managed_fields: managed })
+        managed.write_to(live);
+        applied
     }
 
-    /// Takes from the other managers what the result changes (SA-74).
-    fn take_from_others(
-        self,
+    /// Makes the edit of a merge and removes the fields that nobody owns any more from an object
+    /// without managed fields, all of which are owned in its version. Returns whether anything
+    /// changes; none if the removal is not so simple. Then, and if it fails, the object stays as it
+    /// is.
+    fn edit(
+        &self,
+        live: &mut Value,
         managed: &mut ManagedFields,
-        id: &str,
-        result: &Value,
+        merge: Merge<'_>,
+        lost: &FieldSet,
         force: bool,
-    ) -> Result<(), ApplyError> {
-        let FieldManager { versions, api_version, subresource, .. } = *self.manager;
-        let live = Versioned::new(api_version, self.live);
-        let result = Versioned::new(api_version, self.live.with(result));
-        let mut differences = Differences::new(versions, subresource, live, result);
-        let mut conflicts = Vec::new();
-        for (_, entry) in managed.0.iter_mut().filter(|(other, _)| *other != id) {
-            let difference = differences.in_version(&entry.api_version)?;
-            if !force {
-                let fields = entry.fields.intersection(&difference.changed);
-                if !fields.is_empty() {
-                    conflicts.push(Conflict { owner: entry.clone(), fields });
-                }
-            }
-            entry.lose(difference);
+    ) -> Option<Result<bool, ApplyError>> {
+        let excused = self.manager.fields_of_last_applied(self.typed(live));
+        let compared = merge.edit.as_ref().map(|edit| self.typed(live).compare_edited(edit));
+        let undo = merge.edit.map(|edit| edit.apply_to(live));
+        let leaving = match lost.is_empty() {
+            true => Some(FieldSet::default()),
+            false => self.typed(live).leaving(lost, managed.owners()),
+        };
+        let removal = leaving.as_ref().and_then(|leaving| self.typed(live).removal(leaving));
+        let removed = removal.as_ref().map(|removal| self.typed(live).compare_edited(removal));
+        let comparison = compared.unwrap_or_default().union(&removed.unwrap_or_default());
+        let mut differences = Differences::new(self.manager.versions, self.manager.subresource);
+        differences.add(self.manager.api_version, comparison);
+        let conflicts = match force {
+            true => None,
+            false => self.conflicts(managed, &differences, excused.as_ref()),
+        };
+        let is_changed = merge.is_changed || removal.is_some();
+        if !is_changed || leaving.is_none() || conflicts.is_some() {
+            undo.map(|undo| undo.apply_to(live));
+            leaving.as_ref()?;
+            return Some(conflicts.map_or(Ok(false), |conflicts| Err(conflicts.into())));
         }
-        Conflicts::new(conflicts).map_or(Ok(()), |conflicts| Err(conflicts.into()))
+        removal.map(|removal| removal.apply_to(live));
+        self.take_fields(managed, &differences);
+        Some(Ok(true))
     }
+
+    /// Applies to an object without managed fields; these are its entries.
+    fn to_object(
+        &self,
+        live: &mut Value,
+        exists: bool,
+        mut managed: ManagedFields,
+        force: bool,
+    ) -> Result<bool, ApplyError> {
+        let FieldManager { versions, api_version, .. } = *self.manager;
+        self.manager.check_type(self.config)?;
+        if managed.is_empty() && exists {
+            managed = self.manager.first_entry(live)?;
+        }
+        let entries = self.config.pointer("/metadata/managedFields");
+        if entries.is_some_and(|entries| !entries.is_null()) {
+            return Err(ApplyError::ConfigurationWithManagedFields);
+        }
+        let merge = Merge::new(self.schema.root(), live, self.config, None);
+        if !merge.fits {
+            self.manager.check_objects(self.schema, live, self.config)?;
+        }
+        let versioned = Versioned::new(api_version, self.typed(live));
+        adapt(&mut managed, &versioned, versions)
+            .map_err(|error| ApplyError::conversion("", error))?;
+        let edit = self.replace_own(&versioned, merge.edit, &mut managed)?;
+        let edit = edit.filter(|edit| merge.is_changed || matches!(edit, Edit::Made(_)));
+        let is_changed = self.finish(live, &mut managed, edit, force)?;
+        managed.with(&self.id, |own| own.fields.subtract(&NEVER_OWNED));
+        managed.remove_empty();
+        managed.write_to(live);
+        Ok(is_changed)
+    }
+
+    /// Sets the manager's entry, and removes what nobody owns any more from the object.
+    fn replace_own<'c>(
+        &self,
+        live: &Versioned<'_>,
+        edit: Option<Edit<'c>>,
+        managed: &mut ManagedFields,
+    ) -> Result<Option<Edit<'c>>, ApplyError> {
+        let FieldManager { versions, api_version, subresource, .. } = *self.manager;
+        let fields = self.typed(self.config).field_set();
+        let reset = versions.reset_fields(api_version, subresource);
+        let fields = fields.recursive_difference(&reset);
+        let mut own = self.entry.clone();
+        own.fields = Fields::Read(fields.clone());
+        let last = managed.0.remove(&self.id);
+        own.time = last.as_ref().map(|last| last.time).unwrap_or_default();
+        managed.insert(own);
+        match last.filter(|last| !last.fields.is_empty()) {
+            Some(last) => prune(live, edit, (&last, &fields), managed, versions)
+                .map_err(|error| pruning_failed(&error)),
+            None => Ok(edit),
+        }
+    }
+
+    /// Edits an object without managed fields. Returns whether anything changes.
+    fn finish(
+        &self,
+        live: &mut Value,
+        managed: &mut ManagedFields,
+        edit: Option<Edit<'_>>,
+        force: bool,
+    ) -> Result<bool, ApplyError> {
+        let Some(edit) = edit else { return Ok(false) };
+        let FieldManager { versions, api_version, subresource, .. } = *self.manager;
+        let typed = self.typed(live);
+        let old = Versioned::new(api_version, typed);
+        let new = old.edited(Some(edit));
+        let mut differences = Differences::new(versions, subresource);
+        for entry in self.others(managed) {
+            differences.compare(&old, &new, &entry.api_version)?;
+        }
+        let excused = self.manager.fields_of_last_applied(typed);
+        if !force && let Some(conflicts) = self.conflicts(managed, &differences, excused.as_ref()) {
+            return Err(conflicts.into());
+        }
+        let new = Edit::Made(new.into_object());
+        new.apply_to(live);
+        self.take_fields(managed, &differences);
+        Ok(true)
+    }
+
+    fn typed<'v>(&'v self, object: &'v Value) -> TypedValue<'v> {
+        TypedValue::checked(self.schema, object)
+    }
+
+    /// The entries of other managers, or other ones of the manager.
+    fn others<'m>(&self, managed: &'m ManagedFields) -> impl Iterator<Item = &'m ManagerEntry> {
+        managed.0.iter().filter(|(id, _)| **id != self.id).map(|(_, entry)| entry)
+    }
+
+    /// The fields of others that change (SA-74).
+    fn conflicts(
+        &self,
+        managed: &ManagedFields,
+        differences: &Differences<'_>,
+        excused: Option<&FieldSet>,
+    ) -> Option<Conflicts> {
+        let conflicts = self.others(managed).filter_map(|entry| {
+            let fields = entry.fields.intersection(&differences.get(&entry.api_version)?.changed);
+            (!fields.is_empty()).then(|| Conflict { owner: entry.clone(), fields })
+        });
+        let conflicts = Conflicts::new(conflicts.collect())?;
+        match excused {
+            Some(fields) => conflicts.without(fields),
+            None => Some(conflicts),
+        }
+    }
+
+    /// Takes what changes from other managers.
+    fn take_fields(&self, managed: &mut ManagedFields, differences: &Differences<'_>) {
+        for (id, entry) in &mut managed.0 {
+            match *id == self.id {
+                true => entry.time = self.manager.now,
+                false => entry.lose(differences),
+            }
+        }
+    }
+}
+
+fn pruning_failed(error: &PruneError) -> ApplyError {
+    let error = ConversionError::new(error.to_string());
+    ApplyError::conversion("failed to prune fields: ", error)
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
 use crate::field_set::FieldSet;
+use crate::fields::Fields;
 
 /// The number of entries of updates that stay as they are.
 const MAX_UPDATERS: usize = 10;
@@ -33,7 +34,7 @@ impl ManagedFields {
             };
             let Some(mut entry) = self.0.remove(&id) else { continue };
             count -= 1;
-            let fields = std::mem::take(&mut entry.fields);
+            let fields = entry.fields();
             BUCKET.clone_into(&mut entry.manager);
             entry.subresource.clear();
             entry.time = time;
@@ -48,17 +49,15 @@ impl ManagedFields {
             match self.0.get_mut(&bucket) {
                 Some(bucket) => bucket.time = time,
                 None => {
-                    sets.extend(
-                        self.0.remove(first).map(|mut first| std::mem::take(&mut first.fields)),
-                    );
+                    sets.extend(self.0.remove(first).map(|first| first.fields()));
                     self.0.insert(bucket, entry);
                 }
             }
         }
         for (bucket, mut sets) in merged {
             if let Some(bucket) = self.0.get_mut(&bucket) {
-                sets.push(std::mem::take(&mut bucket.fields));
-                bucket.fields = FieldSet::union_all(&sets);
+                sets.push(bucket.fields());
+                bucket.fields = Fields::Read(FieldSet::union_all(&sets));
             }
         }
     }

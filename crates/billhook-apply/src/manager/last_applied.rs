@@ -7,7 +7,6 @@ use billhook_decode::read_json;
 use serde_json::{Map, Value};
 
 use super::FieldManager;
-use super::conflict::Conflicts;
 use crate::field_set::FieldSet;
 use crate::type_check::Duplicates;
 use crate::typed_value::TypedValue;
@@ -21,25 +20,14 @@ const MAX_ANNOTATIONS: usize = 256 * 1024;
 
 impl FieldManager<'_> {
     /// Whether the annotation means something to the manager.
-    pub(super) fn is_kubectl(&self) -> bool {
+    fn is_kubectl(&self) -> bool {
         self.manager == KUBECTL
     }
 
-    /// Returns the conflicts that are not about fields of the manager's own client-side applies
-    /// (SA-85).
-    pub(super) fn conflicts_with_others(
-        &self,
-        conflicts: Conflicts,
-        live: TypedValue<'_>,
-    ) -> Option<Conflicts> {
-        match self.fields_of_last_applied(live) {
-            Some(own) => conflicts.without(&own),
-            None => Some(conflicts),
-        }
-    }
-
-    /// The fields in the annotation that still have the values of then.
-    fn fields_of_last_applied(&self, live: TypedValue<'_>) -> Option<FieldSet> {
+    /// Returns the fields of the manager's own client-side applies that still have the values of
+    /// then (SA-85).
+    pub(super) fn fields_of_last_applied(&self, live: TypedValue<'_>) -> Option<FieldSet> {
+        self.is_kubectl().then_some(())?;
         let text = annotations(live.value())?.get(LAST_APPLIED)?.as_str()?;
         let configuration = read_json(text.as_bytes()).ok()?.into_value();
         let text = |name: &str| configuration.get(name).and_then(Value::as_str);
@@ -78,7 +66,7 @@ impl FieldManager<'_> {
 }
 
 /// Whether an object has the annotation.
-pub(super) fn is_set(object: &Value) -> bool {
+fn is_set(object: &Value) -> bool {
     let text = annotations(object).and_then(|all| all.get(LAST_APPLIED)?.as_str());
     text.is_some_and(|text| !text.is_empty())
 }

@@ -9,7 +9,9 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use crate::field_set::FieldSet;
+use crate::fields::Fields;
 use crate::fields_v1::FieldsV1Error;
+use crate::owners::Owners;
 
 /// How a manager came to own fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,11 +46,15 @@ pub struct ManagerEntry {
     pub subresource: String,
     /// When the manager last took fields; zero if it is not known.
     pub time: Time,
-    /// The fields.
-    pub fields: FieldSet,
+    pub(crate) fields: Fields,
 }
 
 impl ManagerEntry {
+    /// Returns the fields.
+    pub fn fields(&self) -> FieldSet {
+        self.fields.to_set()
+    }
+
     /// Returns what tells entries apart, in the form in which they are sorted (SA-31, SA-38).
     pub(crate) fn identity(&self) -> String {
         let api_version = match self.operation {
@@ -140,36 +146,72 @@ impl ManagedFields {
         let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
         let mut managed = ManagedFields::default();
         for (index, entry) in entries.into_iter().flatten().enumerate() {
-            managed.insert(read(index, entry)?);
+            let mut read = read(index, entry)?;
+            let fields = entry.get("fieldsV1").unwrap_or(&Value::Null);
+            read.fields = match FieldSet::from_fields_v1(fields) {
+                Ok(fields) => Fields::Read(fields),
+                Err(error) => {
+                    let manager = read.manager;
+                    return Err(ManagedFieldsError::Fields { manager, error });
+                }
+            };
+            managed.insert(read);
         }
         Ok(managed)
     }
 
+    /// Takes the entries out of an object, all of which are as they would be written again.
+    pub(crate) fn take_written(object: &mut Value) -> Self {
+        let mut managed = ManagedFields::default();
+        let entries = take_managed_fields(object).map(DeepValue::into_inner);
+        let Some(Value::Array(entries)) = entries else { return managed };
+        for (index, mut entry) in entries.into_iter().enumerate() {
+            if let Ok(mut read) = read(index, &entry) {
+                let fields = entry.get_mut("fieldsV1").map(Value::take).unwrap_or_default();
+                read.fields = Fields::Written(fields.into());
+                managed.insert(read);
+            }
+        }
+        managed
+    }
+
     /// Writes the entries to `metadata.managedFields` of an object; without entries the field is
     /// removed (SA-34).
-    pub fn write_to(&self, object: &mut Value) {
+    pub fn write_to(self, object: &mut Value) {
         let Value::Object(members) = object else { return };
         let metadata = members.entry("metadata").or_insert_with(|| Value::Object(Map::new()));
         let Value::Object(metadata) = metadata else { return };
         let replaced = match self.is_empty() {
             true => metadata.remove("managedFields"),
-            false => metadata.insert("managedFields".to_owned(), self.to_value()),
+            false => metadata.insert("managedFields".to_owned(), self.into_value()),
         };
         drop(replaced.map(DeepValue::from));
     }
 
-    fn to_value(&self) -> Value {
-        let mut entries: Vec<&ManagerEntry> = self.0.values().collect();
-        entries.sort_by_key(|entry| {
+    fn into_value(self) -> Value {
+        fn key(entry: &ManagerEntry) -> impl Ord {
             let names = (&entry.manager, &entry.api_version, &entry.subresource);
             (entry.operation, entry.time, names)
-        });
+        }
+        let mut entries: Vec<ManagerEntry> = self.0.into_values().collect();
+        entries.sort_by(|left, right| key(left).cmp(&key(right)));
         Value::Array(entries.into_iter().map(write).collect())
     }
 
     /// Returns whether nobody owns anything.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Changes an entry if it is there.
+    pub(super) fn with(&mut self, id: &str, change: impl FnOnce(&mut ManagerEntry)) {
+        if let Some(entry) = self.0.get_mut(id) {
+            change(entry);
+        }
+    }
+
+    pub(super) fn owners(&self) -> Owners<'_> {
+        Owners::new(self.0.values().map(|entry| &entry.fields))
     }
 
     /// Returns the entries in the order of their identities.
@@ -198,6 +240,20 @@ impl ManagedFields {
     }
 }
 
+/// Takes the managed fields out of an object.
+pub(super) fn take_managed_fields(object: &mut Value) -> Option<DeepValue> {
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    metadata.remove("managedFields").map(DeepValue::from)
+}
+
+/// Puts managed fields back into an object from which they were taken.
+pub(super) fn put_managed_fields(object: &mut Value, entries: DeepValue) {
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.insert("managedFields".to_owned(), entries.into_inner());
+    }
+}
+
+/// Reads an entry except its fields.
 fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError> {
     let text = |name: &str| text(entry, name);
     let operation = match text("operation") {
@@ -216,35 +272,29 @@ fn read(index: usize, entry: &Value) -> Result<ManagerEntry, ManagedFieldsError>
             return Err(ManagedFieldsError::FieldsType { index, fields_type });
         }
     }
-    let fields = FieldSet::from_fields_v1(entry.get("fieldsV1").unwrap_or(&Value::Null));
-    let manager = text("manager").to_owned();
-    let fields = match fields {
-        Ok(fields) => fields,
-        Err(error) => return Err(ManagedFieldsError::Fields { manager, error }),
-    };
     Ok(ManagerEntry {
-        manager,
+        manager: text("manager").to_owned(),
         operation,
         api_version: text("apiVersion").to_owned(),
         subresource: text("subresource").to_owned(),
         time: Time::parse(text("time")).unwrap_or_default(),
-        fields,
+        fields: Fields::default(),
     })
 }
 
-fn write(entry: &ManagerEntry) -> Value {
+fn write(entry: ManagerEntry) -> Value {
     let mut members = Map::new();
     let texts = [
-        ("apiVersion", entry.api_version.clone()),
+        ("apiVersion", entry.api_version),
         ("fieldsType", FIELDS_V1.to_owned()),
-        ("manager", entry.manager.clone()),
+        ("manager", entry.manager),
         ("operation", entry.operation.name().to_owned()),
-        ("subresource", entry.subresource.clone()),
+        ("subresource", entry.subresource),
         ("time", if entry.time.is_zero() { String::new() } else { entry.time.to_rfc3339() }),
     ];
     for (name, text) in texts.into_iter().filter(|(_, text)| !text.is_empty()) {
         members.insert(name.to_owned(), Value::from(text));
     }
-    members.insert("fieldsV1".to_owned(), entry.fields.to_fields_v1().into_inner());
+    members.insert("fieldsV1".to_owned(), entry.fields.into_fields_v1().into_inner());
     Value::Object(members)
 }

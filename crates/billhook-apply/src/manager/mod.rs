@@ -3,13 +3,13 @@
 
 mod adapt;
 mod apply;
+mod as_written;
 mod cap;
 mod conflict;
 mod last_applied;
 mod managed_fields;
 mod prune;
 mod scale;
-mod unchanged;
 mod update;
 mod versions;
 
@@ -21,9 +21,10 @@ use billhook_apimachinery::print::is_printable;
 use serde_json::Value;
 
 use crate::field_set::FieldSet;
+use crate::fields::Fields;
 use crate::path_element::PathElement;
 use crate::schema::MergeSchema;
-pub use apply::{Applied, ApplyError, LiveObject};
+pub use apply::ApplyError;
 pub use conflict::{Conflict, Conflicts};
 pub use managed_fields::{ManagedFields, ManagedFieldsError, ManagerEntry, Operation};
 pub use scale::{ReplicasPath, ScaleManager};
@@ -94,7 +95,7 @@ impl<'a> FieldManager<'a> {
             api_version: self.api_version.to_owned(),
             subresource: self.subresource.to_owned(),
             time: Time::default(),
-            fields: FieldSet::default(),
+            fields: Fields::default(),
         }
     }
 }

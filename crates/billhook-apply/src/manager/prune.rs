@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use billhook_apimachinery::value::DeepValue;
-
 use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::versions::{ConversionError, Versioned, Versions};
+use crate::edit::Edit;
 use crate::field_set::FieldSet;
 
 /// The object cannot be converted to a version in which somebody owns fields (SA-91).
@@ -30,22 +29,30 @@ pub(super) enum PruneError {
     Result(ConversionError),
 }
 
-/// Removes from a merged object the fields of the manager's last entry that nobody owns any more.
-/// `own` are the fields that the manager applies now, `managed` the entries after the apply.
-pub(super) fn prune<'v>(
-    merged: Versioned<'v>,
-    last: &ManagerEntry,
-    own: &FieldSet,
+/// Removes from an object that an apply edits the fields of the manager's last entry that nobody
+/// owns any more. `own` are the fields that the manager applies now, `managed` the entries after the
+/// apply. Returns the edit that does both.
+pub(super) fn prune<'c>(
+    live: &Versioned<'_>,
+    edit: Option<Edit<'c>>,
+    (last, own): (&ManagerEntry, &FieldSet),
     managed: &ManagedFields,
-    versions: &'v dyn Versions,
-) -> Result<Versioned<'v>, PruneError> {
-    match leaving(&merged, last, own, managed) {
-        Some(leaving) => Ok(merged.without(&leaving)),
-        None => {
-            let object = prune_in_versions(&merged, last, managed, versions)?;
-            Ok(merged.replaced(object))
-        }
+    versions: &dyn Versions,
+) -> Result<Option<Edit<'c>>, PruneError> {
+    let last_fields = last.fields();
+    let lost = last_fields.difference(own);
+    let mut entries = managed.entries().chain([last]);
+    let is_simple = entries.all(|entry| entry.api_version == live.api_version)
+        && live.is_of_apply(&last_fields);
+    if is_simple && lost.is_empty() {
+        return Ok(edit);
     }
+    let merged = live.edited(edit);
+    let leaving = is_simple.then(|| merged.typed().leaving(&lost, managed.owners()));
+    Ok(live.edit_to(match leaving.flatten() {
+        Some(leaving) => merged.without(&leaving),
+        None => prune_in_versions(&merged, last, managed, versions)?,
+    }))
 }
 
 /// The long way, which goes through all versions in which somebody owns fields.
@@ -54,10 +61,10 @@ fn prune_in_versions<'v>(
     last: &'v ManagerEntry,
     managed: &'v ManagedFields,
     versions: &'v dyn Versions,
-) -> Result<DeepValue, PruneError> {
+) -> Result<Versioned<'v>, PruneError> {
     let last_version = last.api_version.as_str();
     let merged_in_last = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
-    let last_fields = merged_in_last.closure(&last.fields);
+    let last_fields = merged_in_last.closure(&last.fields());
     let all_fields = merged_in_last.all_fields();
 
     // Everything that the manager owned goes, then everything comes back that somebody owns.
@@ -80,28 +87,7 @@ fn prune_in_versions<'v>(
     let pruned = pruned.into_version(versions, last_version).map_err(PruneError::Dangling)?;
     let gone = all_fields.difference(&pruned.all_fields());
     let result = merged_in_last.copy_without(&gone.intersection(&last_fields));
-    let result = result.into_version(versions, merged.api_version).map_err(PruneError::Result)?;
-    Ok(result.into_object())
-}
-
-/// The fields that go, if all fields are owned in the version of the object and the manager's are
-/// as an apply makes them.
-fn leaving(
-    merged: &Versioned<'_>,
-    last: &ManagerEntry,
-    own: &FieldSet,
-    managed: &ManagedFields,
-) -> Option<FieldSet> {
-    let mut entries = managed.entries().chain([last]);
-    let is_simple = entries.all(|entry| entry.api_version == merged.api_version)
-        && merged.is_of_apply(&last.fields);
-    is_simple.then_some(())?;
-    let lost = last.fields.difference(own);
-    if lost.is_empty() {
-        return Some(lost);
-    }
-    let (_, owned) = owned_by_version(managed, merged.api_version).next()?;
-    merged.typed().leaving(&lost, &owned)
+    result.into_version(versions, merged.api_version).map_err(PruneError::Result)
 }
 
 /// The fields that anybody owns in each version, the given one first.
@@ -111,7 +97,7 @@ fn owned_by_version<'m>(
 ) -> impl Iterator<Item = (&'m str, FieldSet)> {
     let mut owned: BTreeMap<&str, Vec<FieldSet>> = BTreeMap::new();
     for entry in managed.entries() {
-        owned.entry(&entry.api_version).or_default().push(entry.fields.clone());
+        owned.entry(&entry.api_version).or_default().push(entry.fields());
     }
     let first = owned.remove_entry(first);
     let all = first.into_iter().chain(owned);

@@ -5,16 +5,17 @@ use std::fmt;
 use std::sync::LazyLock;
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use serde_json::{Value, json};
 
 use super::FieldManager;
-use super::apply::{ApplyError, LiveObject};
+use super::apply::ApplyError;
 use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::update::UpdateError;
 use super::versions::{ConversionError, Versions};
 use crate::field_set::{FieldSet, OwnedPath};
+use crate::fields::Fields;
 use crate::path_element::PathElement;
 use crate::schema::MergeSchema;
 
@@ -70,7 +71,7 @@ impl<'a> ScaleManager<'a> {
         let mut managed = ManagedFields::default();
         for entry in object.entries() {
             if let ReplicasPath::At(path) = (self.path_in)(&entry.api_version)
-                && entry.fields.contains(path.elements())
+                && entry.fields().contains(path.elements())
             {
                 managed.insert(in_scale(entry));
             }
@@ -96,7 +97,8 @@ impl<'a> ScaleManager<'a> {
         self.on_scale().update(managed, old, new)
     }
 
-    /// Applies a configuration to a `Scale`. Returns its entries; the `Scale` stays as it is.
+    /// Applies a configuration to a `Scale`, given with its entries. Returns the same `Scale` with
+    /// its new entries.
     ///
     /// # Errors
     ///
@@ -105,24 +107,21 @@ impl<'a> ScaleManager<'a> {
     pub fn apply(
         &self,
         live: &Value,
-        managed: ManagedFields,
         config: &Value,
         force: bool,
-    ) -> Result<ManagedFields, ApplyError> {
-        let is_first = managed.is_empty();
+    ) -> Result<DeepValue, ApplyError> {
+        let is_first = ManagedFields::of(live)?.is_empty();
         let on_scale = self.on_scale();
-        let applied = on_scale.apply(LiveObject::existing(live), managed, config, force);
+        let mut scale = DeepValue::from(deep_clone(live));
+        let applied = on_scale.apply(&mut scale, config, force);
         if is_first && !matches!(applied, Err(ApplyError::ObjectType { .. })) {
             let step =
                 "failed to create manager for existing fields: failed to convert live object";
             return Err(inconvertible(step, &on_scale.subject(&Value::Null)));
         }
-        let applied = applied?;
-        match applied.object {
-            None => Ok(applied.managed_fields),
-            Some(_) => {
-                Err(inconvertible("failed to convert new object", &on_scale.subject(config)))
-            }
+        match applied? {
+            false => Ok(scale),
+            true => Err(inconvertible("failed to convert new object", &on_scale.subject(config))),
         }
     }
 
@@ -138,12 +137,12 @@ impl<'a> ScaleManager<'a> {
             let mut entry = entry.clone();
             match (self.path_in)(&entry.api_version) {
                 ReplicasPath::UnknownVersion => continue,
-                ReplicasPath::At(path) if entry.fields.contains(path.elements()) => {
+                ReplicasPath::At(path) if entry.fields().contains(path.elements()) => {
                     let id = in_scale(&entry).identity();
                     if scale.0.contains_key(&id) {
                         kept.insert(id);
                     } else {
-                        entry.fields = entry.fields.difference(&FieldSet::from_iter([path]));
+                        entry.fields.subtract(&FieldSet::from_iter([path]));
                     }
                 }
                 _ => {}
@@ -152,12 +151,12 @@ impl<'a> ScaleManager<'a> {
         }
         if let ReplicasPath::At(path) = (self.path_in)(self.api_version) {
             let new = scale.0.iter().filter(|(id, _)| !kept.contains(*id)).map(|(_, entry)| entry);
-            for entry in new.filter(|entry| entry.fields.contains(replicas().elements())) {
+            for entry in new.filter(|entry| entry.fields().contains(replicas().elements())) {
                 let api_version = self.api_version.to_owned();
                 let mut entry = ManagerEntry { api_version, ..entry.clone() };
                 let last = object.0.get(&entry.identity());
                 entry.time = last.map(|last| last.time).unwrap_or_default();
-                entry.fields = FieldSet::from_iter([path.clone()]);
+                entry.fields = Fields::Read(FieldSet::from_iter([path.clone()]));
                 managed.insert(entry);
             }
         }
@@ -178,7 +177,7 @@ fn replicas() -> OwnedPath {
 
 /// An entry that owns the replicas, as the `Scale` has it.
 fn in_scale(entry: &ManagerEntry) -> ManagerEntry {
-    let fields = FieldSet::from_iter([replicas()]);
+    let fields = Fields::Read(FieldSet::from_iter([replicas()]));
     ManagerEntry { api_version: API_VERSION.to_owned(), fields, ..entry.clone() }
 }
 

@@ -4,9 +4,10 @@ use serde_json::Value;
 
 use super::adapt::adapt;
 use super::managed_fields::{ManagedFields, ManagerEntry, Operation};
-use super::versions::{ComparisonError, ConversionError, Difference, Differences, Versioned};
+use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
 use crate::field_set::FieldSet;
+use crate::fields::Fields;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
 
@@ -68,13 +69,14 @@ impl FieldManager<'_> {
         let (old, new) =
             (Versioned::new(self.api_version, old), Versioned::new(self.api_version, new));
         adapt(&mut managed, &old, self.versions)?;
-        let mut differences = Differences::new(self.versions, self.subresource, old, new);
-        for entry in managed.0.values_mut() {
-            entry.lose(differences.in_version(&entry.api_version)?);
+        let mut differences = Differences::new(self.versions, self.subresource);
+        for entry in managed.entries() {
+            differences.compare(&old, &new, &entry.api_version)?;
         }
+        let own = differences.compare(&old, &new, self.api_version)?;
+        managed.0.values_mut().for_each(|entry| entry.lose(&differences));
         managed.remove_empty();
-        let changed = &differences.in_version(self.api_version)?.changed;
-        self.take(&mut managed, changed);
+        self.take(&mut managed, &own.changed);
         managed.cap();
         Ok(managed)
     }
@@ -86,10 +88,10 @@ impl FieldManager<'_> {
         let id = new.identity();
         let mut entry = managed.0.remove(&id).unwrap_or(new);
         if !taken.is_empty() {
-            entry.fields = entry.fields.union(&taken);
+            entry.fields = Fields::Read(entry.fields().union(&taken));
             entry.time = self.now;
         }
-        entry.fields = entry.fields.difference(&NEVER_OWNED);
+        entry.fields.subtract(&NEVER_OWNED);
         if !entry.fields.is_empty() {
             managed.0.insert(id, entry);
         }
@@ -98,11 +100,10 @@ impl FieldManager<'_> {
 
 impl ManagerEntry {
     /// Takes away what another write changed or removed.
-    pub(super) fn lose(&mut self, difference: &Difference) {
-        for lost in [&difference.changed, &difference.comparison.removed] {
-            if !lost.is_empty() {
-                self.fields = self.fields.difference(lost);
-            }
+    pub(super) fn lose(&mut self, differences: &Differences<'_>) {
+        if let Some(difference) = differences.get(&self.api_version) {
+            self.fields.subtract(&difference.changed);
+            self.fields.subtract(&difference.removed);
         }
     }
 }

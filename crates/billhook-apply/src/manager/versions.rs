@@ -7,7 +7,9 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::compare::Comparison;
+use crate::edit::Edit;
 use crate::field_set::FieldSet;
+use crate::order::equal;
 use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::typed_value::TypedValue;
@@ -76,12 +78,19 @@ impl<'v> Versioned<'v> {
         TypedValue::checked(self.schema, &self.object)
     }
 
-    /// The object with a configuration merged into it.
-    pub(super) fn merged(self, config: TypedValue<'_>) -> Versioned<'v> {
-        match self.typed().merged(config) {
-            Some(merged) => self.replaced(merged),
-            None => self,
+    /// The object after an edit.
+    pub(super) fn edited(&self, edit: Option<Edit<'_>>) -> Versioned<'v> {
+        let mut object = DeepValue::from(deep_clone(&self.object));
+        if let Some(edit) = edit {
+            edit.apply_to(&mut object);
         }
+        let (api_version, schema) = (self.api_version, self.schema);
+        Versioned { api_version, schema, object: Object::Owned(object) }
+    }
+
+    /// The edit that makes an object of this one; none if they are equal.
+    pub(super) fn edit_to<'c>(&self, object: Versioned<'_>) -> Option<Edit<'c>> {
+        (!equal(&self.object, &object.object)).then(|| Edit::Made(object.into_object()))
     }
 
     /// The object without the members of a set.
@@ -138,21 +147,8 @@ impl<'v> Versioned<'v> {
         convert(versions, &self.object, api_version)
     }
 
-    /// Another object in place of this one.
-    pub(super) fn replaced(self, object: DeepValue) -> Versioned<'v> {
-        Versioned { object: Object::Owned(object), ..self }
-    }
-
     pub(super) fn into_object(self) -> DeepValue {
         self.object.into_owned()
-    }
-
-    /// The object, if it is not the one that was given.
-    pub(super) fn into_made(self) -> Option<DeepValue> {
-        match self.object {
-            Object::Borrowed(_) => None,
-            Object::Owned(object) => Some(object),
-        }
     }
 }
 
@@ -181,20 +177,18 @@ impl Object<'_> {
     }
 }
 
-/// The comparison of the two objects of a write in one version, without the fields that are reset.
-#[derive(Default)]
+/// The changes of a write in one version, without the fields that are reset.
+#[derive(Clone)]
 pub(super) struct Difference {
-    pub(super) comparison: Comparison,
     /// The modified and the added fields.
     pub(super) changed: FieldSet,
+    pub(super) removed: FieldSet,
 }
 
 /// The differences that a write makes, as the managers of each version see them.
 pub(super) struct Differences<'d> {
     versions: &'d dyn Versions,
     subresource: &'d str,
-    old: Versioned<'d>,
-    new: Versioned<'d>,
     by_version: BTreeMap<String, Difference>,
 }
 
@@ -205,29 +199,39 @@ pub(super) enum ComparisonError {
 }
 
 impl<'d> Differences<'d> {
-    pub(super) fn new(
-        versions: &'d dyn Versions,
-        subresource: &'d str,
-        old: Versioned<'d>,
-        new: Versioned<'d>,
-    ) -> Self {
-        Differences { versions, subresource, old, new, by_version: BTreeMap::new() }
+    /// The differences of a write to a subresource, none of which are known yet.
+    pub(super) fn new(versions: &'d dyn Versions, subresource: &'d str) -> Self {
+        Differences { versions, subresource, by_version: BTreeMap::new() }
     }
 
-    pub(super) fn in_version(&mut self, api_version: &str) -> Result<&Difference, ComparisonError> {
-        if !self.by_version.contains_key(api_version) {
-            let difference = self.compare(api_version)?;
-            self.by_version.insert(api_version.to_owned(), difference);
+    /// The difference in a version, if it is known.
+    pub(super) fn get(&self, api_version: &str) -> Option<&Difference> {
+        self.by_version.get(api_version)
+    }
+
+    /// Adds what is compared in a version.
+    pub(super) fn add(&mut self, api_version: &str, comparison: Comparison) -> Difference {
+        let comparison =
+            comparison.without(&self.versions.reset_fields(api_version, self.subresource));
+        let Comparison { removed, modified, added } = comparison;
+        let difference = Difference { changed: modified.union(&added), removed };
+        self.by_version.insert(api_version.to_owned(), difference.clone());
+        difference
+    }
+
+    /// Compares the two objects of the write in a version, if that was not done before.
+    pub(super) fn compare(
+        &mut self,
+        old: &Versioned<'_>,
+        new: &Versioned<'_>,
+        api_version: &str,
+    ) -> Result<Difference, ComparisonError> {
+        if let Some(known) = self.get(api_version) {
+            return Ok(known.clone());
         }
-        Ok(self.by_version.entry(api_version.to_owned()).or_default())
-    }
-
-    fn compare(&self, api_version: &str) -> Result<Difference, ComparisonError> {
-        let old = self.old.convert(self.versions, api_version).map_err(ComparisonError::Old)?;
-        let new = self.new.convert(self.versions, api_version).map_err(ComparisonError::New)?;
-        let reset = self.versions.reset_fields(api_version, self.subresource);
-        let comparison = old.typed().compare(new.typed()).without(&reset);
-        let changed = comparison.modified.union(&comparison.added);
-        Ok(Difference { comparison, changed })
+        let old = old.convert(self.versions, api_version).map_err(ComparisonError::Old)?;
+        let new = new.convert(self.versions, api_version).map_err(ComparisonError::New)?;
+        let comparison = old.typed().compare(new.typed());
+        Ok(self.add(api_version, comparison))
     }
 }

@@ -77,8 +77,10 @@ fn many_managers() {
         };
         let mut world = World::new();
         world.live = Some(object("x"));
-        world.managed =
-            ManagedFields::of(&json!({"metadata": {"managedFields": entries}})).unwrap();
+        world.apply("other", &object("x"), false).unwrap();
+        let own = world.stored()["metadata"]["managedFields"][0].clone();
+        let all: Vec<&Value> = entries.iter().chain([&own]).collect();
+        world.managed = ManagedFields::of(&json!({"metadata": {"managedFields": all}})).unwrap();
         world.apply("other", &object("y"), true).unwrap();
         assert_eq!(world.managed.entries().count(), 1);
 

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apply::{
-    ApplyError, ConversionError, FieldManager, FieldSet, LiveObject, ManagedFields, MergeSchema,
-    PathElement, Versions,
+    ApplyError, ConversionError, FieldManager, FieldSet, ManagedFields, MergeSchema, PathElement,
+    Versions,
 };
 use serde_json::{Value, json};
 
@@ -74,32 +74,39 @@ impl World {
     ) -> Result<(), ApplyError> {
         let config = typed(config, V1);
         let now = self.now();
-        let start = Self::start();
-        let live = match &self.live {
-            Some(live) => LiveObject::existing(live),
-            None => LiveObject::missing(&start),
-        };
         let manager = FieldManager::new(&self.definition, (V1, "Foo"), manager, now);
-        let applied = manager.apply(live, self.managed.clone(), &config, force)?;
-        self.managed = applied.managed_fields;
-        if let Some(object) = applied.object {
-            self.live = Some(object.into_inner());
-        }
-        self.live.get_or_insert(start);
+        let object = match &self.live {
+            Some(_) => {
+                let mut object = self.stored();
+                manager.apply(&mut object, &config, force)?;
+                object
+            }
+            None => manager.create(&config)?.into_inner(),
+        };
+        self.store(object);
         Ok(())
+    }
+
+    /// The field management of a manager at a time.
+    pub(crate) fn manager<'a>(&'a self, name: &'a str, now: &str) -> FieldManager<'a> {
+        FieldManager::new(&self.definition, (V1, "Foo"), name, Time::parse(now).unwrap())
+    }
+
+    fn store(&mut self, mut object: Value) {
+        self.managed = ManagedFields::of(&object).unwrap();
+        ManagedFields::default().write_to(&mut object);
+        let members = object.as_object_mut().unwrap();
+        if members.get("metadata").is_some_and(|metadata| *metadata == json!({})) {
+            members.remove("metadata");
+        }
+        self.live = Some(object);
     }
 
     /// The stored object with its managed fields.
     pub(crate) fn stored(&self) -> Value {
         let mut object = self.live.clone().unwrap_or_else(Self::start);
-        self.managed.write_to(&mut object);
+        self.managed.clone().write_to(&mut object);
         object
-    }
-
-    /// Whether an apply is recognized as one that changes nothing.
-    pub(crate) fn is_left_unchanged(&self, manager: &str, config: &Value) -> bool {
-        let manager = FieldManager::new(&self.definition, (V1, "Foo"), manager, Time::default());
-        manager.leaves_unchanged(&self.stored(), &typed(config, V1))
     }
 
     pub(crate) fn update(&mut self, manager: &str, object: &Value) {
@@ -114,7 +121,7 @@ impl World {
     /// The entries as they are written, without what is the same in all of them.
     pub(crate) fn entries(&self) -> Vec<String> {
         let mut object = json!({});
-        self.managed.write_to(&mut object);
+        self.managed.clone().write_to(&mut object);
         let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array).cloned();
         let text = |entry: &Value, name: &str| entry[name].as_str().unwrap_or("-").to_owned();
         let entries = entries.unwrap_or_default().into_iter().map(|entry| {

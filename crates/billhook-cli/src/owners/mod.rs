@@ -82,7 +82,7 @@ impl Owned {
         let path = path.as_deref();
         let mut fields: BTreeMap<OwnedPath, Vec<ManagerEntry>> = BTreeMap::new();
         for entry in managed.entries() {
-            for field in entry.fields.paths().into_iter().filter(|field| is_below(field, path)) {
+            for field in entry.fields().paths().into_iter().filter(|field| is_below(field, path)) {
                 fields.entry(field).or_default().push(entry.clone());
             }
         }

@@ -1,4 +1,4 @@
-//! The apply that changes nothing, recognized early (SA-76).
+//! Entries that need not be read for an apply, since they are as they would be written again.
 
 use std::collections::BTreeSet;
 
@@ -9,27 +9,30 @@ use serde_json::Value;
 use super::managed_fields::{FIELDS_V1, Operation};
 use super::{FieldManager, NEVER_OWNED};
 use crate::fields_v1::is_current;
+use crate::merge::{Merge, Owned};
 use crate::schema::MergeSchema;
-use crate::unchanged::is_unchanged;
 
 /// The key by which entries are sorted (SA-34).
 type Order<'e> = (Operation, Time, &'e str, &'e str);
 
 impl FieldManager<'_> {
-    /// Whether the apply of a configuration leaves an object, given with its managed fields,
-    /// exactly as it is. It takes a fraction of the time of the apply, and sees what is mostly the
-    /// case: the manager applies what it applied before, nobody changed it since, and nobody owns
-    /// fields of another version. Without that it is false, which means nothing.
-    pub fn leaves_unchanged(&self, live: &Value, config: &Value) -> bool {
-        let is_synced = self.is_kubectl() && super::last_applied::is_set(live);
+    /// The merge of a configuration into an object, given with its managed fields, in what is mostly
+    /// the case: the manager applied before, nobody owns fields of another version, and all entries
+    /// are as they would be written again.
+    pub(super) fn merge_as_written<'c>(
+        &self,
+        schema: &MergeSchema,
+        live: &Value,
+        config: &'c Value,
+    ) -> Option<Merge<'c>> {
         let has_entries = config.pointer("/metadata/managedFields").is_some();
-        if is_synced || has_entries || self.check_type(config).is_err() {
-            return false;
+        if has_entries || self.check_type(config).is_err() || schema.layer().is_none() {
+            return None;
         }
-        let Ok(schema) = self.schema() else { return false };
-        let Some(fields) = self.own_fields(live, schema) else { return false };
+        let fields = self.own_fields(live, schema)?;
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
-        is_unchanged(schema.root(), live, config, fields, &NEVER_OWNED.union(&reset))
+        let owned = Owned { fields, never: &NEVER_OWNED.union(&reset) };
+        Some(Merge::new(schema.root(), live, config, Some(owned))).filter(|merge| merge.fits)
     }
 
     /// The fields of the manager's entry, if all entries are as they would be written again.

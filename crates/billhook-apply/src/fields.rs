@@ -1,0 +1,146 @@
+//! The fields of an entry of `managedFields`. They are read only where something asks for them.
+
+use billhook_apimachinery::value::{DeepValue, grow};
+use serde_json::{Map as Object, Value};
+
+use crate::field_set::{FieldSet, Node};
+use crate::fields_v1::{MEMBER, key_text, read_key};
+
+/// The fields that an entry owns.
+#[derive(Clone, Debug)]
+pub(crate) enum Fields {
+    Read(FieldSet),
+    /// In FieldsV1, exactly as they would be written again.
+    Written(DeepValue),
+}
+
+impl Fields {
+    pub(crate) fn to_set(&self) -> FieldSet {
+        match self {
+            Fields::Read(set) => set.clone(),
+            Fields::Written(fields) => FieldSet::from_fields_v1(fields).unwrap_or_default(),
+        }
+    }
+
+    pub(crate) fn into_fields_v1(self) -> DeepValue {
+        match self {
+            Fields::Read(set) => set.to_fields_v1(),
+            Fields::Written(fields) => fields,
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Fields::Read(set) => set.is_empty(),
+            Fields::Written(fields) => fields.as_object().is_none_or(Object::is_empty),
+        }
+    }
+
+    pub(crate) fn intersection(&self, set: &FieldSet) -> FieldSet {
+        match self {
+            Fields::Read(own) => own.intersection(set),
+            Fields::Written(fields) => intersection(fields, set),
+        }
+    }
+
+    /// Takes the members of a set away.
+    pub(crate) fn subtract(&mut self, set: &FieldSet) {
+        match self {
+            _ if set.is_empty() => {}
+            Fields::Read(own) => *own = own.difference(set),
+            Fields::Written(fields) => {
+                if let Value::Object(fields) = &mut **fields {
+                    subtract(fields, set);
+                }
+            }
+        }
+    }
+
+    /// Adds the members of a set.
+    pub(crate) fn add(&mut self, set: &FieldSet) {
+        match self {
+            _ if set.is_empty() => {}
+            Fields::Read(own) => *own = own.union(set),
+            Fields::Written(fields) => {
+                if let Value::Object(fields) = &mut **fields {
+                    add(fields, set);
+                }
+            }
+        }
+    }
+}
+
+impl Default for Fields {
+    fn default() -> Self {
+        Fields::Read(FieldSet::default())
+    }
+}
+
+impl PartialEq for Fields {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Fields::Written(left), Fields::Written(right)) => left == right,
+            (left, right) => left.to_set() == right.to_set(),
+        }
+    }
+}
+
+impl Eq for Fields {}
+
+/// The steps that are both in FieldsV1 and in a set, by their keys. Only the smaller side is walked.
+fn shared<'s>(fields: &Object<String, Value>, set: &'s FieldSet) -> Vec<(String, &'s Node)> {
+    if fields.len() < set.nodes().len() {
+        let find = |key: &String| Some((key.clone(), set.get(&read_key(key).ok()??)?));
+        return fields.keys().filter_map(find).collect();
+    }
+    let nodes = set.nodes().iter().map(|node| (key_text(&node.element), node));
+    nodes.filter(|(key, _)| fields.contains_key(key)).collect()
+}
+
+fn intersection(fields: &Value, set: &FieldSet) -> FieldSet {
+    let Value::Object(fields) = fields else { return FieldSet::default() };
+    let nodes = shared(fields, set).into_iter().filter_map(|(key, node)| {
+        let below = fields.get(&key)?;
+        let is_member = node.is_member && below.as_object().is_some_and(is_member);
+        let children = grow(|| intersection(below, &node.children));
+        Some(Node::new(node.element.clone(), is_member, children))
+    });
+    FieldSet::from_unsorted(nodes.collect())
+}
+
+fn subtract(fields: &mut Object<String, Value>, set: &FieldSet) {
+    for (key, node) in shared(fields, set) {
+        let Some(Value::Object(below)) = fields.get_mut(&key) else { continue };
+        let is_member = is_member(below) && !node.is_member;
+        grow(|| subtract(below, &node.children));
+        let has_mark = below.contains_key(MEMBER);
+        if below.len() > usize::from(has_mark) {
+            if has_mark && !is_member {
+                below.remove(MEMBER);
+            }
+        } else if is_member {
+            below.clear();
+        } else {
+            fields.remove(&key);
+        }
+    }
+}
+
+fn add(fields: &mut Object<String, Value>, set: &FieldSet) {
+    for node in set.nodes() {
+        let new = || Value::Object(Object::new());
+        let key = key_text(&node.element);
+        let was_member = fields.get(&key).and_then(Value::as_object).is_some_and(is_member);
+        let Value::Object(below) = fields.entry(key).or_insert_with(new) else { continue };
+        let is_member = node.is_member || was_member;
+        grow(|| add(below, &node.children));
+        if is_member && !below.is_empty() {
+            below.entry(MEMBER).or_insert_with(new);
+        }
+    }
+}
+
+/// Whether a step is owned itself, by what is written below it.
+pub(crate) fn is_member(below: &Object<String, Value>) -> bool {
+    below.is_empty() || below.contains_key(MEMBER)
+}
