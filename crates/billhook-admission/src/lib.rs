@@ -112,7 +112,10 @@ pub use object_model::{
 };
 #[cfg(feature = "metrics")]
 pub use observe::metrics;
-pub use observe::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+pub use observe::{
+    CallEnd, CallOutcome, CallStart, ConditionsEnd, ConversionEnd, ConversionOutcome, Observer,
+    StepEnd,
+};
 pub use options::RequestOptions;
 pub use patch::{JsonPatch, PatchError};
 #[cfg(feature = "kube")]

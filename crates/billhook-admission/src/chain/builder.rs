@@ -271,6 +271,11 @@ impl Chain {
         self
     }
 
+    /// Who watches the chain.
+    pub(crate) fn watcher(&self) -> Arc<dyn Observer> {
+        Arc::clone(&self.observer)
+    }
+
     /// The way to webhooks.
     pub(crate) fn caller(&self) -> Arc<dyn WebhookCaller> {
         Arc::clone(&self.caller)

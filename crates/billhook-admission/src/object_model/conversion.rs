@@ -9,12 +9,26 @@ use serde_json::{Map, Value};
 
 use super::metadata::metadata_text;
 use super::source::Source;
+use crate::observe::ConversionOutcome;
+use crate::review::ConversionFailure;
 
 /// A conversion of objects of one definition to a version.
 pub(super) struct Conversion<'c> {
     pub(super) source: &'c Source<'c>,
     pub(super) to: &'c GroupVersionKind,
     pub(super) wording: &'c Wording,
+}
+
+/// A conversion that failed.
+pub(super) struct Failed {
+    pub(super) outcome: ConversionOutcome,
+    pub(super) message: String,
+}
+
+impl Failed {
+    fn new(outcome: ConversionOutcome, message: String) -> Self {
+        Failed { outcome, message }
+    }
 }
 
 /// The place of a converted object in errors: the only one, or one of several.
@@ -37,26 +51,26 @@ enum Refusal {
 
 impl Conversion<'_> {
     /// Returns an object in the version.
-    pub(super) async fn of_object(&self, object: &Value) -> Result<DeepValue, String> {
+    pub(super) async fn of_object(&self, object: &Value) -> Result<DeepValue, Failed> {
         let expected = self.to.api_version();
         if has_only_type(object) {
             return Ok(with_api_version(object, &expected));
         }
-        self.source.check()?;
+        self.check()?;
         if text(object, "apiVersion") == expected {
             return Ok(DeepValue::from(deep_clone(object)));
         }
         let subject = subject(object);
         let found = self.call(&subject, &[object]).await?;
         let found = found.into_iter().next().unwrap_or_else(|| Ok(DeepValue::default()));
-        self.accept(object, found).map_err(|refusal| refusal.text(&subject, Place::Only))
+        self.accept(object, found).map_err(|refusal| refusal.failed(&subject, Place::Only))
     }
 
     /// Returns a list with all its items in the version. Only those of another version are
     /// converted.
-    pub(super) async fn of_list(&self, list: &Value) -> Result<DeepValue, String> {
+    pub(super) async fn of_list(&self, list: &Value) -> Result<DeepValue, Failed> {
         let expected = self.to.api_version();
-        self.source.check()?;
+        self.check()?;
         let mut converted = with_api_version(list, &expected);
         let items = list.get("items").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let is_other = |item: &&Value| text(item, "apiVersion") != expected;
@@ -71,22 +85,34 @@ impl Conversion<'_> {
         for (index, ((place, item), found)) in places.zip(others).zip(found).enumerate() {
             let accepted = self.accept(item, found);
             let accepted =
-                accepted.map_err(|refusal| refusal.text(&subject, Place::Item(index)))?;
+                accepted.map_err(|refusal| refusal.failed(&subject, Place::Item(index)))?;
             drop(DeepValue::from(std::mem::replace(place, accepted.into_inner())));
         }
         Ok(converted)
+    }
+
+    fn check(&self) -> Result<(), Failed> {
+        let checked = self.source.check();
+        checked.map_err(|message| Failed::new(ConversionOutcome::NoReviewVersion, message))
     }
 
     async fn call(
         &self,
         subject: &str,
         objects: &[&Value],
-    ) -> Result<Vec<Result<DeepValue, String>>, String> {
+    ) -> Result<Vec<Result<DeepValue, String>>, Failed> {
         let found = self.source.convert(objects, &self.to.api_version()).await;
-        let found = found.map_err(|error| format!("{subject} failed: {error}"))?;
+        let found = found.map_err(|failure| {
+            let (outcome, error) = match failure {
+                ConversionFailure::Call(error) => (ConversionOutcome::CallFailed, error),
+                ConversionFailure::Response(error) => (ConversionOutcome::MalformedResponse, error),
+            };
+            Failed::new(outcome, format!("{subject} failed: {error}"))
+        })?;
         if found.len() != objects.len() {
             let (found, expected) = (found.len(), objects.len());
-            return Err(format!("{subject} returned {found} objects, expected {expected}"));
+            let message = format!("{subject} returned {found} objects, expected {expected}");
+            return Err(Failed::new(ConversionOutcome::PartialResponse, message));
         }
         Ok(found)
     }
@@ -125,6 +151,10 @@ impl Conversion<'_> {
 }
 
 impl Refusal {
+    fn failed(self, subject: &str, place: Place) -> Failed {
+        Failed::new(ConversionOutcome::InvalidObject, self.text(subject, place))
+    }
+
     fn text(self, subject: &str, place: Place) -> String {
         match (self, place) {
             (Refusal::Element(why), Place::Only) => why,
@@ -230,7 +260,7 @@ fn subject(object: &Value) -> String {
     format!("conversion webhook for {}, Kind={}", text(object, "apiVersion"), text(object, "kind"))
 }
 
-fn has_only_type(object: &Value) -> bool {
+pub(super) fn has_only_type(object: &Value) -> bool {
     object.as_object().is_some_and(|members| {
         members.len() == 2 && members.contains_key("apiVersion") && members.contains_key("kind")
     })

@@ -2,6 +2,7 @@
 
 use std::future::ready;
 use std::sync::Arc;
+use std::time::Instant;
 
 use billhook::apply::MergeSchema;
 use billhook::{CrdVersion, CustomResourceDefinition};
@@ -10,10 +11,11 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionKind, Status, TypeMeta, split_api_version};
 use serde_json::Value;
 
-use super::conversion::{Conversion, with_api_version};
+use super::conversion::{Conversion, Failed, has_only_type, with_api_version};
 use super::model::{Converter, ObjectModel, ObjectModelError};
 use super::source::Source;
 use crate::futures::BoxFuture;
+use crate::observe::{ConversionEnd, ConversionOutcome, Observer};
 use crate::review::WebhookCaller;
 
 /// The objects of a definition: converted by its strategy, defaulted by its schemas.
@@ -22,6 +24,7 @@ pub struct CustomResources {
     definition: CustomResourceDefinition,
     converter: Option<Arc<dyn Converter>>,
     caller: Option<Arc<dyn WebhookCaller>>,
+    observer: Option<Arc<dyn Observer>>,
 }
 
 impl CustomResources {
@@ -29,7 +32,7 @@ impl CustomResources {
     /// with the strategy Webhook there must be a [`CustomResources::caller`] that reaches the
     /// webhook, or a [`CustomResources::converter`] in its place.
     pub fn new(definition: CustomResourceDefinition) -> Self {
-        CustomResources { definition, converter: None, caller: None }
+        CustomResources { definition, converter: None, caller: None, observer: None }
     }
 
     /// The objects of a definition that are converted by something else.
@@ -43,6 +46,13 @@ impl CustomResources {
     #[must_use]
     pub fn caller(mut self, caller: Arc<dyn WebhookCaller>) -> Self {
         self.caller = Some(caller);
+        self
+    }
+
+    /// The objects of a definition whose conversions an observer sees.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observer = Some(observer);
         self
     }
 
@@ -71,7 +81,8 @@ impl CustomResources {
             }
         }
         if let Some(source) = self.source()? {
-            return Ok(self.conversion(&source, to).of_list(list).await?);
+            let conversion = self.conversion(&source, to);
+            return self.observed(list, to, conversion.of_list(list)).await;
         }
         let api_version = to.api_version();
         let mut converted = with_api_version(list, &api_version);
@@ -141,6 +152,30 @@ impl CustomResources {
         Conversion { source, to, wording: self.definition.kubernetes().wording() }
     }
 
+    /// Tells the observer how a conversion ended (CX-50).
+    async fn observed(
+        &self,
+        subject: &Value,
+        to: &GroupVersionKind,
+        conversion: impl Future<Output = Result<DeepValue, Failed>>,
+    ) -> Result<DeepValue, ObjectModelError> {
+        let began = Instant::now();
+        let converted = conversion.await;
+        if let Some(observer) = &self.observer {
+            let api_version = subject.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
+            let from = api_version.rsplit('/').next().unwrap_or_default();
+            let outcome = match &converted {
+                Err(failed) => failed.outcome,
+                Ok(_) if has_only_type(subject) => ConversionOutcome::OnlyType,
+                Ok(_) => ConversionOutcome::Converted,
+            };
+            let (definition, took) = (self.definition.name(), began.elapsed());
+            let end = ConversionEnd { definition, from, to: &to.version, took, outcome };
+            observer.conversion_finished(&end);
+        }
+        converted.map_err(|failed| failed.message.into())
+    }
+
     fn is_listed(&self, group: &str, version: &str) -> bool {
         group == self.definition.group() && self.definition.version(version).is_some()
     }
@@ -202,9 +237,10 @@ impl ObjectModel for CustomResources {
         match self.begin(object, to) {
             Ok(Begun::Done(converted)) => Box::pin(ready(Ok(converted))),
             Err(error) => Box::pin(ready(Err(error))),
-            Ok(Begun::By(source)) => {
-                Box::pin(async move { Ok(self.conversion(&source, to).of_object(object).await?) })
-            }
+            Ok(Begun::By(source)) => Box::pin(async move {
+                let conversion = self.conversion(&source, to);
+                self.observed(object, to, conversion.of_object(object)).await
+            }),
         }
     }
 

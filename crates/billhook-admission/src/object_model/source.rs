@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use super::model::Converter;
 use crate::review::{
-    ConversionCall, ConversionRequest, ConversionReview, ReviewVersion, WebhookCaller,
-    converted_objects,
+    ConversionCall, ConversionFailure, ConversionRequest, ConversionReview, ReviewVersion,
+    WebhookCaller, converted_objects,
 };
 
 /// Who converts objects.
@@ -34,11 +34,12 @@ impl Source<'_> {
         &self,
         objects: &[&Value],
         api_version: &str,
-    ) -> Result<Vec<Result<DeepValue, String>>, String> {
+    ) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
         match self {
             Source::Converter(converter) => {
                 let converted = converter.convert(objects, api_version).await;
-                let converted = converted.map_err(|error| error.to_string())?;
+                let converted =
+                    converted.map_err(|error| ConversionFailure::Response(error.to_string()))?;
                 Ok(converted.into_iter().map(Ok).collect())
             }
             Source::Webhook { webhook, caller } => {
@@ -58,8 +59,8 @@ async fn call(
     caller: &dyn WebhookCaller,
     objects: &[&Value],
     api_version: &str,
-) -> Result<Vec<Result<DeepValue, String>>, String> {
-    let version = review_version(webhook)?;
+) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
+    let version = review_version(webhook).map_err(ConversionFailure::Call)?;
     let copy = |object: &&Value| Arc::new(DeepValue::from(deep_clone(object)));
     let request = ConversionRequest {
         uid: uuid::Uuid::new_v4().to_string(),
@@ -72,6 +73,7 @@ async fn call(
         client_config: webhook.client_config.as_ref().unwrap_or(&unknown),
         review: ConversionReview::of_request(version, request),
     };
-    let answer = caller.convert(call).await.map_err(|error| error.to_string())?;
+    let answer = caller.convert(call).await;
+    let answer = answer.map_err(|error| ConversionFailure::Call(error.to_string()))?;
     converted_objects(&answer, version, &uid)
 }

@@ -1,4 +1,4 @@
-//! The server's metrics of admission, for `prometheus-client` (OB-01 to OB-19, PO-95, PO-96).
+//! The server's metrics of admission, for `prometheus-client` (OB-01 to OB-19, PO-95, PO-96, CX-50).
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,11 +7,14 @@ use std::time::Duration;
 
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::family::Family;
-use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 
-use super::observer::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+use super::observer::{
+    CallEnd, CallOutcome, CallStart, ConditionsEnd, ConversionEnd, ConversionOutcome, Observer,
+    StepEnd,
+};
 use crate::stage::Stage;
 use billhook::webhook::{ConditionResult, Operation};
 use billhook_policy::{PolicyCheck, PolicyConditions, PolicyEffect};
@@ -23,6 +26,8 @@ const CALL_BUCKETS: [f64; 8] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5, 10.0, 25.0];
 const CONDITION_BUCKETS: [f64; 7] = [0.001, 0.005, 0.01, 0.025, 0.1, 0.2, 0.25];
 const STEP_BUCKETS: [f64; 6] = [0.005, 0.025, 0.1, 0.5, 1.0, 2.5];
 const POLICY_BUCKETS: [f64; 5] = [5e-7, 0.001, 0.01, 0.1, 1.0];
+const CONVERSION_BUCKETS: [f64; 15] =
+    [0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0];
 
 /// The metrics of admission, with the names, labels and buckets of the server. It is an observer
 /// of chains.
@@ -55,6 +60,9 @@ pub struct AdmissionMetrics {
     validation_seconds: Histograms<ValidationLabels>,
     mutations: Family<MutationLabels, Count>,
     mutation_seconds: Histograms<MutationLabels>,
+    conversion_seconds: Histograms<ConversionLabels>,
+    conversions: Family<ConversionResultLabels, Count>,
+    conversion_call_seconds: Histograms<ConversionResultLabels>,
 }
 
 type Histograms<L> = Family<L, Histogram, fn() -> Histogram>;
@@ -145,6 +153,20 @@ struct MutationLabels {
     error_type: &'static str,
 }
 
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ConversionLabels {
+    crd_name: String,
+    from_version: String,
+    to_version: String,
+    succeeded: Truth,
+}
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct ConversionResultLabels {
+    result: &'static str,
+    failure_type: &'static str,
+}
+
 /// The `error_type` of a message (PO-95).
 fn error_type(message: Option<&str>) -> &'static str {
     match message {
@@ -210,6 +232,13 @@ impl AdmissionMetrics {
             validation_seconds: Family::new_with_constructor(|| Histogram::new(POLICY_BUCKETS)),
             mutations: Family::default(),
             mutation_seconds: Family::new_with_constructor(|| Histogram::new(POLICY_BUCKETS)),
+            conversion_seconds: Family::new_with_constructor(|| {
+                Histogram::new(exponential_buckets(0.001, 2.0, 15))
+            }),
+            conversions: Family::default(),
+            conversion_call_seconds: Family::new_with_constructor(|| {
+                Histogram::new(CONVERSION_BUCKETS)
+            }),
         };
         registry.register(
             "apiserver_admission_webhook_admission_duration_seconds",
@@ -257,6 +286,7 @@ impl AdmissionMetrics {
             metrics.plugin_seconds.clone(),
         );
         metrics.register_policies(registry);
+        metrics.register_conversions(registry);
         metrics
     }
 
@@ -280,6 +310,24 @@ impl AdmissionMetrics {
             "apiserver_mutating_admission_policy_check_duration_seconds",
             "[ALPHA] Time that mutations of policies took",
             self.mutation_seconds.clone(),
+        );
+    }
+
+    fn register_conversions(&self, registry: &mut Registry) {
+        registry.register(
+            "apiserver_crd_conversion_webhook_duration_seconds",
+            "[ALPHA] Time that conversions to other versions took, by definition",
+            self.conversion_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_conversion_webhook_request_total",
+            "[ALPHA] Conversions by webhooks, by result",
+            self.conversions.clone(),
+        );
+        registry.register(
+            "apiserver_conversion_webhook_duration_seconds",
+            "[ALPHA] Time that conversions by webhooks took, by result",
+            self.conversion_call_seconds.clone(),
         );
     }
 
@@ -378,6 +426,36 @@ impl Observer for AdmissionMetrics {
             rejected: truth(end.rejected),
         };
         self.plugin_seconds.get_or_create(&labels).observe(end.took.as_secs_f64());
+    }
+
+    /// CX-51.
+    fn conversion_finished(&self, end: &ConversionEnd<'_>) {
+        use ConversionOutcome as Outcome;
+        let (result, failure_type) = match end.outcome {
+            Outcome::OnlyType | Outcome::Converted => ("success", ""),
+            Outcome::NoReviewVersion => ("failure", ""),
+            Outcome::CallFailed => ("failure", "conversion_webhook_call_failure"),
+            Outcome::MalformedResponse => {
+                ("failure", "conversion_webhook_malformed_response_failure")
+            }
+            Outcome::PartialResponse => ("failure", "conversion_webhook_partial_response_failure"),
+            Outcome::InvalidObject => {
+                ("failure", "conversion_webhook_invalid_converted_object_failure")
+            }
+        };
+        let took = end.took.as_secs_f64();
+        if end.from != end.to {
+            let crd_name = end.definition.to_owned();
+            let (from_version, to_version) = (end.from.to_owned(), end.to.to_owned());
+            let succeeded = truth(result == "success");
+            let labels = ConversionLabels { crd_name, from_version, to_version, succeeded };
+            self.conversion_seconds.get_or_create(&labels).observe(took);
+        }
+        if !matches!(end.outcome, Outcome::OnlyType | Outcome::NoReviewVersion) {
+            let labels = ConversionResultLabels { result, failure_type };
+            self.conversions.get_or_create(&labels).increment();
+            self.conversion_call_seconds.get_or_create(&labels).observe(took);
+        }
     }
 
     fn stage_finished(&self, end: &StepEnd) {

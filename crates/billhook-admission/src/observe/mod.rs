@@ -5,5 +5,8 @@ pub mod metrics;
 mod observer;
 mod telemetry;
 
-pub use observer::{CallEnd, CallOutcome, CallStart, ConditionsEnd, Observer, StepEnd};
+pub use observer::{
+    CallEnd, CallOutcome, CallStart, ConditionsEnd, ConversionEnd, ConversionOutcome, Observer,
+    StepEnd,
+};
 pub(crate) use telemetry::{CallSpan, call_ended, conditions_failed, request_ended};

@@ -70,6 +70,12 @@ pub trait Observer: Send + Sync {
         let _ = (plugin, end);
     }
 
+    /// The conversion of an object or a list by a webhook, or a converter in its place, is over
+    /// (CX-50).
+    fn conversion_finished(&self, end: &ConversionEnd<'_>) {
+        let _ = end;
+    }
+
     /// A whole stage is over, with the repetition if there was one (OB-09).
     fn stage_finished(&self, end: &StepEnd) {
         let _ = end;
@@ -146,6 +152,42 @@ pub struct ConditionsEnd<'c> {
     pub took: Duration,
     /// The result of each of them, or the error that ended the evaluation.
     pub results: Result<&'c [ConditionResult], &'c str>,
+}
+
+/// A conversion that is over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct ConversionEnd<'c> {
+    /// The name of the definition.
+    pub definition: &'c str,
+    /// The version of the object or the list, such as `v1`.
+    pub from: &'c str,
+    /// The version that it is converted to.
+    pub to: &'c str,
+    /// How long it took.
+    pub took: Duration,
+    /// How it ended.
+    pub outcome: ConversionOutcome,
+}
+
+/// How a conversion ended (CX-51).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConversionOutcome {
+    /// There is nothing to convert but the version: the object has no more than its type (CX-20).
+    OnlyType,
+    /// The objects are in the version, perhaps without asking the webhook.
+    Converted,
+    /// The definition has no known version of reviews (CX-23).
+    NoReviewVersion,
+    /// The webhook could not be asked or its answer not be read (CX-40).
+    CallFailed,
+    /// The answer is not one to the review, or says that the conversion failed (CX-41).
+    MalformedResponse,
+    /// The answer has too few or too many objects (CX-42).
+    PartialResponse,
+    /// One of the converted objects is refused (CX-43 to CX-45).
+    InvalidObject,
 }
 
 /// A plugin or a stage that is over.

@@ -12,16 +12,36 @@ use super::conversion::ConversionReview;
 use super::document::CONVERSION_REVIEW;
 use billhook::webhook::ReviewVersion;
 
+/// Why an answer is not one to the review.
+pub(crate) enum ConversionFailure {
+    /// There is none, or it cannot be read (CX-40).
+    Call(String),
+    /// It is wrong, or says that the conversion failed (CX-41).
+    Response(String),
+}
+
 /// Reads the answer to a review of a version, and checks it up to the objects in it: each is an
 /// object with a kind, or the text that says what else it is.
 pub(crate) fn converted_objects(
     answer: &WebhookAnswer,
     version: ReviewVersion,
     uid: &str,
-) -> Result<Vec<Result<DeepValue, String>>, String> {
+) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
     let document = read_document(answer, CONVERSION_REVIEW, version, true);
-    let document = document.map_err(|error| error.to_string())?;
-    let (review, _) = ConversionReview::read(&document).map_err(|error| error.to_string())?;
+    let document = document.map_err(|error| ConversionFailure::Call(error.to_string()))?;
+    let review = ConversionReview::read(&document);
+    let (review, _) = review.map_err(|error| ConversionFailure::Call(error.to_string()))?;
+    let objects = checked(review, version, uid).map_err(ConversionFailure::Response)?;
+    let objects = objects.into_iter().enumerate();
+    Ok(objects.map(|(index, object)| element(object, || sent(answer, index))).collect())
+}
+
+/// Checks a review, and returns the objects in it.
+fn checked(
+    review: ConversionReview,
+    version: ReviewVersion,
+    uid: &str,
+) -> Result<Vec<DeepValue>, String> {
     if version == ReviewVersion::V1 {
         CONVERSION_REVIEW.check_exact(version, &review.api_version, &review.kind)?;
     }
@@ -36,9 +56,7 @@ pub(crate) fn converted_objects(
             false => result.message,
         });
     }
-    let objects = response.converted_objects.unwrap_or_default();
-    let objects = objects.into_iter().enumerate();
-    Ok(objects.map(|(index, object)| element(object, || sent(answer, index))).collect())
+    Ok(response.converted_objects.unwrap_or_default())
 }
 
 /// Checks that an element is an object with a kind; `sent` is its text.

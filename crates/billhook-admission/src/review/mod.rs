@@ -48,4 +48,4 @@ pub use caller::{
     WebhookCaller,
 };
 pub use conversion::{ConversionRequest, ConversionResponse, ConversionReview};
-pub(crate) use conversion_answer::converted_objects;
+pub(crate) use conversion_answer::{ConversionFailure, converted_objects};

@@ -88,7 +88,8 @@ impl Admission {
     pub fn new(definition: CustomResourceDefinition, chain: Chain) -> Self {
         let mut equivalents = EquivalentResources::new();
         equivalents.register_definition(&definition);
-        let model = CustomResources::new(definition.clone()).caller(chain.caller());
+        let model = CustomResources::new(definition.clone());
+        let model = model.caller(chain.caller()).observer(chain.watcher());
         let chain = chain.equivalents(equivalents).model(model.clone());
         Admission {
             definition,

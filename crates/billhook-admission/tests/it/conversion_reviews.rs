@@ -10,9 +10,9 @@ use billhook_admission::{
 use serde_json::{Value, json};
 
 /// Answers with what a function makes of the review, and remembers the reviews.
-struct Webhook<A> {
-    answer: A,
-    seen: Arc<Mutex<Vec<Value>>>,
+pub(crate) struct Webhook<A> {
+    pub(crate) answer: A,
+    pub(crate) seen: Arc<Mutex<Vec<Value>>>,
 }
 
 impl<A: Fn(&Value) -> String + Send + Sync> WebhookCaller for Webhook<A> {
@@ -32,7 +32,7 @@ impl<A: Fn(&Value) -> String + Send + Sync> WebhookCaller for Webhook<A> {
     }
 }
 
-fn definition(versions: &Value) -> CustomResourceDefinition {
+pub(crate) fn definition(versions: &Value) -> CustomResourceDefinition {
     let version = |name: &str| {
         json!({"name": name, "served": true, "storage": name == "v1",
             "schema": {"openAPIV3Schema": {"type": "object"}}})
@@ -55,12 +55,12 @@ fn definition(versions: &Value) -> CustomResourceDefinition {
     .unwrap()
 }
 
-fn object(version: &str, name: &str) -> Value {
+pub(crate) fn object(version: &str, name: &str) -> Value {
     json!({"apiVersion": format!("example.com/{version}"), "kind": "Foo",
         "metadata": {"name": name, "namespace": "n", "uid": "u"}, "spec": {"a": 1}})
 }
 
-fn v2() -> GroupVersionKind {
+pub(crate) fn v2() -> GroupVersionKind {
     GroupVersionKind::new("example.com", "v2", "Foo")
 }
 
@@ -88,7 +88,7 @@ async fn asked(
 }
 
 /// An answer in which every object has the version that is wanted.
-fn good(review: &Value) -> Value {
+pub(crate) fn good(review: &Value) -> Value {
     let request = &review["request"];
     let convert = |object: &Value| {
         let mut object = object.clone();
@@ -108,7 +108,7 @@ fn good(review: &Value) -> Value {
 }
 
 /// A good answer with one member replaced, or removed by null.
-fn but(review: &Value, pointer: &str, value: Value) -> String {
+pub(crate) fn but(review: &Value, pointer: &str, value: Value) -> String {
     let mut answer = good(review);
     let (parent, name) = pointer.rsplit_once('/').unwrap();
     let parent = answer.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -293,7 +293,7 @@ async fn answers_may_be_in_yaml() {
     assert_eq!(found.result, Err("Object 'Kind' is missing in '{\"a\":1}'".to_owned()));
 }
 
-fn list(items: &[Value]) -> Value {
+pub(crate) fn list(items: &[Value]) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "FooList", "metadata": {}, "items": items})
 }
 

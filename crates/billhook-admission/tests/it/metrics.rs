@@ -12,12 +12,15 @@ use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::metrics::AdmissionMetrics;
 use billhook_admission::policy::{PolicyDocument, PolicySet};
 use billhook_admission::{
-    AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain, Plugin,
-    RequestOptions, ReviewVersion, Stage, WebhookAnswer, WebhookCall, WebhookCaller,
+    AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
+    CustomResources, ObjectModel as _, Plugin, RequestOptions, ReviewVersion, Stage, WebhookAnswer,
+    WebhookCall, WebhookCaller,
 };
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
-use serde_json::json;
+use serde_json::{Value, json};
+
+use crate::conversion_reviews::{Webhook, but, definition, good, list, object, v2};
 
 /// Answers as the name of the webhook says.
 struct ByName;
@@ -496,4 +499,67 @@ fn conditions_of_policies() {
             assert_eq!(found, expected, "{stage} {expressions:?}");
         }
     }
+}
+
+/// CX-50, CX-51: conversions that do not need the webhook count, except those of objects that have
+/// only a type.
+#[tokio::test]
+async fn conversions_are_counted() {
+    type Answer = fn(&Value) -> String;
+    let good: Answer = |review| good(review).to_string();
+    let (v1, bare) = (object("v1", "x"), json!({"apiVersion": "example.com/v1", "kind": "Foo"}));
+    let cases: [(&str, &Value, Answer); 9] = [
+        ("v1", &v1, good),
+        ("v1", &object("v2", "x"), good),
+        ("v1", &bare, good),
+        ("v9", &v1, good),
+        ("v1", &list(&[object("v2", "x")]), good),
+        ("v1", &v1, |_| "garbage".to_owned()),
+        ("v1", &v1, |review| but(review, "/response/result", json!({"message": "no"}))),
+        ("v1", &v1, |review| but(review, "/response/convertedObjects", json!([]))),
+        ("v1", &v1, |review| but(review, "/response/convertedObjects/0/kind", json!("Bar"))),
+    ];
+    let mut registry = Registry::default();
+    let metrics = Arc::new(AdmissionMetrics::new(&mut registry));
+    for (version, subject, answer) in cases {
+        let caller = Arc::new(Webhook { answer, seen: Arc::default() });
+        let model = CustomResources::new(definition(&json!([version]))).caller(caller);
+        let model = model.observer(metrics.clone());
+        let _ = match subject.get("items") {
+            Some(_) => model.convert_list(subject, &v2()).await,
+            None => model.convert(subject, &v2()).await,
+        };
+    }
+    let mut text = String::new();
+    encode(&mut text, &registry).unwrap();
+    let is_count = |line: &&str| {
+        line.contains("conversion_webhook_request_total{") || line.contains("_seconds_count{")
+    };
+    let mut counts: Vec<&str> = text.lines().filter(is_count).collect();
+    counts.sort_unstable();
+    insta::assert_snapshot!(counts.join("\n"), @r#"
+    apiserver_conversion_webhook_duration_seconds_count{result="failure",failure_type="conversion_webhook_call_failure"} 1
+    apiserver_conversion_webhook_duration_seconds_count{result="failure",failure_type="conversion_webhook_invalid_converted_object_failure"} 1
+    apiserver_conversion_webhook_duration_seconds_count{result="failure",failure_type="conversion_webhook_malformed_response_failure"} 1
+    apiserver_conversion_webhook_duration_seconds_count{result="failure",failure_type="conversion_webhook_partial_response_failure"} 1
+    apiserver_conversion_webhook_duration_seconds_count{result="success",failure_type=""} 3
+    apiserver_conversion_webhook_request_total{result="failure",failure_type="conversion_webhook_call_failure"} 1
+    apiserver_conversion_webhook_request_total{result="failure",failure_type="conversion_webhook_invalid_converted_object_failure"} 1
+    apiserver_conversion_webhook_request_total{result="failure",failure_type="conversion_webhook_malformed_response_failure"} 1
+    apiserver_conversion_webhook_request_total{result="failure",failure_type="conversion_webhook_partial_response_failure"} 1
+    apiserver_conversion_webhook_request_total{result="success",failure_type=""} 3
+    apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="foos.example.com",from_version="v1",to_version="v2",succeeded="false"} 5
+    apiserver_crd_conversion_webhook_duration_seconds_count{crd_name="foos.example.com",from_version="v1",to_version="v2",succeeded="true"} 3
+    "#);
+    let buckets = |name: &str, labels: &str| -> Vec<&str> {
+        let start = format!("{name}_bucket{{le=\"");
+        let of_labels = text.lines().filter(|line| line.contains(labels));
+        let bounds = of_labels.filter_map(|line| line.strip_prefix(&start)?.split('"').next());
+        bounds.collect()
+    };
+    let of_definition =
+        buckets("apiserver_crd_conversion_webhook_duration_seconds", "succeeded=\"true\"");
+    assert_eq!((of_definition.len(), of_definition[0], of_definition[14]), (16, "0.001", "16.384"));
+    let of_calls = buckets("apiserver_conversion_webhook_duration_seconds", "result=\"success\"");
+    assert_eq!((of_calls.len(), of_calls[0], of_calls[14]), (16, "0.005", "60.0"));
 }
