@@ -3,14 +3,14 @@
 use billhook_apimachinery::split_api_version;
 use std::collections::BTreeMap;
 
-use billhook::webhook::{NamespaceError, NamespaceLabels, WebhookConfiguration};
+use billhook::webhook::{ApiResource, NamespaceError, NamespaceLabels, WebhookConfiguration};
 use billhook::{
     Change, ChangeKind, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeOptions, Decoded,
-    DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Segment, Status,
+    DeepValue, FieldPath, FieldValidation, KubernetesVersion, Scope, Segment, Status, UserInfo,
 };
 use billhook_admission::{
-    Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, StoredObject,
-    Subresource,
+    Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, RequestOutcome,
+    StoredObject, Subresource,
 };
 use billhook_apimachinery::value::deep_clone;
 use billhook_policy::{
@@ -24,6 +24,7 @@ use crate::authorizer::authorizer;
 use crate::compare;
 use crate::exercise::Sent;
 use crate::failure::{Failure, Stage};
+use crate::free_form::{FreeForm, built_in};
 use crate::install::{REVISION, UID, accepted_definition, body, fields, set_metadata};
 use crate::object_case::{Expectation, ExpectedError, ObjectCase, Row};
 use crate::object_path::ObjectPath;
@@ -40,6 +41,8 @@ const UNKNOWN_FIELD: &str = "RP-20";
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     resources: Vec<(CustomResourceDefinition, Admission)>,
+    /// The chain for objects of built-in kinds.
+    chain: Chain,
 }
 
 /// All that came of a request.
@@ -94,7 +97,8 @@ impl Cluster {
             let admission = Admission::new(definition.clone(), chain.clone());
             (definition, admission.server_fields(fields))
         };
-        Ok(Cluster { resources: definitions.into_iter().map(install).collect() })
+        let resources = definitions.into_iter().map(install).collect();
+        Ok(Cluster { resources, chain: chain.clone().model(FreeForm) })
     }
 
     /// Runs a case.
@@ -145,7 +149,13 @@ impl Cluster {
         options: RequestOptions,
     ) -> Result<Observed, Failure> {
         let mut object = object(case, row).map_err(Failure::Unusable)?;
-        let (served, admission) = self.resource(&object).map_err(Failure::Unusable)?;
+        let (served, admission) = match (self.resource(&object), built_in(&object)) {
+            (Ok(found), _) => found,
+            (Err(_), Some(resource)) => {
+                return Ok(self.send_free_form(suite, case, &resource, object, &options));
+            }
+            (Err(error), None) => return Err(Failure::Unusable(error)),
+        };
         let is_namespaced = served.definition().scope() == Scope::Namespaced;
         name(&mut object, None, is_namespaced);
         let mut request = match &case.old {
@@ -172,25 +182,43 @@ impl Cluster {
             "Ignore" => FieldValidation::Ignore,
             _ => FieldValidation::Warn,
         };
-        let user = case.user.as_ref().or(suite.user.as_ref());
-        request.user = user.cloned().unwrap_or_default();
+        request.user = user(suite, case);
         request.options = options;
         let outcome = admission.admit_blocking(&request);
         let decoded = served.decode(&request.body, &DecodeOptions::default().report(true));
         let (decoded, _, changes) = decoded.map(Decoded::into_parts).unwrap_or_default();
-        let called = |action: &Action| match action {
-            Action::Webhook { hook, .. } => Some(hook.clone()),
-            _ => None,
+        let observed = Observed::of(outcome, |accepted| accepted.returned);
+        Ok(Observed { changes, decoded, ..observed })
+    }
+
+    /// Sends an object of a built-in kind: webhooks and policies see it as it is.
+    fn send_free_form(
+        &self,
+        suite: &Suite,
+        case: &ObjectCase,
+        resource: &ApiResource,
+        mut object: DeepValue,
+        options: &RequestOptions,
+    ) -> Observed {
+        let is_namespaced = resource.scope == Scope::Namespaced;
+        name(&mut object, None, is_namespaced);
+        let mut request = match &case.old {
+            None if case.delete => {
+                stored_fields(&mut object);
+                resource.delete(object)
+            }
+            None => resource.create(object),
+            Some(old) => {
+                let mut old = old.clone();
+                name(&mut old, Some(&object), is_namespaced);
+                stored_fields(&mut old);
+                resource.update(object, old)
+            }
         };
-        Ok(Observed {
-            result: outcome.result.map(|accepted| accepted.returned.unwrap_or_default()),
-            warnings: outcome.warnings.texts(),
-            annotations: annotations(&outcome.annotations),
-            webhooks: outcome.steps.iter().filter_map(|step| called(&step.action)).collect(),
-            expressions: outcome.expressions,
-            changes,
-            decoded,
-        })
+        request.subresource.clone_from(&case.subresource);
+        request.user = user(suite, case);
+        let outcome = self.chain.run_blocking(request, options, |_, _| Ok(()));
+        Observed::of(outcome, |request| request.object)
     }
 
     /// The object that a case sends, and the version of a definition that it is of.
@@ -320,7 +348,29 @@ fn stored_fields(object: &mut Value) {
     metadata.entry("generation").or_insert_with(|| 1.into());
 }
 
+/// The user who makes the request of a case.
+fn user(suite: &Suite, case: &ObjectCase) -> UserInfo {
+    case.user.as_ref().or(suite.user.as_ref()).cloned().unwrap_or_default()
+}
+
 impl Observed {
+    /// All that an outcome tells, given the object that the client gets back.
+    fn of<T>(outcome: RequestOutcome<T>, returned: fn(T) -> Option<DeepValue>) -> Self {
+        let called = |action: &Action| match action {
+            Action::Webhook { hook, .. } => Some(hook.clone()),
+            _ => None,
+        };
+        Observed {
+            result: outcome.result.map(|accepted| returned(accepted).unwrap_or_default()),
+            warnings: outcome.warnings.texts(),
+            annotations: annotations(&outcome.annotations),
+            webhooks: outcome.steps.iter().filter_map(|step| called(&step.action)).collect(),
+            expressions: outcome.expressions,
+            changes: Vec::new(),
+            decoded: DeepValue::default(),
+        }
+    }
+
     /// Compares with what is expected.
     pub(crate) fn judge(&self, stage: Stage, expected: &Expectation) -> Result<(), Failure> {
         let text = |status: &Status| status.to_string();

@@ -27,6 +27,7 @@ mod exercise;
 mod failure;
 mod files;
 mod find;
+mod free_form;
 mod generate;
 mod install;
 mod object_case;
