@@ -5,9 +5,9 @@ use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use billhook::{CustomResourceDefinition, Scope};
+use billhook::{CustomResourceDefinition, Manifest, Scope};
 use billhook_apimachinery::record::text;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, split_api_version};
 use serde_json::Value;
 
@@ -116,14 +116,13 @@ fn find(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), LoadError> {
     Ok(())
 }
 
-/// Reads the documents of a text.
+/// Reads the documents of a text; lists are taken apart.
 pub(crate) fn read_text(bytes: &[u8], place: &str) -> Result<Vec<Loaded>, LoadError> {
     let manifests =
         billhook::read_manifests(bytes).map_err(|error| LoadError::new(place, &error))?;
-    let objects = manifests.into_iter().map(|manifest| {
-        let value = manifest.into_value();
-        Loaded { place: place.to_owned(), value }
-    });
+    let objects = manifests.into_iter().flat_map(Manifest::into_objects);
+    let objects =
+        objects.map(|object| Loaded { place: place.to_owned(), value: object.into_value() });
     Ok(objects.collect())
 }
 
@@ -163,6 +162,15 @@ pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
         namespace => namespace,
     };
     Ok(format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"))
+}
+
+/// Returns an object without the resource version that it had on another server.
+pub(crate) fn without_revision(object: &Value) -> DeepValue {
+    let mut object = DeepValue::from(deep_clone(object));
+    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
+        metadata.remove("resourceVersion").map(DeepValue::from);
+    }
+    object
 }
 
 /// A text in the metadata of an object; empty if there is none.

@@ -129,7 +129,9 @@ impl Server {
 
     /// Creates the objects of a file, or of all files of a directory and those in it (`.yaml`, `.yml`
     /// and `.json`), as a client would: definitions first, then namespaces, then the others in
-    /// order. Returns how many there are. Stops at the first that cannot be read or is refused.
+    /// order. They may be as `kubectl get --output yaml` prints them: lists are taken apart, and the
+    /// resource versions of another server do not count. Returns how many there are. Stops at the
+    /// first that cannot be read or is refused.
     ///
     /// # Errors
     ///
@@ -203,6 +205,7 @@ impl Server {
     /// Creates an object, as a client would.
     async fn create(&self, object: &Value) -> Result<(), Why> {
         let path = load::path(&self.shared, object)?;
+        let object = &load::without_revision(object);
         let request = http::Request::post(path)
             .header(http::header::USER_AGENT, "billhook")
             .body(billhook::to_json(object))

@@ -6,10 +6,9 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use billhook::{CustomResourceDefinition, MAX_LINE, Manifest, ManifestError};
+use billhook::{CustomResourceDefinition, MAX_LINE, ManifestError};
 use billhook_apimachinery::value::DeepValue;
 use billhook_findings::Source;
-use serde_json::Value;
 
 use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem, no_objects};
@@ -208,12 +207,11 @@ pub(crate) fn documents_of(source: &Arc<Source>) -> Result<Vec<Document>, Box<Pr
     let mut documents = Vec::new();
     for manifest in manifests {
         let place = Place { document: Some(manifest.index() + 1), several, ..place.clone() };
-        if is_list(manifest.value()) {
-            documents.extend(items(manifest, &place));
-        } else {
-            let duplicates = manifest.duplicates().to_vec();
-            let value = manifest.into_value();
-            documents.push(Document { place, value, duplicates, body: None });
+        let is_list = manifest.is_list();
+        for (index, object) in manifest.into_objects().into_iter().enumerate() {
+            let place = Place { item: is_list.then_some(index + 1), ..place.clone() };
+            let duplicates = object.duplicates().to_vec();
+            documents.push(Document { place, value: object.into_value(), duplicates, body: None });
         }
     }
     if let [document] = documents.as_mut_slice()
@@ -249,32 +247,4 @@ fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {
         message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
     }
     Problem::unusable(place, message)
-}
-
-/// The `List` that clients make of several objects.
-fn is_list(value: &Value) -> bool {
-    let text = |name| value.get(name).and_then(Value::as_str).unwrap_or_default();
-    text("apiVersion") == "v1"
-        && text("kind").ends_with("List")
-        && value.get("items").is_some_and(Value::is_array)
-}
-
-fn items(manifest: Manifest, place: &Place) -> Vec<Document> {
-    let duplicates = manifest.duplicates().to_vec();
-    let mut list = manifest.into_value();
-    let items = match list.get_mut("items").map(Value::take) {
-        Some(Value::Array(items)) => items,
-        _ => Vec::new(),
-    };
-    let document = |(index, value): (usize, Value)| {
-        let prefix = format!("items[{index}].");
-        let inside = |path: &String| path.strip_prefix(&prefix).map(str::to_owned);
-        Document {
-            place: Place { item: Some(index + 1), ..place.clone() },
-            value: DeepValue::from(value),
-            duplicates: duplicates.iter().filter_map(inside).collect(),
-            body: None,
-        }
-    };
-    items.into_iter().enumerate().map(document).collect()
 }

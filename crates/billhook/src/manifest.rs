@@ -1,6 +1,7 @@
 //! Documents as users have them: files of YAML or JSON with one or more objects.
 
 use billhook_apimachinery::Spans;
+use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::{JsonError, is_json, read_json, read_json_with_spans};
 use billhook_yaml::{read_documents, read_documents_with_spans};
@@ -50,6 +51,44 @@ impl Manifest {
     /// Takes the [`spans`](Self::spans) out.
     pub fn into_spans(self) -> Option<Spans> {
         self.spans
+    }
+
+    /// Whether the document is a `List`, as clients make of several objects.
+    pub fn is_list(&self) -> bool {
+        text(&self.value, "apiVersion") == "v1"
+            && text(&self.value, "kind").ends_with("List")
+            && self.value.get("items").is_some_and(Value::is_array)
+    }
+
+    /// Returns the items of a [list](Self::is_list), without spans, or the document itself.
+    ///
+    /// ```
+    /// let text = b"apiVersion: v1\nkind: List\nitems: [{kind: A}, {kind: B}]";
+    /// let list = billhook::read_manifests(text)?.remove(0);
+    /// let kinds: Vec<_> =
+    ///     list.into_objects().iter().map(|object| object.value()["kind"].clone()).collect();
+    /// assert_eq!(kinds, ["A", "B"]);
+    /// # Ok::<(), billhook::ManifestError>(())
+    /// ```
+    pub fn into_objects(mut self) -> Vec<Manifest> {
+        if !self.is_list() {
+            return vec![self];
+        }
+        let items = match self.value.get_mut("items").map(Value::take) {
+            Some(Value::Array(items)) => items,
+            _ => Vec::new(),
+        };
+        let object = |(index, value): (usize, Value)| {
+            let prefix = format!("items[{index}].");
+            let inside = |path: &String| path.strip_prefix(&prefix).map(str::to_owned);
+            Manifest {
+                value: DeepValue::from(value),
+                duplicates: self.duplicates.iter().filter_map(inside).collect(),
+                index: self.index,
+                spans: None,
+            }
+        };
+        items.into_iter().enumerate().map(object).collect()
     }
 }
 

@@ -247,6 +247,21 @@ async fn objects_are_loaded_and_dumped() {
     assert_eq!(again.dump().await.unwrap(), dump);
 }
 
+/// `kubectl get --output yaml` prints such objects.
+#[tokio::test]
+async fn lists_and_objects_of_another_server_are_loaded() {
+    let server = Server::builder().build();
+    let list = "apiVersion: v1\nkind: List\nmetadata: {resourceVersion: \"\"}\nitems:\n\
+                - apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a, namespace: default, \
+                resourceVersion: \"71\", uid: 5b1c}\n  data: {key: one}\n\
+                - apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: b}\n";
+    assert_eq!(server.load_text(list).await.unwrap(), 2);
+    let dump = server.dump().await.unwrap();
+    assert!(dump.contains("key: one") && !dump.contains("5b1c"), "{dump}");
+    let error = server.load_text(list).await.unwrap_err().to_string();
+    assert_eq!(error, "text: ConfigMap a: configmaps \"a\" already exists");
+}
+
 #[tokio::test]
 async fn what_cannot_be_loaded_says_where() {
     let server = Server::builder().build();
