@@ -43,6 +43,12 @@ impl<'o> Owners<'o> {
         Owners(fields.into_iter().map(owner).collect())
     }
 
+    /// The same with one more.
+    pub(crate) fn and(mut self, fields: &'o Fields) -> Self {
+        self.0.extend(Owners::new([fields].into_iter()).0);
+        self
+    }
+
     pub(crate) const fn nobody() -> Self {
         Owners(Vec::new())
     }

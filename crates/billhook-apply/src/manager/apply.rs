@@ -1,8 +1,8 @@
 //! Apply: merge, ownership, conflicts (SA-61, SA-62, SA-72 to SA-76).
 
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{Status, TypeMeta};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::adapt::adapt;
 use super::conflict::{Conflict, Conflicts};
@@ -18,6 +18,7 @@ use crate::edit::Edit;
 use crate::field_set::FieldSet;
 use crate::fields::Fields;
 use crate::merge::Merge;
+use crate::path_element::PathElement;
 use crate::schema::MergeSchema;
 use crate::type_check::Duplicates;
 use crate::type_error::TypeErrors;
@@ -232,7 +233,10 @@ impl<'a> Apply<'a> {
         let undo = merge.edit.map(|edit| edit.apply_to(live));
         let leaving = match lost.is_empty() {
             true => Some(FieldSet::default()),
-            false => self.typed(live).leaving(lost, managed.owners()),
+            false => {
+                let never = Fields::Read(self.never_owned());
+                self.typed(live).leaving(lost, managed.owners().and(&never))
+            }
         };
         let removal = leaving.as_ref().and_then(|leaving| self.typed(live).removal(leaving));
         let removed = removal.as_ref().map(|removal| self.typed(live).compare_edited(removal));
@@ -252,6 +256,30 @@ impl<'a> Apply<'a> {
         removal.map(|removal| removal.apply_to(live));
         self.take_fields(managed, &differences);
         Some(Ok(true))
+    }
+
+    /// The fields of the configuration that nobody owns in the end, but that keep their parents
+    /// (SA-35, SA-73).
+    fn never_owned(&self) -> FieldSet {
+        let never = |name: &str, fields: &FieldSet| {
+            fields.get(&PathElement::field(name)).map(|node| node.children.clone())
+        };
+        let mut part = Map::new();
+        for (name, value) in self.config.as_object().into_iter().flatten() {
+            let Some(below) = never(name, &NEVER_OWNED) else { continue };
+            let value = match value {
+                Value::Object(members) => {
+                    let members = members.iter().filter(|(name, _)| never(name, &below).is_some());
+                    members.map(|(name, value)| (name.clone(), deep_clone(value))).collect()
+                }
+                other => deep_clone(other),
+            };
+            part.insert(name.clone(), value);
+        }
+        let part = DeepValue::from(Value::Object(part));
+        let FieldManager { versions, api_version, subresource, .. } = *self.manager;
+        let reset = versions.reset_fields(api_version, subresource);
+        self.typed(&part).field_set().intersection(&NEVER_OWNED).recursive_difference(&reset)
     }
 
     /// Applies to an object without managed fields; these are its entries.

@@ -31,7 +31,8 @@ impl FieldManager<'_> {
         }
         let fields = self.own_fields(live, schema)?;
         let reset = self.versions.reset_fields(self.api_version, self.subresource);
-        let owned = Owned { fields, never: &NEVER_OWNED.union(&reset) };
+        let never = NEVER_OWNED.recursive_difference(&reset).union(&reset);
+        let owned = Owned { fields, never: &never };
         Some(Merge::new(schema.root(), live, config, Some(owned))).filter(|merge| merge.fits)
     }
 
