@@ -284,6 +284,9 @@ impl Walk {
                     self.only_config(member.type_, new);
                     let own =
                         fields.find(name, |lost, below| self.lose_member(map, place, lost, below));
+                    if matches!(place.owned, Ownership::Unknown) {
+                        continue;
+                    }
                     self.is_known &= own.is_none() && place.never.is_none();
                     if self.is_known {
                         let fields = value_fields(member.type_, new);
