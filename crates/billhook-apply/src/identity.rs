@@ -101,6 +101,16 @@ fn without_identity(keys: &Keys, members: KeyMembers<'_>) -> Option<NoIdentity> 
 }
 
 impl Identity<'_> {
+    /// Whether the element has keys by their defaults alone.
+    pub(crate) fn omits_keys(self) -> bool {
+        match self {
+            Identity::Keys(keys, KeyMembers { all, .. }) => {
+                !keys.sorted.iter().any(|key| all.contains_key(&*key.name))
+            }
+            Identity::Value(_) => false,
+        }
+    }
+
     pub(crate) fn cmp(self, other: Identity<'_>) -> Ordering {
         match (self, other) {
             (Identity::Keys(keys, left), Identity::Keys(other, right)) => {

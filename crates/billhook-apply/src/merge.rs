@@ -382,6 +382,8 @@ impl Walk {
             owned = Ownership::Unknown;
         }
         let is_owned = matches!(owned, Ownership::Fields(_));
+        // Nothing in such an element may be owned; then the element goes with what is in it (SA-73).
+        self.is_known &= !is_owned || !identity.omits_keys();
         let below = Place { above, owned, never: None, is_member: true };
         (self.place(list.items, live, config, &below), is_owned)
     }
