@@ -3,6 +3,7 @@
 use billhook_apply::{ManagedFields, manager_name};
 use serde_json::{Value, json};
 
+use crate::support::merge_schema;
 use crate::world::{V1, V2, World, typed};
 
 fn spec(spec: &Value) -> Value {
@@ -44,6 +45,32 @@ fn an_object_through_several_hands() {
     world.apply("m", &json!({}), false).unwrap();
     assert_eq!(world.live, Some(typed(&spec(&json!({"t": [1]})), "example.com/v1")));
     assert_eq!(world.entries(), [r#"cli Update 00:01 {"f:spec":{".":{},"f:t":{}}}"#]);
+}
+
+/// SA-73: of an element that was applied without its keys nothing is owned but the element. Applied
+/// again it goes with its default keys, whoever else the object has as managers.
+#[test]
+fn an_element_with_default_keys_alone() {
+    let ports = json!({
+        "type": "array",
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": ["port"],
+        "items": {"type": "object", "properties": {"port": {"type": "integer", "default": 80}}},
+    });
+    let schema = merge_schema(&json!({"type": "object", "properties": {"ports": ports}}));
+    let mut world = World::new();
+    world.definition.0.insert(V1, schema);
+    let config = spec(&json!({"ports": [{}, {"port": 90}]}));
+    world.apply("m", &config, false).unwrap();
+    let defaulted = spec(&json!({"ports": [{"port": 80}, {"port": 90}]}));
+    world.live = Some(typed(&defaulted, V1));
+    world.apply("m", &config, false).unwrap();
+    assert_eq!(world.live, Some(typed(&spec(&json!({"ports": [{"port": 90}]})), V1)));
+    let written = spec(&json!({"ports": [{"port": 80}, {"port": 90}]}));
+    world.apply("m", &written, false).unwrap();
+    world.apply("m", &written, false).unwrap();
+    let listed = world.live.as_ref().and_then(|live| live.pointer("/spec/ports")).unwrap();
+    assert_eq!(listed.as_array().map(Vec::len), Some(2));
 }
 
 /// SA-80 to SA-84.
