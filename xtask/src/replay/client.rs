@@ -1,5 +1,6 @@
 //! A client of an API server of this process, for scenarios of one request.
 
+use billhook_admission::now;
 use billhook_apiserver::Server;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
@@ -29,7 +30,10 @@ pub(super) struct Answered {
 
 impl Client {
     pub(super) fn new() -> Self {
-        Client { server: Server::builder().user(user()).webhooks(caller()).build() }
+        // Ages in tables are those of objects that were just created.
+        let now = now();
+        let server = Server::builder().user(user()).webhooks(caller()).clock(move || now);
+        Client { server: server.build() }
     }
 
     /// Creates an object before the request, with its status unless it is a definition.
