@@ -329,8 +329,8 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
         Value::Bool(false) => out.push_str("false"),
         Value::Number(number) => match Num::of(number) {
             Num::Int(int) => {
-                out.push_str(if int < 0 { "-" } else { "" });
-                write_digits(int.unsigned_abs(), out);
+                // Writing to a string cannot fail.
+                let _ = write!(out, "{int}");
             }
             Num::Float(float) => out.push_str(&json_float(float)),
         },
@@ -358,13 +358,6 @@ fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
             out.push('}');
         }),
     }
-}
-
-fn write_digits(number: u64, out: &mut String) {
-    if number >= 10 {
-        write_digits(number / 10, out);
-    }
-    out.extend(char::from_digit((number % 10) as u32, 10));
 }
 
 fn write_string(text: &str, escapes: Escapes, out: &mut String) {

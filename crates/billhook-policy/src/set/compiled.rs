@@ -127,6 +127,23 @@ impl Head {
     }
 }
 
+/// Takes the parts that both kinds of `spec` have from one.
+macro_rules! head {
+    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident) => {
+        Head {
+            kind: $kind,
+            name: $name,
+            has_constraints: $spec.match_constraints.is_some(),
+            matcher: RequestMatcher::new(&$spec.match_constraints.unwrap_or_default()),
+            failure_policy: FailurePolicy::new($spec.failure_policy.as_deref()),
+            param_kind: $spec.param_kind,
+            conditions: $spec.match_conditions,
+            variables: $variables,
+            bindings: $bindings,
+        }
+    };
+}
+
 /// Compiles variables in order.
 fn variables(list: &[Variable], role: Role, setting: Setting) -> Variables {
     let mut variables = Variables::default();
@@ -170,17 +187,7 @@ impl Validating {
             expression: it.value_expression,
         });
         let annotations = annotations.collect();
-        let head = Head {
-            kind: PolicyKind::Validating,
-            name,
-            has_constraints: spec.match_constraints.is_some(),
-            matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
-            failure_policy: FailurePolicy::new(spec.failure_policy.as_deref()),
-            param_kind: spec.param_kind,
-            conditions: spec.match_conditions,
-            variables,
-            bindings,
-        };
+        let head = head!(PolicyKind::Validating, name, spec, variables, bindings);
         Validating { head, validations, annotations }
     }
 }
@@ -205,17 +212,7 @@ impl Mutating {
             Mutation { role, expression, program }
         };
         let mutations = spec.mutations.into_iter().map(mutation).collect();
-        let head = Head {
-            kind: PolicyKind::Mutating,
-            name,
-            has_constraints: spec.match_constraints.is_some(),
-            matcher: RequestMatcher::new(&spec.match_constraints.unwrap_or_default()),
-            failure_policy: FailurePolicy::new(spec.failure_policy.as_deref()),
-            param_kind: spec.param_kind,
-            conditions: spec.match_conditions,
-            variables,
-            bindings,
-        };
+        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings);
         let is_reinvoked = spec.reinvocation_policy == "IfNeeded";
         Mutating { head, mutations, is_reinvoked }
     }
