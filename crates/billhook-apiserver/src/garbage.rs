@@ -1,11 +1,14 @@
 //! The garbage collector: it deletes objects whose owners are gone, and ends the deletion of objects
 //! that wait for their dependents or let go of them (RE-114).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use billhook::Scope;
 use billhook_admission::{DeleteOptions, ObjectRequest};
-use billhook_apimachinery::metadata::{ObjectMeta, OwnerReference};
+use billhook_apimachinery::metadata::{
+    FOREGROUND_FINALIZER, ORPHAN_FINALIZER, ObjectMeta, OwnerReference,
+};
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
 use billhook_apimachinery::split_api_version;
 use billhook_decode::read_json;
@@ -13,13 +16,8 @@ use serde_json::{Value, json};
 
 use crate::catalog::{Catalog, DEFINITIONS, NAMESPACES, Resource};
 use crate::state::Shared;
-use crate::storage::{Object, Range, Storage as _};
+use crate::storage::{Object, Range, Revision, Storage as _};
 use crate::write_path::{admit_own, object_key};
-
-/// The finalizer of an object that is deleted after its dependents.
-const FOREGROUND: &str = "foregroundDeletion";
-/// The finalizer of an object that is deleted without its dependents.
-const ORPHAN: &str = "orphan";
 
 /// How often all objects are looked at; each time, something is deleted or changed for good.
 const MAX_ROUNDS: usize = 10_000;
@@ -42,8 +40,7 @@ pub(crate) async fn collect_in_turn(server: &Arc<Shared>) {
         let catalog = server.catalog();
         let linked: Vec<Linked<'_>> =
             catalog.resources().flat_map(|it| links(server, it)).collect();
-        let round = Round { server, catalog: &catalog, linked: &linked };
-        if !round.run().await {
+        if !Round::new(server, &catalog, &linked).run().await {
             return;
         }
     }
@@ -93,14 +90,17 @@ enum Owner {
 
 impl Owner {
     fn of(metadata: &ObjectMeta) -> Self {
-        let has = |name: &str| metadata.finalizers.iter().any(|finalizer| finalizer == name);
         match () {
             () if metadata.deletion_timestamp.is_zero() => Owner::Solid,
-            () if has(ORPHAN) => Owner::Orphaning,
-            () if has(FOREGROUND) => Owner::Waiting,
+            () if has_finalizer(metadata, ORPHAN_FINALIZER) => Owner::Orphaning,
+            () if has_finalizer(metadata, FOREGROUND_FINALIZER) => Owner::Waiting,
             () => Owner::Solid,
         }
     }
+}
+
+fn has_finalizer(metadata: &ObjectMeta, name: &str) -> bool {
+    metadata.finalizers.iter().any(|finalizer| finalizer == name)
 }
 
 /// One look at all objects.
@@ -108,11 +108,25 @@ struct Round<'r> {
     server: &'r Arc<Shared>,
     catalog: &'r Catalog,
     linked: &'r [Linked<'r>],
+    /// The UIDs that dependents name.
+    owners: BTreeSet<&'r str>,
+    /// The UIDs that dependents name whose deletion waits for them.
+    blocked: BTreeSet<&'r str>,
+    /// The UIDs and parts of owners, by the revisions of their texts.
+    read: BTreeMap<Revision, Option<(String, Owner)>>,
 }
 
-impl Round<'_> {
+impl<'r> Round<'r> {
+    fn new(server: &'r Arc<Shared>, catalog: &'r Catalog, linked: &'r [Linked<'r>]) -> Self {
+        let references = || linked.iter().flat_map(|it| &it.metadata.owner_references);
+        let blocking = references().filter(|it| it.block_owner_deletion == Some(true));
+        let owners = references().map(|it| it.uid.as_str()).collect();
+        let blocked = blocking.map(|it| it.uid.as_str()).collect();
+        Round { server, catalog, linked, owners, blocked, read: BTreeMap::new() }
+    }
+
     /// Does what is to be done; false if that is nothing.
-    async fn run(&self) -> bool {
+    async fn run(mut self) -> bool {
         let mut is_changed = false;
         for linked in self.linked {
             let Ok(version) = linked.resource.definition.storage() else { continue };
@@ -137,28 +151,26 @@ impl Round<'_> {
         is_changed
     }
 
-    fn step(&self, linked: &Linked<'_>) -> Option<Step> {
+    fn step(&mut self, linked: &Linked<'_>) -> Option<Step> {
         let metadata = &linked.metadata;
-        let role = Owner::of(metadata);
-        let mut dependents = self.linked.iter().flat_map(|other| &other.metadata.owner_references);
-        let is_own = |reference: &&OwnerReference| reference.uid == metadata.uid;
-        match role {
-            Owner::Waiting if !dependents.any(|it| is_own(&it) && is_blocking(it)) => {
-                return Some(Step::without_finalizer(metadata, FOREGROUND));
+        let uid = metadata.uid.as_str();
+        match Owner::of(metadata) {
+            Owner::Waiting if !self.blocked.contains(uid) => {
+                Some(Step::without_finalizer(metadata, FOREGROUND_FINALIZER))
             }
-            Owner::Orphaning if !dependents.any(|it| is_own(&it)) => {
-                return Some(Step::without_finalizer(metadata, ORPHAN));
+            Owner::Orphaning if !self.owners.contains(uid) => {
+                Some(Step::without_finalizer(metadata, ORPHAN_FINALIZER))
             }
-            _ => {}
+            _ => self.step_of_dependent(metadata),
         }
-        self.step_of_dependent(linked)
     }
 
     /// A dependent loses the owners that let go of it or, if it has others, are going; without any
     /// it is deleted.
-    fn step_of_dependent(&self, linked: &Linked<'_>) -> Option<Step> {
-        let references = &linked.metadata.owner_references;
-        let owners: Vec<Owner> = references.iter().map(|it| self.owner(linked, it)).collect();
+    fn step_of_dependent(&mut self, metadata: &ObjectMeta) -> Option<Step> {
+        let references = &metadata.owner_references;
+        let owners: Vec<Owner> =
+            references.iter().map(|it| self.owner(&metadata.namespace, it)).collect();
         let keep = |kept: &dyn Fn(Owner) -> bool| {
             let all = references.iter().zip(&owners).filter(|(_, owner)| kept(**owner));
             let kept: Vec<Value> = all.map(|(it, _)| to_value(it).into_inner()).collect();
@@ -173,42 +185,44 @@ impl Round<'_> {
         if owners.contains(&Owner::Solid) {
             return Some(keep(&|owner| owner == Owner::Solid));
         }
-        if !linked.metadata.deletion_timestamp.is_zero() {
+        if !metadata.deletion_timestamp.is_zero() {
             return None;
         }
-        let uid = &linked.metadata.uid;
-        let mut others = self.linked.iter().flat_map(|other| &other.metadata.owner_references);
-        let has_dependents = others.any(|reference| reference.uid == *uid);
-        let is_waited_for = owners.contains(&Owner::Waiting) && has_dependents;
-        let has = |name: &str| linked.metadata.finalizers.iter().any(|it| it == name);
+        let is_waited_for =
+            owners.contains(&Owner::Waiting) && self.owners.contains(metadata.uid.as_str());
         Some(Step::delete(match () {
-            () if is_waited_for || has(FOREGROUND) => "Foreground",
-            () if has(ORPHAN) => "Orphan",
+            () if is_waited_for || has_finalizer(metadata, FOREGROUND_FINALIZER) => "Foreground",
+            () if has_finalizer(metadata, ORPHAN_FINALIZER) => "Orphan",
             () => "Background",
         }))
     }
 
-    fn owner(&self, dependent: &Linked<'_>, reference: &OwnerReference) -> Owner {
+    /// Finds the owner that a dependent in a namespace names.
+    fn owner(&mut self, namespace: &str, reference: &OwnerReference) -> Owner {
         let (group, _) = split_api_version(&reference.api_version);
         let Some(resource) = self.catalog.of_kind(group, &reference.kind) else {
             return Owner::Solid;
         };
-        let namespace = match (resource.definition.scope(), &*dependent.metadata.namespace) {
+        let namespace = match (resource.definition.scope(), namespace) {
             (Scope::Cluster, _) => "",
             // An object of the cluster cannot have such an owner.
             (Scope::Namespaced, "") => return Owner::Solid,
             (Scope::Namespaced, namespace) => namespace,
         };
         let key = object_key(namespace, &reference.name);
-        let found = self.server.storage.get(&resource.collection, &key);
-        let found = found.and_then(|found| metadata(&found));
-        let found = found.filter(|found| found.uid == reference.uid);
-        found.map_or(Owner::Gone, |found| Owner::of(&found))
+        let Some(found) = self.server.storage.get(&resource.collection, &key) else {
+            return Owner::Gone;
+        };
+        let read = self.read.entry(found.modified).or_insert_with(|| {
+            let metadata = metadata(&found)?;
+            let owner = Owner::of(&metadata);
+            Some((metadata.uid, owner))
+        });
+        match read {
+            Some((uid, owner)) if *uid == reference.uid => *owner,
+            _ => Owner::Gone,
+        }
     }
-}
-
-fn is_blocking(reference: &OwnerReference) -> bool {
-    reference.block_owner_deletion == Some(true)
 }
 
 /// A change of an object: a deletion if there is a policy for it, or a patch.

@@ -164,13 +164,14 @@ pub(crate) fn path(server: &Shared, object: &Value) -> Result<String, Why> {
     Ok(format!("/{root}/{api_version}/namespaces/{namespace}/{plural}"))
 }
 
-/// Returns an object without the resource version that it had on another server.
-pub(crate) fn without_revision(object: &Value) -> DeepValue {
+/// Returns a copy of an object without the resource version that it had on another server, if it
+/// has one.
+pub(crate) fn without_revision(object: &Value) -> Option<DeepValue> {
+    object.get("metadata")?.get("resourceVersion")?;
     let mut object = DeepValue::from(deep_clone(object));
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        metadata.remove("resourceVersion").map(DeepValue::from);
-    }
-    object
+    let metadata = object.get_mut("metadata")?.as_object_mut()?;
+    metadata.remove("resourceVersion").map(DeepValue::from);
+    Some(object)
 }
 
 /// A text in the metadata of an object; empty if there is none.

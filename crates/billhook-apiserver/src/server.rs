@@ -205,7 +205,8 @@ impl Server {
     /// Creates an object, as a client would.
     async fn create(&self, object: &Value) -> Result<(), Why> {
         let path = load::path(&self.shared, object)?;
-        let object = &load::without_revision(object);
+        let copy = load::without_revision(object);
+        let object = copy.as_deref().unwrap_or(object);
         let request = http::Request::post(path)
             .header(http::header::USER_AGENT, "billhook")
             .body(billhook::to_json(object))

@@ -163,7 +163,7 @@ impl CustomResources {
         let converted = conversion.await;
         if let Some(observer) = &self.observer {
             let api_version = subject.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
-            let from = api_version.rsplit('/').next().unwrap_or_default();
+            let (_, from) = split_api_version(api_version);
             let outcome = match &converted {
                 Err(failed) => failed.outcome,
                 Ok(_) if has_only_type(subject) => ConversionOutcome::OnlyType,

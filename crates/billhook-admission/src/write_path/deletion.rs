@@ -1,13 +1,11 @@
 //! Deletions: their options, and objects that wait for their finalizers (RE-76, RE-111 to RE-114).
 
+use billhook_apimachinery::metadata::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use billhook_apimachinery::{FieldError, FieldPath, Status, record};
 use serde_json::{Map, Value};
 
 use crate::object_model::metadata_member;
-
-const ORPHAN: &str = "orphan";
-const FOREGROUND: &str = "foregroundDeletion";
 
 record! {
     /// The options of a deletion (RE-20).
@@ -89,11 +87,12 @@ impl DeleteOptions {
         let mut finalizers = finalizers(object).to_vec();
         let Some(policy) = self.policy() else { return finalizers };
         let wanted = match policy {
-            Policy::Orphan => ORPHAN,
-            Policy::Foreground => FOREGROUND,
+            Policy::Orphan => ORPHAN_FINALIZER,
+            Policy::Foreground => FOREGROUND_FINALIZER,
             Policy::Background => "",
         };
-        finalizers.retain(|found| *found == wanted || (*found != ORPHAN && *found != FOREGROUND));
+        let others = [ORPHAN_FINALIZER, FOREGROUND_FINALIZER];
+        finalizers.retain(|found| *found == wanted || others.iter().all(|other| found != other));
         if !wanted.is_empty() && !finalizers.iter().any(|found| *found == wanted) {
             finalizers.push(wanted.into());
         }

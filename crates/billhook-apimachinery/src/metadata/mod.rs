@@ -17,7 +17,6 @@ mod applied;
 mod changes;
 mod decode;
 mod object_meta;
-
 mod validate;
 
 pub use crate::time::{Time, is_normal_time};
@@ -27,7 +26,9 @@ pub use decode::{
     Invalid, NormalMetadata, decode_metadata, normalize_metadata, prune_metadata,
     unknown_metadata_fields, write_unset_time,
 };
-pub use object_meta::{ManagedFieldsEntry, ObjectMeta, OwnerReference};
+pub use object_meta::{
+    FOREGROUND_FINALIZER, ManagedFieldsEntry, ORPHAN_FINALIZER, ObjectMeta, OwnerReference,
+};
 pub use validate::{
     finalizer_warnings, subdomain_name, validate_annotations, validate_create,
     validate_create_with, validate_embedded_metadata, validate_generic, validate_labels,

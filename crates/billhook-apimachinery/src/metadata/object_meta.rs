@@ -6,6 +6,12 @@ use crate::record;
 use crate::time::Time;
 use crate::value::DeepValue;
 
+/// The finalizer of an object that is deleted without its dependents (RE-114).
+pub const ORPHAN_FINALIZER: &str = "orphan";
+
+/// The finalizer of an object that is deleted after its dependents (RE-114).
+pub const FOREGROUND_FINALIZER: &str = "foregroundDeletion";
+
 record! {
     /// The metadata of any object.
     #[derive(Clone, Debug, Default, PartialEq)]

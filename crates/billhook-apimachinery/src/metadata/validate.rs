@@ -12,7 +12,7 @@ use crate::value::deep_clone;
 use crate::{FieldError, FieldPath, Location, split_api_version};
 use serde_json::{Map, Value};
 
-use super::object_meta::OwnerReference;
+use super::object_meta::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, OwnerReference};
 use crate::names;
 use crate::record::{FieldValue, TypedRecord, go_syntax};
 use crate::wording::Wording;
@@ -168,7 +168,7 @@ pub fn finalizer_warnings(metadata: &Value, old: Option<&Value>, wording: &Wordi
             warnings.push(format!("metadata.finalizers: {}: {message}", quote(finalizer)));
         };
         names::qualified_name(finalizer, wording).iter().for_each(|message| warn(message));
-        let is_known = matches!(*finalizer, "orphan" | "foregroundDeletion" | "kubernetes");
+        let is_known = [ORPHAN_FINALIZER, FOREGROUND_FINALIZER, "kubernetes"].contains(finalizer);
         if !is_known && !finalizer.contains('/') {
             let path = if finalizer.contains('.') { " including a path (/)" } else { "" };
             warn(&format!(
@@ -376,7 +376,7 @@ fn finalizers(
         errors.extend(invalid_all(&path, finalizer, &names::qualified_name(finalizer, wording)));
     }
     let has = |name| texts(metadata, "finalizers").any(|finalizer| finalizer == name);
-    if has("orphan") && has("foregroundDeletion") {
+    if has(ORPHAN_FINALIZER) && has(FOREGROUND_FINALIZER) {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         let all: Vec<&str> = texts(metadata, "finalizers").collect();
         errors.push(FieldError::invalid(path, all, detail).of_strings());
