@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use billhook_apimachinery::value::{grow, in_order};
 use serde_json::Value;
 
-use crate::edit::{Edit, Part};
+use crate::edit::{Edit, Element, Part};
 use crate::field_set::{FieldSet, Node};
 use crate::identity::{Identity, Item};
 use crate::join::join;
@@ -109,14 +109,26 @@ impl Walk {
 
     /// Compares only where the edit changes something.
     fn edited(&mut self, type_: Type<'_>, old: Option<&Value>, edit: &Edit<'_>) {
-        let edits = match edit {
-            Edit::Set(new) => return self.values(type_, old, Some(new)),
-            Edit::Made(new) => return self.values(type_, old, Some(new)),
-            Edit::Remove => return self.values(type_, old, None),
-            Edit::Parts(edits) => edits,
-        };
+        match edit {
+            Edit::Set(new) => self.values(type_, old, Some(new)),
+            Edit::Made(new) => self.values(type_, old, Some(new)),
+            Edit::Remove => self.values(type_, old, None),
+            Edit::Parts(edits) => grow(|| self.edited_parts(type_, old, edits.iter())),
+            Edit::List(elements) => {
+                let Some(list) = type_.list() else { return };
+                grow(|| self.edited_list(list, items(old), elements.iter()));
+            }
+        }
+    }
+
+    fn edited_parts<'e>(
+        &mut self,
+        type_: Type<'_>,
+        old: Option<&Value>,
+        edits: impl Iterator<Item = &'e (Part<'e>, Edit<'e>)>,
+    ) {
         let (mut types, list) = (type_.map().map(Map::members), type_.list());
-        for (part, edit) in edits.iter() {
+        for (part, edit) in edits {
             let (old, element, type_) = match *part {
                 Part::Member(name) => {
                     let member = types.as_mut().and_then(|types| types.find(name));
@@ -131,9 +143,26 @@ impl Walk {
             };
             let Some((element, type_)) = element.zip(type_) else { continue };
             let mut found = Walk::default();
-            grow(|| found.edited(type_, old, edit));
+            found.edited(type_, old, edit);
             self.add(|| element.clone(), found);
         }
+    }
+
+    fn edited_list<'e>(
+        &mut self,
+        list: List<'_>,
+        old: &[Value],
+        elements: impl Iterator<Item = &'e Element<'e>>,
+    ) {
+        let new = elements.enumerate().filter_map(|(position, Element { from, edit })| {
+            let kept = from.map(|from| old.get(from));
+            let value = kept.unwrap_or_else(|| edit.as_ref()?.replacement())?;
+            // What is kept has the identity that it had.
+            let item = Item { identity: list.identify(value).ok()?, value, position };
+            let edit = edit.as_ref().filter(|_| kept.is_some());
+            Some(NewItem { item, is_kept: kept.is_some(), edit })
+        });
+        self.groups(list, old, new.collect());
     }
 
     fn values(&mut self, type_: Type<'_>, old: Option<&Value>, new: Option<&Value>) {
@@ -184,32 +213,48 @@ impl Walk {
     }
 
     fn items(&mut self, list: List<'_>, old: Option<&Value>, new: Option<&Value>) {
-        let (old, new) = (list.in_order(items(old)), list.in_order(items(new)));
-        let by_identity = |old: &&[Item<'_>], new: &&[Item<'_>]| match (old.first(), new.first()) {
-            (Some(old), Some(new)) => old.cmp(new),
+        let new = list.identified(items(new)).into_iter();
+        let new = new.map(|item| NewItem { item, is_kept: false, edit: None });
+        self.groups(list, items(old), new.collect());
+    }
+
+    fn groups(&mut self, list: List<'_>, old: &[Value], mut new: Vec<NewItem<'_>>) {
+        let old = list.in_order(old);
+        new.sort_by(|left, right| left.item.cmp(&right.item));
+        let by_identity = |old: &&[Item<'_>], new: &&[NewItem<'_>]| match (old.first(), new.first())
+        {
+            (Some(old), Some(new)) => old.cmp(&new.item),
             _ => Ordering::Equal,
         };
-        let (old, new) = (old.chunk_by(Item::is_like), new.chunk_by(Item::is_like));
+        let old = old.chunk_by(Item::is_like);
+        let new = new.chunk_by(|left, right| left.item.is_like(&right.item));
         for pair in join(old, new, by_identity) {
             let (old, new) = pair.into_sides();
-            let Some(first) = old.or(new).and_then(|group| group.first()) else { continue };
+            let (old, new) = (old.unwrap_or_default(), new.unwrap_or_default());
+            let first = old.first().or(new.first().map(|new| &new.item));
+            let Some(identity) = first.map(|first| first.identity) else { continue };
             let mut found = Walk::default();
-            found.occurrences(list.items, old.unwrap_or_default(), new.unwrap_or_default());
-            self.add(|| first.identity.element(), found);
+            found.occurrences(list.items, old, new);
+            self.add(|| identity.element(), found);
         }
     }
 
     /// Compares the elements of one identity; repeated ones count as a whole.
-    fn occurrences<'v>(&mut self, type_: Type<'_>, old: &[Item<'v>], new: &[Item<'v>]) {
-        let value = |item: Option<&Item<'v>>| item.map(|item| item.value);
+    fn occurrences(&mut self, type_: Type<'_>, old: &[Item<'_>], new: &[NewItem<'_>]) {
         match (old, new) {
+            ([old], [NewItem { is_kept: true, edit, .. }]) => {
+                if let Some(edit) = edit {
+                    self.edited(type_, Some(old.value), edit);
+                }
+            }
             ([] | [_], [] | [_]) => {
-                self.values(type_, value(old.first()), value(new.first()));
+                let (old, new) = (old.first(), new.first());
+                self.values(type_, old.map(|old| old.value), new.map(|new| new.item.value));
             }
             ([], _) => self.note(Difference::Added),
             (_, []) => self.note(Difference::Removed),
             (_, [only]) => {
-                self.values(type_, None, Some(only.value));
+                self.values(type_, None, Some(only.item.value));
                 self.note(Difference::Removed);
             }
             ([only], _) => {
@@ -217,13 +262,23 @@ impl Walk {
                 self.note(Difference::Added);
             }
             _ => {
-                let same = |(old, new): (&Item<'_>, &Item<'_>)| equal(old.value, new.value);
-                if old.len() != new.len() || !old.iter().zip(new).all(same) {
+                let is_same = |(old, new): (&Item<'_>, &NewItem<'_>)| {
+                    new.edit.is_none() && equal(old.value, new.item.value)
+                };
+                if old.len() != new.len() || !old.iter().zip(new).all(is_same) {
                     self.note(Difference::Modified);
                 }
             }
         }
     }
+}
+
+/// An element of the newer list.
+struct NewItem<'v> {
+    item: Item<'v>,
+    /// Whether it is an element of the older list, which an edit may change.
+    is_kept: bool,
+    edit: Option<&'v Edit<'v>>,
 }
 
 /// The members of an object; nothing else has any.

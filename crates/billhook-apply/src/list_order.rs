@@ -4,26 +4,48 @@
 
 use crate::identity::Item;
 
-/// Where an element of a merged list comes from, by positions in the live list and the
-/// configuration.
+/// Where an element of a merged list comes from: its positions in the live list and the configuration,
+/// or in one of them.
 #[derive(Clone, Copy)]
-pub(crate) enum Source {
-    /// From the live list alone.
-    Live(usize),
-    /// From the configuration alone.
-    Config(usize),
-    /// From both.
-    Both { live: usize, config: usize },
+pub(crate) struct Source {
+    pub(crate) live: Option<usize>,
+    pub(crate) config: Option<usize>,
 }
 
-/// Returns the elements of the merge of two lists whose elements have identities.
-pub(crate) fn merged_order(live: &[Item<'_>], config: &[Item<'_>]) -> Vec<Source> {
+/// Returns the elements of the merge of two lists whose elements have identities; none if elements of
+/// the configuration repeat.
+pub(crate) fn merged_order(live: &[Item<'_>], config: &[Item<'_>]) -> Option<Vec<Source>> {
+    if let Some(order) = live_order(live, config) {
+        return Some(order);
+    }
+    let (sorted_live, sorted_config) = (sorted(live), sorted(config));
+    if has_repeated(&sorted_config) {
+        return None;
+    }
     let order = Vec::with_capacity(live.len() + config.len());
-    let live_elements = elements(live, &sorted(config));
-    let config = elements(config, &sorted(live));
+    let live = elements(live, &sorted_config);
+    let config = elements(config, &sorted_live);
     let shared = config.iter().enumerate().filter(|(_, element)| element.counterpart.is_some());
     let shared = shared.map(|(position, _)| position).collect();
-    ListMerge { live: live_elements, config, shared, order }.run()
+    Some(ListMerge { live, config, shared, order }.run())
+}
+
+/// The order of the live list, if the configuration has some of its elements in that order and none
+/// repeat.
+fn live_order(live: &[Item<'_>], config: &[Item<'_>]) -> Option<Vec<Source>> {
+    let mut applied = config.iter().peekable();
+    let mut order = Vec::with_capacity(live.len());
+    order.extend(live.iter().map(|item| {
+        let applied = applied.next_if(|applied| item.is_like(applied));
+        Source { live: Some(item.position), config: applied.map(|applied| applied.position) }
+    }));
+    let is_ascending = || live.is_sorted_by(|left, right| left.cmp(right).is_lt());
+    let is_like_live = applied.next().is_none() && (is_ascending() || !has_repeated(&sorted(live)));
+    is_like_live.then_some(order)
+}
+
+fn has_repeated(sorted: &[Item<'_>]) -> bool {
+    sorted.windows(2).any(|pair| matches!(pair, [l, r] if l.is_like(r)))
 }
 
 /// An element of one of the lists.
@@ -87,7 +109,7 @@ impl ListMerge {
                     continue;
                 }
                 Some(None) => {
-                    self.order.push(Source::Live(live_at));
+                    self.order.push(Source { live: Some(live_at), config: None });
                     live_at += 1;
                     continue;
                 }
@@ -105,9 +127,6 @@ impl ListMerge {
     fn emit(&mut self, config: usize) {
         let Some(element) = self.config.get(config) else { return };
         let live = element.counterpart.filter(|_| !element.is_ambiguous);
-        self.order.push(match live {
-            Some(live) => Source::Both { live, config },
-            None => Source::Config(config),
-        });
+        self.order.push(Source { live, config: Some(config) });
     }
 }

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, grow, in_order};
+use billhook_apimachinery::value::{deep_eq, grow, in_order};
 use serde_json::{Map as Object, Value};
 
-use crate::edit::{Edit, Part};
+use crate::edit::{Edit, Element, Part};
 use crate::field_set::{FieldSet, Node};
 use crate::fields_v1::{MEMBER, is_empty_object, read_element_key, write_element_key};
 use crate::identity::Identity;
@@ -17,7 +17,7 @@ use crate::order::equal;
 use crate::ownership::{OwnedMembers, Ownership, OwnershipChange, owned_by_apply};
 use crate::path_element::PathElement;
 use crate::shape::{List, Map, Member, Shape, Type};
-use crate::type_check::{Duplicates, fits, has_repeated, is_admitted_scalar};
+use crate::type_check::{Duplicates, fits, is_admitted_scalar};
 use crate::value_set::{ValueFields, fields as value_fields};
 
 /// The outcome of a merge.
@@ -335,14 +335,75 @@ impl Walk {
         config: &'c [Value],
         place: &Place<'_>,
     ) -> Option<Edit<'c>> {
-        let (edit, owned) = match self.items_in_place(list, live, config, place) {
-            Some((edits, owned)) => (Edit::of_parts(edits), owned),
-            None => self.items_in_any_order(list, live, config, place),
+        let (live_items, items) = (list.identified(live), list.identified(config));
+        let are_identified = live_items.len() == live.len() && items.len() == config.len();
+        let order = are_identified.then(|| merged_order(&live_items, &items)).flatten();
+        let Some(order) = order else {
+            self.fits = false;
+            return None;
         };
+        let stays = |(position, source): (usize, &Source)| source.live == Some(position);
+        let is_in_place = order.len() == live.len() && order.iter().enumerate().all(stays);
+        if !is_in_place {
+            self.is_changed = true;
+            let collapsed = collapsed(&order, live);
+            collapsed.for_each(|element| self.only_live(list.items, element));
+        }
+        let mut owned = 0;
+        let elements = order.into_iter().map(|source| {
+            let old = source.live.and_then(|position| live.get(position));
+            let identity = source.config.and_then(|position| Some(items.get(position)?.identity));
+            let new = source.config.and_then(|position| config.get(position)).zip(identity);
+            let (edit, is_owned) = self.element(list, old, new, place);
+            owned += usize::from(is_owned);
+            Element { from: source.live, edit }
+        });
+        let edit = Edit::of_list(is_in_place, elements);
         if owned != place.owned.count() {
             self.lose_items(list, config, place);
         }
         edit
+    }
+
+    /// Returns the change of an element, and whether the manager owned it before.
+    fn element<'c>(
+        &mut self,
+        list: List<'_>,
+        live: Option<&Value>,
+        config: Option<(&'c Value, Identity<'_>)>,
+        place: &Place<'_>,
+    ) -> (Option<Edit<'c>>, bool) {
+        match (live, config) {
+            (Some(live), Some(config)) => self.item(list, live, config, place),
+            (Some(live), None) => {
+                self.only_live(list.items, live);
+                (None, false)
+            }
+            (None, Some((config, identity))) => {
+                self.new_item(list, config, identity, place);
+                (Some(Edit::Set(config)), false)
+            }
+            (None, None) => (None, false),
+        }
+    }
+
+    /// An element that only the configuration has.
+    fn new_item(
+        &mut self,
+        list: List<'_>,
+        config: &Value,
+        identity: Identity<'_>,
+        place: &Place<'_>,
+    ) {
+        self.only_config(list.items, config);
+        match place.owned.of_element(identity, &mut self.key) {
+            Ownership::Unknown => {}
+            Ownership::Fields(Some(_)) => self.is_known = false,
+            Ownership::Fields(None) => {
+                let fields = value_fields(list.items, config);
+                self.gain(place, Step::Element(identity), true, fields);
+            }
+        }
     }
 
     /// The manager owned elements that the configuration does not have.
@@ -387,104 +448,17 @@ impl Walk {
         let below = Place { above, owned, never: None, is_member: true };
         (self.place(list.items, live, config, &below), is_owned)
     }
+}
 
-    /// The changes of elements which the configuration has in the order in which the live list has
-    /// them; none if that is not so or elements repeat.
-    fn items_in_place<'c>(
-        &mut self,
-        list: List<'_>,
-        live: &[Value],
-        config: &'c [Value],
-        place: &Place<'_>,
-    ) -> Option<(Vec<(Part<'c>, Edit<'c>)>, usize)> {
-        let mut items = config.iter();
-        let mut next = || match items.next() {
-            Some(item) => Some(Some((item, list.identify(item).ok()?))),
-            None => Some(None),
-        };
-        let (mut applied, mut edits, mut owned) = (next()?, Vec::new(), 0);
-        let (mut last, mut is_sorted) = (None::<Identity<'_>>, true);
-        for (position, element) in live.iter().enumerate() {
-            let own = list.identify(element).ok()?;
-            is_sorted &= last.is_none_or(|last| last.cmp(own).is_lt());
-            last = Some(own);
-            match applied.filter(|(_, identity)| own.cmp(*identity).is_eq()) {
-                Some(item) => {
-                    applied = next()?;
-                    let (edit, is_owned) = self.item(list, element, item, place);
-                    owned += usize::from(is_owned);
-                    edits.extend(edit.map(|edit| (Part::Item(position), edit)));
-                }
-                None => self.only_live(list.items, element),
-            }
+/// The repeated elements in whose place one of the configuration comes.
+fn collapsed<'v>(order: &[Source], live: &'v [Value]) -> impl Iterator<Item = &'v Value> {
+    let mut is_kept = vec![false; live.len()];
+    for position in order.iter().filter_map(|source| source.live) {
+        if let Some(is_kept) = is_kept.get_mut(position) {
+            *is_kept = true;
         }
-        let is_in_place = applied.is_none() && (is_sorted || !has_repeated(list, live));
-        is_in_place.then_some((edits, owned))
     }
-
-    fn items_in_any_order<'c>(
-        &mut self,
-        list: List<'_>,
-        live: &[Value],
-        config: &'c [Value],
-        place: &Place<'_>,
-    ) -> (Option<Edit<'c>>, usize) {
-        let (live_items, items) = (list.identified(live), list.identified(config));
-        if live_items.len() < live.len() || items.len() < config.len() {
-            self.fits = false;
-            return (None, 0);
-        }
-        self.fits &= !has_repeated(list, config);
-        live.iter().for_each(|item| self.only_live(list.items, item));
-        let order = merged_order(&live_items, &items);
-        let stays = |(position, source): (usize, &Source)| match source {
-            Source::Live(live) | Source::Both { live, .. } => *live == position,
-            Source::Config(_) => false,
-        };
-        let is_in_place = order.len() == live.len() && order.iter().enumerate().all(stays);
-        let (mut edits, mut merged, mut owned) = (Vec::new(), Vec::new(), 0);
-        for source in order {
-            let (old, new) = match source {
-                Source::Live(position) => (live_items.get(position), None),
-                Source::Config(position) => (None, items.get(position)),
-                Source::Both { live, config } => (live_items.get(live), items.get(config)),
-            };
-            let new = new.and_then(|new| Some((config.get(new.position)?, new.identity)));
-            let edit = match (old, new) {
-                (Some(old), Some(new)) => {
-                    let (edit, is_owned) = self.item(list, old.value, new, place);
-                    owned += usize::from(is_owned);
-                    edit
-                }
-                (None, Some((new, identity))) => {
-                    self.only_config(list.items, new);
-                    match place.owned.of_element(identity, &mut self.key) {
-                        Ownership::Unknown => {}
-                        Ownership::Fields(Some(_)) => self.is_known = false,
-                        Ownership::Fields(None) => {
-                            let fields = value_fields(list.items, new);
-                            self.gain(place, Step::Element(identity), true, fields);
-                        }
-                    }
-                    Some(Edit::Set(new))
-                }
-                _ => None,
-            };
-            match old.filter(|_| is_in_place) {
-                Some(old) => edits.extend(edit.map(|edit| (Part::Item(old.position), edit))),
-                None => {
-                    let mut element = old.map_or(Value::Null, |old| deep_clone(old.value));
-                    edit.map(|edit| edit.apply_to(&mut element));
-                    merged.push(element);
-                }
-            }
-        }
-        if is_in_place {
-            return (Edit::of_parts(edits), owned);
-        }
-        self.is_changed = true;
-        (Some(Edit::Made(DeepValue::from(Value::Array(merged)))), owned)
-    }
+    live.iter().zip(is_kept).filter(|(_, is_kept)| !is_kept).map(|(element, _)| element)
 }
 
 /// Whether a value stays as it is and is a scalar that fits its type, as most are.

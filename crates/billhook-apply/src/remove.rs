@@ -1,9 +1,9 @@
 //! Taking the fields of a set out of a value (SA-73).
 
-use billhook_apimachinery::value::{DeepValue, deep_clone, grow};
+use billhook_apimachinery::value::grow;
 use serde_json::{Map as Object, Value};
 
-use crate::edit::{Edit, Part};
+use crate::edit::{Edit, Element, Part};
 use crate::field_set::{FieldSet, Node};
 use crate::shape::{List, Map, Shape, Type};
 
@@ -62,18 +62,12 @@ fn removal_of_items<'s>(
         let node = identity.and_then(|identity| identity.find_in(set));
         if node.is_none_or(|node| !node.is_member) {
             let edit = node.and_then(|node| removal(list.items, item, &node.children));
-            kept.push((position, item, edit));
+            kept.push(Element { from: Some(position), edit });
         }
     }
-    let is_emptied = kept.is_empty();
-    if is_emptied || kept.len() == items.len() {
-        let edits = kept.into_iter().filter_map(|(at, _, edit)| Some((Part::Item(at), edit?)));
-        return (Edit::of_parts(edits.collect()), is_emptied);
+    if kept.is_empty() {
+        return (None, true);
     }
-    let items = kept.into_iter().map(|(_, item, edit)| {
-        let mut item = deep_clone(item);
-        edit.map(|edit| edit.apply_to(&mut item));
-        item
-    });
-    (Some(Edit::Made(DeepValue::from(Value::Array(items.collect())))), false)
+    let stay = kept.len() == items.len();
+    (Edit::of_list(stay, kept.into_iter()), false)
 }

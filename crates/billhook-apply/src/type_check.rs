@@ -175,11 +175,6 @@ fn repeated(list: List<'_>, items: &[Value]) -> Vec<usize> {
     repeated
 }
 
-/// Whether two elements have the same identity.
-pub(crate) fn has_repeated(list: List<'_>, items: &[Value]) -> bool {
-    list.in_order(items).windows(2).any(|pair| matches!(pair, [l, r] if l.is_like(r)))
-}
-
 /// Whether a scalar type takes a value.
 pub(crate) fn admits(scalar: Scalar, value: &Value) -> bool {
     match scalar {

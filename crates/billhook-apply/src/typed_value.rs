@@ -128,7 +128,8 @@ impl<'a> TypedValue<'a> {
         compare_edited(self.schema.root(), self.value, edit)
     }
 
-    /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed.
+    /// Merges a configuration into the object (SA-70, SA-71). Nothing is removed. Lists in which
+    /// elements of the configuration repeat stay as they are.
     #[must_use]
     pub fn merge(self, config: TypedValue<'_>) -> DeepValue {
         let mut merged = DeepValue::from(deep_clone(self.value));

@@ -1,12 +1,16 @@
 //! Hostile input: depth, size, repeated elements.
 
+use std::collections::BTreeMap;
+
+use billhook_apimachinery::metadata::Time;
 use billhook_apimachinery::value::DeepValue;
-use billhook_apply::{Duplicates, FieldSet, ManagedFields};
+use billhook_apply::{Duplicates, FieldManager, FieldSet, ManagedFields, MergeSchema};
 use billhook_decode::read_json;
+use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use serde_json::{Value, json};
 
 use crate::support::{live, schema};
-use crate::world::{V1, World, typed};
+use crate::world::{Definition, V1, World, typed};
 
 /// A set as deep as a document may be, and what is done with it.
 #[test]
@@ -56,6 +60,59 @@ fn large_lists() {
     assert!(live(&schema, &merged).compare(config).added.is_empty());
     let rest = live(&schema, &merged).remove(&config.field_set());
     assert_eq!(rest["spec"]["l"].as_array().unwrap().len(), ITEMS / 2);
+}
+
+/// Keyed lists in keyed lists. At each level the configuration has the elements in another order than
+/// the live list, or does not have all of them.
+#[test]
+fn nested_lists_in_other_orders() {
+    for levels in [40, 2_000] {
+        let nested = |start: &str, innermost: &str, end: &str| {
+            format!("{}{innermost}{}", start.repeat(levels), end.repeat(levels))
+        };
+        let list = r#"{"type":"array","x-kubernetes-list-type":"map",
+            "x-kubernetes-list-map-keys":["n"],"items":{"type":"object","properties":{
+                "n":{"type":"string"},"v":{"type":"integer"},"l":"#;
+        let spec = nested(list, r#"{"type":"string"}"#, "}}}");
+        let schema = format!(r#"{{"type":"object","properties":{{"spec":{spec}}}}}"#);
+        let written = JsonSchemaProps::from_value(&parse(&schema)).unwrap();
+        let compiled = CompiledSchema::of_part(&written, CompileOptions::default());
+        let schema = MergeSchema::new(&compiled, &written, false);
+        let definition = Definition(BTreeMap::from([(V1, schema)]));
+
+        let object = |start: &str, end: &str| {
+            let spec = nested(start, r#""x""#, end);
+            parse(&format!(r#"{{"apiVersion":"{V1}","kind":"Foo","spec":{spec}}}"#))
+        };
+        let last = object(r#"[{"n":"x"},{"n":"a","l":"#, "}]");
+        let first = object(r#"[{"n":"a","l":"#, r#"},{"n":"x"}]"#);
+        let alone = object(r#"[{"n":"a","l":"#, "}]");
+        let changed = object(r#"[{"n":"a","l":"#, r#","v":1},{"n":"y"},{"n":"x"}]"#);
+        let time = Time::parse("2026-01-01T00:00:00Z").unwrap();
+        let manager = |name| FieldManager::new(&definition, (V1, "Foo"), name, time);
+
+        let mut live = manager("m").create(&last).unwrap();
+        for (config, expected) in [
+            (&first, &first),
+            (&last, &last),
+            (&changed, &changed),
+            (&alone, &alone),
+            (&last, &last),
+        ] {
+            assert_eq!(manager("m").apply(&mut live, config, false), Ok(true));
+            assert_eq!(live["spec"], expected["spec"]);
+        }
+        assert_eq!(manager("other").apply(&mut live, &first, false), Ok(true));
+        assert_eq!(live["spec"], first["spec"]);
+        assert!(manager("other").apply(&mut live, &changed, false).is_ok());
+        assert_eq!(manager("m").apply(&mut live, &alone, false), Ok(false));
+        assert_eq!(manager("other").apply(&mut live, &alone, false), Ok(true));
+        assert_eq!(live["spec"], alone["spec"]);
+    }
+}
+
+fn parse(text: &str) -> DeepValue {
+    read_json(text.as_bytes()).unwrap().into_value()
 }
 
 /// Ten thousand managers, each with a field of its own: an apply that changes all of the fields
