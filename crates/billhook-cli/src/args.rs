@@ -13,7 +13,7 @@ use crate::fixing::Fixing;
 use crate::matching::args::Match;
 use crate::normal::Normal;
 use crate::options::{
-    FindingsFormat, Format, Jobs, Report, Validation, field_validation, read_stdin_once,
+    CrdPaths, FindingsFormat, Format, Jobs, Report, Validation, field_validation, read_stdin_once,
 };
 use crate::owners::Owners;
 use crate::policy::{Config, Known};
@@ -257,10 +257,8 @@ pub(crate) struct Default {
 
 #[derive(Debug, Args)]
 pub(crate) struct Validate {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     /// Stored objects, found by kind, namespace and name: a file, a directory or `-`; may be repeated.
     /// The objects are then validated as updates
     #[arg(long, value_name = "FILE")]
@@ -309,10 +307,8 @@ pub(crate) enum Subresource {
 /// The options of all steps that change objects.
 #[derive(Debug, Args)]
 pub(crate) struct Common {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     /// Version of the CRD to use [default: the object's own; with `decode --from storage` the version
     /// that objects are stored in]
     #[arg(long, value_name = "VERSION")]
@@ -388,10 +384,10 @@ impl Command {
     /// Checks combinations of options that clap cannot rule out.
     fn check(&self) -> Result<(), &'static str> {
         let common = self.common();
-        read_stdin_once(common.crd.iter().chain(&common.objects))?;
+        read_stdin_once(common.crd.paths.iter().chain(&common.objects))?;
         self.fixing().check(&common.objects)?;
         if let Command::Decode(decode) = self {
-            decode.watch.check(common.crd.iter().chain(&common.objects))?;
+            decode.watch.check(common.crd.paths.iter().chain(&common.objects))?;
         }
         match self {
             Command::Decode(decode)
@@ -422,7 +418,7 @@ impl Subcommands {
         let (name, checked) = match self {
             Subcommands::Decode(command) => (command.name(), command.check()),
             Subcommands::Validate(validate) => {
-                let paths = validate.crd.iter().chain(&validate.old).chain(&validate.objects);
+                let paths = validate.crd.paths.iter().chain(&validate.old).chain(&validate.objects);
                 let fixing = validate.fixing.check(&validate.objects);
                 let watch = validate.watch.check(paths.clone());
                 let known = validate.known.check(validate.watch.watch);

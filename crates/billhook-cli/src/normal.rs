@@ -11,15 +11,15 @@ use clap::Args;
 use crate::crds::Crds;
 use crate::identity::Identity;
 use crate::input::{Document, objects};
-use crate::options::{Format, read_stdin_once};
+use crate::options::{CrdPaths, Format, read_stdin_once};
 use crate::problem::{Problem, Status};
 use crate::report::{self, Objects};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
-`normalize` and `neat` leave out what only servers write: the status, if it is a subresource, and `generation`,
-`resourceVersion`, `uid`, `managedFields` and other metadata, with the annotation of client-side
-apply.
+`normalize` and `neat` leave out what only servers write: the status, if it is a subresource, and
+`generation`, `resourceVersion`, `uid`, `managedFields` and other metadata, with the annotation of
+client-side apply.
 
 Exit status:
   0  no object is refused
@@ -33,10 +33,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Normal {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    crd: Vec<PathBuf>,
+    #[command(flatten)]
+    crd: CrdPaths,
     #[command(flatten)]
     server: Server,
     /// Output format of objects
@@ -50,7 +48,7 @@ pub(crate) struct Normal {
 impl Normal {
     /// Checks combinations of options that clap cannot rule out.
     pub(crate) fn check(&self) -> Result<(), &'static str> {
-        read_stdin_once(self.crd.iter().chain(&self.objects))
+        read_stdin_once(self.crd.paths.iter().chain(&self.objects))
     }
 }
 
@@ -70,7 +68,7 @@ pub(crate) fn run(command: &Normal, form: Form) -> io::Result<Status> {
         Err(problem) => return Ok(report::problems(&[*problem])),
     };
     let options = command.server.crd_options(&config);
-    let (crds, problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let (crds, problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let mut status = report::problems(&problems);
     if status > Status::Fine {
         return Ok(status);

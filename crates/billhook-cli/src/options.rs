@@ -9,6 +9,18 @@ use clap::ValueEnum;
 
 use crate::parallel::all_cores;
 
+/// What `--crd` takes, in help texts.
+pub(crate) const CRD_FORMS: &str = "CRDs: a file, a directory, a Helm chart, a kustomization or `-` \
+    for standard input; may be repeated";
+
+/// The CRDs of a run.
+#[derive(Clone, Debug, Default, clap::Args)]
+pub(crate) struct CrdPaths {
+    #[arg(id = "crd", long = "crd", value_name = "FILE", help = format!("{CRD_FORMS}. Those among \
+        the objects count too, and those that billhook.toml names"))]
+    pub(crate) paths: Vec<PathBuf>,
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Validation {
     /// Refuse the object

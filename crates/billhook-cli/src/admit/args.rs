@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{ArgGroup, Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::options::{FindingsFormat, Format, Report, Validation};
+use crate::options::{CrdPaths, FindingsFormat, Format, Report, Validation};
 use crate::policy::Known;
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
@@ -27,16 +27,13 @@ Examples:
 #[derive(Debug, Args)]
 #[command(group = ArgGroup::new("stored").args(["old", "patch"]))]
 pub(crate) struct Admit {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects and the policies count too, and those that
-    /// billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     /// Webhook configurations and Namespaces: a file, a directory or `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) webhooks: Vec<PathBuf>,
     /// Admission policies, their bindings, their parameters and Namespaces: a file, a directory or
-    /// `-`; may be repeated
+    /// `-`; may be repeated. CRDs among them count too
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
     /// Labels of a namespace as `NAME:key=value,…`, or a file or directory with Namespaces; may be
@@ -161,7 +158,7 @@ impl Admit {
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let files = self.crd.iter().chain(&self.webhooks).chain(&self.policies);
+        let files = self.crd.paths.iter().chain(&self.webhooks).chain(&self.policies);
         files.chain(&self.old).chain(&self.patch).chain(&self.objects)
     }
 }

@@ -51,7 +51,7 @@ pub(crate) fn run(command: &Admit) -> io::Result<Status> {
     let kubernetes = command.server.kubernetes(&config);
     let options = command.server.crd_options(&config);
     let inputs = [command.objects.as_slice(), &command.policies].concat();
-    let (crds, problems) = Crds::read(&command.crd, &config, &inputs, options);
+    let (crds, problems) = Crds::read(&command.crd.paths, &config, &inputs, options);
     let mut setup = Setup { problems, ..Setup::default() };
     let is_update = matches!(command.operation(), Operation::Update | Operation::Replace);
     if command.subresource.is_some() && !is_update {

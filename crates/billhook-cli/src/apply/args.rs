@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::{Format, Validation, field_validation};
+use crate::options::{CrdPaths, Format, Validation, field_validation};
 use crate::server::Server;
 use billhook::FieldValidation;
 
@@ -23,10 +23,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Apply {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     #[command(flatten)]
     pub(crate) server: Server,
     /// Live objects with their managed fields (`kubectl get -o yaml --show-managed-fields`), found
@@ -69,6 +67,6 @@ impl Apply {
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.crd.iter().chain(&self.live).chain(&self.objects)
+        self.crd.paths.iter().chain(&self.live).chain(&self.objects)
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn run(command: &Apply) -> io::Result<Status> {
         Err(problem) => return Ok(report::problems(&[*problem])),
     };
     let options = command.server.crd_options(&config);
-    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let live = readable_documents(&command.live, &mut problems);
     let live = Stored::new(live, &command.namespace);
     let mut status = report::problems(&problems);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::options::Format;
+use crate::options::{CrdPaths, Format};
 use crate::resolving::{Resolve, resolve};
 use crate::server::Server;
 
@@ -26,10 +26,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Convert {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     /// Version to convert to
     #[arg(long, value_name = "VERSION")]
     pub(crate) to: String,
@@ -55,6 +53,6 @@ pub(crate) struct Convert {
 impl Convert {
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.crd.iter().chain(&self.objects)
+        self.crd.paths.iter().chain(&self.objects)
     }
 }

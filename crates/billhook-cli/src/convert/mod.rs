@@ -28,7 +28,7 @@ pub(crate) fn run(command: &Convert) -> io::Result<Status> {
         Err(problem) => return Ok(report::problems(&[*problem])),
     };
     let options = command.server.crd_options(&config);
-    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let caller = Caller::new(command).map_err(|problem| problems.push(*problem)).ok();
     let mut status = report::problems(&problems);
     let Some(caller) = caller.filter(|_| status == Status::Fine) else { return Ok(status) };

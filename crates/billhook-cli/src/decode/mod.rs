@@ -42,7 +42,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     };
     let inputs = if is_stream { &[] } else { common.objects.as_slice() };
     let options = common.crd_options(&config);
-    let (crds, problems) = Crds::read(&common.crd, &config, inputs, options);
+    let (crds, problems) = Crds::read(&common.crd.paths, &config, inputs, options);
     let mut status = report::problems(&problems);
     if crds.is_empty() {
         return Ok(Status::Unusable);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::Report;
+use crate::options::{CrdPaths, Report};
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
@@ -30,10 +30,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Diff {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     #[command(flatten)]
     pub(crate) server: Server,
     /// Name of a field manager that applies the manifests; may be repeated [default: all that start
@@ -94,6 +92,6 @@ impl Diff {
 
     /// All paths that standard input may stand for.
     pub(crate) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        self.crd.iter().chain([&self.first, &self.second])
+        self.crd.paths.iter().chain([&self.first, &self.second])
     }
 }

@@ -32,7 +32,7 @@ pub(crate) fn run(command: &Diff) -> io::Result<Status> {
         Err(problem) => return Ok(output::problems(&[*problem])),
     };
     let options = command.server.crd_options(&config);
-    let (crds, mut problems) = Crds::read(&command.crd, &config, inputs, options);
+    let (crds, mut problems) = Crds::read(&command.crd.paths, &config, inputs, options);
     let [desired, live] = [desired, live].map(|path| match command.kubectl {
         true => files_in(path).unwrap_or_else(|problem| {
             problems.push(*problem);

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
+use crate::options::CRD_FORMS;
 use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
@@ -51,9 +52,8 @@ pub(crate) struct ExplainExpression {
     /// Place of `self` in its object, such as `spec.ports[0]` [default: the object itself]
     #[arg(long, value_name = "PATH", requires = "of_rule")]
     pub(super) path: Option<String>,
-    /// CRDs that give `self` and `oldSelf` their types: a file, a directory, a Helm chart, a
-    /// kustomization or `-`; may be repeated
-    #[arg(long, value_name = "FILE", requires = "of_rule")]
+    #[arg(long, value_name = "FILE", requires = "of_rule", help = format!("{CRD_FORMS}. They give \
+        `self` and `oldSelf` their types"))]
     pub(super) crd: Vec<PathBuf>,
     /// Variable `variables.NAME` of a policy; those after it may use it. May be repeated
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = variable)]

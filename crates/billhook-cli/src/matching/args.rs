@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::allow::{Allow, allow};
-use crate::options::{FindingsFormat, Report, read_stdin_once};
+use crate::options::{CrdPaths, FindingsFormat, Report, read_stdin_once};
 use crate::policy::Known;
 use crate::server::Server;
 
@@ -36,10 +36,8 @@ pub(crate) struct Match {
     /// `-`; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) policies: Vec<PathBuf>,
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. Those among the objects count too, and those that billhook.toml names
-    #[arg(long, value_name = "FILE")]
-    pub(crate) crd: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) crd: CrdPaths,
     /// Labels of a namespace as `NAME:key=value,…`, or a file or directory with Namespaces; may be
     /// repeated
     #[arg(long, value_name = "NAME:LABELS|FILE")]
@@ -111,7 +109,7 @@ impl Match {
 
     /// All paths that standard input may stand for.
     pub(super) fn paths(&self) -> impl Iterator<Item = &PathBuf> {
-        let paths = [&self.webhooks, &self.policies, &self.crd, &self.request, &self.old];
+        let paths = [&self.webhooks, &self.policies, &self.crd.paths, &self.request, &self.old];
         paths.into_iter().flatten().chain(&self.objects)
     }
 

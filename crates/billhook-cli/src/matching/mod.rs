@@ -47,8 +47,8 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     let configurations = configurations(&command.webhooks, kubernetes, &mut namespaces, &mut setup);
     namespaces.read(&command.namespace_labels, &mut setup.problems);
     let options = command.server.crd_options(&config);
-    let (crds, found) = Crds::read(&command.crd, &config, &command.objects, options);
-    let are_given = !command.crd.is_empty() || !config.crds().is_empty();
+    let (crds, found) = Crds::read(&command.crd.paths, &config, &command.objects, options);
+    let are_given = !command.crd.paths.is_empty() || !config.crds().is_empty();
     let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
     if crds.is_some() {
         setup.problems.extend(found);

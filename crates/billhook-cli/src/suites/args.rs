@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::options::{FindingsFormat, read_stdin_once};
+use crate::options::{CRD_FORMS, FindingsFormat, read_stdin_once};
 use crate::server::Server;
 use crate::watch::Watch;
 
@@ -27,9 +27,7 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Test {
-    /// CRDs: a file, a directory, a Helm chart, a kustomization or `-` for standard input; may be
-    /// repeated. They are for suites that name none
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help = format!("{CRD_FORMS}. They are for suites that name none"))]
     pub(crate) crd: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) server: Server,

@@ -31,7 +31,7 @@ pub(crate) fn run(command: &Validate) -> io::Result<Status> {
         Err(problem) => return Ok(crate::report::problems(&[*problem])),
     };
     let options = command.server.crd_options(&config);
-    let (crds, mut problems) = Crds::read(&command.crd, &config, &command.objects, options);
+    let (crds, mut problems) = Crds::read(&command.crd.paths, &config, &command.objects, options);
     let old = readable_documents(&command.old, &mut problems);
     let old = Stored::new(old, &command.namespace);
     let mut status = crate::report::problems(&problems);
