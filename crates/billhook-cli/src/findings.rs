@@ -8,7 +8,6 @@ use billhook_admission::deprecation_warning;
 use billhook_findings::{
     DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
-
 use billhook_suite::{Failure, Plan};
 
 use crate::advice::Advice;
@@ -18,7 +17,7 @@ use crate::report::{error_text, subject, write};
 
 /// The rules of texts that a server gives no reason for.
 pub(crate) const REFUSED: &str = "refused";
-const UNUSABLE: &str = "unusable";
+pub(crate) const UNUSABLE: &str = "unusable";
 const WARNING: &str = "server-warning";
 /// The rule on namespaces that are not given.
 pub(crate) const ASSUMED: &str = "assumed-namespace";

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 
 use crate::parallel::all_cores;
 
-/// What `--crd` takes, in help texts.
+/// The forms that `--crd` takes, in help texts.
 pub(crate) const CRD_FORMS: &str = "CRDs: a file, a directory, a Helm chart, a kustomization or `-` \
     for standard input; may be repeated";
 

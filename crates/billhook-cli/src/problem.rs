@@ -135,6 +135,15 @@ impl Problem {
         self
     }
 
+    /// The end of a run in which this, and of it these findings count: what cannot be used cannot
+    /// be ignored.
+    pub(crate) fn counted(&self, findings: &[Finding]) -> Status {
+        match self.status {
+            Status::Unusable => Status::Unusable,
+            _ => Status::of(findings),
+        }
+    }
+
     /// A file that cannot be read or written.
     pub(crate) fn io(place: Place, error: &io::Error) -> Box<Self> {
         let text = error.to_string();

@@ -68,7 +68,7 @@ impl<O: Outcome> Done<O> {
     }
 
     pub(crate) fn status(&self) -> Status {
-        let problem = self.outcome.problem().map(|problem| problem.status);
+        let problem = self.outcome.problem().map(|problem| problem.counted(&self.findings));
         problem.unwrap_or_else(|| Status::of(&self.findings))
     }
 }
@@ -240,7 +240,10 @@ impl<E> Run<'_, E> {
     {
         self.end.summary.files += 1;
         if let Some(change) = file.change {
-            self.end.status = self.end.status.max(self.fixing.finish(&change)?);
+            match self.fixing.finish(&change)? {
+                Ok(status) => self.end.status = self.end.status.max(status),
+                Err(problem) => return self.done(Done::failed(problem)),
+            }
         }
         match file.source {
             Ok(source) => self.policy.read(source.name()),

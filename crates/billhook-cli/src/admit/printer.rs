@@ -57,15 +57,15 @@ impl<'r> Printer<'r> {
 
     /// Prints an object, or a file, that makes no request.
     pub(super) fn problem(&mut self, problem: Problem, identity: Identity) -> io::Result<Status> {
-        let status = problem.status;
         let is_told = problem.once.clone().is_some_and(|thing| !self.told.insert(thing));
+        let found = About::new(&problem.place, &identity).problem(&problem);
+        let found = self.policy.apply(found);
+        let status = problem.counted(&found);
         if let Form::Findings(collector) = &mut self.form {
-            let place = &problem.place;
-            let about = About::new(place, &identity);
-            collector.add(place, &identity, about.problem(&problem), is_told)?;
+            collector.add(&problem.place, &identity, found, is_told)?;
             return Ok(status);
         }
-        if !is_told {
+        if !is_told && !found.is_empty() {
             report::problem(&problem);
         }
         if let Form::Json(json) = &mut self.form {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use billhook_findings::{Finding, Source};
 
+use crate::findings::UNUSABLE;
 use crate::input::{Input, inputs};
 use crate::problem::{Problem, Status};
 use crate::report;
@@ -112,10 +113,11 @@ impl<'c> Policy<'c> {
         }
     }
 
-    /// Takes away the findings that are known.
+    /// Takes away the findings that are known. What cannot be used is always told: nothing is known
+    /// of what it would have held.
     pub(crate) fn leave_new(&mut self, findings: &mut Vec<Finding>) {
         if let Some(baseline) = &mut self.baseline {
-            findings.retain(|finding| !baseline.takes(finding));
+            findings.retain(|finding| finding.rule == UNUSABLE || !baseline.takes(finding));
         }
     }
 

@@ -100,6 +100,7 @@ fn update(
             // A suite that cannot be read is told when it is run.
             let Ok(plan) = Plan::load(path, options) else { break };
             let runs = wanted(plan, filter);
+            let Some(before) = runs.first().map(Run::source) else { break };
             let outcomes = parallel::map(&runs, Run::run);
             let mut counting = Counting::new(config);
             let mut counts = |(run, outcome): &(&Run, &Result<(), Failure>)| {
@@ -107,7 +108,7 @@ fn update(
             };
             let outcomes: Vec<_> = runs.iter().zip(&outcomes).filter(|it| counts(it)).collect();
             let Some(text) = update_expectations(&outcomes) else { break };
-            if let Err(error) = replace(path, text.as_bytes()) {
+            if let Err(error) = replace(path, before.bytes(), text.as_bytes()) {
                 let problem = Problem::io(Place::file(&path.to_string_lossy()), &error);
                 messages::problem(&problem);
                 status = status.max(problem.status);

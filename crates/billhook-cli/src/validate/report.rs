@@ -127,6 +127,9 @@ fn print_text(outcome: &Outcome<'_>, findings: &[Finding], is_ignored: bool) -> 
             ("invalid, but ignored", WARNING)
         }
         Ok(checked) => word(checked.validation.verdict()),
+        Err(problem) if problem.status == Status::Refused && is_ignored => {
+            ("refused, but ignored", WARNING)
+        }
         Err(problem) if problem.status == Status::Refused => ("refused", ERROR),
         Err(problem) => {
             report::problem(problem);

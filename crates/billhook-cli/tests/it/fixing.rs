@@ -1,6 +1,9 @@
 //! `--fix` and `--diff`.
 
 use std::fs;
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 
 use crate::support::{Scratch, cases, run, snapshot};
 
@@ -79,8 +82,6 @@ fn fix_in_strict_mode() {
 #[cfg(unix)]
 #[test]
 fn read_only_directory() {
-    use std::os::unix::fs::PermissionsExt as _;
-
     let scratch = Scratch::new("closed", &[("a.yaml", TYPOS)]);
     let set = |mode| fs::set_permissions(scratch.path(), fs::Permissions::from_mode(mode)).unwrap();
     set(0o555);
@@ -91,4 +92,41 @@ fn read_only_directory() {
         assert!(shown.contains("exit status: 2") && shown.contains("permission denied"), "{shown}");
         assert_eq!(scratch.text("a.yaml"), TYPOS);
     }
+}
+
+/// Returns the names in a directory.
+#[cfg(unix)]
+fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+/// Even whoever may do everything does not change what is marked as not to be changed.
+#[cfg(unix)]
+#[test]
+fn read_only_file() {
+    let scratch = Scratch::new("read-only", &[("a.yaml", TYPOS)]);
+    let path = scratch.path().join("a.yaml");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o444)).unwrap();
+    snapshot!("read_only_file", scratch.run("validate --fix --crd fixtures/crds DIR/a.yaml"));
+    assert_eq!(scratch.text("a.yaml"), TYPOS);
+    assert_eq!(names(scratch.path()), ["a.yaml"]);
+}
+
+/// A link stays one; the file that it names keeps its mode.
+#[cfg(unix)]
+#[test]
+fn linked_file() {
+    let scratch = Scratch::new("linked", &[("inner/a.yaml", TYPOS)]);
+    let (file, link) = (scratch.path().join("inner/a.yaml"), scratch.path().join("b.yaml"));
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
+    std::os::unix::fs::symlink("inner/a.yaml", &link).unwrap();
+    scratch.run("validate --fix --crd fixtures/crds DIR/b.yaml");
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
+    assert!(scratch.text("inner/a.yaml").contains("schedule: 1 2 3 4 5   # at five"));
+    assert_eq!(names(&scratch.path().join("inner")), ["a.yaml"]);
 }

@@ -203,6 +203,24 @@ fn baselines_of_requests() {
     }
 }
 
+/// Whatever makes no request is never known: the run fails, and says why.
+#[test]
+fn baselines_without_requests() {
+    let other = OBJECT.replace("kind: Backup", "kind: Restore");
+    let files = [("billhook.toml", "crds = ['crds']\n"), ("a.yaml", &other), ("b.yaml", "a: [1")];
+    let scratch = scratch("baseline-none", &files);
+    for command in ["validate -q", "admit"] {
+        let args =
+            format!("{command} --format concise --baseline DIR/known.json DIR/a.yaml DIR/b.yaml");
+        let written = scratch.run(&format!("{args} --write-baseline"));
+        let known = scratch.run(&args);
+        let (_, shown) = known.split_once('\n').unwrap();
+        assert!(written.contains(shown.split("-- standard error").next().unwrap()), "{written}");
+        let name = command.split(' ').next().unwrap();
+        snapshot!(format!("baseline_without_requests_{name}"), known);
+    }
+}
+
 const SUITE: &str = "\
 crds: [crds]
 cases:

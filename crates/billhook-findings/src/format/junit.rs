@@ -1,6 +1,6 @@
 //! JUnit's XML, as CI systems read it.
 
-use super::location;
+use super::concise;
 use crate::finding::{Finding, Severity};
 use crate::report::Subject;
 use crate::visible::visible;
@@ -43,11 +43,7 @@ fn case(out: &mut String, subject: &Subject) {
 }
 
 fn lines<'f>(findings: impl Iterator<Item = &'f Finding>) -> String {
-    let line = |finding: &Finding| {
-        let (place, severity) = (location(finding), finding.severity.as_str());
-        format!("{place}: {severity}[{}] {}", visible(&finding.rule), visible(&finding.text))
-    };
-    findings.map(line).collect::<Vec<_>>().join("\n")
+    findings.map(concise).collect::<String>().trim_end().to_owned()
 }
 
 /// A text in XML, which cannot hold control characters at all: the text has none.
