@@ -66,7 +66,8 @@ record! {
         /// The UID of the request.
         pub uid: String = "uid" as "UID" of "types.UID" @required,
         /// The objects in the order of the request.
-        pub converted_objects: Option<Vec<DeepValue>> = "convertedObjects" @required,
+        pub converted_objects: Option<Vec<DeepValue>> = "convertedObjects"
+            of "[]runtime.RawExtension" @required,
         /// Whether they could be converted, and why not.
         pub result: Status = "result" @required,
     }

@@ -167,7 +167,7 @@ async fn answers_are_checked() {
     type Answer = fn(&Value) -> String;
     let failed = "conversion webhook for example.com/v1, Kind=Foo failed: ";
     let returned = "conversion webhook for example.com/v1, Kind=Foo returned ";
-    let answers: [(Answer, String); 18] = [
+    let answers: [(Answer, String); 19] = [
         (
             |r| but(r, "/kind", Value::Null),
             failed.to_owned()
@@ -229,6 +229,12 @@ async fn answers_are_checked() {
                 )
             },
             failed.to_owned() + "no",
+        ),
+        (
+            |r| but(r, "/response/convertedObjects", "x".into()),
+            failed.to_owned()
+                + "json: cannot unmarshal string into Go struct field \
+                   ConversionResponse.response.convertedObjects of type []runtime.RawExtension",
         ),
         (
             |r| but(r, "/response/convertedObjects", json!([])),
