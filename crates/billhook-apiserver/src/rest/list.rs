@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::context::Context;
 use super::list_options::ListOptions;
 use super::read::{check_reached, revision, too_large};
-use super::selectors::Selectors;
+use super::selectors::{Keys, Selectors};
 use crate::response::Response;
 use crate::storage::{Listing, Object, Range, Revision, RevisionError};
 use crate::view::{List, ListMetadata, list_json};
@@ -58,6 +58,7 @@ pub(super) fn list_answer(
 /// The part of a collection that a request lists.
 pub(super) struct Page {
     selectors: Selectors,
+    keys: Keys,
     limit: Option<usize>,
     at: Option<Revision>,
     /// The key after which the page begins, without the prefix of the path.
@@ -83,10 +84,11 @@ impl Page {
             "" => limit.is_some() && wanted > 0,
             _ => false,
         };
+        let keys = selectors.keys(context);
         // At revision 0 everything is listed at once.
-        let limit = if text == "0" { None } else { limit };
+        let limit = if text == "0" || keys.is_one { None } else { limit };
         let at = is_exact.then_some(wanted);
-        Ok(Page { selectors, limit, at, after: String::new(), is_continued: false })
+        Ok(Page { selectors, keys, limit, at, after: String::new(), is_continued: false })
     }
 
     fn following(
@@ -105,7 +107,8 @@ impl Page {
             check_reached(context, at)?;
         }
         let limit = limit.filter(|_| context.request.query.text("resourceVersion") != "0");
-        Ok(Page { selectors, limit, at, after, is_continued: true })
+        let keys = Keys { prefix: selectors.prefix(context), is_one: false };
+        Ok(Page { selectors, keys, limit, at, after, is_continued: true })
     }
 
     /// Answers with a failure. A page that is gone says how to go on without it (RE-58).
@@ -121,15 +124,15 @@ impl Page {
         &self,
         context: &Context<'_>,
     ) -> Result<(Vec<DeepValue>, ListMetadata), Status> {
-        let prefix = context.prefix();
-        let mut after = self.after_key(&prefix);
+        let prefix = &self.keys.prefix;
+        let mut after = self.after_key(prefix);
         let mut at = self.at;
         let mut items = Vec::new();
         loop {
-            let range = self.range(&prefix, &after, items.len());
+            let range = self.range(prefix, &after, items.len());
             let listing = self.storage_list(context, range, at)?;
             at = Some(listing.revision);
-            for object in &listing.objects {
+            for object in listing.objects.iter().filter(|object| self.keys.contain(&object.key)) {
                 let item = context.read(object).await?;
                 if self.selectors.matches(&item) {
                     items.push(item);
@@ -139,7 +142,7 @@ impl Page {
             match listing.objects.last() {
                 Some(last) if !is_full && listing.remaining > 0 => after = last.key.to_string(),
                 last => {
-                    let metadata = self.metadata(&listing, last, &prefix);
+                    let metadata = self.metadata(&listing, last);
                     return Ok((items, metadata));
                 }
             }
@@ -148,14 +151,14 @@ impl Page {
 
     /// Lists the texts of the page's objects where nothing is selected.
     async fn texts(&self, context: &Context<'_>) -> Result<(Vec<String>, ListMetadata), Status> {
-        let prefix = context.prefix();
-        let after = self.after_key(&prefix);
-        let listing = self.storage_list(context, self.range(&prefix, &after, 0), self.at)?;
+        let prefix = &self.keys.prefix;
+        let after = self.after_key(prefix);
+        let listing = self.storage_list(context, self.range(prefix, &after, 0), self.at)?;
         let mut texts = Vec::with_capacity(listing.objects.len());
         for object in &listing.objects {
             texts.push(context.read_text(object).await?);
         }
-        let metadata = self.metadata(&listing, listing.objects.last(), &prefix);
+        let metadata = self.metadata(&listing, listing.objects.last());
         Ok((texts, metadata))
     }
 
@@ -194,7 +197,8 @@ impl Page {
         })
     }
 
-    fn metadata(&self, listing: &Listing, last: Option<&Object>, prefix: &str) -> ListMetadata {
+    fn metadata(&self, listing: &Listing, last: Option<&Object>) -> ListMetadata {
+        let prefix = &self.keys.prefix;
         let next = last.filter(|_| listing.remaining > 0);
         ListMetadata {
             resource_version: listing.revision.to_string(),

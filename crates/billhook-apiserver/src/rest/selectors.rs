@@ -11,12 +11,31 @@ use crate::request::{Query, ResourcePath};
 /// The field that every object can be selected by.
 const NAME: &str = "metadata.name";
 
+/// The field that objects of namespaces can be selected by.
+const NAMESPACE: &str = "metadata.namespace";
+
 /// Selects objects by their labels and fields.
 #[derive(Clone, Debug)]
 pub(super) struct Selectors {
     labels: Selector,
     /// Sorted by their texts.
     fields: Vec<FieldTerm>,
+}
+
+/// The keys of the objects that can be selected.
+#[derive(Clone, Debug)]
+pub(super) struct Keys {
+    /// Their beginning.
+    pub(super) prefix: String,
+    /// Whether it is the whole key of the only object that can be selected.
+    pub(super) is_one: bool,
+}
+
+impl Keys {
+    /// Whether an object can be selected.
+    pub(super) fn contain(&self, key: &str) -> bool {
+        if self.is_one { key == self.prefix } else { key.starts_with(&self.prefix) }
+    }
 }
 
 /// A term of a field selector.
@@ -62,8 +81,7 @@ impl Selectors {
         let selectable = context.version.selectable_fields();
         let is_known = |field: &str| {
             field == NAME
-                || (field == "metadata.namespace"
-                    && (context.is_namespaced() || context.resource.is_native))
+                || (field == NAMESPACE && (context.is_namespaced() || context.resource.is_native))
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         match self.fields.iter().find(|term| !is_known(&term.field)) {
@@ -76,6 +94,35 @@ impl Selectors {
             }
             None => Ok(()),
         }
+    }
+
+    /// The keys that the path and the terms about name and namespace leave. The objects of others
+    /// are not read (RE-56).
+    pub(super) fn keys(&self, context: &Context<'_>) -> Keys {
+        let prefix = self.prefix(context);
+        match self.only_value(NAME) {
+            Some(name) if context.is_namespaced() != prefix.is_empty() => {
+                Keys { prefix: prefix + name, is_one: true }
+            }
+            _ => Keys { prefix, is_one: false },
+        }
+    }
+
+    /// The beginning of the keys that the path and the terms about the namespace leave.
+    pub(super) fn prefix(&self, context: &Context<'_>) -> String {
+        let prefix = context.prefix();
+        match self.only_value(NAMESPACE) {
+            Some(namespace) if context.is_namespaced() && prefix.is_empty() => {
+                format!("{namespace}/")
+            }
+            _ => prefix,
+        }
+    }
+
+    /// The value that a field of selected objects has, if it can be a part of a key.
+    fn only_value(&self, field: &str) -> Option<&str> {
+        let term = self.fields.iter().find(|term| term.is_equal && term.field == field)?;
+        Some(term.value.as_str()).filter(|value| !value.is_empty() && !value.contains('/'))
     }
 
     /// Whether everything is selected.

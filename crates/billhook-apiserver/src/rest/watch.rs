@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use super::context::Context;
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
-use super::selectors::Selectors;
+use super::selectors::{Keys, Selectors};
 use crate::catalog::Resource;
 use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
@@ -104,6 +104,7 @@ impl EventStream {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
                 version: context.version.name().into(),
+                keys: selectors.keys(context),
                 selectors,
             },
             api_version: context.version.api_version(),
@@ -368,6 +369,7 @@ fn next_progress(now: Instant, end: Instant) -> Instant {
 struct Selection {
     resource: Arc<Resource>,
     version: Arc<str>,
+    keys: Keys,
     selectors: Selectors,
 }
 
@@ -407,8 +409,9 @@ impl Selection {
 
     /// Returns an object if it is selected.
     async fn select(&self, reading: Arc<Reading>) -> Result<Option<Arc<Reading>>, Status> {
-        let is_selected =
-            self.selectors.is_everything() || self.selectors.matches(self.object(&reading).await?);
+        let is_selected = self.selectors.is_everything()
+            || (self.keys.contain(&reading.stored.key)
+                && self.selectors.matches(self.object(&reading).await?));
         Ok(is_selected.then_some(reading))
     }
 

@@ -2,7 +2,7 @@
 //! CX-13), and the time of requests (RE-22).
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use billhook_admission::{BoxFuture, Converter, ConverterError};
 use billhook_apimachinery::value::DeepValue;
@@ -132,4 +132,70 @@ async fn requests_have_their_time() {
         answer.message(),
         "invalid timeout specified in the request URL - time: invalid duration \"x\""
     );
+}
+
+/// RE-56, CX-11: no object is converted whose name or namespace cannot be selected.
+#[tokio::test]
+async fn objects_that_fields_rule_out_are_not_read() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let converter = move |object: &Value, api_version: &str| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        Ok(object)
+    };
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    let server = builder.definition(&definition()).unwrap().build();
+    for name in ["a", "a1", "b"] {
+        assert_eq!(create(&server, "v1", name, &json!({})).await.code, 201);
+    }
+    let all = "/apis/example.com/v2/foos";
+    let own = path("v2", "");
+    for (path, expected, converted) in [
+        (format!("{own}?fieldSelector=metadata.name%3Da"), json!(["a"]), 1),
+        (format!("{own}?fieldSelector=metadata.name%3Da&limit=1"), json!(["a"]), 1),
+        (format!("{own}?fieldSelector=metadata.name%3Dc"), json!([]), 0),
+        (format!("{own}?fieldSelector=metadata.name!%3Da"), json!(["a1", "b"]), 3),
+        // Without a namespace a name is not a key.
+        (format!("{all}?fieldSelector=metadata.name%3Da"), json!(["a"]), 3),
+        (format!("{all}?fieldSelector=metadata.namespace%3Dother"), json!([]), 0),
+        (
+            format!("{all}?fieldSelector=metadata.namespace%3Ddefault,metadata.name%3Da"),
+            json!(["a"]),
+            1,
+        ),
+    ] {
+        calls.store(0, Ordering::Relaxed);
+        let answer = call(&server, Method::GET, &path, &[], "").await.json();
+        let names: Value = answer["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|item| item["metadata"]["name"].clone())
+            .collect();
+        assert_eq!(names, expected, "{path}");
+        assert_eq!(answer["metadata"]["continue"], "", "{path}");
+        assert_eq!(calls.load(Ordering::Relaxed), converted, "{path}");
+    }
+    calls.store(0, Ordering::Relaxed);
+    let watch =
+        get(&server, "v2", "?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Da").await;
+    assert_eq!(text(&watch.json(), "/object/metadata/name"), "a");
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+}
+
+/// RE-56, RE-58: the pages of a namespace that a field selects follow each other.
+#[tokio::test]
+async fn pages_of_a_selected_namespace_follow_each_other() {
+    let server = server(&Arc::default());
+    for name in ["a", "b", "c"] {
+        assert_eq!(create(&server, "v1", name, &json!({})).await.code, 201);
+    }
+    let list = "/apis/example.com/v1/foos?limit=2&fieldSelector=metadata.namespace%3Ddefault";
+    let first = call(&server, Method::GET, list, &[], "").await.json();
+    assert_eq!(first["items"].as_array().unwrap().len(), 2);
+    let token = text(&first, "/metadata/continue");
+    let second = call(&server, Method::GET, &format!("{list}&continue={token}"), &[], "").await;
+    assert_eq!(text(&second.json(), "/items/0/metadata/name"), "c");
 }
