@@ -65,7 +65,7 @@ impl<'c> Objects<'c> {
                 }
                 None => None,
             };
-            let (object, old_object) = (convert(object).await, convert(old_object).await);
+            let (old_object, object) = (convert(old_object).await, convert(object).await);
             self.converted.insert(kind, Converted { object, old_object });
         }
         self

@@ -32,12 +32,8 @@ impl Versioned {
         kind: &GroupVersionKind,
         model: &dyn ObjectModel,
     ) -> Result<Self, ObjectModelError> {
-        let convert = async |object: &Option<DeepValue>| match object {
-            Some(object) => share(object, &request.kind, kind, model).await.map(Some),
-            None => Ok(None),
-        };
-        let object = convert(&request.object).await?;
-        let old_object = convert(&request.old_object).await?;
+        let old_object = share(request.old_object.as_ref(), &request.kind, kind, model).await?;
+        let object = share(request.object.as_ref(), &request.kind, kind, model).await?;
         Ok(Versioned { kind: kind.clone(), objects: Objects { object, old_object } })
     }
 }
@@ -45,13 +41,14 @@ impl Versioned {
 /// The object in a version, with `apiVersion` and `kind` even if it is an in-process object that
 /// goes without, and without a creation time that is not set (AR-17).
 async fn share(
-    object: &Value,
+    object: Option<&DeepValue>,
     from: &GroupVersionKind,
     to: &GroupVersionKind,
     model: &dyn ObjectModel,
-) -> Result<SharedObject, ObjectModelError> {
+) -> Result<Option<SharedObject>, ObjectModelError> {
+    let Some(object) = object else { return Ok(None) };
     if from != to {
-        return model.convert(object, to).await.map(Arc::new);
+        return model.convert(object, to).await.map(|object| Some(Arc::new(object)));
     }
     let mut object = DeepValue::from(deep_clone(object));
     if let Value::Object(members) = &mut *object {
@@ -63,7 +60,7 @@ async fn share(
             metadata.remove("creationTimestamp");
         }
     }
-    Ok(Arc::new(object))
+    Ok(Some(Arc::new(object)))
 }
 
 /// The state that the webhooks of a mutating pass share (DI-11).
@@ -103,11 +100,21 @@ impl<'s> State<'s> {
         if let Some(versioned) = self.versioned.as_ref().filter(|found| found.kind == *kind) {
             return Ok(versioned.objects.clone());
         }
+        let old_object = self.share(self.request.old_object.as_ref(), kind).await?;
         self.write_back().await?;
-        self.versioned = None;
-        let versioned = Versioned::of(self.request, kind, self.model).await?;
+        let object = self.share(self.request.object.as_ref(), kind).await?;
         self.revision += 1;
+        let objects = Objects { object, old_object };
+        let versioned = Versioned { kind: kind.clone(), objects };
         Ok(self.versioned.insert(versioned).objects.clone())
+    }
+
+    async fn share(
+        &self,
+        object: Option<&DeepValue>,
+        kind: &GroupVersionKind,
+    ) -> Result<Option<SharedObject>, ObjectModelError> {
+        share(object, &self.request.kind, kind, self.model).await
     }
 
     /// Replaces the object in the current version.

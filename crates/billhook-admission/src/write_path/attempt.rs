@@ -138,9 +138,8 @@ impl Attempt<'_> {
         };
         if attributes.operation == Operation::Delete {
             let now = server_fields().creation_timestamp;
-            let old = write.read_again(old).await?;
-            let marked = incoming.marked(&old, &now);
-            let marked = marked.or_else(|| incoming.request.delete_options.marked(&old, &now));
+            let marked = incoming.marked(old, &now);
+            let marked = marked.or_else(|| incoming.request.delete_options.marked(old, &now));
             return write.run(marked, log).await;
         }
         match resource.or(attributes.object) {

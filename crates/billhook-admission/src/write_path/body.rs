@@ -69,18 +69,17 @@ impl<'i> Incoming<'i> {
         let operation = self.operation(stored);
         let (old, revision) = match operation {
             Operation::Create => (None, None),
-            _ => {
-                if stored.bytes.is_empty() {
-                    return Err(self.not_found(warnings, changes));
-                }
-                let read = read_stored(self.model, self.version, stored).await;
-                let (mut old, revision) = read?;
-                if revision.is_none() {
-                    // Every stored object has one, and webhooks see it.
-                    storage::set_revision(&mut old, "1");
+            _ if stored.bytes.is_empty() => return Err(self.not_found(warnings, changes)),
+            Operation::Delete if request.subresource.is_none() => {
+                let (mut old, revision) = self.read_old(stored).await?;
+                self.check_deletion(&old, revision.as_deref())?;
+                if !self.model.is_immediate() {
+                    // A server reads the object again; a conversion webhook notices (CX-11).
+                    (old, _) = self.read_old(stored).await?;
                 }
                 (Some(old), revision)
             }
+            _ => self.read_old(stored).await.map(|(old, revision)| (Some(old), revision))?,
         };
         let mut attributes = match (operation, &old) {
             (Operation::Create, _) if request.subresource.is_none() => {
@@ -96,7 +95,6 @@ impl<'i> Incoming<'i> {
             }
             (Operation::Update, Some(old)) => self.update(old, now, warnings, changes).await?,
             (Operation::Delete, Some(old)) if request.subresource.is_none() => {
-                self.check_deletion(old, revision.as_deref())?;
                 self.resource.delete(old.clone())
             }
             _ => {
@@ -118,6 +116,17 @@ impl<'i> Incoming<'i> {
         attributes.options = Some(request.options_object(operation));
         attributes.user = request.user.clone();
         Ok(Arrived { old, revision, attributes })
+    }
+
+    /// Reads the stored object of a request that there is one for, and its resource version, if it
+    /// is known.
+    async fn read_old(&self, stored: &StoredObject) -> Result<(DeepValue, Option<String>), Status> {
+        let (mut old, revision) = read_stored(self.model, self.version, stored).await?;
+        if revision.is_none() {
+            // Every stored object has one, and webhooks see it.
+            storage::set_revision(&mut old, "1");
+        }
+        Ok((old, revision))
     }
 
     /// The failure of a request for an object that there is not. A replacement is decoded first

@@ -161,7 +161,7 @@ impl Write<'_> {
 
     /// Reads the stored object once more, as a server does around a removal. Only a conversion
     /// webhook notices (CX-11).
-    pub(super) async fn read_again(&self, object: &Value) -> Result<DeepValue, Status> {
+    async fn read_again(&self, object: &Value) -> Result<DeepValue, Status> {
         let Incoming { model, version, .. } = self.incoming;
         if model.is_immediate() {
             return Ok(DeepValue::from(deep_clone(object)));

@@ -1,12 +1,17 @@
 //! The changes that a foreign conversion may make to an object (RP-81).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
-use billhook_admission::{Admission, AdmissionOutcome, Chain, Converter, Unreachable};
+use billhook_admission::{
+    Admission, AdmissionOutcome, Chain, Converter, ObjectRequest, Unreachable,
+};
 use serde_json::{Value, json};
 
-use crate::in_process::{body, create, definition_with, message};
+use super::{bytes, changed, old};
+use crate::in_process::{
+    InProcess, allow, body, configuration, create, definition_with, message, patch_of_m,
+};
 
 fn converted(converter: impl Converter + 'static) -> AdmissionOutcome {
     let mut object = body("v1beta1", json!({"old": "7"}));
@@ -140,4 +145,55 @@ fn what_is_in_the_version_is_not_converted() {
     let admission = admission.converter(Arc::new(converter));
     assert!(admission.admit_blocking(&create("v1", &body("v1", json!({})))).result.is_ok());
     assert_eq!(calls.load(Ordering::Relaxed), 0);
+}
+
+/// Sends a request for version `v1` past webhooks that want `v1beta1`. Returns what happened, in
+/// order: conversions with the size of the object, and calls of webhooks.
+fn order_of(hooks: &InProcess, request: &ObjectRequest) -> Vec<String> {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let (conversions, calls) = (Arc::clone(&log), Arc::clone(&log));
+    let converter = move |object: &Value, to: &str| {
+        let to_version = to.rsplit('/').next().unwrap();
+        conversions.lock().unwrap().push(format!("{} to {to_version}", object["spec"]["size"]));
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        Ok(object)
+    };
+    let hooks = hooks.clone();
+    let caller = InProcess::new(move |hook, request| {
+        calls.lock().unwrap().push(hook.to_owned());
+        hooks.answer(hook, request)
+    });
+    let configurations = [("Mutating", "m"), ("Validating", "v")].map(|(kind, name)| {
+        let mut configuration = configuration(kind, name);
+        configuration.webhooks[0].rules[0].api_versions = vec!["v1beta1".to_owned()];
+        configuration
+    });
+    let chain = Chain::new(caller).webhooks(&configurations);
+    let admission = Admission::new(definition_with("Webhook"), chain);
+    admission.converter(Arc::new(converter)).admit_blocking(request).result.unwrap();
+    log.lock().unwrap().clone()
+}
+
+/// CX-11: the old object is converted before the new one.
+#[test]
+fn the_old_object_is_converted_first() {
+    let request = ObjectRequest::update("v1", &bytes(&changed(&json!({}))), &bytes(&old()));
+    let found = order_of(&InProcess::new(allow), &request);
+    let both = ["2 to v1beta1", "5 to v1beta1"];
+    assert_eq!(found, [&both[..], &["m"], &both, &["v"]].concat());
+    let patch = patch_of_m(json!([{"op": "add", "path": "/spec/size", "value": 7}]));
+    let found = order_of(&patch, &request);
+    let after = ["2 to v1beta1", "7 to v1beta1"];
+    assert_eq!(found, [&both[..], &["m", "7 to v1"], &after, &["v"]].concat());
+}
+
+/// CX-11: the object that a deletion is about is read a second time before admission.
+#[test]
+fn a_deletion_reads_twice_before_admission() {
+    let mut stored = old();
+    stored["apiVersion"] = "example.com/v1beta1".into();
+    let found = order_of(&InProcess::new(allow), &ObjectRequest::delete("v1", &bytes(&stored)));
+    let read = "2 to v1";
+    assert_eq!(found, [read, read, "2 to v1beta1", "m", "2 to v1beta1", "v", read]);
 }
