@@ -7,6 +7,8 @@ RUN cargo build --release --locked --package billhook-cli
 
 FROM scratch
 COPY --from=build /source/target/release/billhook /billhook
+# Webhooks without a CA bundle are trusted as the system trusts.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 WORKDIR /work
 USER 65532:65532
 ENTRYPOINT ["/billhook"]

@@ -54,6 +54,8 @@ if [ "$dry_run" = true ]; then
   exit 0
 fi
 
+mkdir -p "$to"
+to=$(cd "$to" && pwd)
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 cd "$directory"
@@ -65,7 +67,6 @@ else
   shasum --algorithm 256 --check --quiet "$archive.sha256"
 fi
 tar -xzf "$archive"
-mkdir -p "$to"
 cp billhook "$to/billhook"
 chmod 755 "$to/billhook"
 "$to/billhook" --version

@@ -1,6 +1,8 @@
 //! The files that carry billhook to where people work, as far as they can be checked here: scripts
 //! with shellcheck and a dry run, the rest as YAML.
 
+#[cfg(unix)]
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -94,4 +96,54 @@ fn installation_names_what_the_release_uploads() {
             "{text}"
         );
     }
+}
+
+/// Runs the scripts of the action with a command and a download that a shell can play.
+#[cfg(unix)]
+#[test]
+fn what_is_packed_can_be_installed_and_run() {
+    const COMMAND: &str = "#!/bin/sh
+case $1 in
+  --version) echo installed ;;
+  man) mkdir \"$2\" ;;
+  completions) ;;
+  *) echo \"$@\"; exit 1 ;;
+esac
+";
+    const CURL: &str = "#!/bin/sh
+while [ $# -gt 1 ]; do
+  case $1 in --output) out=$2; shift ;; esac
+  shift
+done
+cp \"$DIST/${1##*/}\" \"$out\"
+";
+    let directory = std::env::temp_dir().join(format!("billhook-install-{}", std::process::id()));
+    std::fs::create_dir_all(directory.join("bin")).unwrap();
+    for (file, text) in [("billhook", COMMAND), ("bin/curl", CURL)] {
+        std::fs::write(directory.join(file), text).unwrap();
+        let mode = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(directory.join(file), mode).unwrap();
+    }
+    let run = |script: &str, args: &[&str], path: &str, environment: &[(&str, &str)]| {
+        let path = format!("{}:{}", directory.join(path).display(), std::env::var("PATH").unwrap());
+        let mut command = Command::new("sh");
+        command.arg(root().canonicalize().unwrap().join("packaging").join(script)).args(args);
+        command.current_dir(&directory).env("PATH", path).env("DIST", directory.join("dist"));
+        let output = command.envs(environment.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    let dry = run("install.sh", &["--repository", "a/b", "--dry-run"], "bin", &[]).1;
+    let name = dry.split('/').find_map(|part| part.strip_suffix(" to ")).unwrap();
+    let target = name.strip_prefix("billhook-").unwrap().strip_suffix(".tar.gz").unwrap();
+    assert_eq!(run("archive.sh", &["./billhook", target, "dist"], "bin", &[]).0, Some(0));
+    let install = ["--repository", "a/b", "--to", "tools"];
+    assert_eq!(run("install.sh", &install, "bin", &[]), (Some(0), "installed\n".to_owned()));
+    let sarif = [("SARIF_FILE", "out.sarif")];
+    let (status, shown) = run("action.sh", &["check", "crds"], "tools", &sarif);
+    assert_eq!((status, shown.as_str()), (Some(1), "check crds --format github\n"));
+    let written = std::fs::read_to_string(directory.join("out.sarif")).unwrap();
+    assert_eq!(written, "check crds --format sarif\n");
+    std::fs::write(directory.join("dist").join(name), "other").unwrap();
+    assert_ne!(run("install.sh", &install, "bin", &[]).0, Some(0), "the sum is wrong");
+    std::fs::remove_dir_all(&directory).unwrap();
 }
