@@ -9,8 +9,8 @@ use serde_json::Value;
 /// One step: its name, and the commands that it runs.
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
-/// The steps that build in one directory, which is why they wait for each other.
-const STEPS: [Step; 7] = [
+/// The steps that run in order; their output is shown as it comes.
+const STEPS: [Step; 5] = [
     ("fmt", |root| cargo(root, "fmt --all --check")),
     ("clippy", |root| {
         cargo(root, "clippy --workspace --all-targets --all-features --locked -- -D warnings")
@@ -23,46 +23,35 @@ const STEPS: [Step; 7] = [
         )
     }),
     ("tidy", |_| failed(crate::tidy::main())),
-    ("features", features),
     ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
-    ("numbers", |root| {
-        // Both at once: each concerns something else, the order of members and numbers.
-        let features = "serde_json/preserve_order,serde_json/arbitrary_precision";
-        cargo(root, &format!("test -p billhook --locked --quiet --test it --features {features}"))
-    }),
 ];
 
-/// The steps that build nothing there, which run beside the others.
-const STEPS_BESIDE: [Step; 4] = [
-    ("conformance", conformance),
-    ("replay", replay),
-    ("msrv", msrv),
-    ("package", |root| {
-        cargo(
-            root,
-            "package --workspace --exclude xtask --no-verify --allow-dirty --locked --quiet",
-        )
-    }),
+/// The steps that run beside them, in two lanes: those that build, and those that mostly do not.
+const LANES: [&[Step]; 2] = [
+    &[("features", features), ("numbers", numbers)],
+    &[("conformance", conformance), ("replay", replay), ("msrv", msrv), ("package", package)],
 ];
+
+fn steps() -> impl Iterator<Item = &'static Step> {
+    STEPS.iter().chain(LANES.into_iter().flatten())
+}
 
 /// The names of all steps.
 pub fn step_names() -> Vec<&'static str> {
-    STEPS.iter().chain(&STEPS_BESIDE).map(|(name, _)| *name).collect()
+    steps().map(|(name, _)| *name).collect()
 }
 
 /// `cargo xtask ci`: runs the named steps, or all; stops at the first that fails.
 pub fn main(root: &Path, names: &[String]) -> ExitCode {
     let result = match names {
         [] => std::thread::scope(|scope| {
-            let beside = scope.spawn(steps_beside);
+            let lanes = LANES.map(|lane| scope.spawn(move || lane_beside(lane)));
             let steps = in_order(root, STEPS.iter());
-            let beside = beside.join().unwrap_or_else(|_| Err("panicked".to_owned()));
-            steps.and(beside)
+            lanes.into_iter().fold(steps, |result, lane| {
+                result.and(lane.join().unwrap_or_else(|_| Err("panicked".to_owned())))
+            })
         }),
-        names => {
-            let steps = STEPS.iter().chain(&STEPS_BESIDE);
-            in_order(root, steps.filter(|(name, _)| names.iter().any(|wanted| wanted == name)))
-        }
+        names => in_order(root, steps().filter(|(name, _)| names.iter().any(|own| own == name))),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
@@ -90,11 +79,11 @@ fn in_order<'s>(root: &Path, steps: impl Iterator<Item = &'s Step>) -> Result<()
     result
 }
 
-/// Runs [`STEPS_BESIDE`] as another process, and prints what it printed when it ends.
-fn steps_beside() -> Result<(), String> {
+/// Runs a lane as another process, and prints what it printed when it ends.
+fn lane_beside(lane: &[Step]) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
-    let names = STEPS_BESIDE.map(|(name, _)| name);
-    let output = Command::new(program).arg("ci").args(names).output();
+    let names: Vec<&str> = lane.iter().map(|(name, _)| *name).collect();
+    let output = Command::new(program).arg("ci").args(&names).output();
     let output = output.map_err(|error| error.to_string())?;
     print!("{}", String::from_utf8_lossy(&output.stdout));
     eprint!("{}", String::from_utf8_lossy(&output.stderr));
@@ -122,6 +111,19 @@ fn features(root: &Path) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// Numbers and members in order, as dependents may switch them on for all.
+fn numbers(root: &Path) -> Result<(), String> {
+    // Both at once: each concerns something else, the order of members and numbers.
+    let features = "serde_json/preserve_order,serde_json/arbitrary_precision";
+    cargo(root, &format!("test -p billhook --locked --quiet --test it --features {features}"))
+}
+
+/// What would be published.
+fn package(root: &Path) -> Result<(), String> {
+    let arguments = "package --workspace --exclude xtask --no-verify --allow-dirty --locked";
+    cargo(root, &format!("{arguments} --quiet"))
 }
 
 /// The libraries with the oldest toolchain that they promise to build with, if it is installed.
