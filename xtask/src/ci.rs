@@ -120,7 +120,7 @@ fn numbers(root: &Path) -> Result<(), String> {
     cargo(root, &format!("test -p billhook --locked --quiet --test it --features {features}"))
 }
 
-/// What would be published.
+/// The packages as they would be published.
 fn package(root: &Path) -> Result<(), String> {
     let arguments = "package --workspace --exclude xtask --no-verify --allow-dirty --locked";
     cargo(root, &format!("{arguments} --quiet"))

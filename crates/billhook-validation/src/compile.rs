@@ -284,6 +284,15 @@ impl Arena {
     }
 }
 
+/// The part of a node's demands that comes from below it.
+#[derive(Default)]
+struct Below {
+    items: Option<NodeId>,
+    additional: Additional,
+    has_list_type: bool,
+    has_rules: bool,
+}
+
 struct Builder<'s> {
     compiled: &'s CompiledSchema,
     nodes: Vec<Node>,
@@ -307,68 +316,31 @@ impl Builder<'_> {
 
     fn build(&mut self, schema: &JsonSchemaProps, id: NodeId, nested: bool) -> Node {
         let at = self.compiled.node(id);
-        let validations = schema;
-        let is_structural = self.form == SchemaForm::Structural;
-        let types = match schema.type_.as_str() {
-            _ if schema.int_or_string && !is_structural => TypeList::IntegerOrString,
-            "" => TypeList::Empty,
-            name => TypeList::One(name.into()),
-        };
-        let kubernetes = self.compiled.kubernetes();
-        let type_ = types.single().unwrap_or_default();
-        let keeps_format = is_structural || Format::has_effect(type_, &schema.format, kubernetes);
-        let written_format = if keeps_format { schema.format.as_str() } else { "" };
-        let format = Format::named(written_format).filter(|format| format.is_known_to(kubernetes));
-        let checker = format.map(|format| {
-            self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone()
-        });
-
-        // The structural form of a schema under a junctor has none (SS-91).
-        let has_additional = !(nested && is_structural);
-        let mut additional = match schema.additional_properties {
-            Some(SchemaOrBool::Bool(false) | SchemaOrBool::Schema(_)) if has_additional => {
-                Additional::Forbidden
-            }
-            _ => Additional::Anything,
-        };
-        let mut items = None;
-        let mut below = Vec::new();
-        for (step, part, id) in at.children(schema) {
-            match step {
-                SchemaStep::AdditionalProperties if has_additional => {
-                    additional = Additional::Schema(id);
-                }
-                SchemaStep::AdditionalProperties => continue,
-                SchemaStep::Items => items = Some(id),
-                SchemaStep::Property(_) => {}
-            }
-            self.node(part, id, nested);
-            below.push(id);
-        }
+        let types = self.types(schema);
+        let (format, checker) = self.format(schema, &types);
+        let Below { items, additional, mut has_list_type, mut has_rules } =
+            self.below(at, schema, nested);
         let list = ListType::of(schema);
+        has_list_type |= list != ListType::None;
         // Under junctors there are no rules (SS-50).
-        let has_own_rules = !nested && schema.validations.iter().any(|own| !own.is_empty());
-        let (mut has_list_type, mut has_rules) = (list != ListType::None, has_own_rules);
-        for node in below.iter().map(|id| self.known(*id)) {
-            has_list_type |= node.has_list_type;
-            has_rules |= node.has_rules;
-        }
+        has_rules |= !nested && schema.validations.iter().any(|own| !own.is_empty());
 
-        let numbers = Numbers::new(schema, Context::new(&types, written_format, kubernetes));
+        let context = Context::new(&types, format, self.compiled.kubernetes());
+        let numbers = Numbers::new(schema, context);
         let required: Box<[Box<str>]> =
             schema.required.iter().flatten().map(|name| name.as_str().into()).collect();
         let mut node = Node {
             id,
-            accepted: Kinds::accepted(&types, written_format),
+            accepted: Kinds::accepted(&types, format),
             plain: Kinds::default(),
-            format: written_format.into(),
+            format: format.into(),
             checker,
             nullable: schema.nullable,
             junctors: self.junctors(schema, at.branches()),
-            strings: self.strings(validations),
+            strings: self.strings(schema),
             numbers: numbers.can_fail().then(|| Box::new(numbers)),
-            counts: Counts::new(validations),
-            enum_: Enum::new(&validations.enum_),
+            counts: Counts::new(schema),
+            enum_: Enum::new(&schema.enum_),
             required_places: Seen::of(at, &required),
             required,
             items,
@@ -381,6 +353,61 @@ impl Builder<'_> {
         };
         node.plain = node.find_plain(at.property_count() > 0);
         node
+    }
+
+    fn types(&self, schema: &JsonSchemaProps) -> TypeList {
+        match schema.type_.as_str() {
+            _ if schema.int_or_string && self.form == SchemaForm::Written => {
+                TypeList::IntegerOrString
+            }
+            "" => TypeList::Empty,
+            name => TypeList::One(name.into()),
+        }
+    }
+
+    /// The format as written, empty if it has no effect, and its check.
+    fn format<'p>(
+        &mut self,
+        schema: &'p JsonSchemaProps,
+        types: &TypeList,
+    ) -> (&'p str, Option<Checker>) {
+        let kubernetes = self.compiled.kubernetes();
+        let type_ = types.single().unwrap_or_default();
+        let has_effect = self.form == SchemaForm::Structural
+            || Format::has_effect(type_, &schema.format, kubernetes);
+        let written = if has_effect { schema.format.as_str() } else { "" };
+        let format = Format::named(written).filter(|format| format.is_known_to(kubernetes));
+        let checker =
+            |format| self.checkers.entry(format).or_insert_with(|| Checker::new(format)).clone();
+        (written, format.map(checker))
+    }
+
+    /// Finds the demands of the nodes below one.
+    fn below(&mut self, at: NodeRef<'_>, schema: &JsonSchemaProps, nested: bool) -> Below {
+        // The structural form of a schema under a junctor has none (SS-91).
+        let has_additional = !(nested && self.form == SchemaForm::Structural);
+        let mut below = Below::default();
+        if has_additional
+            && let Some(SchemaOrBool::Bool(false) | SchemaOrBool::Schema(_)) =
+                schema.additional_properties
+        {
+            below.additional = Additional::Forbidden;
+        }
+        for (step, part, id) in at.children(schema) {
+            match step {
+                SchemaStep::AdditionalProperties if has_additional => {
+                    below.additional = Additional::Schema(id);
+                }
+                SchemaStep::AdditionalProperties => continue,
+                SchemaStep::Items => below.items = Some(id),
+                SchemaStep::Property(_) => {}
+            }
+            self.node(part, id, nested);
+            let node = self.known(id);
+            below.has_list_type |= node.has_list_type;
+            below.has_rules |= node.has_rules;
+        }
+        below
     }
 
     fn junctors(&mut self, schema: &JsonSchemaProps, ids: &[NodeId]) -> Option<Box<Junctors>> {

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use billhook::{
     BodyFormat, Change, CrdOptions, CrdVersion, CustomResourceDefinition, DecodeError,
-    DecodeErrorKind, DecodeOptions, DecodedText, FieldValidation, KubernetesVersion,
+    DecodeErrorKind, DecodeOptions, Decoded, DecodedText, FieldValidation, KubernetesVersion,
     field_warnings, read_manifests, to_json,
 };
 use billhook_apimachinery::print::quote;
@@ -85,42 +85,8 @@ fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), Str
         (Some(tree), Ok(value), Ok(text), Ok(reported)) => {
             stats.decoded += 1;
             stats.unchanged += usize::from(text.is_borrowed());
-            let read = |text: &DecodedText<'_>| {
-                read_json(text.text()).map_err(|error| format!("cleaned to no JSON: {error}"))
-            };
-            let (parsed, parsed_reported) = (read(text)?, read(reported)?);
-            for (name, object) in [
-                ("value", value.object()),
-                ("text", parsed.value()),
-                ("text with report", parsed_reported.value()),
-            ] {
-                if !same(&tree.object, object) {
-                    let (tree, object) = (to_json(&tree.object), to_json(object));
-                    return Err(format!("tree and {name} differ\ntree {tree}\n{name} {object}"));
-                }
-            }
-            if !parsed.duplicates().is_empty() {
-                return Err("the cleaned text repeats keys".to_owned());
-            }
-            if text.is_borrowed() && !tree.changes.is_empty() {
-                return Err("changes were missed".to_owned());
-            }
-            if tree.changes != reported.changes() || !reported.warnings().iter().eq(&tree.warnings)
-            {
-                let lines = |changes: &[Change], warnings: &[&str]| {
-                    let changes = changes.iter().map(ToString::to_string);
-                    let warnings = warnings.iter().map(ToString::to_string);
-                    changes.chain(warnings).collect::<Vec<_>>().join("\n  ")
-                };
-                return Err(format!(
-                    "the reports differ\ntree\n  {}\ntext\n  {}",
-                    lines(
-                        &tree.changes,
-                        &tree.warnings.iter().map(String::as_str).collect::<Vec<_>>()
-                    ),
-                    lines(reported.changes(), &reported.warnings())
-                ));
-            }
+            check_objects(&tree, value, text, reported)?;
+            check_reports(&tree, reported)?;
         }
         (None, Err(value), Err(text), Err(reported))
             if value == text && refusal(text) == refusal(reported) =>
@@ -152,6 +118,53 @@ fn as_json() -> DecodeOptions {
 /// A refusal without the findings of field validation, which only some options ask for.
 fn refusal(error: &DecodeError) -> (String, &str, Option<(usize, usize)>, DecodeErrorKind) {
     (error.to_string(), error.status_message(), error.place(), error.kind())
+}
+
+/// Checks that all ways lead to the same object, and that the scanner misses no change.
+fn check_objects(
+    tree: &Tree,
+    value: &Decoded,
+    text: &DecodedText<'_>,
+    reported: &DecodedText<'_>,
+) -> Result<(), String> {
+    let read = |text: &DecodedText<'_>| {
+        read_json(text.text()).map_err(|error| format!("cleaned to no JSON: {error}"))
+    };
+    let (parsed, parsed_reported) = (read(text)?, read(reported)?);
+    for (name, object) in [
+        ("value", value.object()),
+        ("text", parsed.value()),
+        ("text with report", parsed_reported.value()),
+    ] {
+        if !same(&tree.object, object) {
+            let (tree, object) = (to_json(&tree.object), to_json(object));
+            return Err(format!("tree and {name} differ\ntree {tree}\n{name} {object}"));
+        }
+    }
+    if !parsed.duplicates().is_empty() {
+        return Err("the cleaned text repeats keys".to_owned());
+    }
+    if text.is_borrowed() && !tree.changes.is_empty() {
+        return Err("changes were missed".to_owned());
+    }
+    Ok(())
+}
+
+/// Checks that both reports tell the same.
+fn check_reports(tree: &Tree, reported: &DecodedText<'_>) -> Result<(), String> {
+    let warnings = reported.warnings();
+    if tree.changes == reported.changes() && warnings.iter().eq(&tree.warnings) {
+        return Ok(());
+    }
+    let lines = |changes: &[Change], warnings: &[&str]| {
+        let changes = changes.iter().map(ToString::to_string);
+        let warnings = warnings.iter().map(ToString::to_string);
+        changes.chain(warnings).collect::<Vec<_>>().join("\n  ")
+    };
+    let own_warnings: Vec<&str> = tree.warnings.iter().map(String::as_str).collect();
+    let tree = lines(&tree.changes, &own_warnings);
+    let text = lines(reported.changes(), &warnings);
+    Err(format!("the reports differ\ntree\n  {tree}\ntext\n  {text}"))
 }
 
 /// The outcome of the separate steps over a tree for a body.

@@ -240,54 +240,62 @@ impl AdmissionMetrics {
                 Histogram::new(CONVERSION_BUCKETS)
             }),
         };
-        registry.register(
-            "apiserver_admission_webhook_admission_duration_seconds",
-            "[STABLE] Time that calls of webhooks took, by webhook and outcome",
-            metrics.call_seconds.clone(),
-        );
-        registry.register(
-            "apiserver_admission_webhook_rejection_count",
-            "[ALPHA] Requests that webhooks refused, or that failed for them",
-            metrics.rejections.clone(),
-        );
-        registry.register(
-            "apiserver_admission_webhook_fail_open_count",
-            "[ALPHA] Calls of webhooks whose failure was ignored",
-            metrics.failed_open.clone(),
-        );
-        registry.register(
-            "apiserver_admission_webhook_request_total",
-            "[ALPHA] Calls of webhooks, by code and outcome",
-            metrics.calls.clone(),
-        );
-        registry.register(
-            "apiserver_admission_match_condition_evaluation_errors_total",
-            "[ALPHA] Match conditions of webhooks that could not be evaluated",
-            metrics.condition_errors.clone(),
-        );
-        registry.register(
-            "apiserver_admission_match_condition_evaluation_seconds",
-            "[ALPHA] Time that the match conditions of webhooks took which were not all true",
-            metrics.condition_seconds.clone(),
-        );
-        registry.register(
-            "apiserver_admission_match_condition_exclusions_total",
-            "[ALPHA] Webhooks that were left out because of their match conditions",
-            metrics.exclusions.clone(),
-        );
+        metrics.register_steps(registry);
+        metrics.register_webhooks(registry);
+        metrics.register_policies(registry);
+        metrics.register_conversions(registry);
+        metrics
+    }
+
+    fn register_steps(&self, registry: &mut Registry) {
         registry.register(
             "apiserver_admission_step_admission_duration_seconds",
             "[STABLE] Time that the stages of admission took",
-            metrics.step_seconds.clone(),
+            self.step_seconds.clone(),
         );
         registry.register(
             "apiserver_admission_controller_admission_duration_seconds",
             "[STABLE] Time that plugins took, by plugin",
-            metrics.plugin_seconds.clone(),
+            self.plugin_seconds.clone(),
         );
-        metrics.register_policies(registry);
-        metrics.register_conversions(registry);
-        metrics
+    }
+
+    fn register_webhooks(&self, registry: &mut Registry) {
+        registry.register(
+            "apiserver_admission_webhook_admission_duration_seconds",
+            "[STABLE] Time that calls of webhooks took, by webhook and outcome",
+            self.call_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_rejection_count",
+            "[ALPHA] Requests that webhooks refused, or that failed for them",
+            self.rejections.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_fail_open_count",
+            "[ALPHA] Calls of webhooks whose failure was ignored",
+            self.failed_open.clone(),
+        );
+        registry.register(
+            "apiserver_admission_webhook_request_total",
+            "[ALPHA] Calls of webhooks, by code and outcome",
+            self.calls.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_errors_total",
+            "[ALPHA] Match conditions of webhooks that could not be evaluated",
+            self.condition_errors.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_evaluation_seconds",
+            "[ALPHA] Time that the match conditions of webhooks took which were not all true",
+            self.condition_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_match_condition_exclusions_total",
+            "[ALPHA] Webhooks that were left out because of their match conditions",
+            self.exclusions.clone(),
+        );
     }
 
     fn register_policies(&self, registry: &mut Registry) {

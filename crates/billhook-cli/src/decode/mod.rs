@@ -10,6 +10,8 @@ mod text;
 
 use std::io;
 
+use billhook_findings::Finding;
+
 use crate::args::Command;
 use crate::crds::{Crds, Used};
 use crate::findings::Collector;
@@ -32,6 +34,56 @@ enum Printer {
     Status,
 }
 
+impl Printer {
+    fn new(command: &Command) -> Self {
+        let common = command.common();
+        match (common.findings.given(), common.report) {
+            _ if common.findings.is_status() => Printer::Status,
+            (Some(format), _) => Printer::Findings(Collector::new(format)),
+            (None, Report::Text) => Printer::Text(TextReport::new(common)),
+            (None, Report::Json) => Printer::Json(JsonReport::new(command)),
+        }
+    }
+
+    /// Prints an outcome; `is_told` says whether its problem was told before.
+    fn add(
+        &mut self,
+        outcome: Outcome<'_>,
+        findings: Vec<Finding>,
+        is_told: bool,
+    ) -> io::Result<()> {
+        match self {
+            Printer::Text(_) if is_told => Ok(()),
+            Printer::Text(text) => text.add(&outcome, &findings),
+            Printer::Json(json) => json.add(outcome, is_told),
+            Printer::Status => {
+                let (warnings, problem) = match &outcome.result {
+                    Ok(done) => (done.warnings.as_slice(), None),
+                    Err(problem) => ([].as_slice(), Some(&**problem)),
+                };
+                report::client_warnings(warnings);
+                report::answer_of(problem.filter(|_| !is_told))
+            }
+            Printer::Findings(collector) => {
+                collector.add(&outcome.place, &outcome.identity, findings, is_told)
+            }
+        }
+    }
+
+    /// Ends the output. Returns whether it is for people.
+    fn finish(self) -> io::Result<bool> {
+        match self {
+            Printer::Text(_) => Ok(true),
+            Printer::Status => Ok(false),
+            Printer::Json(json) => json.finish().map(|()| false),
+            Printer::Findings(collector) => {
+                let is_for_people = collector.is_for_people();
+                collector.finish().map(|()| is_for_people)
+            }
+        }
+    }
+}
+
 /// Runs a command. The error is one of writing the output.
 pub(crate) fn run(command: &Command) -> io::Result<Status> {
     let common = command.common();
@@ -52,12 +104,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
     {
         return Ok(status.max(ndjson::run(command, decode, &crds)?));
     }
-    let mut printer = match (common.findings.given(), common.report) {
-        _ if common.findings.is_status() => Printer::Status,
-        (Some(format), _) => Printer::Findings(Collector::new(format)),
-        (None, Report::Text) => Printer::Text(TextReport::new(common)),
-        (None, Report::Json) => Printer::Json(JsonReport::new(command)),
-    };
+    let mut printer = Printer::new(command);
     let mut used = Used::default();
     let run = Run { command, crds: &crds };
     let policy = match Policy::new(&config, &Known::default()) {
@@ -70,22 +117,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         if common.check && outcome.would_change() {
             status = status.max(Status::Changed);
         }
-        match &mut printer {
-            Printer::Text(_) if is_told => Ok(()),
-            Printer::Text(text) => text.add(&outcome, &findings),
-            Printer::Json(json) => json.add(outcome, is_told),
-            Printer::Status => {
-                let (warnings, problem) = match &outcome.result {
-                    Ok(done) => (done.warnings.as_slice(), None),
-                    Err(problem) => ([].as_slice(), Some(&**problem)),
-                };
-                report::client_warnings(warnings);
-                report::answer_of(problem.filter(|_| !is_told))
-            }
-            Printer::Findings(collector) => {
-                collector.add(&outcome.place, &outcome.identity, findings, is_told)
-            }
-        }
+        printer.add(outcome, findings, is_told)
     };
     let (threads, quiet) = (common.jobs.threads(), common.quiet);
     let pass = Pass { fixing: command.fixing(), policy, threads, quiet };
@@ -95,16 +127,7 @@ pub(crate) fn run(command: &Command) -> io::Result<Status> {
         end.status = end.status.max(done.status());
         print(Event::Done(done))?;
     }
-    let is_for_people = match printer {
-        Printer::Text(_) => true,
-        Printer::Status => false,
-        Printer::Json(json) => json.finish().map(|()| false)?,
-        Printer::Findings(collector) => {
-            let is_for_people = collector.is_for_people();
-            collector.finish().map(|()| is_for_people)?
-        }
-    };
-    if is_for_people && !quiet {
+    if printer.finish()? && !quiet {
         end.summary.print("object");
     }
     Ok(status.max(end.status))

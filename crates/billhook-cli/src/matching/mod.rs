@@ -21,7 +21,7 @@ use crate::allow;
 use crate::crds::{Crds, list};
 use crate::input::{Document, documents};
 use crate::namespaces::Namespaces;
-use crate::policy::Policy;
+use crate::policy::{Config, Policy};
 use crate::problem::{Place, Problem, Status, nothing};
 use crate::report::problems as print_problems;
 use crate::setup::Setup;
@@ -33,8 +33,6 @@ use subject::{Decided, is_named};
 
 /// Runs the command. The error is one of writing the output.
 pub(crate) fn run(command: &Match) -> io::Result<Status> {
-    let mut setup = Setup::default();
-    let mut namespaces = Namespaces::default();
     let config = match command.server.config(&command.objects) {
         Ok(config) => config,
         Err(problem) => return Ok(print_problems(&[*problem])),
@@ -43,45 +41,29 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
         Ok(policy) => policy,
         Err(problem) => return Ok(print_problems(&[*problem])),
     };
-    let kubernetes = command.server.kubernetes(&config);
-    let configurations = configurations(&command.webhooks, kubernetes, &mut namespaces, &mut setup);
-    namespaces.read(&command.namespace_labels, &mut setup.problems);
-    let options = command.server.crd_options(&config);
-    let (crds, found) = Crds::read(&command.crd.paths, &config, &command.objects, options);
-    let are_given = !command.crd.paths.is_empty() || !config.crds().is_empty();
-    let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
-    if crds.is_some() {
-        setup.problems.extend(found);
-    }
-    let policies = policies_of(command, crds.as_ref(), &mut namespaces, kubernetes, &mut setup);
-    let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
-    let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
-    if let Some(name) = &command.explain
-        && !sets.iter().flat_map(WebhookSet::hooks).any(|hook| is_named(hook, name))
-        && !policies::has(&policies, name)
-    {
-        setup.problems.push(unknown_name(command, &sets, &policies, name));
-    }
+    let mut setup = Setup::default();
+    let cluster = Cluster::read(command, &config, &mut setup);
     let mut printer = Printer::new(command);
     let mut status = setup.tell(&mut policy, printer.collector())?;
     if status == Status::Unusable {
         printer.finish()?;
         return Ok(status);
     }
+    let Cluster { crds, namespaces, sets, policies, kubernetes } = &cluster;
     let mut registry = EquivalentResources::built_in();
     for definition in crds.iter().flat_map(Crds::definitions) {
         registry.register_definition(definition);
     }
-    let (namespaces, crds) = (&namespaces, crds.as_ref());
-    let matcher = Matcher { command, policies: &policies, namespaces, registry: &registry, crds };
+    let crds = crds.as_ref();
+    let matcher = Matcher { command, policies, namespaces, registry: &registry, crds };
     let conditions =
-        allow::conditions(&command.allow).kubernetes(kubernetes).leave_authorization_open();
+        allow::conditions(&command.allow).kubernetes(*kubernetes).leave_authorization_open();
     let requests = Requests { command, crds, registry: &registry };
     for subject in requests.read() {
         let context = MatchContext::new(namespaces, &registry).conditions(&conditions);
         let (decided, explained) = match &subject.request {
             Ok(request) => {
-                let decided = context.for_request(|context| decide(&sets, request, context));
+                let decided = context.for_request(|context| decide(sets, request, context));
                 (decided, matcher.explain(request))
             }
             Err(problem) => {
@@ -105,6 +87,42 @@ pub(crate) fn run(command: &Match) -> io::Result<Status> {
     printer.add_remarks(remarks)?;
     printer.finish()?;
     Ok(status)
+}
+
+/// Everything that requests are matched with.
+struct Cluster {
+    kubernetes: KubernetesVersion,
+    /// None if there are none and none were asked for.
+    crds: Option<Crds>,
+    namespaces: Namespaces,
+    sets: [WebhookSet; 2],
+    policies: Policies,
+}
+
+impl Cluster {
+    fn read(command: &Match, config: &Config, setup: &mut Setup) -> Self {
+        let mut namespaces = Namespaces::default();
+        let kubernetes = command.server.kubernetes(config);
+        let configurations = configurations(&command.webhooks, kubernetes, &mut namespaces, setup);
+        namespaces.read(&command.namespace_labels, &mut setup.problems);
+        let options = command.server.crd_options(config);
+        let (crds, found) = Crds::read(&command.crd.paths, config, &command.objects, options);
+        let are_given = !command.crd.paths.is_empty() || !config.crds().is_empty();
+        let crds = Some(crds).filter(|crds| !crds.is_empty() || are_given);
+        if crds.is_some() {
+            setup.problems.extend(found);
+        }
+        let policies = policies_of(command, crds.as_ref(), &mut namespaces, kubernetes, setup);
+        let kinds = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
+        let sets = kinds.map(|kind| WebhookSet::new(kind, configurations.iter().cloned()));
+        if let Some(name) = &command.explain
+            && !sets.iter().flat_map(WebhookSet::hooks).any(|hook| is_named(hook, name))
+            && !policies::has(&policies, name)
+        {
+            setup.problems.push(unknown_name(command, &sets, &policies, name));
+        }
+        Cluster { kubernetes, crds, namespaces, sets, policies }
+    }
 }
 
 /// Reads the policies that are given, with what they see of the cluster.
