@@ -5,7 +5,7 @@ use billhook_apimachinery::value::{InOrder, in_order};
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
-use crate::fields::Fields;
+use crate::fields::{Fields, is_member};
 use crate::fields_v1::{MEMBER, is_current_part, is_empty_object, write_element_key};
 use crate::identity::Identity;
 use crate::path_element::PathElement;
@@ -146,8 +146,7 @@ pub(crate) fn owned_by_apply(
     member: Member<'_>,
 ) -> Option<Node> {
     let fields = below.as_object().filter(|_| is_current_part(Some(member.type_), below))?;
-    let is_member = fields.is_empty() || fields.contains_key(MEMBER);
     let children = FieldSet::from_fields_v1(below).ok()?;
-    let node = Node::new(element, is_member, children);
+    let node = Node::new(element, is_member(fields), children);
     is_node_of_apply(member, &node).then_some(node)
 }

@@ -27,13 +27,6 @@ pub struct TypedValue<'a> {
 }
 
 impl MergeSchema {
-    /// Takes the members of a set out of an object, which was checked.
-    pub(crate) fn remove(&self, object: &mut Value, set: &FieldSet) {
-        if let Some(edit) = removal(self.root(), object, set) {
-            edit.apply_to(object);
-        }
-    }
-
     /// Checks an object against the merge types; it need not be valid beyond that (SA-10).
     ///
     /// # Errors
@@ -151,7 +144,9 @@ impl<'a> TypedValue<'a> {
     #[must_use]
     pub fn remove(self, set: &FieldSet) -> DeepValue {
         let mut object = DeepValue::from(deep_clone(self.value));
-        self.schema.remove(&mut object, set);
+        if let Some(edit) = self.removal(set) {
+            edit.apply_to(&mut object);
+        }
         object
     }
 }

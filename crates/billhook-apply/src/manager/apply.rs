@@ -10,7 +10,7 @@ use super::managed_fields::{
     ManagedFields, ManagedFieldsError, ManagerEntry, Operation, put_managed_fields,
     take_managed_fields,
 };
-use super::prune::{PruneError, prune};
+use super::prune::prune;
 use super::update::UpdateError;
 use super::versions::{ComparisonError, ConversionError, Differences, Versioned};
 use super::{FieldManager, NEVER_OWNED};
@@ -306,56 +306,70 @@ impl<'a> Apply<'a> {
         let versioned = Versioned::new(api_version, self.typed(live));
         adapt(&mut managed, &versioned, versions)
             .map_err(|error| ApplyError::conversion("", error))?;
-        let edit = self.replace_own(&versioned, merge.edit, &mut managed)?;
-        let edit = edit.filter(|edit| merge.is_changed || matches!(edit, Edit::Made(_)));
-        let is_changed = self.finish(live, &mut managed, edit, force)?;
+        let last = self.replace_own(&mut managed);
+        let lost = self.lost(&managed, last.as_ref());
+        let applied = lost.and_then(|lost| self.edit(live, &mut managed, merge, &lost, force));
+        let is_changed = match applied {
+            Some(applied) => applied?,
+            None => self.in_versions(live, &mut managed, last.as_ref(), force)?,
+        };
         managed.with(&self.id, |own| own.fields.subtract(&NEVER_OWNED));
         managed.remove_empty();
         managed.write_to(live);
         Ok(is_changed)
     }
 
-    /// Sets the manager's entry, and removes what nobody owns any more from the object.
-    fn replace_own<'c>(
-        &self,
-        live: &Versioned<'_>,
-        edit: Option<Edit<'c>>,
-        managed: &mut ManagedFields,
-    ) -> Result<Option<Edit<'c>>, ApplyError> {
+    /// Sets the manager's entry. Returns the last one if it had fields.
+    fn replace_own(&self, managed: &mut ManagedFields) -> Option<ManagerEntry> {
         let FieldManager { versions, api_version, subresource, .. } = *self.manager;
-        let fields = self.typed(self.config).field_set();
         let reset = versions.reset_fields(api_version, subresource);
-        let fields = fields.recursive_difference(&reset);
+        let fields = self.typed(self.config).field_set().recursive_difference(&reset);
         let mut own = self.entry.clone();
-        own.fields = Fields::Read(fields.clone());
+        own.fields = Fields::Read(fields);
         let last = managed.0.remove(&self.id);
         own.time = last.as_ref().map(|last| last.time).unwrap_or_default();
         managed.insert(own);
-        match last.filter(|last| !last.fields.is_empty()) {
-            Some(last) => prune(live, edit, (&last, &fields), managed, versions)
-                .map_err(|error| pruning_failed(&error)),
-            None => Ok(edit),
-        }
+        last.filter(|last| !last.fields.is_empty())
     }
 
-    /// Edits an object without managed fields. Returns whether anything changes.
-    fn finish(
+    /// The fields that the manager gives up; none if somebody owns fields of another version, or the
+    /// last entry is not as an apply makes it.
+    fn lost(&self, managed: &ManagedFields, last: Option<&ManagerEntry>) -> Option<FieldSet> {
+        let mut entries = managed.entries().chain(last);
+        let last = last.map(ManagerEntry::fields).unwrap_or_default();
+        let is_simple = entries.all(|entry| entry.api_version == self.manager.api_version)
+            && self.schema.is_of_apply(&last);
+        let own = managed.0.get(&self.id).filter(|_| is_simple)?;
+        Some(last.difference(&own.fields()))
+    }
+
+    /// Applies to an object without managed fields, which may be owned in several versions. Returns
+    /// whether anything changes.
+    fn in_versions(
         &self,
         live: &mut Value,
         managed: &mut ManagedFields,
-        edit: Option<Edit<'_>>,
+        last: Option<&ManagerEntry>,
         force: bool,
     ) -> Result<bool, ApplyError> {
-        let Some(edit) = edit else { return Ok(false) };
         let FieldManager { versions, api_version, subresource, .. } = *self.manager;
-        let typed = self.typed(live);
-        let old = Versioned::new(api_version, typed);
-        let new = old.edited(Some(edit));
+        let old = Versioned::new(api_version, self.typed(live));
+        let merged = old.merged(self.typed(self.config));
+        let new = match last {
+            Some(last) => prune(&merged, last, managed, versions).map_err(|error| {
+                let error = ConversionError::new(error.to_string());
+                ApplyError::conversion("failed to prune fields: ", error)
+            })?,
+            None => merged,
+        };
+        if old.is_equal(&new) {
+            return Ok(false);
+        }
         let mut differences = Differences::new(versions, subresource);
         for entry in self.others(managed) {
             differences.compare(&old, &new, &entry.api_version)?;
         }
-        let excused = self.manager.fields_of_last_applied(typed);
+        let excused = self.manager.fields_of_last_applied(old.typed());
         if !force && let Some(conflicts) = self.conflicts(managed, &differences, excused.as_ref()) {
             return Err(conflicts.into());
         }
@@ -401,9 +415,4 @@ impl<'a> Apply<'a> {
             }
         }
     }
-}
-
-fn pruning_failed(error: &PruneError) -> ApplyError {
-    let error = ConversionError::new(error.to_string());
-    ApplyError::conversion("failed to prune fields: ", error)
 }

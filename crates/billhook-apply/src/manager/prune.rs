@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::managed_fields::{ManagedFields, ManagerEntry};
 use super::versions::{ConversionError, Versioned, Versions};
-use crate::edit::Edit;
 use crate::field_set::FieldSet;
 
 /// The object cannot be converted to a version in which somebody owns fields (SA-91).
@@ -29,34 +28,10 @@ pub(super) enum PruneError {
     Result(ConversionError),
 }
 
-/// Removes from an object that an apply edits the fields of the manager's last entry that nobody
-/// owns any more. `own` are the fields that the manager applies now, `managed` the entries after the
-/// apply. Returns the edit that does both.
-pub(super) fn prune<'c>(
-    live: &Versioned<'_>,
-    edit: Option<Edit<'c>>,
-    (last, own): (&ManagerEntry, &FieldSet),
-    managed: &ManagedFields,
-    versions: &dyn Versions,
-) -> Result<Option<Edit<'c>>, PruneError> {
-    let last_fields = last.fields();
-    let lost = last_fields.difference(own);
-    let mut entries = managed.entries().chain([last]);
-    let is_simple = entries.all(|entry| entry.api_version == live.api_version)
-        && live.is_of_apply(&last_fields);
-    if is_simple && lost.is_empty() {
-        return Ok(edit);
-    }
-    let merged = live.edited(edit);
-    let leaving = is_simple.then(|| merged.typed().leaving(&lost, managed.owners()));
-    Ok(live.edit_to(match leaving.flatten() {
-        Some(leaving) => merged.without(&leaving),
-        None => prune_in_versions(&merged, last, managed, versions)?,
-    }))
-}
-
-/// The long way, which goes through all versions in which somebody owns fields.
-fn prune_in_versions<'v>(
+/// Returns a merged object without the fields of the manager's last entry that nobody owns any more.
+/// `managed` are the entries after the apply. The way goes through all versions in which somebody owns
+/// fields.
+pub(super) fn prune<'v>(
     merged: &'v Versioned<'v>,
     last: &'v ManagerEntry,
     managed: &'v ManagedFields,
@@ -68,7 +43,7 @@ fn prune_in_versions<'v>(
     let all_fields = merged_in_last.all_fields();
 
     // Everything that the manager owned goes, then everything comes back that somebody owns.
-    let mut pruned = merged_in_last.copy_without(&last_fields);
+    let mut pruned = merged_in_last.without(&last_fields);
     let mut current = merged.convert(versions, last_version).map_err(PruneError::Merged)?;
     for (version, owned) in owned_by_version(managed, last_version) {
         let error = |error| PruneError::OwnedMerged { version: version.to_owned(), error };
@@ -80,13 +55,13 @@ fn prune_in_versions<'v>(
             false => current.all_fields(),
         };
         let gone = present.difference(&pruned.all_fields());
-        pruned = current.copy_without(&gone.difference(&current.closure(&owned)));
+        pruned = current.without(&gone.difference(&current.closure(&owned)));
     }
 
     // What was never the manager's stays.
     let pruned = pruned.into_version(versions, last_version).map_err(PruneError::Dangling)?;
     let gone = all_fields.difference(&pruned.all_fields());
-    let result = merged_in_last.copy_without(&gone.intersection(&last_fields));
+    let result = merged_in_last.without(&gone.intersection(&last_fields));
     result.into_version(versions, merged.api_version).map_err(PruneError::Result)
 }
 

@@ -7,7 +7,6 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::compare::Comparison;
-use crate::edit::Edit;
 use crate::field_set::FieldSet;
 use crate::order::equal;
 use crate::schema::MergeSchema;
@@ -78,44 +77,23 @@ impl<'v> Versioned<'v> {
         TypedValue::checked(self.schema, &self.object)
     }
 
-    /// The object after an edit.
-    pub(super) fn edited(&self, edit: Option<Edit<'_>>) -> Versioned<'v> {
-        let mut object = DeepValue::from(deep_clone(&self.object));
-        if let Some(edit) = edit {
-            edit.apply_to(&mut object);
-        }
-        let (api_version, schema) = (self.api_version, self.schema);
-        Versioned { api_version, schema, object: Object::Owned(object) }
-    }
-
-    /// The edit that makes an object of this one; none if they are equal.
-    pub(super) fn edit_to<'c>(&self, object: Versioned<'_>) -> Option<Edit<'c>> {
-        (!equal(&self.object, &object.object)).then(|| Edit::Made(object.into_object()))
+    /// The object with a configuration merged into it.
+    pub(super) fn merged(&self, config: TypedValue<'_>) -> Versioned<'v> {
+        let object = Object::Owned(self.typed().merge(config));
+        Versioned { object, ..*self }
     }
 
     /// The object without the members of a set.
-    pub(super) fn without(self, set: &FieldSet) -> Versioned<'v> {
-        if set.is_empty() {
-            return self;
-        }
-        let mut object = self.object.into_owned();
-        self.schema.remove(&mut object, set);
-        Versioned { object: Object::Owned(object), ..self }
+    pub(super) fn without(&self, set: &FieldSet) -> Versioned<'v> {
+        Versioned { object: Object::Owned(self.typed().remove(set)), ..*self }
     }
 
-    /// The same as [`Versioned::without`], for an object that is needed further on.
-    pub(super) fn copy_without(&self, set: &FieldSet) -> Versioned<'v> {
-        let object = Object::Owned(self.typed().remove(set));
-        Versioned { api_version: self.api_version, schema: self.schema, object }
+    pub(super) fn is_equal(&self, other: &Versioned<'_>) -> bool {
+        equal(&self.object, &other.object)
     }
 
     pub(super) fn closure(&self, set: &FieldSet) -> FieldSet {
         self.schema.closure(set)
-    }
-
-    /// Whether a set is as an apply makes it; see [`MergeSchema::is_of_apply`].
-    pub(super) fn is_of_apply(&self, set: &FieldSet) -> bool {
-        self.schema.is_of_apply(set)
     }
 
     /// The closure of the object's own set.
