@@ -4,7 +4,7 @@ use billhook_apply::{Duplicates, FieldSet, MergeSchema, TypedValue};
 use billhook_schema::{CompileOptions, CompiledSchema, JsonSchemaProps};
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(crate) fn merge_schema(spec: &Value) -> MergeSchema {
     let written = json!({"type": "object", "properties": {"spec": spec}});
@@ -73,7 +73,17 @@ pub(crate) fn object() -> impl Strategy<Value = Value> {
         Just(json!("x")),
         Just(Value::Null),
     ];
+    let finalizers = unique().prop_map(|names| {
+        json!(names.iter().map(|name| format!("example.com/{name}")).collect::<Vec<_>>())
+    });
+    let labels = btree_map(name(), text(), 0..4)
+        .prop_map(|members| Value::Object(members.into_iter().collect()));
     let maybe = |value: BoxedStrategy<Value>| proptest::option::of(value);
+    let metadata =
+        (maybe(labels.boxed()), maybe(finalizers.boxed())).prop_map(|(labels, finalizers)| {
+            let name = Some(json!("obj"));
+            present([("name", name), ("labels", labels), ("finalizers", finalizers)])
+        });
     let fields = (
         maybe(text().boxed()),
         maybe(map.boxed()),
@@ -83,10 +93,13 @@ pub(crate) fn object() -> impl Strategy<Value = Value> {
         maybe(whole.boxed()),
         maybe(unknown.boxed()),
     );
-    fields.prop_map(|(a, m, l, s, t, o, u)| {
-        let fields = [("a", a), ("m", m), ("l", l), ("s", s), ("t", t), ("o", o), ("u", u)];
-        let present =
-            fields.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
-        json!({"spec": Value::Object(present.collect::<Map<_, _>>())})
-    })
+    let spec = fields.prop_map(|(a, m, l, s, t, o, u)| {
+        present([("a", a), ("m", m), ("l", l), ("s", s), ("t", t), ("o", o), ("u", u)])
+    });
+    (metadata, spec).prop_map(|(metadata, spec)| json!({"metadata": metadata, "spec": spec}))
+}
+
+fn present<const N: usize>(members: [(&str, Option<Value>); N]) -> Value {
+    let present = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+    Value::Object(present.collect())
 }
