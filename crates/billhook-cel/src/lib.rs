@@ -19,9 +19,9 @@ pub use authorization::{
 pub use language::schema;
 pub use language::schema::names::is_identifier;
 pub use language::{
-    Branch, CompileError, Environment, Evaluation, EvaluationError, ExpressionTrace, Joined,
-    Libraries, List, Map, MapEntries, ObjectType, Opaque, Program, Text, Timestamp, TracedOutcome,
-    TracedTurn, Type, Value, branches,
+    Branch, CompileError, Environment, Evaluation, EvaluationError, ExpressionTrace, Forecast,
+    Joined, Libraries, List, Map, MapEntries, ObjectType, Opaque, Program, Text, Timestamp,
+    TracedOutcome, TracedTurn, Type, Value, branches,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

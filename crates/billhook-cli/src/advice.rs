@@ -74,13 +74,18 @@ impl From<&Lint> for Advice {
 
 impl From<&PolicyLint> for Advice {
     fn from(lint: &PolicyLint) -> Self {
-        // What is missing here may be in the cluster.
-        let may_be_elsewhere =
-            ["binding-without-policy", "policy-without-binding"].contains(&lint.code);
+        // What is missing here may be in the cluster, and large objects may never come.
+        let is_note = [
+            "binding-without-policy",
+            "costly-expression",
+            "params-not-found",
+            "policy-without-binding",
+        ]
+        .contains(&lint.code);
         Advice {
             code: lint.code.to_owned(),
             rule: POLICY_ADVICE,
-            severity: if may_be_elsewhere { Severity::Note } else { Severity::Warning },
+            severity: if is_note { Severity::Note } else { Severity::Warning },
             kind: lint.kind.name(),
             name: lint.name.clone(),
             field: field_path(&lint.path),

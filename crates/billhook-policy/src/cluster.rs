@@ -104,7 +104,7 @@ impl PolicyCluster for ClusterObjects {
 }
 
 /// `metadata.labels` of an object.
-struct ObjectLabels<'o>(&'o Value);
+pub(crate) struct ObjectLabels<'o>(pub(crate) &'o Value);
 
 impl Labels for ObjectLabels<'_> {
     fn label(&self, key: &str) -> Option<&str> {

@@ -24,6 +24,7 @@ mod program;
 mod record;
 mod set;
 mod type_check;
+mod typed;
 mod validating;
 mod validation;
 
@@ -43,5 +44,5 @@ pub use mutating::{MutationOutcome, PolicyReinvocation, PolicyRepetition};
 pub use observer::{PolicyCheck, PolicyConditions, PolicyEffect, PolicyObserver};
 pub use record::{PolicyRecord, PolicyVerdict};
 pub use set::PolicySet;
-pub use type_check::PolicyTypes;
+pub use typed::PolicyTypes;
 pub use validating::ValidationOutcome;

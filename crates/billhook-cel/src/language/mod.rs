@@ -21,6 +21,7 @@ pub(crate) mod types;
 pub(crate) mod value;
 
 pub use branches::{Branch, branches};
+pub use cost::Forecast;
 pub use edition::Libraries;
 pub use evaluate::Evaluation;
 pub use program::{Environment, Program};

@@ -9,10 +9,12 @@ use billhook_schema::props::ValidationRule;
 
 use crate::language::branches::{self, Branch};
 use crate::language::check::{Checked, check};
+use crate::language::cost::{self, Forecast};
 use crate::language::edition::{Edition, Libraries};
 use crate::language::evaluate::{self, Evaluation, Plan, Recorder, Watches};
 use crate::language::meter::Meter;
 use crate::language::parse::parse;
+use crate::language::schema::SchemaType;
 use crate::language::source::{CompileError, Source};
 use crate::language::trace::ExpressionTrace;
 use crate::language::types::Type;
@@ -123,6 +125,29 @@ impl Program {
     /// Returns whether the expression refers to a variable.
     pub fn uses(&self, variable: &str) -> bool {
         self.checked.mentions(variable)
+    }
+
+    /// Returns what is known of the expression before it is evaluated, if variables have values of
+    /// these schemas.
+    ///
+    /// ```
+    /// use billhook_apimachinery::KubernetesVersion;
+    /// use billhook_cel::schema::SchemaType;
+    /// use billhook_cel::Environment;
+    /// use billhook_schema::JsonSchemaProps;
+    ///
+    /// let names = serde_json::json!({"type": "array", "minItems": 1, "maxItems": 100,
+    ///     "items": {"type": "string", "maxLength": 63}});
+    /// let names = JsonSchemaProps::from_value(&names)?;
+    /// let names = SchemaType::of(&names, false, KubernetesVersion::default()).unwrap();
+    /// let environment = Environment::default().variable("names", names.to_type());
+    /// let program = environment.compile("names.size() > 0 && names.all(n, n.size() < 64)")?;
+    /// let forecast = program.forecast(&[("names", &names)]);
+    /// assert_eq!((forecast.cost, forecast.result), (605, Some(true)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn forecast(&self, schemas: &[(&str, &SchemaType)]) -> Forecast {
+        cost::forecast(&self.checked, schemas)
     }
 
     /// Evaluates the expression with variables by their names, until it has cost more than a limit

@@ -16,6 +16,7 @@ mod bounds;
 mod compile;
 mod evaluate;
 mod evaluate_any;
+mod forecast;
 mod hostile;
 mod hostile_libraries;
 mod kubernetes_libraries;

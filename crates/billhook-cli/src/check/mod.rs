@@ -29,7 +29,7 @@ use crate::advice::Advice;
 use crate::args::Check;
 use crate::crds::{Crds, list};
 use crate::identity::Identity;
-use crate::input::{Document, readable_documents};
+use crate::input::{Document, documents_of, readable_documents, sources};
 use crate::policy::{Config, Policy};
 use crate::problem::{Place, Problem, Status};
 use crate::work::{self, Event, Others, Pass, Work};
@@ -190,7 +190,7 @@ fn policy_findings(
         answer: is_refused.then(|| policy.refusal(&errors)),
         errors,
         warnings: policy.warnings(),
-        lints: policy.lints().iter().map(Advice::from).collect(),
+        lints: Vec::new(),
     }
 }
 
@@ -273,7 +273,7 @@ pub(crate) fn run(arguments: &Check) -> io::Result<Status> {
     let mut status = crate::report::problems(&problems);
     let is_update = AtomicBool::new(false);
     let (validation, inputs) = (arguments.field_validation(), &arguments.documents);
-    let definitions = OnceLock::new();
+    let definitions = KubernetesVersion::ALL.map(|version| (version, OnceLock::new())).into();
     let run = Run { old: &old, is_update, validation, inputs, config: &config, definitions };
     status = status.max(match versions.single() {
         Some(kubernetes) => for_one_version(arguments, kubernetes, &run, policy)?,
@@ -312,12 +312,25 @@ fn for_one_version(
         let lints = lint_together(&configurations);
         let advice: Vec<_> = lints.iter().map(Advice::from).collect();
         printer.add_together("webhook configurations", &advice, &mut end.summary)?;
-        let lints = lint_policies_together(&policies);
+        let lints = lint_policies_together(&policies, &parameters(&arguments.documents, &policies));
         let advice: Vec<_> = lints.iter().map(Advice::from).collect();
         printer.add_together("policies and bindings", &advice, &mut end.summary)?;
     }
     printer.finish(&end.summary)?;
     Ok(end.status.max(nothing_taken(arguments, &end.others)))
+}
+
+/// The objects among the inputs that may be parameters of policies.
+fn parameters(inputs: &[PathBuf], policies: &[PolicyDocument]) -> Vec<DeepValue> {
+    let kinds: Vec<&str> = policies.iter().filter_map(|it| Some(&*it.param_kind()?.kind)).collect();
+    if kinds.is_empty() {
+        return Vec::new();
+    }
+    let documents = sources(inputs).flatten().filter_map(|source| documents_of(&source).ok());
+    let values = documents.flatten().map(|document| document.value);
+    values
+        .filter(|it| it.get("kind").is_some_and(|kind| kinds.iter().any(|it| kind == it)))
+        .collect()
 }
 
 /// Says so if no document could be checked.
@@ -402,8 +415,9 @@ struct Run<'r> {
     validation: FieldValidation,
     inputs: &'r [PathBuf],
     config: &'r Config,
-    /// The definitions among the inputs, and those of the settings, for type checks.
-    definitions: OnceLock<Vec<CustomResourceDefinition>>,
+    /// The definitions among the inputs, and those of the settings, as servers of each version read
+    /// them, for type checks.
+    definitions: BTreeMap<KubernetesVersion, OnceLock<Vec<CustomResourceDefinition>>>,
 }
 
 impl Run<'_> {
@@ -414,16 +428,34 @@ impl Run<'_> {
         Outcome { place, identity, result, checked }
     }
 
-    /// The type check of an accepted policy (PO-90).
-    fn type_check(&self, document: &PolicyDocument) -> Vec<Advice> {
-        let PolicyDocument::Validating(policy) = document else { return Vec::new() };
-        let definitions = self.definitions.get_or_init(|| {
+    /// Advice about a policy or a binding, and the type check of an accepted policy (PO-90).
+    fn advice(
+        &self,
+        document: &PolicyDocument,
+        kubernetes: KubernetesVersion,
+        is_accepted: bool,
+    ) -> Vec<Advice> {
+        if matches!(document.kind(), PolicyKind::ValidatingBinding | PolicyKind::MutatingBinding) {
+            return Vec::new();
+        }
+        let definitions = self.definitions(kubernetes);
+        let lints = document.lints_for(kubernetes, definitions);
+        let mut advice: Vec<Advice> = lints.iter().map(Advice::from).collect();
+        if let (PolicyDocument::Validating(policy), true) = (document, is_accepted) {
+            let found = policy.type_check_for(kubernetes, definitions).expression_warnings;
+            advice.extend(found.iter().map(|warning| Advice::of_expression(document, warning)));
+        }
+        advice
+    }
+
+    fn definitions(&self, kubernetes: KubernetesVersion) -> &[CustomResourceDefinition] {
+        let Some(definitions) = self.definitions.get(&kubernetes) else { return &[] };
+        definitions.get_or_init(|| {
+            let options = CrdOptions::default().kubernetes(kubernetes);
             // What cannot be read is told where it is checked.
-            let (crds, _) = Crds::read(&[], self.config, self.inputs, CrdOptions::default());
+            let (crds, _) = Crds::read(&[], self.config, self.inputs, options);
             crds.definitions().cloned().collect()
-        });
-        let found = policy.type_check(definitions.as_slice()).expression_warnings;
-        found.iter().map(|warning| Advice::of_expression(document, warning)).collect()
+        })
     }
 
     fn findings(
@@ -452,10 +484,8 @@ impl Run<'_> {
             }
             None => subject.create(kubernetes),
         };
-        if let Subject::Policy(policy) = &subject
-            && findings.errors.is_empty()
-        {
-            findings.lints.extend(self.type_check(policy));
+        if let Subject::Policy(policy) = &subject {
+            findings.lints = self.advice(policy, kubernetes, findings.errors.is_empty());
         }
         *checked = Some(subject).filter(|subject| !matches!(subject, Subject::Definition(_)));
         // A server gives the same warning once.

@@ -29,6 +29,12 @@ cases! {
     check_policy_unusable: "check -" < [POLICY.replace("validations:", "variables: 3\n  validations:")];
     check_policy_versions: "check --kubernetes 1.35..1.36 -" < [POLICY];
     check_policy_too_new: "check --kubernetes 1.35 -" < [POLICY.replace("kind: Validating", "kind: Mutating")];
+    check_policy_advice: "check -" < [[POLICY, LIMIT].concat()
+        .replace("{type: integer}", "{type: integer, minimum: 0}, names: {type: array, items: {type: string}}")
+        .replace("object.spec.sise < 5", "object.spec.size >= 0")
+        .replace("1 < 2", "object.spec.names.all(name, name.size() < params.max)")
+        .replace("failurePolicy: Ignore", "paramKind: {apiVersion: v1, kind: Limit}")
+        .replace("policyName: shape", "policyName: size, paramRef: {name: low, parameterNotFoundAction: Deny}")];
     help_check: "check --help";
 }
 
@@ -61,6 +67,8 @@ kind: ValidatingAdmissionPolicyBinding
 metadata: {name: shape}
 spec: {policyName: shape, validationActions: [Deny]}
 ";
+
+const LIMIT: &str = "---\n{apiVersion: v1, kind: Limit, metadata: {name: high}, max: 9}\n";
 
 const SMALL: &str = "\
 apiVersion: v1

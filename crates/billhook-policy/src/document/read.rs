@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::{
     GROUP, MutatingAdmissionPolicy, MutatingAdmissionPolicyBinding, MutatingBindingSpec,
-    MutatingPolicySpec, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
+    MutatingPolicySpec, ParamKind, ValidatingAdmissionPolicy, ValidatingAdmissionPolicyBinding,
     ValidatingBindingSpec, ValidatingPolicySpec, ValidatingPolicyStatus,
 };
 
@@ -287,6 +287,15 @@ impl PolicyDocument {
     /// Returns `metadata.name`.
     pub fn name(&self) -> &str {
         self.metadata().get("name").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    /// Returns the kind of the parameters of a policy, if it has any.
+    pub fn param_kind(&self) -> Option<&ParamKind> {
+        match self {
+            PolicyDocument::Validating(policy) => policy.spec.param_kind.as_ref(),
+            PolicyDocument::Mutating(policy) => policy.spec.param_kind.as_ref(),
+            PolicyDocument::ValidatingBinding(_) | PolicyDocument::MutatingBinding(_) => None,
+        }
     }
 
     /// Returns the document as v1, with its defaults.

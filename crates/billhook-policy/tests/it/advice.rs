@@ -1,6 +1,7 @@
 //! Advice about policies, and the type check (PO-90 to PO-92).
 
-use billhook::CustomResourceDefinition;
+use billhook::{CustomResourceDefinition, KubernetesVersion};
+use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{PolicyDocument, TypeChecking, lint_policies_together};
 use serde_json::{Value, json};
 
@@ -39,13 +40,136 @@ fn advice_about_documents_together() {
         mutating("mutating", json!({})),
         mutating_binding("m", "mutating", json!({})),
     ];
-    let lints = lint_policies_together(&documents);
+    let lints = lint_policies_together(&documents, &[]);
     let found: Vec<_> = lints.iter().map(|lint| (lint.code, lint.name.as_str())).collect();
     assert_eq!(found, [("policy-without-binding", "alone"), ("binding-without-policy", "lost")]);
     assert_eq!(
         lints[1].to_string(),
         "there is no ValidatingAdmissionPolicy `mutating` here: the binding has no effect"
     );
+}
+
+/// PO-30, PO-31: what a binding may find, whichever version and namespace it is written in.
+#[test]
+fn advice_about_parameters() {
+    let kind = json!({"paramKind": {"apiVersion": "example.com/v1", "kind": "Limit"}});
+    let limit = |api_version: &str, namespace: &str| {
+        DeepValue::from(json!({"apiVersion": api_version, "kind": "Limit",
+            "metadata": {"name": "small", "namespace": namespace, "labels": {"size": "s"}}}))
+    };
+    let lints = |param_ref: Value, objects: &[DeepValue]| -> Vec<String> {
+        let binding = binding("b", "p", json!({"paramRef": param_ref}));
+        let lints = lint_policies_together(&[policy("p", kind.clone()), binding], objects);
+        lints.into_iter().map(|lint| format!("{}: {lint}", lint.path)).collect()
+    };
+    let objects = [limit("example.com/v1beta1", "shop")];
+    let none = [""; 0];
+    assert_eq!(lints(json!({"name": "small"}), &objects), none);
+    assert_eq!(lints(json!({"name": "small", "namespace": "shop"}), &objects), none);
+    assert_eq!(lints(json!({"selector": {}}), &objects), none);
+    assert_eq!(lints(json!({"selector": {"matchLabels": {"size": "s"}}}), &objects), none);
+    assert_eq!(
+        lints(json!({"name": "large", "parameterNotFoundAction": "Deny"}), &objects),
+        [
+            "spec.paramRef: the Limit `large` is missing here: what the binding is for is denied, unless \
+          `failurePolicy` is `Ignore`"
+        ]
+    );
+    let elsewhere =
+        json!({"name": "small", "namespace": "lab", "parameterNotFoundAction": "Allow"});
+    assert_eq!(
+        lints(elsewhere, &objects),
+        [
+            "spec.paramRef: the Limit `small` is missing here in namespace `lab`: the binding has no \
+          effect"
+        ]
+    );
+    let large = json!({"selector": {"matchLabels": {"size": "l"}}});
+    assert_eq!(
+        lints(large, &objects),
+        ["spec.paramRef: a Limit that the selector selects is missing here: the binding has no \
+          effect"]
+    );
+    assert_eq!(lints(json!({"selector": {}}), &[limit("example.org/v1", "shop")]).len(), 1);
+    // Without parameters the reference does not count.
+    let unused = [policy("p", json!({})), binding("b", "p", json!({"paramRef": {"name": "x"}}))];
+    assert_eq!(lint_policies_together(&unused, &[]), []);
+}
+
+/// The codes and the paths of advice that needs types.
+fn typed(document: &PolicyDocument, kubernetes: KubernetesVersion) -> Vec<(&'static str, String)> {
+    let lints = document.lints_for(kubernetes, definitions().as_slice());
+    lints.into_iter().map(|lint| (lint.code, lint.path)).collect()
+}
+
+#[test]
+fn validations_that_the_schema_decides() {
+    let newest = KubernetesVersion::default();
+    let decided = |expression: &str, more: Value| {
+        let mut spec = json!({"validations": [{"expression": expression}]});
+        spec.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let found = typed(&policy("p", spec), newest);
+        assert!(found.iter().all(|(code, _)| *code == "never-fails"), "{found:?}");
+        !found.is_empty()
+    };
+    let alone = |expression: &str| decided(expression, json!({}));
+    assert!(alone("object.spec.count >= 0 && object.spec.count < 101"));
+    assert!(!alone("object.spec.count > 0 || object.spec.size >= 0"));
+    assert!(alone("object.spec.names.all(name, size(name) <= 10)"));
+    assert!(!alone("size(object.spec.names) > 1"));
+    // Objects in another version may have other types, and so may those of other rules.
+    let rule = |versions: Value| {
+        json!({"matchConstraints": {"resourceRules": [{"operations": ["*"],
+            "apiGroups": ["example.com"], "apiVersions": versions, "resources": ["widgets"]}]}})
+    };
+    assert!(decided("object.spec.count >= 0", rule(json!(["v1", "v2"]))));
+    assert!(!decided("object.spec.count >= 0", rule(json!(["v1", "v3"]))));
+    assert!(!decided("object.spec.count >= 0", rule(json!(["*"]))));
+}
+
+/// PO-48
+#[test]
+fn costs_near_the_limit() {
+    let newest = KubernetesVersion::default();
+    let expression = |expression: &str| {
+        policy(
+            "p",
+            json!({"validations": [{"expression": expression}],
+            "matchConditions": [{"name": "c", "expression": "object.spec.free.all(x, x == 'a')"}]}),
+        )
+    };
+    let condition = ("costly-expression", "spec.matchConditions[0].expression".to_owned());
+    let bounded = "object.spec.names.all(x, x.matches('^[a-z]+$'))";
+    assert_eq!(typed(&expression(bounded), newest), std::slice::from_ref(&condition));
+    let nested = "object.spec.names.all(x, object.spec.names.all(y, x != y))";
+    let validation = ("costly-expression", "spec.validations[0].expression".to_owned());
+    assert_eq!(typed(&expression(nested), newest), [condition, validation]);
+    let mutation = json!({"patchType": "JSONPatch", "jsonPatch": {"expression":
+        "object.spec.free.map(x, JSONPatch{op: 'remove', path: '/spec/' + x})"}});
+    let mutating = mutating("p", json!({"mutations": [mutation], "reinvocationPolicy": "Never"}));
+    let lints = mutating.lints_for(newest, definitions().as_slice());
+    assert_eq!(lints[0].path, "spec.mutations[0].jsonPatch.expression");
+    assert_eq!(
+        lints[0].to_string(),
+        "for the largest object that the schema of example.com/v1, Kind=Widget allows, the \
+         expression may cost more than 100000000, and beyond 1000000 it fails: set `maxItems`, \
+         `maxProperties` and `maxLength` in the schema, or do less here"
+    );
+}
+
+/// KV-30: functions that a version lacks.
+#[test]
+fn advice_for_older_versions() {
+    let document = policy("p", json!({"validations": [{"expression": "[2, 1].sort() == [1, 2]"}]}));
+    assert_eq!(typed(&document, KubernetesVersion::V1_34).len(), 1);
+    assert_eq!(typed(&document, KubernetesVersion::V1_33), []);
+    let PolicyDocument::Validating(policy) = document else { panic!("another kind") };
+    let warnings = |kubernetes| {
+        policy.type_check_for(kubernetes, definitions().as_slice()).expression_warnings
+    };
+    assert_eq!(warnings(KubernetesVersion::V1_34), []);
+    let text = &warnings(KubernetesVersion::V1_33)[0].warning;
+    assert!(text.contains("undeclared reference to 'sort'"), "{text}");
 }
 
 fn definitions() -> Vec<CustomResourceDefinition> {
@@ -63,7 +187,17 @@ fn definitions() -> Vec<CustomResourceDefinition> {
         .unwrap()
     };
     vec![
-        definition("widgets", "Widget", json!({"size": {"type": "integer"}})),
+        definition(
+            "widgets",
+            "Widget",
+            json!({
+                "size": {"type": "integer"},
+                "count": {"type": "integer", "minimum": 0, "maximum": 100},
+                "names": {"type": "array", "maxItems": 500, "items":
+                    {"type": "string", "maxLength": 10}},
+                "free": {"type": "array", "items": {"type": "string"}},
+            }),
+        ),
         definition("limits", "Limit", json!({"max": {"type": "integer"}})),
     ]
 }

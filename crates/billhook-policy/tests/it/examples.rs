@@ -8,7 +8,10 @@ use billhook::apply::MergeSchema;
 use billhook::webhook::{
     AdmissionAttributes, ApiResource, EquivalentResources, NamespaceLabels, UserAuthorizer,
 };
-use billhook::{CustomResourceDefinition, GroupVersionKind, GroupVersionResource, Scope, UserInfo};
+use billhook::{
+    CustomResourceDefinition, GroupVersionKind, GroupVersionResource, KubernetesVersion, Scope,
+    UserInfo,
+};
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
 use billhook_policy::{
@@ -23,6 +26,7 @@ struct Example {
     documents: Vec<PolicyDocument>,
     definitions: Vec<CustomResourceDefinition>,
     cluster: ClusterObjects,
+    objects: Vec<DeepValue>,
     cases: Vec<Value>,
 }
 
@@ -31,7 +35,7 @@ impl Example {
         let name = directory.file_name().unwrap().to_string_lossy().into_owned();
         let text = |file: &str| std::fs::read_to_string(directory.join(file)).unwrap();
         let (mut documents, mut definitions) = (Vec::new(), Vec::new());
-        let mut cluster = ClusterObjects::new();
+        let (mut cluster, mut objects) = (ClusterObjects::new(), Vec::new());
         for manifest in billhook::read_manifests(text("policy.yaml").as_bytes()).unwrap() {
             let value = manifest.value();
             if PolicyDocument::kind_of(value).is_some() {
@@ -42,10 +46,11 @@ impl Example {
                 definitions.push(definition);
             } else {
                 cluster.insert(value.clone());
+                objects.push(DeepValue::from(value.clone()));
             }
         }
         let cases = serde_yaml::from_str(&text("cases.yaml")).unwrap();
-        Example { name, documents, definitions, cluster, cases }
+        Example { name, documents, definitions, cluster, objects, cases }
     }
 
     fn all() -> Vec<Self> {
@@ -157,12 +162,19 @@ fn cases_of_the_examples() {
 /// A server accepts them, and nothing is to be said against them.
 #[test]
 fn examples_are_valid() {
+    let newest = KubernetesVersion::default();
     for example in Example::all() {
+        let definitions = example.definitions.as_slice();
         for document in &example.documents {
             assert_eq!(document.validate(), [], "{}", example.name);
-            assert_eq!(document.lints(), [], "{}", example.name);
+            assert_eq!(document.lints_for(newest, definitions), [], "{}", example.name);
         }
-        assert_eq!(lint_policies_together(&example.documents), [], "{}", example.name);
+        assert_eq!(
+            lint_policies_together(&example.documents, &example.objects),
+            [],
+            "{}",
+            example.name
+        );
     }
 }
 

@@ -12,7 +12,12 @@ use crate::language::types::Type;
 
 pub(super) struct Estimator<'e> {
     pub(super) checked: &'e Checked,
-    pub(super) root: &'e SchemaType,
+    /// The places that variables denote, by their names.
+    pub(super) named: &'e [(&'e str, &'e SchemaType)],
+    /// The place of all others.
+    pub(super) root: Place<'e>,
+    /// The size of a value about which nothing is known.
+    pub(super) unknown: Size,
     pub(super) facts: Vec<Facts<'e>>,
     pub(super) locals: Vec<(Arc<str>, Local<'e>)>,
 }
@@ -60,9 +65,9 @@ pub(super) struct Local<'e> {
 impl<'e> Estimator<'e> {
     pub(super) fn step(&self, place: Place<'e>, step: Step<'_>) -> Place<'e> {
         let schema = match place {
-            // The way to a value begins with the name of a variable, which always denotes the
-            // whole; a way from nowhere begins with its first step.
-            Place::Nowhere => return Place::At(self.root),
+            // The way to a value begins with the name of a variable; a way from nowhere begins with
+            // its first step.
+            Place::Nowhere => return self.root,
             Place::At(schema) => schema,
             Place::Key | Place::Unknown => return Place::Unknown,
         };
@@ -86,7 +91,7 @@ impl<'e> Estimator<'e> {
 
     /// The size of a value; anything if nothing is known of it.
     pub(super) fn size(&self, expr: &Expr) -> Size {
-        self.known_size(expr).unwrap_or(Size::UNKNOWN)
+        self.known_size(expr).unwrap_or(self.unknown)
     }
 
     pub(super) fn known_size(&self, expr: &Expr) -> Option<Size> {
@@ -123,14 +128,17 @@ impl<'e> Estimator<'e> {
         self.checked.edition.follows_sizes()
     }
 
-    /// The place of a variable: the whole, if nothing else is known of it.
+    /// The place of a variable.
     pub(super) fn place_of(&self, name: &str) -> Place<'e> {
         match self.local(name) {
             Some(local) => local.place,
             None if !self.follows_sizes() && name == self.checked.edition.accumulator() => {
                 Place::Unknown
             }
-            None => Place::At(self.root),
+            None => {
+                let named = self.named.iter().find(|(known, _)| *known == name);
+                named.map_or(self.root, |(_, schema)| Place::At(schema))
+            }
         }
     }
 
@@ -166,7 +174,7 @@ impl<'e> Estimator<'e> {
             Place::Nowhere => None,
             place => Self::size_at(self.step(place, Step::Elements)),
         };
-        known.unwrap_or(Size::UNKNOWN)
+        known.unwrap_or(self.unknown)
     }
 }
 

@@ -4,6 +4,7 @@ mod calls;
 mod estimator;
 mod size;
 mod unfollowed;
+mod verdict;
 
 use std::sync::Arc;
 
@@ -28,13 +29,38 @@ const STRUCT: u64 = 40;
 
 /// The highest cost of an expression whose variables have values of a type.
 pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
-    let nodes = checked.types.len();
-    let mut estimator =
-        Estimator { checked, root, facts: vec![Facts::default(); nodes], locals: Vec::new() };
-    estimator.cost(&checked.expr)
+    Estimator::new(checked, &[], Place::At(root), Size::UNKNOWN).cost(&checked.expr)
+}
+
+/// The knowledge of an expression before it is evaluated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Forecast {
+    /// The most that it may cost, as far as sizes are known: what has no schema counts as empty.
+    pub cost: u64,
+    /// The result, if it is the same for all values that the schemas allow; an error may come in its
+    /// place.
+    pub result: Option<bool>,
+}
+
+/// The forecast for an expression some of whose variables have schemas.
+pub(crate) fn forecast(checked: &Checked, named: &[(&str, &SchemaType)]) -> Forecast {
+    let mut estimator = Estimator::new(checked, named, Place::Unknown, Size::fixed(0));
+    let cost = estimator.cost(&checked.expr);
+    Forecast { cost, result: estimator.verdict(&checked.expr) }
 }
 
 impl<'e> Estimator<'e> {
+    fn new(
+        checked: &'e Checked,
+        named: &'e [(&'e str, &'e SchemaType)],
+        root: Place<'e>,
+        unknown: Size,
+    ) -> Self {
+        let facts = vec![Facts::default(); checked.types.len()];
+        Estimator { checked, named, root, unknown, facts, locals: Vec::new() }
+    }
+
     fn cost(&mut self, expr: &'e Expr) -> u64 {
         match &expr.kind {
             Kind::Literal(_) => 0,
@@ -45,7 +71,8 @@ impl<'e> Estimator<'e> {
             }
             // A name with dots is a name like others.
             Kind::Select { .. } if self.is_name(expr) => {
-                self.note(expr, |facts| facts.place = Place::At(self.root));
+                let place = self.root;
+                self.note(expr, |facts| facts.place = place);
                 1
             }
             Kind::Select { operand, test: true, .. } => grow(|| self.cost(operand)),

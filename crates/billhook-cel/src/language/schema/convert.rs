@@ -7,7 +7,7 @@ use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::value::grow;
 use billhook_schema::JsonSchemaProps;
 
-use super::{Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
+use super::{Bounds, Field, ListType, SchemaKind, SchemaType, Type, names, object_type};
 
 /// The largest request that a server takes, in bytes.
 const REQUEST_BYTES: u64 = 3 * 1024 * 1024;
@@ -59,8 +59,8 @@ impl Conversion {
             "object" => grow(|| self.object(schema, is_resource, name)),
             "string" => Some(string(schema)),
             "boolean" => Some(SchemaType::BOOL),
-            "integer" => Some(SchemaType::INT),
-            "number" => Some(SchemaType::DOUBLE),
+            "integer" => Some(number(SchemaType::INT, schema)),
+            "number" => Some(number(SchemaType::DOUBLE, schema)),
             _ => None,
         }
     }
@@ -90,6 +90,7 @@ impl Conversion {
         };
         let mut type_ = SchemaType::list_of(items, list_type);
         type_.max = Some(limit(schema.max_items).unwrap_or(fitting));
+        type_.bounds = sizes(schema, schema.min_items, schema.max_items);
         Some(type_)
     }
 
@@ -105,6 +106,7 @@ impl Conversion {
             let fitting = REQUEST_CONTENT / (values.min_bytes + 6);
             let mut type_ = SchemaType::map_of(values);
             type_.max = Some(limit(schema.max_properties).unwrap_or(fitting));
+            type_.bounds = sizes(schema, schema.min_properties, schema.max_properties);
             return Some(type_);
         }
         let (mut fields, mut hidden) = (BTreeMap::new(), BTreeMap::new());
@@ -184,16 +186,48 @@ fn string(schema: &JsonSchemaProps) -> SchemaType {
         _ => {
             let listed = schema.enum_.iter().filter_map(|value| value.as_str());
             let longest = listed.map(|text| text.len() as u64).max().unwrap_or_default();
-            return text(match characters(schema.max_length) {
+            let mut type_ = text(match characters(schema.max_length) {
                 Some(bytes) => bytes,
                 None if !schema.enum_.is_empty() => longest,
                 None => REQUEST_CONTENT,
             });
+            type_.bounds = sizes(schema, schema.min_length, schema.max_length);
+            return type_;
         }
     };
     let mut type_ = SchemaType::simple(kind, type_, min_bytes);
     type_.max = Some(max);
     type_
+}
+
+/// A number within the limits that the schema sets.
+fn number(mut type_: SchemaType, schema: &JsonSchemaProps) -> SchemaType {
+    // Beyond the limit itself an integer begins with the next one, a number at once.
+    let step = |excludes: bool| {
+        if excludes && matches!(type_.kind, SchemaKind::Int) { 1.0 } else { 0.0 }
+    };
+    let min = schema.minimum.map(|min| min + step(schema.exclusive_minimum));
+    let max = schema.maximum.map(|max| max - step(schema.exclusive_maximum));
+    type_.bounds = bounds(schema, f64::NEG_INFINITY, min, max);
+    type_
+}
+
+fn sizes(schema: &JsonSchemaProps, min: Option<i64>, max: Option<i64>) -> Option<Box<Bounds>> {
+    bounds(schema, 0.0, limit(min).map(|min| min as f64), limit(max).map(|max| max as f64))
+}
+
+/// A value that may be null has no bounds.
+fn bounds(
+    schema: &JsonSchemaProps,
+    least: f64,
+    min: Option<f64>,
+    max: Option<f64>,
+) -> Option<Box<Bounds>> {
+    let texts = schema.enum_.iter().map(|value| value.as_str().map(Box::from));
+    let texts: Box<[_]> = texts.collect::<Option<_>>().unwrap_or_default();
+    let is_bound = min.is_some() || max.is_some() || !texts.is_empty();
+    let (min, max) = (min.unwrap_or(least), max.unwrap_or(f64::INFINITY));
+    (is_bound && !schema.nullable).then(|| Box::new(Bounds { min, max, texts }))
 }
 
 impl SchemaType {

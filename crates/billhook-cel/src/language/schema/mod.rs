@@ -25,6 +25,8 @@ pub struct SchemaType {
     pub max: Option<u64>,
     /// The fewest bytes of JSON.
     pub(crate) min_bytes: u64,
+    /// The values that the schema allows.
+    pub(crate) bounds: Option<Box<Bounds>>,
     /// Whether members of an object that are null do not count when it is compared; otherwise such
     /// an object is equal to none (KV-40).
     pub(crate) ignores_nulls: bool,
@@ -68,6 +70,17 @@ pub enum SchemaKind {
     },
     /// JSON without a schema: integers that fit are int, other numbers double, objects are maps.
     Any,
+}
+
+/// Bounds of values. Servers do not know of them in expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    /// The least number or size.
+    pub(crate) min: f64,
+    /// The greatest.
+    pub(crate) max: f64,
+    /// The texts of an enum.
+    pub(crate) texts: Box<[Box<str>]>,
 }
 
 /// A field of an object.
@@ -162,7 +175,16 @@ impl SchemaType {
     const fn simple(kind: SchemaKind, type_: Type, min_bytes: u64) -> SchemaType {
         let list_type = ListType::Atomic;
         let hidden = BTreeMap::new();
-        SchemaType { kind, list_type, max: None, min_bytes, ignores_nulls: true, hidden, type_ }
+        SchemaType {
+            kind,
+            list_type,
+            max: None,
+            min_bytes,
+            bounds: None,
+            ignores_nulls: true,
+            hidden,
+            type_,
+        }
     }
 
     fn list_of(of: Arc<SchemaType>, list_type: ListType) -> SchemaType {

@@ -1,0 +1,197 @@
+//! The expressions of a policy, typed by the schemas of the objects that it is for (PO-91, PO-92).
+
+use std::collections::BTreeSet;
+
+use billhook::CustomResourceDefinition;
+use billhook::webhook::{ApiResource, MatchResources, Rule};
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion};
+use billhook_cel::schema::SchemaType;
+use billhook_cel::{CompileError, Environment, Libraries, Program, Type};
+
+use crate::document::{MutatingPolicySpec, ParamKind, ValidatingPolicySpec, Variable};
+use crate::program::{Role, Setting, Variables, environment};
+
+/// After so many kinds of one rule no more are looked for (PO-91).
+const MAX_KINDS: usize = 10;
+
+/// The types of objects. New methods will have defaults.
+pub trait PolicyTypes {
+    /// Returns the kind of the objects of a resource, if it is served.
+    fn kind(&self, resource: &GroupVersionResource) -> Option<GroupVersionKind>;
+
+    /// Returns the type of the objects of a kind, if there is a schema.
+    fn schema(&self, kind: &GroupVersionKind) -> Option<SchemaType>;
+}
+
+impl PolicyTypes for [CustomResourceDefinition] {
+    fn kind(&self, resource: &GroupVersionResource) -> Option<GroupVersionKind> {
+        let versions = self.iter().flat_map(|definition| definition.versions());
+        let resources = versions.map(|version| ApiResource::of_version(&version));
+        resources.into_iter().find(|known| known.resource == *resource).map(|known| known.kind)
+    }
+
+    fn schema(&self, kind: &GroupVersionKind) -> Option<SchemaType> {
+        let is_wanted = |definition: &&CustomResourceDefinition| {
+            definition.group() == kind.group && definition.kind() == kind.kind
+        };
+        self.iter().find(is_wanted)?.version(&kind.version)?.expression_type()
+    }
+}
+
+/// The kinds of objects that a policy is for, as far as there are schemas.
+pub(crate) struct TypedPolicy {
+    pub(crate) kinds: Vec<TypedKind>,
+    /// Whether it is for no others.
+    pub(crate) is_complete: bool,
+}
+
+/// The types in the expressions of a policy if the object is of a kind.
+pub(crate) struct TypedKind {
+    pub(crate) kind: GroupVersionKind,
+    object: SchemaType,
+    /// Anything if there is no schema; none if the policy has no parameters.
+    params: Option<SchemaType>,
+    /// None if they are not declared.
+    variables: Option<Variables>,
+    setting: Setting,
+}
+
+impl TypedPolicy {
+    pub(crate) fn validating<T: PolicyTypes + ?Sized>(
+        spec: &ValidatingPolicySpec,
+        kubernetes: KubernetesVersion,
+        types: &T,
+    ) -> Self {
+        let constraints = spec.match_constraints.as_ref();
+        let variables = (!spec.variables.is_empty()).then_some(spec.variables.as_slice());
+        let declared = Declared { kubernetes, param_kind: spec.param_kind.as_ref(), variables };
+        Self::new(constraints, Role::Variable, declared, types)
+    }
+
+    pub(crate) fn mutating<T: PolicyTypes + ?Sized>(
+        spec: &MutatingPolicySpec,
+        kubernetes: KubernetesVersion,
+        types: &T,
+    ) -> Self {
+        let constraints = spec.match_constraints.as_ref();
+        let variables = Some(spec.variables.as_slice());
+        let declared = Declared { kubernetes, param_kind: spec.param_kind.as_ref(), variables };
+        Self::new(constraints, Role::MutationVariable, declared, types)
+    }
+
+    fn new<T: PolicyTypes + ?Sized>(
+        constraints: Option<&MatchResources>,
+        role: Role,
+        declared: Declared<'_>,
+        types: &T,
+    ) -> Self {
+        let (kinds, mut is_complete) = kinds(constraints, types);
+        let setting =
+            Setting { has_params: declared.param_kind.is_some(), kubernetes: declared.kubernetes };
+        let typed = |kind: GroupVersionKind| {
+            let params = declared.param_kind.map(|kind| params_type(kind, types));
+            let object = types.schema(&kind)?;
+            let mut typed = TypedKind { kind, object, params, variables: None, setting };
+            if let Some(variables) = declared.variables {
+                typed.declare(role, variables);
+            }
+            Some(typed)
+        };
+        let count = kinds.len();
+        let kinds: Vec<TypedKind> = kinds.into_iter().filter_map(typed).collect();
+        is_complete &= kinds.len() == count;
+        TypedPolicy { kinds, is_complete }
+    }
+}
+
+/// The names that the expressions of a policy may refer to.
+#[derive(Clone, Copy)]
+struct Declared<'p> {
+    kubernetes: KubernetesVersion,
+    param_kind: Option<&'p ParamKind>,
+    variables: Option<&'p [Variable]>,
+}
+
+impl TypedKind {
+    /// Declares variables in order; one that does not compile may be anything.
+    fn declare(&mut self, role: Role, list: &[Variable]) {
+        self.variables = Some(Variables::default());
+        for Variable { name, expression } in list {
+            let program = self.compile(role, expression);
+            let type_ = program.as_ref().map_or(&Type::Dyn, Program::result_type);
+            self.variables.get_or_insert_default().declare_as(name, type_);
+        }
+    }
+
+    /// Compiles an expression of a role; its result may have any type.
+    pub(crate) fn compile(&self, role: Role, expression: &str) -> Result<Program, CompileError> {
+        self.environment(role).compile(expression)
+    }
+
+    fn environment(&self, role: Role) -> Environment {
+        let environment = environment(role, self.setting, Libraries::Full);
+        let typed = self.schemas().into_iter().fold(environment, |environment, (name, schema)| {
+            environment.variable(name, schema.to_type())
+        });
+        match &self.variables {
+            Some(variables) => variables.declare(typed),
+            None => typed,
+        }
+    }
+
+    /// Returns the schemas of variables.
+    pub(crate) fn schemas(&self) -> Vec<(&str, &SchemaType)> {
+        let mut schemas = vec![("object", &self.object), ("oldObject", &self.object)];
+        schemas.extend(self.params.as_ref().map(|params| ("params", params)));
+        schemas
+    }
+}
+
+fn params_type<T: PolicyTypes + ?Sized>(kind: &ParamKind, types: &T) -> SchemaType {
+    types.schema(&kind.to_kind()).unwrap_or(SchemaType::ANY)
+}
+
+/// Returns the kinds that are checked, sorted (PO-91), and whether constraints select no others.
+fn kinds<T: PolicyTypes + ?Sized>(
+    constraints: Option<&MatchResources>,
+    types: &T,
+) -> (BTreeSet<GroupVersionKind>, bool) {
+    let (mut kinds, mut is_complete) = (BTreeSet::new(), true);
+    for named in constraints.into_iter().flat_map(|it| &it.resource_rules) {
+        let mut count = 0;
+        let (resources, are_all) = resources(&named.rule);
+        is_complete &= are_all;
+        for resource in resources {
+            let Some(kind) = types.kind(&resource) else {
+                is_complete = false;
+                continue;
+            };
+            kinds.insert(kind);
+            count += 1;
+            if count == MAX_KINDS {
+                return (kinds, false);
+            }
+        }
+    }
+    (kinds, is_complete)
+}
+
+/// The resources that a rule names without `*`, sorted, and whether those are all.
+fn resources(rule: &Rule) -> (BTreeSet<GroupVersionResource>, bool) {
+    let has_wildcard = |names: &[String]| names.iter().any(|name| name == "*");
+    if has_wildcard(&rule.api_groups) || has_wildcard(&rule.api_versions) {
+        return (BTreeSet::new(), false);
+    }
+    let plain: Vec<&String> =
+        rule.resources.iter().filter(|name| !name.contains(['*', '/'])).collect();
+    let mut resources = BTreeSet::new();
+    for group in &rule.api_groups {
+        for version in &rule.api_versions {
+            let of_version = plain.iter().map(|name| {
+                GroupVersionResource::new(group.as_str(), version.as_str(), name.as_str())
+            });
+            resources.extend(of_version);
+        }
+    }
+    (resources, plain.len() == rule.resources.len())
+}
