@@ -49,7 +49,7 @@ pub(crate) struct TypedPolicy {
 pub(crate) struct TypedKind {
     pub(crate) kind: GroupVersionKind,
     object: SchemaType,
-    /// Anything if there is no schema; none if the policy has no parameters.
+    /// Anything without a schema; none if the policy has no parameters.
     params: Option<SchemaType>,
     /// None if they are not declared.
     variables: Option<Variables>,

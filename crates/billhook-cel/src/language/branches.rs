@@ -25,6 +25,18 @@ impl Branch {
     fn new(span: Range<usize>) -> Self {
         Branch { span, truths: 0, falsehoods: 0 }
     }
+
+    /// Adds what became of the branches of an expression to what became of them before.
+    pub(crate) fn add(all: &mut Vec<Branch>, more: Vec<Branch>) {
+        if all.is_empty() {
+            *all = more;
+            return;
+        }
+        for (branch, more) in all.iter_mut().zip(more) {
+            branch.truths += more.truths;
+            branch.falsehoods += more.falsehoods;
+        }
+    }
 }
 
 /// Returns the branches of an expression, none of which has been evaluated. Names and types are not

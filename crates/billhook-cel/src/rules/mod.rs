@@ -13,6 +13,8 @@ use billhook_schema::JsonSchemaProps;
 use billhook_validation::Validator;
 use serde_json::Value;
 
+use crate::language::Branch;
+
 pub(crate) use rule::Rule;
 pub(crate) use run::Run;
 pub use stored::StoredExpressions;
@@ -46,20 +48,23 @@ pub struct RuleFindings {
     pub cost: u64,
     /// Whether a limit of cost ended the evaluation before its end (CE-35).
     pub is_exhausted: bool,
-    /// The verdicts of the rules that were evaluated, each once, if they were asked for.
+    /// The verdicts of the rules that were evaluated, each once for all values of a schema, if they
+    /// were asked for.
     pub verdicts: Vec<RuleVerdict>,
 }
 
-/// The verdict of a rule on a value.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The verdict of a rule on values of a schema.
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RuleVerdict {
     /// The path of the schema that has the rule.
     pub schema_path: FieldPath,
     /// The position among the rules of the schema.
     pub rule: usize,
-    /// Whether the value keeps the rule.
+    /// Whether the values keep the rule.
     pub is_kept: bool,
+    /// How often the branches of the rule were true and false on the way.
+    pub branches: Vec<Branch>,
 }
 
 impl Rules {

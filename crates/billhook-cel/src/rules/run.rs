@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 use super::rule::Rule;
 use super::tree::{Node, RuleTree, Shown};
 use super::{CALL_LIMIT, RuleFindings, RuleVerdict};
+use crate::language::Branch;
 use crate::language::meter::Meter;
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
@@ -30,7 +31,7 @@ pub(crate) struct Run<'r> {
     meter: Meter,
     found: RuleFindings,
     /// The verdicts by node and position, if they are asked for.
-    verdicts: Option<BTreeMap<(usize, usize, bool), FieldPath>>,
+    verdicts: Option<BTreeMap<(usize, usize, bool), RuleVerdict>>,
 }
 
 /// The nearest value around that has an old counterpart (CE-50).
@@ -47,6 +48,9 @@ impl Anchor<'_> {
         *self.is_unchanged.get_or_init(compare)
     }
 }
+
+/// Whether a value keeps a rule, and what became of the branches of the rule.
+type Evaluated = (bool, Vec<Branch>);
 
 /// A value that rules are about.
 #[derive(Clone, Copy)]
@@ -86,10 +90,7 @@ impl<'r> Run<'r> {
     ) -> RuleFindings {
         let result = self.node(schema, value, old, None, &Location::at(at));
         self.found.is_exhausted = result.is_break();
-        let verdicts = self.verdicts.unwrap_or_default().into_iter();
-        let verdict =
-            |((_, rule, is_kept), schema_path)| RuleVerdict { schema_path, rule, is_kept };
-        self.found.verdicts = verdicts.map(verdict).collect();
+        self.found.verdicts = self.verdicts.unwrap_or_default().into_values().collect();
         self.found
     }
 
@@ -112,10 +113,16 @@ impl<'r> Run<'r> {
         let old = old.filter(|old| !old.is_null());
         let place = Place { node, value, old, anchor, at };
         for (index, rule) in node.rules.iter().enumerate() {
-            let (result, is_kept) = self.rule(rule, place);
-            if let (Some(verdicts), Some(is_kept)) = (&mut self.verdicts, is_kept) {
+            let (result, evaluated) = self.rule(rule, place);
+            if let (Some(verdicts), Some((is_kept, branches))) = (&mut self.verdicts, evaluated) {
                 let verdict = verdicts.entry((schema.id().index(), index, is_kept));
-                verdict.or_insert_with(|| schema.schema_path());
+                let verdict = verdict.or_insert_with(|| RuleVerdict {
+                    schema_path: schema.schema_path(),
+                    rule: index,
+                    is_kept,
+                    branches: Vec::new(),
+                });
+                Branch::add(&mut verdict.branches, branches);
             }
             result?;
         }
@@ -153,8 +160,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    /// Evaluates a rule; also returns whether the value keeps it, if it was evaluated.
-    fn rule(&mut self, rule: &Rule, place: Place<'_>) -> (ControlFlow<()>, Option<bool>) {
+    /// Evaluates a rule; also returns whether the value keeps it and, if verdicts are asked for, what
+    /// became of its branches, if it was evaluated.
+    fn rule(&mut self, rule: &Rule, place: Place<'_>) -> (ControlFlow<()>, Option<Evaluated>) {
         let program = match &rule.program {
             None => return (ControlFlow::Continue(()), None),
             Some(Ok(program)) => program,
@@ -172,7 +180,7 @@ impl<'r> Run<'r> {
         };
         let variables = match variables(schema, place, is_optional) {
             Ok(variables) => variables,
-            Err(error) => return (self.error(rule, place, &error), Some(false)),
+            Err(error) => return (self.error(rule, place, &error), Some((false, Vec::new()))),
         };
         let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, &mut self.meter);
         if !self.spend(evaluation.cost) {
@@ -183,10 +191,13 @@ impl<'r> Run<'r> {
             );
             return (ControlFlow::Break(()), None);
         }
+        // For this the rule is evaluated once more.
+        let branches = self.verdicts.is_some().then(|| program.branches(&variables, CALL_LIMIT));
+        let branches = branches.unwrap_or_default();
         match evaluation.result {
-            Ok(Value::Bool(true)) => (ControlFlow::Continue(()), Some(true)),
-            Ok(_) => (self.violated(rule, place, &variables), Some(false)),
-            Err(error) => (self.error(rule, place, &error), Some(false)),
+            Ok(Value::Bool(true)) => (ControlFlow::Continue(()), Some((true, branches))),
+            Ok(_) => (self.violated(rule, place, &variables), Some((false, branches))),
+            Err(error) => (self.error(rule, place, &error), Some((false, branches))),
         }
     }
 

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use billhook::{ChangeKind, DecodeOptions, DeepValue, FieldPath, ValidateOptions};
 use billhook_apimachinery::value::deep_clone;
+use billhook_cel::Branch;
 use billhook_findings::Place;
 use billhook_policy::{PolicyDocument, PolicyKind};
 use serde_json::Value;
@@ -54,7 +55,7 @@ pub struct CoverageItem {
     pub path: FieldPath,
     /// The field of objects that it is about; empty for parts of policies.
     pub field: String,
-    /// The text of an expression of a policy, or of a branch; empty for parts of definitions.
+    /// The text of an expression of a policy, or of a branch; empty for all else.
     pub text: String,
     /// Where a branch is in its expression, in bytes.
     pub span: Option<Range<usize>>,
@@ -81,8 +82,8 @@ pub enum CoverageKind {
     EnumValue,
     /// Another expression of a policy: it was evaluated.
     Expression,
-    /// A condition of `? :` or an operand of `&&` or `||` in an expression of a policy: it was true at
-    /// least once and false at least once.
+    /// A condition of `? :` or an operand of `&&` or `||` in a rule or an expression of a policy: it
+    /// was true at least once and false at least once.
     Branch,
 }
 
@@ -118,6 +119,25 @@ impl CoverageItem {
             hits: 0,
             violations: 0,
         }
+    }
+
+    /// The branches of an expression, which is at a path.
+    fn branches(
+        place: &Place,
+        path: &FieldPath,
+        expression: &str,
+    ) -> impl Iterator<Item = CoverageItem> {
+        let branches = billhook_cel::branches(expression).unwrap_or_default().into_iter();
+        branches.map(move |Branch { span, .. }| {
+            let item = CoverageItem::new(CoverageKind::Branch, place, path);
+            let found = place.find_part(path, expression, span.clone());
+            CoverageItem {
+                line: found.map_or(item.line, |span| place.source.position(span.start).line),
+                text: expression.get(span.clone()).unwrap_or_default().to_owned(),
+                span: Some(span),
+                ..item
+            }
+        })
     }
 
     /// Returns whether the part is exercised: a rule must have been kept and violated, a branch true
@@ -216,7 +236,7 @@ impl Exercise<'_> {
             }
         };
         for verdict in validation.rule_verdicts() {
-            hits.rule(&verdict.schema_path, verdict.rule, verdict.is_kept);
+            hits.rule(verdict);
         }
         if let Some(schema) = walk::schema(&self.definition.value, self.version.name()) {
             hits.values(schema, &object);

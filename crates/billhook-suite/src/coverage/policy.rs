@@ -47,17 +47,8 @@ fn add(
 ) {
     let place = &policy.place;
     let whole = CoverageItem { text: text.to_owned(), ..CoverageItem::new(kind, place, path) };
-    let line = whole.line;
     items.push(whole);
-    for branch in billhook_cel::branches(text).unwrap_or_default() {
-        let found = place.find_part(path, text, branch.span.clone());
-        items.push(CoverageItem {
-            line: found.map_or(line, |span| place.source.position(span.start).line),
-            text: text.get(branch.span.clone()).unwrap_or_default().to_owned(),
-            span: Some(branch.span),
-            ..CoverageItem::new(CoverageKind::Branch, place, path)
-        });
-    }
+    items.extend(CoverageItem::branches(place, path, text));
 }
 
 /// Adds what became of an expression.

@@ -56,9 +56,10 @@ impl DocumentCoverage {
 
     /// The kinds of parts that such a document may have.
     fn kinds(&self) -> &'static [CoverageKind] {
-        const OF_DEFINITIONS: [CoverageKind; 4] = [
+        const OF_DEFINITIONS: [CoverageKind; 5] = [
             CoverageKind::Field,
             CoverageKind::Rule,
+            CoverageKind::Branch,
             CoverageKind::Default,
             CoverageKind::EnumValue,
         ];
@@ -98,7 +99,9 @@ impl DocumentCoverage {
             CoverageKind::Field => format!("no value of {field}"),
             CoverageKind::Default => format!("the default of {field} is never set"),
             CoverageKind::EnumValue => format!("{field} is never {}", self.written(&item.path)),
-            CoverageKind::Expression | CoverageKind::Branch => missing_expression(item),
+            CoverageKind::Expression | CoverageKind::Branch => {
+                format!("in a rule of {field}, {}", missing_expression(item))
+            }
             CoverageKind::Rule => {
                 let not = match (item.hits, item.violations) {
                     (0, 0) => "evaluated",
@@ -124,11 +127,12 @@ impl DocumentCoverage {
             let mut set = |name: &str, value: Value| drop(part.insert(name.to_owned(), value));
             set("kind", item.kind.key().into());
             set("path", item.path.to_json_pointer().into());
-            if self.policy.is_some() {
-                set("text", item.text.as_str().into());
-            } else {
+            if self.policy.is_none() {
                 set("version", item.version.as_str().into());
                 set("field", item.field.as_str().into());
+            }
+            if !item.text.is_empty() {
+                set("text", item.text.as_str().into());
             }
             set("line", item.line.into());
             set("hits", item.hits.into());
@@ -179,7 +183,7 @@ impl DocumentCoverage {
     }
 }
 
-/// An expression of a policy or its branch, and what it has not been.
+/// An expression of a policy or a branch, and what it has not been.
 fn missing_expression(item: &CoverageItem) -> String {
     let not = match (item.hits, item.violations) {
         (0, 0) => "evaluated",

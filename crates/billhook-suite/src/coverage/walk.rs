@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use billhook::FieldPath;
+use billhook::{FieldPath, RuleVerdict};
 use billhook_apimachinery::value::{deep_eq, grow, sorted};
+use billhook_cel::Branch;
 use serde_json::Value;
 
 use super::{CoverageItem, CoverageKind};
@@ -19,6 +20,13 @@ pub(super) fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Val
 /// The name of a list or map, under which the parts of an item are.
 const ITEMS: &str = "items";
 const ADDITIONAL: &str = "additionalProperties";
+const RULES: &str = "x-kubernetes-validations";
+const ENUM: &str = "enum";
+
+/// The elements of a list of a schema.
+fn elements<'v>(schema: &'v Value, keyword: &str) -> impl Iterator<Item = &'v Value> {
+    schema.get(keyword).and_then(Value::as_array).into_iter().flatten()
+}
 
 /// Collects the parts of a definition.
 pub(super) struct Items<'d> {
@@ -63,13 +71,17 @@ impl<'d> Items<'d> {
         if schema.get("default").is_some() {
             self.add(CoverageKind::Default, &path.clone().name("default"), field);
         }
-        for (keyword, kind) in
-            [("x-kubernetes-validations", CoverageKind::Rule), ("enum", CoverageKind::EnumValue)]
-        {
-            let list = schema.get(keyword).and_then(Value::as_array).into_iter().flatten();
-            for (index, _) in list.enumerate() {
-                self.add(kind, &path.clone().name(keyword).index(index), field);
+        for (index, rule) in elements(schema, RULES).enumerate() {
+            let path = path.clone().name(RULES).index(index);
+            self.add(CoverageKind::Rule, &path, field);
+            let expression = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
+            let (place, path) = (&self.definition.place, path.name("rule"));
+            for branch in CoverageItem::branches(place, &path, expression) {
+                self.push(branch, field);
             }
+        }
+        for (index, _) in elements(schema, ENUM).enumerate() {
+            self.add(CoverageKind::EnumValue, &path.clone().name(ENUM).index(index), field);
         }
     }
 
@@ -92,20 +104,24 @@ impl<'d> Items<'d> {
     }
 
     fn add(&mut self, kind: CoverageKind, path: &FieldPath, field: &str) {
-        self.found.push(CoverageItem {
-            version: self.version.to_owned(),
-            field: field.to_owned(),
-            ..CoverageItem::new(kind, &self.definition.place, path)
-        });
+        self.push(CoverageItem::new(kind, &self.definition.place, path), field);
+    }
+
+    fn push(&mut self, item: CoverageItem, field: &str) {
+        let (version, field) = (self.version.to_owned(), field.to_owned());
+        self.found.push(CoverageItem { version, field, ..item });
     }
 }
 
 /// The parts that an object has, as JSON pointers from the schema of the version.
 #[derive(Default)]
 pub(super) struct Hits {
-    /// How often, and how often a rule was violated.
-    found: BTreeMap<(CoverageKind, String), (u64, u64)>,
+    /// How often, and how often a rule was violated or a branch false.
+    found: BTreeMap<Part, (u64, u64)>,
 }
+
+/// The kind, the place, and where a branch begins and ends.
+type Part = (CoverageKind, String, Option<(usize, usize)>);
 
 impl Hits {
     pub(super) fn set_default(&mut self, schema: &FieldPath) {
@@ -113,11 +129,18 @@ impl Hits {
         self.hit(CoverageKind::Default, part).0 += 1;
     }
 
-    pub(super) fn rule(&mut self, schema: &FieldPath, index: usize, is_kept: bool) {
-        let schema = schema.to_json_pointer();
-        let part = format!("{}/x-kubernetes-validations/{index}", inside(&schema));
+    pub(super) fn rule(&mut self, verdict: &RuleVerdict) {
+        let schema = verdict.schema_path.to_json_pointer();
+        let part = format!("{}/{RULES}/{}", inside(&schema), verdict.rule);
+        for Branch { span, truths, falsehoods, .. } in &verdict.branches {
+            let span = Some((span.start, span.end));
+            let key = (CoverageKind::Branch, format!("{part}/rule"), span);
+            let (hits, violations) = self.found.entry(key).or_default();
+            *hits += truths;
+            *violations += falsehoods;
+        }
         let (kept, violated) = self.hit(CoverageKind::Rule, part);
-        *(if is_kept { kept } else { violated }) += 1;
+        *(if verdict.is_kept { kept } else { violated }) += 1;
     }
 
     /// Counts the values of an object.
@@ -130,9 +153,9 @@ impl Hits {
             return;
         }
         self.hit(CoverageKind::Field, at.to_owned()).0 += 1;
-        let values = schema.get("enum").and_then(Value::as_array).into_iter().flatten();
-        for (index, _) in values.enumerate().filter(|(_, known)| deep_eq(known, value)) {
-            self.hit(CoverageKind::EnumValue, format!("{at}/enum/{index}")).0 += 1;
+        let values = elements(schema, ENUM).enumerate();
+        for (index, _) in values.filter(|(_, known)| deep_eq(known, value)) {
+            self.hit(CoverageKind::EnumValue, format!("{at}/{ENUM}/{index}")).0 += 1;
         }
         grow(|| match value {
             Value::Object(members) => {
@@ -156,14 +179,15 @@ impl Hits {
     }
 
     fn hit(&mut self, kind: CoverageKind, part: String) -> &mut (u64, u64) {
-        self.found.entry((kind, part)).or_default()
+        self.found.entry((kind, part, None)).or_default()
     }
 
     /// Adds the numbers to the parts of a version.
     pub(super) fn add_to(&self, items: &mut [CoverageItem], version: &str) {
         for item in items.iter_mut().filter(|item| item.version == version) {
             let pointer = item.path.to_json_pointer();
-            let part = (item.kind, inside(&pointer).to_owned());
+            let span = item.span.as_ref().map(|span| (span.start, span.end));
+            let part = (item.kind, inside(&pointer).to_owned(), span);
             if let Some((hits, violations)) = self.found.get(&part) {
                 item.hits += hits;
                 item.violations += violations;

@@ -28,8 +28,8 @@ fn parts_are_counted() {
     let [definition] = coverage.documents().collect::<Vec<_>>()[..] else { panic!("one") };
     let counts = CoverageKind::ALL.map(|kind| definition.count(kind));
     // Only the first rule is kept and violated; `start` is always set; one of two days is there;
-    // no labels.
-    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2), (0, 0), (0, 0)]);
+    // no labels; of the branches only one is both true and false.
+    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2), (0, 0), (1, 4)]);
     let item = |path: &str| {
         let is_it = |item: &&CoverageItem| item.path.to_json_pointer().ends_with(path);
         let item = definition.items.iter().find(is_it).unwrap();
@@ -41,6 +41,17 @@ fn parts_are_counted() {
     assert_eq!(item("/x-kubernetes-validations/2"), (43, 0, 0));
     assert_eq!(item("/end/default"), (35, 1, 0));
     assert_eq!(item("/enum/1"), (29, 3, 0));
+    let branches = definition.items.iter().filter(|item| item.kind == CoverageKind::Branch);
+    let branches = branches.map(|item| (&*item.text, item.line, item.hits, item.violations));
+    assert_eq!(
+        branches.collect::<Vec<_>>(),
+        [
+            ("self.end <= 24", 42, 3, 0),
+            ("self.end > 1", 42, 2, 1),
+            ("self.end > 1 || !has(self.labels)", 42, 3, 0),
+            ("!has(self.labels)", 42, 1, 0),
+        ]
+    );
 }
 
 #[test]
