@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use crate::object_model::{CustomResources, ObjectModel as _, metadata_member};
 use billhook::webhook::ApiResource;
-use billhook::{CrdVersion, DecodeError, DecodeOptions};
+use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
 
 /// Encodes an object for storage.
@@ -34,7 +34,7 @@ pub(crate) async fn decode(
     version: &CrdVersion,
     stored: &[u8],
 ) -> Result<DeepValue, Status> {
-    let mut object = read_json(stored).map_err(|error| internal(&error.to_string()))?.into_value();
+    let mut object = read_json(stored).map_err(|error| failed(&error))?.into_value();
     let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
     let stored_in = version.definition().versions().find(|v| v.api_version() == api_version);
     let Some(stored_in) = stored_in else {
@@ -105,8 +105,7 @@ pub(crate) fn reads_back(version: &CrdVersion, object: &Value, stored: &[u8]) ->
         && version.decodes_to_itself(stored)
 }
 
-/// The object in another version, cleaned but not defaulted (RP-82). A conversion that fails is an
-/// error without a reason (CX-13).
+/// The object in another version, cleaned but not defaulted (RP-82).
 async fn convert(
     model: &CustomResources,
     version: &CrdVersion,
@@ -114,7 +113,7 @@ async fn convert(
 ) -> Result<DeepValue, Status> {
     let kind = ApiResource::of_version(version).kind;
     let converted = model.convert(object, &kind).await;
-    let mut converted = converted.map_err(|error| Status::failure(500, "", error.to_string()))?;
+    let mut converted = converted.map_err(|error| failed(&error))?;
     let options = DecodeOptions::default();
     version.convert_value(&mut converted, &options).map_err(|error| failed(&error))?;
     Ok(converted)
@@ -158,10 +157,8 @@ pub(crate) fn read_revision(text: &str) -> Result<u64, Status> {
     Err(Status::failure(500, "", message))
 }
 
-fn failed(error: &DecodeError) -> Status {
-    internal(&error.to_string())
-}
-
-fn internal(error: &str) -> Status {
-    Status::internal_error(error)
+/// A stored object that cannot be read, or one that cannot be converted, is an error without a
+/// reason (CX-13, RP-55).
+fn failed(error: &impl ToString) -> Status {
+    Status::failure(500, "", error.to_string())
 }

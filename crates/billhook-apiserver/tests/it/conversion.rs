@@ -199,3 +199,31 @@ async fn pages_of_a_selected_namespace_follow_each_other() {
     let second = call(&server, Method::GET, &format!("{list}&continue={token}"), &[], "").await;
     assert_eq!(text(&second.json(), "/items/0/metadata/name"), "c");
 }
+
+/// CX-15, RP-55: embedded metadata that the version of storage lets be anything.
+#[tokio::test]
+async fn what_a_version_cannot_read_is_told() {
+    let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true,
+        "x-kubernetes-preserve-unknown-fields": true});
+    let mut definition = definition();
+    definition["spec"]["conversion"] = json!({"strategy": "None"});
+    let versions = &mut definition["spec"]["versions"];
+    for (index, e) in
+        [json!({"x-kubernetes-preserve-unknown-fields": true}), embedded].into_iter().enumerate()
+    {
+        versions[index]["schema"]["openAPIV3Schema"]["properties"]["e"] = e;
+    }
+    let server = Server::builder().definition(&definition).unwrap().build();
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "metadata": {"name": "a"},
+        "e": {"apiVersion": "v1", "kind": "Pod", "metadata": "x"}});
+    let created = call(&server, Method::POST, &path("v1", ""), &[], &object.to_string()).await;
+    assert_eq!(created.code, 201);
+    assert_eq!(get(&server, "v1", "/a").await.json()["e"], object["e"]);
+    let message = "e.metadata: Invalid value: \"x\": json: cannot unmarshal string into Go value of \
+                   type v1.ObjectMeta";
+    for rest in ["", "/a"] {
+        let answer = get(&server, "v2", rest).await;
+        assert_eq!((answer.code, answer.message()), (500, message.to_owned()));
+        assert_eq!(answer.json().get("reason"), None);
+    }
+}
