@@ -200,7 +200,7 @@ async fn pages_of_a_selected_namespace_follow_each_other() {
     assert_eq!(text(&second.json(), "/items/0/metadata/name"), "c");
 }
 
-/// CX-15, RP-55: embedded metadata that the version of storage lets be anything.
+/// CX-13, RP-55: embedded metadata that the version of storage lets be anything.
 #[tokio::test]
 async fn what_a_version_cannot_read_is_told() {
     let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true,
@@ -226,4 +226,104 @@ async fn what_a_version_cannot_read_is_told() {
         assert_eq!((answer.code, answer.message()), (500, message.to_owned()));
         assert_eq!(answer.json().get("reason"), None);
     }
+}
+
+const MERGE: (&str, &str) = ("content-type", "application/merge-patch+json");
+
+/// CX-13: only the answer fails.
+#[tokio::test]
+async fn a_write_whose_answer_cannot_be_converted_is_stored() {
+    let left = Arc::new(AtomicUsize::new(1));
+    let counted = Arc::clone(&left);
+    let converter = move |object: &Value, api_version: &str| {
+        let update = |left: usize| left.checked_sub(1);
+        counted
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, update)
+            .map_err(|_| "out of order")?;
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        Ok(object)
+    };
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    let server = builder.definition(&definition()).unwrap().build();
+    let message = "conversion webhook for example.com/v1, Kind=Foo failed: out of order";
+    let answer = create(&server, "v2", "a", &json!({})).await;
+    assert_eq!((answer.code, answer.message()), (500, message.to_owned()));
+    let created = get(&server, "v1", "/a").await;
+    assert_eq!(created.code, 200);
+    // The object is read and written; its fields are tracked in its own version alone.
+    left.store(2, Ordering::Relaxed);
+    let labels = json!({"metadata": {"labels": {"a": "b"}}}).to_string();
+    let answer = call(&server, Method::PATCH, &path("v2", "/a"), &[MERGE], &labels).await;
+    assert_eq!((answer.code, answer.message()), (500, message.to_owned()));
+    assert_eq!(get(&server, "v1", "/a").await.json()["metadata"]["labels"], json!({"a": "b"}));
+}
+
+/// CX-10, RP-53: objects keep the version that they were stored in until they are written.
+#[tokio::test]
+async fn a_write_brings_an_object_to_the_version_of_storage() {
+    let is_broken = Arc::new(AtomicBool::new(false));
+    let server = server(&is_broken);
+    for name in ["a", "b"] {
+        assert_eq!(create(&server, "v1", name, &json!({"one": "x"})).await.code, 201);
+    }
+    let mut versions = definition()["spec"]["versions"].clone();
+    versions[0]["storage"] = false.into();
+    versions[1]["storage"] = true.into();
+    let change = json!({"spec": {"versions": versions}}).to_string();
+    let path_of_definition =
+        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
+    let changed = call(&server, Method::PATCH, path_of_definition, &[MERGE], &change).await;
+    assert_eq!(changed.code, 200);
+    let before = get(&server, "v1", "/a").await.json();
+    let written = call(&server, Method::PATCH, &path("v1", "/a"), &[MERGE], "{}").await.json();
+    assert_ne!(written["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
+    is_broken.store(true, Ordering::Relaxed);
+    for (version, name, code) in
+        [("v1", "a", 500), ("v2", "a", 200), ("v1", "b", 200), ("v2", "b", 500)]
+    {
+        let answer = get(&server, version, &format!("/{name}")).await;
+        assert_eq!(answer.code, code, "{name} in {version}");
+    }
+}
+
+/// CX-03, RP-82: what a version does not know is not shown in it, and a write through it loses it.
+#[tokio::test]
+async fn a_version_loses_what_it_does_not_know() {
+    let mut definition = definition();
+    definition["spec"]["conversion"] = json!({"strategy": "None"});
+    let server = Server::builder().definition(&definition).unwrap().build();
+    assert_eq!(create(&server, "v1", "a", &json!({"one": "x"})).await.code, 201);
+    assert_eq!(get(&server, "v2", "/a").await.json()["spec"], json!({}));
+    assert_eq!(get(&server, "v1", "/a").await.json()["spec"], json!({"one": "x"}));
+    let change = json!({"spec": {"two": "y"}}).to_string();
+    let answer = call(&server, Method::PATCH, &path("v2", "/a"), &[MERGE], &change).await;
+    assert_eq!(answer.json()["spec"], json!({}));
+    assert_eq!(get(&server, "v1", "/a").await.json()["spec"], json!({}));
+}
+
+/// CX-45: only labels and annotations of an answer count, and those of a write stay.
+#[tokio::test]
+async fn labels_that_a_webhook_drops_are_gone_after_a_write() {
+    let converter = |object: &Value, api_version: &str| {
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        let metadata = object["metadata"].as_object_mut().unwrap();
+        metadata.remove("labels");
+        metadata.remove("managedFields");
+        Ok(object)
+    };
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    let server = builder.definition(&definition()).unwrap().build();
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "a", "labels": {"a": "b"}}, "spec": {"one": "x"}});
+    let created =
+        call(&server, Method::POST, &path("v1", ""), &[], &object.to_string()).await.json();
+    let read = get(&server, "v2", "/a").await.json();
+    assert_eq!(read["metadata"].get("labels"), None);
+    assert_eq!(read["metadata"]["managedFields"], created["metadata"]["managedFields"]);
+    assert_eq!(get(&server, "v1", "/a").await.json(), created);
+    let change = json!({"spec": {"two": "y"}}).to_string();
+    assert_eq!(call(&server, Method::PATCH, &path("v2", "/a"), &[MERGE], &change).await.code, 200);
+    assert_eq!(get(&server, "v1", "/a").await.json()["metadata"].get("labels"), None);
 }
