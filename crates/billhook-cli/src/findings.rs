@@ -338,10 +338,13 @@ fn unquoted(quoted: &str) -> Vec<String> {
     inner.map(str::to_owned).into_iter().chain(serde_json::from_str(quoted).ok()).collect()
 }
 
-/// The field of an error; some name it by a path as of `scale`, `.spec.replicas`.
+/// The field of an error; some name it by a path as of `scale`, `.spec.replicas`, some only in
+/// words (VV-25).
 fn path_of(error: &FieldError, place: &billhook_findings::Place) -> FieldPath {
     let text = error.field().to_string();
-    let dotted = text.strip_prefix('.').and_then(|dotted| place.resolve(dotted));
+    let in_words = error.detail().strip_prefix("Checked value must be ");
+    let named = in_words.and_then(|words| words.rsplit_once(" in ")).map(|(_, named)| named);
+    let dotted = text.strip_prefix('.').or(named).and_then(|dotted| place.resolve(dotted));
     dotted.unwrap_or_else(|| error.field().clone())
 }
 

@@ -2,7 +2,7 @@
 
 use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::json_type;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::problem::{Place, Problem};
 
@@ -26,7 +26,14 @@ pub(crate) fn type_meta<'i>(
         return Err(unusable(format!("expected an object, found {}", json_type(value))));
     }
     let missing = |name: &str| match value.get(name) {
-        None | Some(Value::Null) => unusable(format!("`{name}` is missing")),
+        None | Some(Value::Null) => {
+            let problem = unusable(format!("`{name}` is missing"));
+            let members = value.as_object().into_iter().flat_map(Map::keys);
+            match members.into_iter().find(|member| member.eq_ignore_ascii_case(name)) {
+                Some(other) => problem.help(format!("write `{name}`, not `{other}`")),
+                None => problem,
+            }
+        }
         Some(Value::String(_)) => unusable(format!("`{name}` is empty")),
         Some(other) => unusable(format!("`{name}` must be a string, found {}", json_type(other))),
     };

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use billhook::{CustomResourceDefinition, MAX_LINE, ManifestError};
 use billhook_apimachinery::value::DeepValue;
-use billhook_findings::Source;
+use billhook_findings::{Source, syntax_help};
 
 use crate::options::{is_manifest, is_stdin};
 use crate::problem::{Place, Problem, no_objects};
@@ -246,5 +246,14 @@ fn malformed(mut place: Place, error: &ManifestError) -> Box<Problem> {
     if let Some((line, column)) = error.place() {
         message = message.replacen(&format!(" at line {line} column {column}"), "", 1);
     }
-    Problem::unusable(place, message)
+    let help = place
+        .source
+        .as_ref()
+        .zip(error.place())
+        .and_then(|(source, (line, column))| syntax_help(source, &message, line, column));
+    let problem = Problem::unusable(place, message);
+    match help {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
 }

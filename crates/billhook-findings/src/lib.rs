@@ -4,6 +4,7 @@
 //! - [`Source`]: a text that was read; maps field paths to lines and columns.
 //! - [`SchemaSource`]: a definition; explains an error by the part of the schema that causes it.
 //! - [`DeprecatedFields`]: the fields of a definition that its descriptions call deprecated.
+//! - [`syntax_help`]: what to do about a text that cannot be read.
 //! - [`fix`]: makes the safe edits of findings in the text.
 //! - [`Subject`]: a thing that was looked at; [`Format`]: the forms in which what
 //!   was found is printed.
@@ -20,6 +21,7 @@ mod report;
 mod schema;
 mod source;
 mod suggest;
+mod syntax;
 mod unreadable;
 mod visible;
 
@@ -30,4 +32,5 @@ pub use format::{Format, human, print};
 pub use report::Subject;
 pub use schema::SchemaSource;
 pub use source::{Found, Place, Position, Source};
+pub use syntax::syntax_help;
 pub use visible::visible;

@@ -46,7 +46,8 @@ impl SchemaSource {
     #[must_use]
     pub fn explain(&self, mut finding: Finding, error: &FieldError) -> Finding {
         finding = finding.suggest(error);
-        let (nodes, is_whole) = self.nodes(error.field());
+        let field = if finding.path.is_empty() { error.field() } else { &finding.path };
+        let (nodes, is_whole) = self.nodes(field);
         let Some(cause) = cause(error, &nodes, is_whole) else { return finding };
         finding.schema = self.label(cause);
         if error.error_type() == ErrorType::TypeInvalid

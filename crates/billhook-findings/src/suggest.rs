@@ -77,10 +77,12 @@ fn supported_values(detail: &str) -> Vec<String> {
 
 /// A value of another type that is only spelled wrong: a number in quotes, a text without them.
 pub(crate) fn other_type(finding: &mut Finding, schema: &Value) {
+    let wanted = schema.get("type").and_then(Value::as_str);
+    finding.label = wanted.and_then(|wanted| other_shape(&*value_of(finding)?, wanted));
     let Some((span, raw)) = value_text(finding) else { return };
     let raw = raw.to_owned();
     let inner = raw.strip_prefix(['"', '\'']).and_then(|raw| raw.strip_suffix(['"', '\'']));
-    let (label, replacement) = match (schema.get("type").and_then(Value::as_str), inner) {
+    let (label, replacement) = match (wanted, inner) {
         (Some("integer"), Some(inner)) if is_number(inner) && inner.parse::<i64>().is_ok() => {
             ("remove the quotes", inner.to_owned())
         }
@@ -95,6 +97,26 @@ pub(crate) fn other_type(finding: &mut Finding, schema: &Value) {
     };
     finding.label = Some(label.to_owned());
     finding.edit(span, replacement, &finding.path.clone(), true);
+}
+
+/// Advice about a value that has another shape than it should have.
+fn other_shape(value: &Value, wanted: &str) -> Option<String> {
+    let text = value.as_str().unwrap_or_default();
+    let advice = match (wanted, value) {
+        ("array", Value::Object(_)) => "write a list: `-` before each object",
+        ("array", _) if text.starts_with('-') => "write a space after each `-`",
+        ("array", Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+            "write a list, even for one value"
+        }
+        ("object", Value::Array(_)) => "write an object, without `-`",
+        ("object", Value::String(_)) if text.contains(':') => "write a space after each `:`",
+        ("object", Value::String(_) | Value::Number(_) | Value::Bool(_)) => {
+            "write an object: fields with values"
+        }
+        ("integer", Value::Number(_)) => "write a whole number of at most 64 bits",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 /// Whether a text is the same number in JSON and in YAML.
@@ -221,6 +243,10 @@ fn around(path: &FieldPath, levels: usize) -> FieldPath {
 /// Where else a field of that name is specified: one level up, or one level down.
 fn elsewhere(path: &FieldPath, name: &str, schemas: &[&Value]) -> Option<String> {
     let parent = schemas.last()?;
+    let is_of_metadata = ObjectMeta::FIELDS.iter().any(|field| field.name == name);
+    if path.segments().count() == 1 && is_of_metadata {
+        return Some(format!("`{name}` is a field of `metadata`, one level down"));
+    }
     let up = schemas.len().checked_sub(2).and_then(|level| schemas.get(level));
     if up.is_some_and(|up| property_names(up).any(|known| known == name)) {
         let around = around(path, 2);

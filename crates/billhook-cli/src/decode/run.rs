@@ -138,7 +138,8 @@ pub(crate) fn from_request(
     };
     match version.decode(body.bytes(), options) {
         Ok(decoded) => {
-            let (object, warnings, changes) = decoded.into_parts();
+            let warnings = decoded.warnings().into_iter().map(str::to_owned).collect();
+            let (object, _, changes) = decoded.into_parts();
             Ok(Done { object, changes, warnings })
         }
         // A body with empty documents around the object.

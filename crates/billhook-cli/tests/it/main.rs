@@ -41,6 +41,7 @@ mod serve_load;
 mod server;
 mod suites;
 mod support;
+mod typos;
 mod validate;
 mod versions;
 mod watch;
