@@ -51,6 +51,23 @@ fn functions_come_with_versions() {
     }
 }
 
+/// KV-33: no parameter of a type is left to be printed in one way or another.
+#[test]
+fn open_types_are_dyn_in_every_version() {
+    for (expression, types) in [
+        ("[] + 1", "'_+_' applied to '(list(dyn), int)'"),
+        ("{} + 1", "'_+_' applied to '(map(dyn, dyn), int)'"),
+        ("[[]] == 1", "'_==_' applied to '(list(list(dyn)), int)'"),
+    ] {
+        for version in KubernetesVersion::ALL {
+            let compiled = Environment::default().kubernetes(version).compile(expression);
+            let error = compiled.err().unwrap().to_string();
+            let expected = format!("found no matching overload for {types}");
+            assert!(error.contains(&expected), "{version} {expression}: {error}");
+        }
+    }
+}
+
 fn evaluate(version: KubernetesVersion, expression: &str) -> String {
     evaluate_in(&Environment::default().kubernetes(version), &[], expression)
 }

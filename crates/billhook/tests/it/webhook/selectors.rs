@@ -86,12 +86,14 @@ fn canonical_text() {
     }
 }
 
+/// RE-53; KV-94: an empty place in a list is an empty value.
 #[test]
 fn texts_as_people_write_them() {
     for (text, canonical) in [
         ("  ", ""),
         (" b == c , a != d ", "a!=d,b=c"),
         ("x in ( b ,a,)", "x in (,a,b)"),
+        ("x in (b,,a)", "x in (,a,b)"),
         ("x notin()", "x notin ()"),
         ("! a", "!a"),
         ("in in (in),notin", "in in (in),notin"),
