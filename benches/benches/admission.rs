@@ -12,6 +12,7 @@ use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, JsonPatch,
     ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
+use billhook_policy::{PolicyDocument, PolicySet};
 use criterion::{Criterion, criterion_group, criterion_main};
 use serde_json::{Value, json};
 
@@ -122,6 +123,56 @@ fn stages(criterion: &mut Criterion) {
     group.finish();
 }
 
+/// Policies of three validations, each bound.
+fn policies(count: usize) -> PolicySet {
+    let document = |kind: &str, name: &str, spec: Value| {
+        PolicyDocument::from_value(&json!({"apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind, "metadata": {"name": name}, "spec": spec}))
+        .expect("the document is readable")
+    };
+    let documents = (0..count).flat_map(|number| {
+        let name = format!("policy-{number}");
+        let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+            "resources": ["*"]});
+        let policy = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [
+            {"expression": "size(object.spec.text) <= 1000"},
+            {"expression": "has(object.metadata.labels) && 'app' in object.metadata.labels"},
+            {"expression": "object.metadata.name != 'forbidden'"},
+        ]});
+        let binding = json!({"policyName": name, "validationActions": ["Deny"]});
+        [
+            document("ValidatingAdmissionPolicy", &name, policy),
+            document("ValidatingAdmissionPolicyBinding", &name, binding),
+        ]
+    });
+    PolicySet::new(documents)
+}
+
+/// Policies beside as many webhooks: what both add to a chain without any is to be compared.
+fn beside_webhooks(criterion: &mut Criterion) {
+    let request = AdmissionAttributes::create(
+        GroupVersionKind::new("example.com", "v1", "Foo"),
+        GroupVersionResource::new("example.com", "v1", "foos"),
+        object(),
+    );
+    let options = RequestOptions::default();
+    let mut group = criterion.benchmark_group("a request through");
+    for (name, chain) in [
+        ("nothing", chain(0, 0)),
+        ("100 validating webhooks", chain(0, 100)),
+        ("100 policies of three validations", chain(0, 0).policies(policies(100))),
+    ] {
+        group.bench_function(name, |bencher| {
+            bencher.iter(|| {
+                let outcome = at_once(chain.run(request.clone(), &options, |_, _| Ok(())));
+                assert!(outcome.result.is_ok(), "{:?}", outcome.result);
+                outcome
+            });
+        });
+    }
+    group.finish();
+}
+
 fn whole(criterion: &mut Criterion) {
     let definition = CustomResourceDefinition::from_value(&json!({
         "apiVersion": "apiextensions.k8s.io/v1",
@@ -145,5 +196,5 @@ fn whole(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, patches, stages, whole);
+criterion_group!(benches, patches, stages, beside_webhooks, whole);
 criterion_main!(benches);
