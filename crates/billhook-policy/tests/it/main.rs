@@ -16,5 +16,6 @@ mod examples;
 mod explain;
 mod hostile;
 mod laws;
+mod mutating;
 mod support;
 mod validating;

@@ -1,4 +1,4 @@
-//! Evaluating policies where recorded answers do not reach (PO-11, PO-41, PO-47 to PO-53, PO-86).
+//! Evaluating policies where recorded answers do not reach (PO-11, PO-41, PO-45 to PO-62, PO-86).
 
 use billhook_policy::{PolicySet, PolicyVerdict};
 use serde_json::{Value, json};
@@ -193,4 +193,73 @@ fn half_a_policy() {
     assert_eq!(outcome.result, Ok(()));
     assert_eq!(outcome.object.unwrap()["spec"], json!({"a": 1, "c": 2}));
     assert!(matches!(outcome.records[1].verdict, PolicyVerdict::ErrorIgnored(_)));
+}
+
+/// PO-50, PO-51, PO-54, PO-60: messages, their fallbacks, and what an audit tells.
+#[test]
+fn messages() {
+    for (validation, expected) in [
+        (json!({"messageExpression": "' a '", "message": "m"}), "a"),
+        (json!({"messageExpression": "'a\\nb'", "message": " m\n"}), "m"),
+        (json!({"messageExpression": "object.spec.nope + 'x'", "message": "m"}), "m"),
+        (json!({"messageExpression": format!("'{}'", "x".repeat(5_121)), "message": "m"}), "m"),
+        (json!({"messageExpression": "' '"}), "failed expression: 1 > 2"),
+        (json!({}), "failed expression: 1 > 2"),
+    ] {
+        let mut validation = validation;
+        validation["expression"] = " 1 > 2 ".into();
+        let message = denial(json!({}), &one(json!({"validations": [validation]})));
+        assert_eq!(message.as_deref(), Some(expected), "{validation}");
+    }
+    let validations = json!([{"expression": "true"}, {"expression": "'<&>' == ''"}]);
+    let set = PolicySet::new([
+        policy("p", json!({"validations": validations})),
+        binding("b", "p", json!({"validationActions": ["Audit", "Deny"]})),
+    ]);
+    let outcome = World::new().validate(&set, json!({}));
+    let audit = r#"[{"message":"failed expression: '\u003c\u0026\u003e' == ''","policy":"p","binding":"b","expressionIndex":1,"validationActions":["Audit","Deny"]}]"#;
+    let key = "validation.policy.admission.k8s.io/validation_failure";
+    assert_eq!(outcome.annotations, [(key.to_owned(), audit.to_owned())]);
+    let status = outcome.result.unwrap_err();
+    assert_eq!((status.code, status.reason.as_str()), (422, "Invalid"));
+    assert_eq!(
+        status.message,
+        "widgets.example.com \"w\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' \
+         denied request: failed expression: '<&>' == ''"
+    );
+}
+
+/// PO-50: messages that cost more than is left make errors even of validations that hold.
+#[test]
+fn messages_out_of_budget() {
+    let ten = "[1,2,3,4,5,6,7,8,9,10]";
+    let loops =
+        (0..6).fold("true".to_owned(), |inner, level| format!("{ten}.all(v{level}, {inner})"));
+    let validation = json!({"expression": "true", "messageExpression": format!("string({loops})")});
+    let message = denial(json!({}), &one(json!({"validations": vec![validation; 11]})));
+    let expected = "failed messageExpression: validation failed due to running out of cost budget, \
+                    no further validation rules will be run";
+    assert_eq!(message.as_deref(), Some(expected));
+}
+
+/// PO-45, PO-49: `authorizer` may be named in an annotation, but has no value there.
+#[test]
+fn an_authorizer_in_an_annotation() {
+    let annotation = |expression: &str| {
+        let variable = json!({"name": "may", "expression":
+            "authorizer.group('').resource('pods').check('get').allowed() ? 'y' : 'n'"});
+        let annotation = json!({"key": "k", "valueExpression": expression});
+        let more = json!({"variables": [variable], "auditAnnotations": [annotation]});
+        denial(json!({}), &one(more)).unwrap()
+    };
+    let direct = "authorizer.group('').resource('pods').check('get').reason()";
+    assert_eq!(
+        annotation(direct),
+        format!("expression '{direct}' resulted in error: no such attribute(s): authorizer")
+    );
+    assert_eq!(
+        annotation("variables.may"),
+        "expression 'variables.may' resulted in error: composited variable \"may\" fails to \
+         evaluate: no such attribute(s): authorizer"
+    );
 }
