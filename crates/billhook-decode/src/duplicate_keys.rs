@@ -76,7 +76,8 @@ impl Keys for OpenKeys {
         self.len
     }
 
-    /// An equal hash or an escaped key is taken for a repeated one; the slower path is exact.
+    /// An equal hash or a key with several spellings is taken for a repeated one; the slower path is
+    /// exact.
     #[inline]
     fn key(&mut self, base: &usize, key: &[u8], escaped: bool) -> Step<()> {
         if self.trusted {
@@ -84,7 +85,7 @@ impl Keys for OpenKeys {
         }
         let hash = hash_name(key);
         let open = self.open_hashes().get(*base..self.len).unwrap_or_default();
-        if escaped || open.contains(&hash) {
+        if (escaped && !has_one_spelling(key)) || open.contains(&hash) {
             return Err(Stop::Duplicate);
         }
         if open.len() >= LINEAR {
@@ -104,4 +105,16 @@ impl Keys for OpenKeys {
             self.forget_since(base);
         }
     }
+}
+
+/// Whether only what must be escaped is, and in its short form: such keys are equal if their texts
+/// are.
+fn has_one_spelling(key: &[u8]) -> bool {
+    let mut bytes = key.iter();
+    while let Some(byte) = bytes.next() {
+        if *byte == b'\\' && !matches!(bytes.next(), Some(b'"' | b'\\')) {
+            return false;
+        }
+    }
+    true
 }

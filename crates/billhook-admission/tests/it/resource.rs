@@ -73,7 +73,11 @@ fn a_create_goes_all_the_way() {
 fn a_read_copies_text_that_stays() {
     let admission = admission(&InProcess::new(allow));
     let labels = json!({"metadata": "{\"é\\n"});
-    let metadata = json!({"generation": 1, "labels": labels, "name": "x", "uid": "1"});
+    // As of finalizers, and of items with keys.
+    let fields = json!({"f:metadata": {"f:finalizers": {"v:\"a\\b\"": {}}}});
+    let manager = json!({"manager": "m", "fieldsV1": fields});
+    let metadata = json!({
+        "generation": 1, "labels": labels, "managedFields": [manager], "name": "x", "uid": "1"});
     let mut object = body("v1", json!({"size": 3}));
     object["metadata"] = metadata;
     let changed = |path: &str, value: Value| {

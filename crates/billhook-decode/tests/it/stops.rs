@@ -69,6 +69,18 @@ fn texts_to_be_written_anew() {
     assert_eq!(decoder.clean_reporting(text).err(), Some(Stop::Duplicate));
 }
 
+/// A key that has one spelling only is as good as one without escapes.
+#[test]
+fn escaped_keys() {
+    let decoder = decoder(&json!({}), |_| {});
+    let labels = |members: &str| object(&format!(r#", "metadata": {{"labels": {{{members}}}}}"#));
+    check(&decoder, &labels(r#""a\"\\": "1", "a\"": "2""#), None);
+    for members in [r#""a\"": "1", "a\"": "2""#, r#""a\/": "1""#, r#""\u0061": "1""#] {
+        let stop = decoder.clean_reporting(labels(members).as_bytes()).err();
+        assert_eq!(stop, Some(Stop::Duplicate), "{members}");
+    }
+}
+
 #[test]
 fn schemas() {
     let nothing = json!({});
