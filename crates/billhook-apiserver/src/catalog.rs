@@ -57,19 +57,31 @@ pub(crate) struct Resource {
     pub(crate) own_text: OwnText,
     /// The revision since which it is served as it is: older changes are not told (LC-42).
     pub(crate) since: Revision,
-    /// Says when the definition has become another one, or is gone.
-    pub(crate) retired: Arc<watch::Sender<bool>>,
     /// When the definition was established.
     established: Option<Instant>,
     /// Whether its definition was changed, so that there may be objects of a version that is gone.
     is_changed: bool,
-    /// Made when the objects are first listed or watched since it is served as it is.
-    cache: Arc<OnceLock<Cache>>,
     /// Differs from that of all other resources of the process, as forks share objects. Missing
     /// when all numbers are taken.
     reader: Option<NonZeroU32>,
+}
+
+/// A resource in a server. Forks of the server have the same resource.
+#[derive(Clone, Debug)]
+pub(crate) struct Served {
+    pub(crate) resource: Arc<Resource>,
+    pub(crate) live: Arc<Live>,
+}
+
+/// What a server keeps for the lists and watches of a resource.
+#[derive(Debug)]
+pub(crate) struct Live {
+    /// Says when the definition has become another one, or is gone.
+    pub(crate) retired: watch::Sender<bool>,
+    /// Made when the objects are first listed or watched since it is served as it is.
+    cache: OnceLock<Cache>,
     /// The objects of the newest changes, as watches see them.
-    pub(crate) readings: Arc<Readings>,
+    pub(crate) readings: Readings,
 }
 
 /// The state of the memory that a server answers lists and watches from.
@@ -98,7 +110,6 @@ impl Resource {
         let definition = CustomResourceDefinition::from_value(document)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
-        let retired = Arc::new(watch::channel(false).0);
         let last =
             READERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| last.checked_add(1));
         Ok(Resource {
@@ -109,12 +120,9 @@ impl Resource {
             configures: None,
             own_text: Bytes::clone,
             since: 0,
-            retired,
             established: None,
             is_changed: false,
-            cache: Arc::default(),
             reader: last.ok().and_then(|last| NonZeroU32::new(last + 1)),
-            readings: Arc::default(),
         })
     }
 
@@ -138,31 +146,6 @@ impl Resource {
             Some(established) if established.elapsed() < NEWS_TIME => NEWS_TIME,
             _ => Duration::ZERO,
         }
-    }
-
-    /// Fails while a server fills the cache that lists and watches are answered from, if it takes
-    /// its time for it; it begins at the first of them (RE-140). It is never filled if an object is
-    /// stored in a version that is gone, unless a webhook may do better next time (LC-43).
-    pub(crate) fn check_cache(
-        &self,
-        storage: &impl Storage,
-        version: &CrdVersion,
-        takes_time: bool,
-    ) -> Result<(), Status> {
-        let cache = self.cache.get_or_init(|| Cache {
-            began: Instant::now(),
-            failure: self.find_lost(storage, version.name()),
-        });
-        if let Some(failure) = &cache.failure {
-            let (api_version, kind) = (version.api_version(), self.definition.kind());
-            return Err(reinitializing(&format!(
-                ": failed to list {api_version}, Kind={kind}: {failure}"
-            )));
-        }
-        if takes_time && self.established.is_some() && cache.began.elapsed() < CACHE_TIME {
-            return Err(reinitializing(""));
-        }
-        Ok(())
     }
 
     /// Returns why an object cannot be read whose version is gone, if there is one.
@@ -214,6 +197,38 @@ impl Resource {
     }
 }
 
+impl Live {
+    fn new(cache: OnceLock<Cache>) -> Self {
+        Live { retired: watch::channel(false).0, cache, readings: Readings::default() }
+    }
+
+    /// Fails while a server fills the cache that lists and watches are answered from, if it takes
+    /// its time for it; it begins at the first of them (RE-140). It is never filled if an object is
+    /// stored in a version that is gone, unless a webhook may do better next time (LC-43).
+    pub(crate) fn check_cache(
+        &self,
+        resource: &Resource,
+        storage: &impl Storage,
+        version: &CrdVersion,
+        takes_time: bool,
+    ) -> Result<(), Status> {
+        let cache = self.cache.get_or_init(|| Cache {
+            began: Instant::now(),
+            failure: resource.find_lost(storage, version.name()),
+        });
+        if let Some(failure) = &cache.failure {
+            let (api_version, kind) = (version.api_version(), resource.definition.kind());
+            return Err(reinitializing(&format!(
+                ": failed to list {api_version}, Kind={kind}: {failure}"
+            )));
+        }
+        if takes_time && resource.established.is_some() && cache.began.elapsed() < CACHE_TIME {
+            return Err(reinitializing(""));
+        }
+        Ok(())
+    }
+}
+
 /// Returns an object of the storage with the text that its resource reads.
 pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
     let text = own_text(&object.text).to_vec();
@@ -235,7 +250,7 @@ pub(crate) struct Defined {
     pub(crate) created: Revision,
     pub(crate) revision: Revision,
     /// Its resource, if there are answers for its objects (LC-60).
-    pub(crate) resource: Option<Arc<Resource>>,
+    pub(crate) served: Option<Served>,
 }
 
 impl Defined {
@@ -243,45 +258,37 @@ impl Defined {
     fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<Self> {
         let value = read_json(&object.text).ok()?.into_value();
         let (document, _) = DefinitionDocument::read(&value).ok()?;
-        let before_resource = before.and_then(|before| before.resource.as_ref());
-        let kept = before_resource.filter(|_| {
+        let served_before = before.and_then(|before| before.served.as_ref());
+        let kept = served_before.filter(|_| {
             before.is_some_and(|before| {
                 before.document.metadata.uid == document.metadata.uid
                     && before.document.status.accepted_names == document.status.accepted_names
                     && before.document.spec == document.spec
             })
         });
-        let resource = is_served(&document).then(|| {
+        let served = is_served(&document).then(|| {
             let is_terminating = has(&document, "Terminating");
             let mut resource = match kept {
-                Some(kept) if kept.definition.is_terminating() == is_terminating => {
-                    Resource::clone(kept)
+                Some(kept) if kept.resource.definition.is_terminating() == is_terminating => {
+                    Resource::clone(&kept.resource)
                 }
                 _ => Resource::new(&under_accepted_names(value, &document), chain.clone()).ok()?,
             };
-            resource.since = object.modified;
+            resource.since = kept.map_or(object.modified, |kept| kept.resource.since);
             resource.is_changed = document.metadata.generation > 1;
-            let established = before_resource.and_then(|before| before.established);
+            let established = served_before.and_then(|before| before.resource.established);
             let is_established = has(&document, ESTABLISHED);
             resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
-            if let Some(kept) = kept {
-                resource.since = kept.since;
-                resource.retired = Arc::clone(&kept.retired);
-                resource.cache = Arc::clone(&kept.cache);
-                resource.readings = Arc::clone(&kept.readings);
-            }
-            Some(Arc::new(resource))
+            let live = kept.map(|kept| Arc::clone(&kept.live));
+            let live = live.unwrap_or_else(|| Arc::new(Live::new(OnceLock::new())));
+            Some(Served { resource: Arc::new(resource), live })
         });
-        if let Some(before) = before_resource.filter(|_| kept.is_none()) {
-            before.retired.send_replace(true);
+        if let Some(before) = served_before.filter(|_| kept.is_none()) {
+            before.live.retired.send_replace(true);
         }
         let (created, revision) = (object.created, object.modified);
-        Some(Defined {
-            document: Arc::new(document),
-            created,
-            revision,
-            resource: resource.flatten(),
-        })
+        let (document, served) = (Arc::new(document), served.flatten());
+        Some(Defined { document, created, revision, served })
     }
 }
 
@@ -317,25 +324,23 @@ fn has(document: &DefinitionDocument, condition: &str) -> bool {
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    native: Arc<BTreeMap<String, Arc<Resource>>>,
+    native: Arc<BTreeMap<String, Served>>,
     definitions: Arc<BTreeMap<String, Arc<Defined>>>,
 }
 
 impl Catalog {
     /// Finds the resource that a part of URLs names (RE-05, LC-36).
-    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Served> {
         let name = format!("{plural}.{group}");
-        if let Some(native) = self.native(&name) {
-            return Some(native);
-        }
-        self.definitions.get(&name)?.resource.clone()
+        let native = self.native.get(&name);
+        native.or_else(|| self.definitions.get(&name)?.served.as_ref()).cloned()
     }
 
     /// All resources that discovery shows, by the names of their definitions (LC-62).
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
         let defined = self.definitions.values().filter(|defined| defined.is_established());
-        let defined = defined.filter_map(|defined| defined.resource.as_ref());
-        self.native.values().chain(defined).map(|resource| &**resource)
+        let defined = defined.filter_map(|defined| defined.served.as_ref());
+        self.native.values().chain(defined).map(|served| &*served.resource)
     }
 
     /// Finds the resource that has the objects of a kind.
@@ -347,13 +352,13 @@ impl Catalog {
 
     /// Returns a resource of the server itself, by the name of its definition.
     pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
-        self.native.get(name).cloned()
+        self.native.get(name).map(|served| Arc::clone(&served.resource))
     }
 
     /// Whether the server itself has resources in a group, or in a version of it.
     pub(crate) fn is_own(&self, group: &str, version: Option<&str>) -> bool {
-        self.native.values().any(|resource| {
-            let definition = &resource.definition;
+        self.native.values().any(|served| {
+            let definition = &served.resource.definition;
             definition.group() == group
                 && version.is_none_or(|version| definition.version(version).is_some())
         })
@@ -362,15 +367,13 @@ impl Catalog {
     /// Copies the catalog for another server, whose changes nobody hears of here.
     pub(crate) fn fork(&self) -> Self {
         let definitions = self.definitions.iter().map(|(name, defined)| {
-            let resource = defined.resource.as_ref().map(|resource| {
-                let retired = Arc::new(watch::channel(false).0);
-                let readings = Arc::default();
-                let cache = Arc::new(OnceLock::clone(&resource.cache));
-                Arc::new(Resource { retired, readings, cache, ..Resource::clone(resource) })
+            let served = defined.served.as_ref().map(|served| Served {
+                resource: Arc::clone(&served.resource),
+                live: Arc::new(Live::new(served.live.cache.clone())),
             });
             let document = Arc::clone(&defined.document);
             let Defined { created, revision, .. } = **defined;
-            (name.clone(), Arc::new(Defined { document, created, revision, resource }))
+            (name.clone(), Arc::new(Defined { document, created, revision, served }))
         });
         Catalog { native: Arc::clone(&self.native), definitions: Arc::new(definitions.collect()) }
     }
@@ -391,7 +394,8 @@ impl Catalog {
     /// Adds a resource of the server itself.
     pub(crate) fn add(&mut self, resource: Resource) {
         let name = resource.definition.name().to_owned();
-        Arc::make_mut(&mut self.native).insert(name, Arc::new(resource));
+        let live = Arc::new(Live::new(OnceLock::new()));
+        Arc::make_mut(&mut self.native).insert(name, Served { resource: Arc::new(resource), live });
     }
 
     /// Takes over a definition as it is stored now; `None` if it is gone.
@@ -404,8 +408,8 @@ impl Catalog {
                 definitions.insert(name.to_owned(), Arc::new(defined));
             }
             None => {
-                if let Some(resource) = before.and_then(|before| before.resource.clone()) {
-                    resource.retired.send_replace(true);
+                if let Some(served) = before.and_then(|before| before.served.clone()) {
+                    served.live.retired.send_replace(true);
                 }
             }
         }

@@ -30,7 +30,7 @@ use crate::request::Request;
 use crate::response::{Body, FailureForm, Response, complete_headers, compress, timed_out};
 use crate::rest;
 use crate::reviews;
-use crate::state::{Clock, Configured, Shared};
+use crate::state::{Clock, Configured, Settings, Shared};
 use crate::storage::{MemoryStorage, Storage as _};
 use crate::users::Authorizer;
 use crate::webhooks::Webhooks;
@@ -93,23 +93,15 @@ impl Server {
     /// definitions goes on with them in both.
     #[must_use]
     pub fn fork(&self) -> Self {
-        let shared = &self.shared;
         let shared = Shared {
-            storage: shared.storage.fork(),
-            catalog: RwLock::new(shared.catalog().fork()),
-            user: shared.user.clone(),
-            authorizer: shared.authorizer.clone(),
-            new_objects: shared.new_objects.clone(),
-            clock: shared.clock.clone(),
-            chain: shared.chain.clone(),
-            configured: RwLock::new(shared.configured()),
-            has_namespaces: shared.has_namespaces,
-            settles_like_a_server: shared.settles_like_a_server,
-            collects_garbage: shared.collects_garbage,
+            settings: Arc::clone(&self.shared.settings),
+            storage: self.shared.storage.fork(),
+            catalog: RwLock::new(self.shared.catalog().fork()),
+            configured: RwLock::new(self.shared.configured()),
             settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);
-        if shared.settles_like_a_server {
+        if shared.settings.settles_like_a_server {
             definitions::resume(&shared);
         }
         Server { shared }
@@ -572,22 +564,23 @@ impl ServerBuilder {
             collects_garbage,
         } = self;
         let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
-        let catalog = RwLock::new(OWN_RESOURCES.clone());
-        let storage = MemoryStorage::default();
-        let settling = tokio::sync::Mutex::default();
-        let shared = Shared {
-            storage,
-            catalog,
+        let configured = RwLock::new(Configured::new(chain.clone()));
+        let settings = Settings {
             user,
             authorizer,
             new_objects,
             clock,
-            configured: RwLock::new(Configured::new(chain.clone())),
             chain,
             has_namespaces,
             settles_like_a_server,
             collects_garbage,
-            settling,
+        };
+        let shared = Shared {
+            settings: Arc::new(settings),
+            storage: MemoryStorage::default(),
+            catalog: RwLock::new(OWN_RESOURCES.clone()),
+            configured,
+            settling: tokio::sync::Mutex::default(),
         };
         let shared = Arc::new(shared);
         at_once(kinds::create_initial(&shared));

@@ -15,8 +15,17 @@ use crate::users::Authorizer;
 
 /// Everything that requests share.
 pub(crate) struct Shared {
+    pub(crate) settings: Arc<Settings>,
     pub(crate) storage: MemoryStorage,
     pub(crate) catalog: RwLock<Catalog>,
+    /// The chain of clients' writes.
+    pub(crate) configured: RwLock<Configured>,
+    /// Held by the one that does the server's own work.
+    pub(crate) settling: tokio::sync::Mutex<()>,
+}
+
+/// What stays as it is while a server runs; its forks have the same.
+pub(crate) struct Settings {
     /// The user who makes the requests that impersonate nobody (RE-142).
     pub(crate) user: UserInfo,
     pub(crate) authorizer: Authorizer,
@@ -26,16 +35,12 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     /// The chain of the server's own writes: without webhooks, but with the way to them.
     pub(crate) chain: Chain,
-    /// The chain of clients' writes.
-    pub(crate) configured: RwLock<Configured>,
     /// Whether namespaces must exist (RE-141).
     pub(crate) has_namespaces: bool,
     /// Whether definitions take the time that they take elsewhere.
     pub(crate) settles_like_a_server: bool,
     /// Whether objects go with their owners.
     pub(crate) collects_garbage: bool,
-    /// Held by the one that does the server's own work.
-    pub(crate) settling: tokio::sync::Mutex<()>,
 }
 
 /// The chain with the webhooks and policies that are stored.
@@ -80,7 +85,8 @@ impl Shared {
     pub(crate) fn define(&self, collection: &Collection, name: &str) {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         // What is stored by now counts, in whatever order writes come here.
-        catalog.define(name, self.storage.get(collection, name).as_ref(), &self.chain);
+        let stored = self.storage.get(collection, name);
+        catalog.define(name, stored.as_ref(), &self.settings.chain);
     }
 
     pub(crate) fn configured(&self) -> Configured {
@@ -118,9 +124,9 @@ impl Shared {
 
     /// The time that the server writes into objects.
     pub(crate) fn now(&self) -> Time {
-        match &self.new_objects {
+        match &self.settings.new_objects {
             Some(new) => Time::parse(&new().creation_timestamp).unwrap_or_default(),
-            None => self.clock.now(),
+            None => self.settings.clock.now(),
         }
     }
 }

@@ -1,7 +1,10 @@
 //! Decoding of a request: its stored object and its body, from which come the attributes that
 //! the chain carries (RP-10, RP-30, RP-50, RP-70, RP-77).
 
+use std::borrow::Cow;
+
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::client_patch::{self, Patched};
@@ -318,9 +321,10 @@ impl<'i> Incoming<'i> {
         if let Some(patched) = &mut patched {
             changes.append(&mut patched.changes);
         }
-        let decoded = match &patched {
-            Some(patched) => self.decode_patched(patched, changes),
-            None => self.decode(&request.body, request.field_validation, changes),
+        let decoded = match (&patched, &request.object) {
+            (Some(patched), _) => self.decode_patched(patched, changes),
+            (None, Some(object)) => Ok((object.clone(), Vec::new())),
+            (None, None) => self.decode(&request.body, request.field_validation, changes),
         };
         let (mut object, found) = decoded.map_err(|error| {
             field_warnings(&error.warnings).for_each(|warning| warnings.add(warning));
@@ -422,6 +426,11 @@ impl<'i> Incoming<'i> {
     /// its type, if that is missing (LC-02).
     fn complete_type(&self, body: &[u8]) -> Result<Option<Vec<u8>>, Undecodable> {
         let kind = self.version.definition().kind();
+        // Nearly all bodies say it.
+        let api_version = self.version.api_version();
+        if serde_json::from_slice(body).is_ok_and(|said: Type<'_>| said.is(&api_version, kind)) {
+            return Ok(None);
+        }
         let Ok(mut object) = read_body(body, self.request.body_format, kind) else {
             return Ok(None);
         };
@@ -447,7 +456,7 @@ impl<'i> Incoming<'i> {
         }
         members.insert("kind".to_owned(), kind.into());
         if found_version.is_empty() {
-            members.insert("apiVersion".to_owned(), self.version.api_version().into());
+            members.insert("apiVersion".to_owned(), api_version.into());
         }
         Ok(Some(billhook::to_json(&object).into_bytes()))
     }
@@ -509,6 +518,21 @@ impl<'i> Incoming<'i> {
         let expected = Value::from(expected);
         metadata.insert("namespace".to_owned(), expected);
         Ok(())
+    }
+}
+
+/// The type that a body in JSON says it is of.
+#[derive(Deserialize)]
+struct Type<'t> {
+    #[serde(rename = "apiVersion", borrow)]
+    api_version: Cow<'t, str>,
+    #[serde(borrow)]
+    kind: Cow<'t, str>,
+}
+
+impl Type<'_> {
+    fn is(&self, api_version: &str, kind: &str) -> bool {
+        self.api_version == api_version && self.kind == kind
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use billhook::Time;
-use billhook::definition::DefinitionDocument;
+use billhook::definition::{DefinitionDocument, DefinitionStatus};
 use billhook_admission::{DeleteOptions, ObjectRequest};
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_definition::approval::{Conformance, annotation, conformance};
@@ -17,8 +17,8 @@ use super::conditions::{
     CONFORMANT, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, is_true, reason, set,
 };
 use super::naming::{Reserved, accept};
-use super::strategy::{CLEANUP, write};
-use crate::catalog::{DEFINITIONS, Defined};
+use super::strategy::{CLEANUP, write_status};
+use crate::catalog::{DEFINITIONS, Defined, Served};
 use crate::future::at_once;
 use crate::garbage::collect_in_turn;
 use crate::state::Shared;
@@ -49,7 +49,7 @@ const STEP_TIME: Duration = Duration::from_millis(20);
 
 /// Does all there is to do for the definitions of a group, or sees to it that it is done soon.
 pub(crate) async fn settle_or_begin(server: &Arc<Shared>, group: &str) {
-    if server.settles_like_a_server {
+    if server.settings.settles_like_a_server {
         tokio::spawn(settle_in_time(Arc::downgrade(server), group.to_owned()));
     } else {
         settle(server, group).await;
@@ -98,8 +98,8 @@ async fn step(server: &Arc<Shared>, group: &str) -> bool {
     let definitions = server.catalog().definitions(group);
     for defined in &definitions {
         let now = server.now();
-        if let Some(document) = next(defined, &definitions, now)
-            && save(server, defined, &document).await
+        if let Some(status) = next(defined, &definitions, now)
+            && save(server, defined, &status, Cleanup::Open).await
         {
             return true;
         }
@@ -110,39 +110,40 @@ async fn step(server: &Arc<Shared>, group: &str) -> bool {
     false
 }
 
-/// The definition after its next step, if there is one.
-fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionDocument> {
-    let accepted = |document: &mut DefinitionDocument| accept_names(document, all, now);
-    let established = |document: &mut DefinitionDocument| establish(document, now);
-    let approved = |document: &mut DefinitionDocument| examine_approval(document, now);
-    let steps: [&dyn Fn(&mut DefinitionDocument); 3] = [&accepted, &established, &approved];
-    let mut document = DefinitionDocument::clone(&defined.document);
-    let mut is_changed = false;
-    for step in steps {
-        step(&mut document);
-        is_changed = document.status != defined.document.status;
-        if is_changed {
-            break;
-        }
-    }
-    is_changed.then_some(document)
+/// The status of a definition after its next step, if there is one.
+fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionStatus> {
+    let document = &*defined.document;
+    let accepted = |status: &mut DefinitionStatus| accept_names(document, status, all, now);
+    let established = |status: &mut DefinitionStatus| establish(document, status, now);
+    let approved = |status: &mut DefinitionStatus| examine_approval(document, status, now);
+    let steps: [&dyn Fn(&mut DefinitionStatus); 3] = [&accepted, &established, &approved];
+    let mut status = document.status.clone();
+    let is_changed = steps.iter().any(|step| {
+        step(&mut status);
+        status != document.status
+    });
+    is_changed.then_some(status)
 }
 
 /// Accepts the names that are free (LC-30).
-fn accept_names(document: &mut DefinitionDocument, all: &[Arc<Defined>], now: Time) {
+fn accept_names(
+    document: &DefinitionDocument,
+    status: &mut DefinitionStatus,
+    all: &[Arc<Defined>],
+    now: Time,
+) {
     let requested = &document.spec.names;
-    if *requested != document.status.accepted_names {
+    if *requested != status.accepted_names {
         let mut reserved = Reserved::default();
         all.iter().for_each(|other| reserved.add(&other.document.status.accepted_names));
-        accept(requested, &reserved, &mut document.status, now);
+        accept(requested, &reserved, status, now);
     }
 }
 
 /// Establishes a definition whose names are accepted (LC-21, LC-24).
-fn establish(document: &mut DefinitionDocument, now: Time) {
-    let is_named = document.spec.names == document.status.accepted_names
-        && is_true(&document.status, NAMES_ACCEPTED);
-    if !is_named || is_true(&document.status, ESTABLISHED) {
+fn establish(document: &DefinitionDocument, status: &mut DefinitionStatus, now: Time) {
+    let is_named = document.spec.names == status.accepted_names && is_true(status, NAMES_ACCEPTED);
+    if !is_named || is_true(status, ESTABLISHED) {
         return;
     }
     let outcome = if has_usable_bundle(document) {
@@ -150,15 +151,15 @@ fn establish(document: &mut DefinitionDocument, now: Time) {
     } else {
         (false, "InvalidCABundle", "The conversion webhook CABundle is invalid")
     };
-    set(&mut document.status, ESTABLISHED, outcome, now);
+    set(status, ESTABLISHED, outcome, now);
 }
 
 /// Says whether an API in a group of the Kubernetes project is approved (LC-26).
-fn examine_approval(document: &mut DefinitionDocument, now: Time) {
+fn examine_approval(document: &DefinitionDocument, status: &mut DefinitionStatus, now: Time) {
     let metadata = document.metadata.to_document();
     let found = conformance(&document.spec.group, annotation(&metadata));
     if let Some(Conformance { holds, reason, message, .. }) = found {
-        set(&mut document.status, CONFORMANT, (holds, reason, &message), now);
+        set(status, CONFORMANT, (holds, reason, &message), now);
     }
 }
 
@@ -177,17 +178,17 @@ fn is_terminating(document: &DefinitionDocument) -> bool {
 
 /// Deletes the objects of a definition; when there are none left, lets it go (LC-53).
 async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
-    let mut document = DefinitionDocument::clone(&defined.document);
-    if reason(&document.status, TERMINATING) == "InstanceDeletionPending" {
+    let mut status = defined.document.status.clone();
+    if reason(&status, TERMINATING) == "InstanceDeletionPending" {
         let outcome =
             (true, "InstanceDeletionInProgress", "CustomResource deletion is in progress");
-        set(&mut document.status, TERMINATING, outcome, now);
-        return save(server, defined, &document).await;
+        set(&mut status, TERMINATING, outcome, now);
+        return save(server, defined, &status, Cleanup::Open).await;
     }
-    let outcome = if is_true(&document.status, ESTABLISHED) {
+    let outcome = if is_true(&status, ESTABLISHED) {
         match delete_objects(server, defined).await {
             Ok(true) => {
-                if server.collects_garbage {
+                if server.settings.collects_garbage {
                     // While it is still known what the owners were.
                     collect_in_turn(server).await;
                 }
@@ -196,27 +197,26 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
             Ok(false) => return false,
             Err(failure) => {
                 let outcome = (true, "InstanceDeletionFailed", failure.as_str());
-                set(&mut document.status, TERMINATING, outcome, now);
-                let is_new = document.status != defined.document.status;
-                return is_new && save(server, defined, &document).await;
+                set(&mut status, TERMINATING, outcome, now);
+                let is_new = status != defined.document.status;
+                return is_new && save(server, defined, &status, Cleanup::Open).await;
             }
         }
     } else {
         (false, "NeverEstablished", "resource was never established")
     };
-    set(&mut document.status, TERMINATING, outcome, now);
-    document.metadata.finalizers.retain(|finalizer| finalizer != CLEANUP);
-    save(server, defined, &document).await
+    set(&mut status, TERMINATING, outcome, now);
+    save(server, defined, &status, Cleanup::Done).await
 }
 
 /// Deletes the objects of a definition (LC-54). Returns whether none is left, or why they cannot be
 /// deleted.
 async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
-    let Some(resource) = &defined.resource else { return Ok(true) };
+    let Some(Served { resource, live }) = &defined.served else { return Ok(true) };
     let Ok(storage) = resource.definition.storage() else { return Ok(true) };
     let objects = server.storage.list(&resource.collection, Range::default(), None);
     let objects = objects.map(|listing| listing.objects).unwrap_or_default();
-    let listed = resource.check_cache(&server.storage, &storage, false);
+    let listed = live.check_cache(resource, &server.storage, &storage, false);
     listed.map_err(|status| format!("could not list instances: {status}"))?;
     let mut is_empty = true;
     for object in objects {
@@ -231,25 +231,41 @@ async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool,
     Ok(is_empty)
 }
 
-/// Writes status and finalizers of a definition, as a client of the server.
-async fn save(server: &Arc<Shared>, defined: &Defined, document: &DefinitionDocument) -> bool {
+/// Whether the objects of a definition are still to be deleted when it is.
+#[derive(Clone, Copy, PartialEq)]
+enum Cleanup {
+    Open,
+    Done,
+}
+
+/// Writes the status of a definition, as a client of the server; without its objects, it may go.
+async fn save(
+    server: &Arc<Shared>,
+    defined: &Defined,
+    status: &DefinitionStatus,
+    cleanup: Cleanup,
+) -> bool {
     let Some(resource) = server.catalog().native(DEFINITIONS) else { return false };
-    let name = &document.metadata.name;
+    let name = &defined.document.metadata.name;
     let Some(stored) = server.storage.get(&resource.collection, name) else { return false };
     if stored.modified != defined.revision {
         // Somebody else changed it meanwhile, so that there may be something else to do.
         return true;
     }
-    let object = resource.admission.read("v1", &resource.stored(&stored)).await;
+    let stored = resource.stored(&stored);
+    let object = resource.admission.read("v1", &stored).await;
     let Ok(mut object) = object else { return false };
-    write(document, &mut object);
-    if let Some(Value::Object(metadata)) = object.get_mut("metadata") {
-        let finalizers = document.metadata.finalizers.iter().map(|name| Value::from(name.as_str()));
-        metadata.insert("finalizers".to_owned(), finalizers.collect());
+    write_status(status, &mut object);
+    if cleanup == Cleanup::Done
+        && let Some(Value::Object(metadata)) = object.get_mut("metadata")
+        && let Some(Value::Array(finalizers)) = metadata.get_mut("finalizers")
+    {
+        finalizers.retain(|finalizer| finalizer != CLEANUP);
+        if finalizers.is_empty() {
+            metadata.remove("finalizers");
+        }
     }
-    let body = billhook::to_json(&object).into_bytes();
-    let request = ObjectRequest::replace("v1", &body, &[])
-        .stored(resource.stored(&stored))
+    let request = ObjectRequest::replace_object("v1", object, stored)
         .status_update()
         .name(name)
         .field_manager(MANAGER);

@@ -4,7 +4,7 @@ use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
 use billhook::{Definition, DefinitionValidation, Time};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::record::TypedRecord as _;
-use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::{Map, Value};
 
 use super::conditions::{TERMINATING, set};
@@ -61,7 +61,11 @@ impl Strategy for DefinitionStrategy {
         old: Option<&Value>,
         subresource: Option<Subresource>,
     ) -> Findings {
-        let definition = |value| Definition::from_value(value).ok();
+        let definition = |value: &Value| match subresource {
+            None => Definition::from_value(value).ok(),
+            // The spec is that of the stored definition.
+            Some(_) => Definition::from_value(&without_spec(value)).ok(),
+        };
         let Some(new) = definition(object) else { return Findings::default() };
         let validation = match (old.and_then(definition), subresource) {
             (None, _) => new.validate_create(),
@@ -96,6 +100,12 @@ impl Strategy for DefinitionStrategy {
     fn is_kept(&self, _: &Value) -> bool {
         false
     }
+}
+
+fn without_spec(object: &Value) -> DeepValue {
+    let members = object.as_object().into_iter().flatten().filter(|(name, _)| *name != "spec");
+    let members = members.map(|(name, value)| (name.clone(), deep_clone(value)));
+    DeepValue::from(members.collect::<Value>())
 }
 
 fn findings(validation: &DefinitionValidation) -> Findings {
@@ -133,27 +143,34 @@ fn storage_version(document: &DefinitionDocument) -> Option<&str> {
 }
 
 /// Writes spec and status into an object, with what a server shows even if it is empty (LC-03).
-pub(super) fn write(document: &DefinitionDocument, object: &mut Value) {
+fn write(document: &DefinitionDocument, object: &mut Value) {
     let has_versions = object.pointer("/spec/versions").is_some_and(Value::is_array);
-    let Value::Object(members) = object else { return };
-    let mut put = |name: &str, value: DeepValue| {
-        members.insert(name.to_owned(), value.into_inner()).map(DeepValue::from);
-    };
     let mut spec = document.spec.to_document();
     if let Value::Object(spec) = &mut *spec
         && !has_versions
     {
         spec.insert("versions".to_owned(), Value::Null);
     }
-    put("spec", spec);
-    let mut status = document.status.to_document();
-    if let Value::Object(status) = &mut *status {
-        status
+    put(object, "spec", spec);
+    write_status(&document.status, object);
+}
+
+/// Writes the status into an object, with what a server shows even if it is empty (LC-03).
+pub(super) fn write_status(status: &DefinitionStatus, object: &mut Value) {
+    let mut written = status.to_document();
+    if let Value::Object(members) = &mut *written {
+        members
             .entry("acceptedNames")
-            .or_insert_with(|| document.status.accepted_names.to_document().into_inner());
+            .or_insert_with(|| status.accepted_names.to_document().into_inner());
         for name in ["conditions", "storedVersions"] {
-            status.entry(name).or_insert(Value::Null);
+            members.entry(name).or_insert(Value::Null);
         }
     }
-    put("status", status);
+    put(object, "status", written);
+}
+
+fn put(object: &mut Value, name: &str, value: DeepValue) {
+    if let Value::Object(members) = object {
+        members.insert(name.to_owned(), value.into_inner()).map(DeepValue::from);
+    }
 }

@@ -55,15 +55,12 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
 async fn finalize(server: &Arc<Shared>, namespace: &str) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };
     let Some(stored) = server.storage.get(&resource.collection, namespace) else { return };
-    let Ok(mut object) = resource.admission.read("v1", &resource.stored(&stored)).await else {
-        return;
-    };
+    let stored = resource.stored(&stored);
+    let Ok(mut object) = resource.admission.read("v1", &stored).await else { return };
     if let Some(Value::Object(spec)) = object.get_mut("spec") {
-        spec.insert("finalizers".to_owned(), json!([]));
+        spec.remove("finalizers");
     }
-    let body = billhook::to_json(&object).into_bytes();
-    let request = ObjectRequest::replace("v1", &body, &[])
-        .stored(resource.stored(&stored))
+    let request = ObjectRequest::replace_object("v1", object, stored)
         .name(namespace)
         .field_manager("kube-controller-manager");
     admit_own(server, &resource, request).await;

@@ -10,7 +10,7 @@ use billhook_apimachinery::{GroupVersionResource, Status, UserInfo};
 use http::StatusCode;
 use serde_json::Value;
 
-use crate::catalog::{DEFINITIONS, Resource, VALIDATING_POLICIES};
+use crate::catalog::{DEFINITIONS, Live, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle_or_begin};
 use crate::garbage;
 use crate::kinds::{check_types, settle_namespace};
@@ -29,6 +29,7 @@ pub(crate) struct Context<'r> {
     pub(crate) user: UserInfo,
     pub(crate) path: &'r ResourcePath,
     pub(crate) resource: Arc<Resource>,
+    pub(crate) live: Arc<Live>,
     pub(crate) version: CrdVersion,
     pub(crate) form: Form,
     /// The form of failures, which are never shown in another form.
@@ -104,7 +105,7 @@ impl Context<'_> {
         if let Some(namespace) = self.unsettled_namespace(&outcome) {
             settle_namespace(self.server, namespace).await;
         }
-        if self.server.collects_garbage && makes_garbage(&outcome) {
+        if self.server.settings.collects_garbage && makes_garbage(&outcome) {
             garbage::collect(self.server).await;
         }
         outcome
@@ -148,8 +149,8 @@ impl Context<'_> {
 
     /// Fails if a server could not list or watch the objects, or not yet.
     pub(crate) fn check_cache(&self) -> Result<(), Status> {
-        let takes_time = self.server.settles_like_a_server;
-        self.resource.check_cache(&self.server.storage, &self.version, takes_time)
+        let takes_time = self.server.settings.settles_like_a_server;
+        self.live.check_cache(&self.resource, &self.server.storage, &self.version, takes_time)
     }
 
     /// Reads a stored object in the version of the request (RP-50).

@@ -9,6 +9,7 @@ use http::HeaderValue;
 
 use super::context::Context;
 use super::{delete, list, read, watch, write};
+use crate::catalog::Served;
 use crate::request::{Accepted, NOT_ACCEPTABLE, Request, Verb, names_media_type, negotiate};
 use crate::response::{FailureForm, Form, Response, not_allowed, not_served, plain_not_found};
 use crate::state::Shared;
@@ -27,7 +28,9 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
-    let Some(resource) = catalog.find(&path.group, &path.resource) else { return not_found() };
+    let Some(Served { resource, live }) = catalog.find(&path.group, &path.resource) else {
+        return not_found();
+    };
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;
     let fits = match path.namespace {
         Some(_) => is_namespaced,
@@ -49,15 +52,16 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         }
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
-    let view = View::new(transform, request.query.text("includeObject"), columns, &server.clock);
+    let view =
+        View::new(transform, request.query.text("includeObject"), columns, &server.settings.clock);
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
-    let user = match user_of(&request.headers, &server.user) {
+    let user = match user_of(&request.headers, &server.settings.user) {
         Ok(user) => user,
         Err(status) => return failure_form.status(&status),
     };
     let context =
-        Context { server, request, user, path, resource, version, form, failure_form, view };
+        Context { server, request, user, path, resource, live, version, form, failure_form, view };
     let warning = deprecation_warning(&context.version);
     let answered = verbs(&context, verb, accepted.as_ref()).await;
     // Writes that came so far warn by themselves, before their other warnings.

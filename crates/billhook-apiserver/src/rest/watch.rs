@@ -18,7 +18,7 @@ use super::context::Context;
 use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
-use crate::catalog::Resource;
+use crate::catalog::{Live, Resource};
 use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
@@ -103,6 +103,7 @@ impl EventStream {
         let mut events = Events {
             selection: Selection {
                 resource: Arc::clone(&context.resource),
+                live: Arc::clone(&context.live),
                 version: context.version.name().into(),
                 keys: selectors.keys(context),
                 selectors,
@@ -114,7 +115,7 @@ impl EventStream {
             end_of_state: None,
             failure: None,
             changes: None,
-            retired: context.resource.retired.subscribe(),
+            retired: context.live.retired.subscribe(),
             end: Instant::now() + duration.unwrap_or(DEFAULT_DURATION),
             progress: None,
         };
@@ -368,6 +369,7 @@ fn next_progress(now: Instant, end: Instant) -> Instant {
 /// The objects that a client watches, in its version.
 struct Selection {
     resource: Arc<Resource>,
+    live: Arc<Live>,
     version: Arc<str>,
     keys: Keys,
     selectors: Selectors,
@@ -404,7 +406,7 @@ impl Selection {
             return Arc::new(Reading::new(object.clone(), revision));
         }
         let place = Place { revision, is_before, version: Arc::clone(&self.version) };
-        self.resource.readings.get(place, object)
+        self.live.readings.get(place, object)
     }
 
     /// Returns an object if it is selected.

@@ -18,7 +18,7 @@ const APPLY_PATCH: &str = "application/apply-patch+yaml";
 
 /// `POST` of an object.
 pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
-    if context.server.settles_like_a_server {
+    if context.server.settings.settles_like_a_server {
         tokio::time::sleep(context.resource.holds_back()).await;
     }
     let body = Body::of(context.request, context.resource.is_native)?;

@@ -87,7 +87,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
 }
 
 fn review(server: &Shared, request: &Request, group: &str, kind: &str) -> Result<String, Status> {
-    let user = user_of(&request.headers, &server.user)?;
+    let user = user_of(&request.headers, &server.settings.user)?;
     let body = body(request, kind)?;
     let api_version = format!("{group}/v1");
     Ok(match kind {
@@ -189,7 +189,7 @@ fn decide(server: &Shared, user: &UserInfo, review: &AccessReview) -> AccessStat
         request.verb.clone_from(&asked.verb);
         request.target = AuthorizationTarget::Resource(target);
     }
-    let decision = server.authorizer.authorize(user, &request);
+    let decision = server.settings.authorizer.authorize(user, &request);
     AccessStatus {
         allowed: decision.allowed,
         reason: decision.reason,
@@ -200,7 +200,7 @@ fn decide(server: &Shared, user: &UserInfo, review: &AccessReview) -> AccessStat
 /// All that the user of a request may do, if it is known without asking.
 fn rules(server: &Shared) -> RulesStatus {
     let all = || vec!["*".to_owned()];
-    if server.authorizer.allows_everything() {
+    if server.settings.authorizer.allows_everything() {
         return RulesStatus {
             resource_rules: vec![ResourceRule {
                 verbs: all(),

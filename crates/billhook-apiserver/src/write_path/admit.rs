@@ -24,11 +24,11 @@ pub(crate) async fn admit(
     let labels = move |name: &str| {
         let found = namespace_labels(&of_namespaces.storage, name);
         let assumed = || NamespaceLabels::from([(NAME_LABEL.to_owned(), name.to_owned())]);
-        Ok(found.or_else(|| (!of_namespaces.has_namespaces).then(assumed)))
+        Ok(found.or_else(|| (!of_namespaces.settings.has_namespaces).then(assumed)))
     };
     let cluster = StoredObjects(Arc::clone(server));
     let mut chain = server.chain_of(resource).namespaces(labels).policy_cluster(cluster);
-    if server.has_namespaces && resource.definition.scope() == Scope::Namespaced {
+    if server.settings.has_namespaces && resource.definition.scope() == Scope::Namespaced {
         chain = chain.plugin(NamespaceLifecycle(Arc::clone(server)));
     }
     if resource.configures == Some(Configures::Policies) {
@@ -48,10 +48,10 @@ pub(crate) async fn admit_own(
 
 fn admission(server: &Arc<Shared>, resource: &Resource) -> Admission {
     let mut admission = resource.admission.clone();
-    if let Some(new_objects) = server.new_objects.clone() {
+    if let Some(new_objects) = server.settings.new_objects.clone() {
         admission = admission.server_fields(move || new_objects());
     }
-    let clock = server.clock.clone();
+    let clock = server.settings.clock.clone();
     admission = admission.clock(move || clock.now());
     let binding = Binding::new(server, resource);
     admission.store(Arc::new(move |write: StoreWrite<'_>| binding.write(&write)))

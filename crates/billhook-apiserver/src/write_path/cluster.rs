@@ -67,7 +67,7 @@ impl PolicyCluster for StoredObjects {
             let labels = json!({ NAME_LABEL: name });
             Arc::new(DeepValue::from(json!({"metadata": {"name": name, "labels": labels}})))
         };
-        found.or_else(|| (!self.0.has_namespaces).then(assumed))
+        found.or_else(|| (!self.0.settings.has_namespaces).then(assumed))
     }
 }
 

@@ -117,7 +117,7 @@ impl PolicyPermissions {
         let mut request = AuthorizationRequest::default();
         verb.clone_into(&mut request.verb);
         request.target = AuthorizationTarget::Resource(target);
-        self.0.authorizer.authorize(user, &request).allowed
+        self.0.settings.authorizer.authorize(user, &request).allowed
     }
 }
 

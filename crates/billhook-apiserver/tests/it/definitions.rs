@@ -117,4 +117,9 @@ async fn a_write_of_the_status_takes_metadata_over() {
     assert_eq!(text(&patched, "/metadata/labels/a"), "b");
     assert_eq!(text(&patched, "/spec/scope"), "Cluster");
     assert_eq!(patched["metadata"]["generation"], 1);
+    // CV-95.
+    let patch = r#"{"status": {"acceptedNames": {"kind": "B_"}}}"#;
+    let refused = call(&server, Method::PATCH, &path, &merge, patch).await;
+    assert_eq!(refused.code, 422);
+    assert!(refused.message().contains("status.acceptedNames.kind: Invalid value: \"B_\""));
 }
