@@ -73,7 +73,7 @@ pub(crate) struct Served {
     pub(crate) live: Arc<Live>,
 }
 
-/// What a server keeps for the lists and watches of a resource.
+/// The state of the lists and watches of a resource in a server.
 #[derive(Debug)]
 pub(crate) struct Live {
     /// Says when the definition has become another one, or is gone.

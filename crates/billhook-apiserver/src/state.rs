@@ -24,7 +24,7 @@ pub(crate) struct Shared {
     pub(crate) settling: tokio::sync::Mutex<()>,
 }
 
-/// What stays as it is while a server runs; its forks have the same.
+/// The settings of a server, which do not change while it runs and which its forks share.
 pub(crate) struct Settings {
     /// The user who makes the requests that impersonate nobody (RE-142).
     pub(crate) user: UserInfo,

@@ -32,7 +32,8 @@ impl Strategy for DefinitionStrategy {
     }
 
     fn prepare(&self, object: &mut Value, old: Option<&Value>, subresource: Option<Subresource>) {
-        if subresource.is_some() {
+        // A write of the status fills in what is missing only (LC-41).
+        if subresource.is_some() && has_stored_versions(object) {
             return;
         }
         let Ok((mut document, _)) = DefinitionDocument::read(object) else { return };
@@ -100,6 +101,11 @@ impl Strategy for DefinitionStrategy {
     fn is_kept(&self, _: &Value) -> bool {
         false
     }
+}
+
+fn has_stored_versions(object: &Value) -> bool {
+    let versions = object.pointer("/status/storedVersions").and_then(Value::as_array);
+    versions.is_some_and(|versions| !versions.is_empty())
 }
 
 fn without_spec(object: &Value) -> DeepValue {

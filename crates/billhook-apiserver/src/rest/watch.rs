@@ -227,7 +227,7 @@ impl Events {
         let storage = context.storage();
         let collection = &self.selection.resource.collection;
         let prefix = context.prefix();
-        if !start.is_newest && wanted < context.resource.since {
+        if !start.has_state && !start.is_newest && wanted < context.resource.since {
             let since = RevisionError::Compacted { oldest: context.resource.since };
             return Err(expired(wanted, since));
         }

@@ -123,3 +123,21 @@ async fn a_write_of_the_status_takes_metadata_over() {
     assert_eq!(refused.code, 422);
     assert!(refused.message().contains("status.acceptedNames.kind: Invalid value: \"B_\""));
 }
+
+/// LC-41: a status that is missing is made again, with the versions of the stored spec.
+#[tokio::test]
+async fn a_status_that_is_wiped_is_made_again() {
+    let server = Server::builder().build();
+    create(&server, &definition("foos", "Foo")).await;
+    let path = format!("{DEFINITIONS}/foos.example.com");
+    let mut body = get(&server, &path).await.json();
+    body.as_object_mut().unwrap().remove("status");
+    body["spec"] = json!({"group": "other.example.com"});
+    let path = format!("{path}/status");
+    let wiped = call(&server, Method::PUT, &path, &[], &body.to_string()).await.json();
+    let empty = json!({
+        "conditions": null, "acceptedNames": {"plural": "", "kind": ""}, "storedVersions": ["v1"]});
+    assert_eq!(wiped["status"], empty);
+    let made = ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"];
+    assert_eq!(conditions(&server, "foos").await, made);
+}

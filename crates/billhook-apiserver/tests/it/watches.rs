@@ -111,6 +111,10 @@ async fn watches_begin_where_they_are_asked_to() {
             format!("{FOOS}?watch=1&{not_older}=1&resourceVersion=8"),
             vec![STATE[0], STATE[1], CHANGE],
         ),
+        (
+            format!("{FOOS}?watch=1&{not_older}=1&resourceVersion=1"),
+            vec![STATE[0], STATE[1], CHANGE],
+        ),
         (format!("{FOOS}?watch=1&{not_older}=false"), vec![CHANGE]),
         (format!("{FOOS}?watch=1&{not_older}=false&resourceVersion=0"), vec![CHANGE]),
         (format!("{FOOS}?watch=1&{not_older}=false&resourceVersion=8"), vec![STATE[1], CHANGE]),
