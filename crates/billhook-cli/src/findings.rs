@@ -2,12 +2,14 @@
 
 use std::io;
 
-use billhook::webhook::DecisionReason;
-use billhook::{CrdVersion, FieldError, FieldPath, Segment, Span};
+use billhook::webhook::{ConfigurationKind, DecisionReason};
+use billhook::{CrdVersion, Definition, FieldError, FieldPath, Segment, Span};
 use billhook_admission::deprecation_warning;
+use billhook_apimachinery::record::Record;
 use billhook_findings::{
     DeprecatedField, Finding, Format, ObjectName, SchemaSource, Severity, Subject, human, print,
 };
+use billhook_policy::PolicyKind;
 use billhook_suite::{Failure, Plan};
 
 use crate::advice::Advice;
@@ -112,7 +114,11 @@ impl<'a> About<'a> {
     /// A problem with the object: each field for which it is refused, or all in one.
     pub(crate) fn problem(&self, whole: &Problem) -> Vec<Finding> {
         if whole.fields.is_empty() {
-            return vec![problem(whole).object(self.name()).suggest_type()];
+            let finding = problem(whole).object(self.name());
+            return vec![match built_in(self.identity) {
+                Some(kind) => finding.suggest_type_of(kind),
+                None => finding.suggest_type(),
+            }];
         }
         let strict = |text: &str| {
             let mut finding = self.warning(text);
@@ -174,9 +180,10 @@ impl<'a> About<'a> {
                 return Some(finding.at(&place, FieldPath::default()));
             };
             let finding = finding.at_key(&place, path);
-            return Some(match self.schema.as_ref().filter(|_| kind == "unknown") {
-                Some(schema) => schema.explain_unknown(finding),
-                None => finding,
+            return Some(match (kind, &self.schema, built_in(self.identity)) {
+                ("unknown", Some(schema), _) => schema.explain_unknown(finding),
+                ("unknown", None, Some(kind)) => finding.suggest_field_of(kind),
+                _ => finding,
             });
         }
         let line = line_of(text)?;
@@ -224,6 +231,21 @@ impl<'a> About<'a> {
             namespace: text(namespace),
             name: text(name),
         }
+    }
+}
+
+/// The fields of a built-in kind.
+fn built_in(identity: &Identity) -> Option<&'static Record> {
+    let kind = identity.kind.as_deref()?;
+    let webhooks = [ConfigurationKind::Mutating, ConfigurationKind::Validating];
+    match identity.group() {
+        "apiextensions.k8s.io" => (kind == "CustomResourceDefinition").then(Definition::record),
+        "admissionregistration.k8s.io" => {
+            let webhooks = webhooks.into_iter().filter(|known| known.name() == kind);
+            let policies = PolicyKind::ALL.into_iter().filter(|known| known.name() == kind);
+            webhooks.map(|it| it.record()).chain(policies.map(|it| it.record())).next()
+        }
+        _ => None,
     }
 }
 

@@ -30,7 +30,7 @@ mod warnings;
 use std::sync::Arc;
 
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
-use billhook_apimachinery::record::{RecordError, TypedRecord, check_types, too_deep};
+use billhook_apimachinery::record::{Record, RecordError, TypedRecord, check_types, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
 use billhook_apimachinery::{FieldError, KubernetesVersion};
 use billhook_decode::{JsonError, MAX_DEPTH, read_json, read_json_with_spans};
@@ -103,6 +103,11 @@ fn first_in_text(text: &[u8], kubernetes: KubernetesVersion) -> Option<Definitio
 }
 
 impl Definition {
+    /// Returns the fields that definitions have.
+    pub fn record() -> &'static Record {
+        DefinitionDocument::record()
+    }
+
     /// Creates a definition from a document.
     ///
     /// # Errors

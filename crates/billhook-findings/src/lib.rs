@@ -12,6 +12,7 @@
 //! No file is read and nothing is printed here.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod built_in;
 mod deprecated;
 mod edit_distance;
 mod finding;

@@ -200,7 +200,7 @@ fn has_type_of(value: &Value, schema: &Value) -> bool {
 
 /// Adds the edit that gives a field another name, unless there is a field of that name, or the wrong
 /// one is written more than once.
-fn rename(finding: &mut Finding, wrong: &str, meant: &str, is_safe: bool) {
+pub(crate) fn rename(finding: &mut Finding, wrong: &str, meant: &str, is_safe: bool) {
     let path = around(&finding.path, 1).name(meant);
     let edit = finding.place.as_ref().and_then(|place| {
         if place.find(&path).is_some_and(|found| found.is_exact) {

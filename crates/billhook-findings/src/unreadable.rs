@@ -1,5 +1,6 @@
 //! Values of the wrong type, which a server cannot read: it names their fields by types in Go.
 
+use billhook::FieldPath;
 use billhook_apimachinery::value::json_type;
 use serde_json::json;
 
@@ -11,25 +12,38 @@ impl Finding {
     /// `json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`.
     #[must_use]
     pub fn suggest_type(self) -> Self {
-        let Some((found, dotted, wanted)) = parts(&self.text) else { return self };
-        let (found, wanted) = (found.to_owned(), wanted.to_owned());
+        let Some((found, dotted, _)) = mismatch(&self.text) else { return self };
+        let found = found.to_owned();
         let Some(place) = self.place.clone() else { return self };
         // The text does not say where ObjectMeta is.
         let paths = [dotted.to_owned(), format!("metadata.{dotted}")];
         let Some(path) = paths.iter().find_map(|path| place.resolve(path)) else { return self };
-        let mut finding = self.at(&place, path);
+        let finding = self.at(&place, path);
         let member = value_of(&finding).and_then(|value| {
             let mut members = value.as_object()?.iter();
             let (name, _) = members.find(|(_, value)| json_type(value) == found)?;
             Some(finding.path.clone().key(name))
         });
-        if let Some(member) = member {
-            finding = finding.at(&place, member);
+        match member {
+            Some(member) => finding.of_wrong_type(member),
+            None => {
+                let path = finding.path.clone();
+                finding.of_wrong_type(path)
+            }
         }
-        let type_ = match wanted.as_str() {
-            "int64" | "int32" => "integer",
-            "bool" => "boolean",
-            other => other,
+    }
+
+    /// The finding at a value of the wrong type, with the edit that mends it.
+    pub(crate) fn of_wrong_type(self, path: FieldPath) -> Self {
+        let Some(place) = self.place.clone() else { return self };
+        let mut finding = self.at(&place, path);
+        let type_ = match mismatch(&finding.text).map(|(_, _, wanted)| wanted) {
+            Some("int64" | "int32") => "integer",
+            Some("float64") => "number",
+            Some("bool") => "boolean",
+            Some(list) if list.starts_with("[]") => "array",
+            Some("string") => "string",
+            _ => "object",
         };
         other_type(&mut finding, &json!({"type": type_}));
         finding
@@ -54,7 +68,7 @@ impl Finding {
 }
 
 /// The type of the value, its path from the nearest known object, and the type in Go.
-fn parts(text: &str) -> Option<(&str, &str, &str)> {
+pub(crate) fn mismatch(text: &str) -> Option<(&str, &str, &str)> {
     let (_, rest) = text.split_once("json: cannot unmarshal ")?;
     let (found, rest) = rest.split_once(" into Go struct field ")?;
     let (field, wanted) = rest.split_once(" of type ")?;

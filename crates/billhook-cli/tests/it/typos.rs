@@ -1,6 +1,6 @@
 //! Typos that people make, and the findings that tell them what to do.
 
-use crate::support::{run, snapshot};
+use crate::support::{root, run, snapshot};
 
 const OBJECT: &str = "\
 apiVersion: data.example.com/v1
@@ -104,6 +104,48 @@ fn findings_tell_what_to_do() {
             let (_, shown) = shown.split_once("-- standard output\n").unwrap();
             format!("{right:?} -> {wrong:?}\n\n{shown}\n")
         });
+        snapshot!(format!("typos_{name}"), shown.collect::<String>());
+    }
+}
+
+/// Typos in documents whose kinds are built in.
+const BUILT_IN: [(&str, &[(&str, &str)]); 3] = [
+    (
+        "crds/backups.data.example.com.yaml",
+        &[
+            ("openAPIV3Schema", "openAPIv3Schema"),
+            ("minLength", "minlength"),
+            ("              properties:", "              propertes:"),
+            ("served: true", "served: \"true\""),
+            ("minLength: 9", "minLength: \"9\""),
+            ("name: v1\n", "name: 1\n"),
+            ("status: {}", "status: true"),
+        ],
+    ),
+    (
+        "broken-webhooks/typos.yaml",
+        &[
+            ("resources: [", "resource: ["),
+            ("admissionReviewVersions: [v1]", "admissionReviewVersions: v1"),
+        ],
+    ),
+    (
+        "policies/no-latest-tag/policy.yaml",
+        &[("validations:", "validation:"), ("expression: ", "Expression: ")],
+    ),
+];
+
+#[test]
+fn findings_in_built_in_kinds_tell_what_to_do() {
+    for (file, typos) in BUILT_IN {
+        let text = std::fs::read_to_string(root().join("fixtures").join(file)).unwrap();
+        let shown = typos.iter().map(|(right, wrong)| {
+            assert!(text.contains(right), "{right}");
+            let shown = run("check -q --format human -", &text.replacen(right, wrong, 1));
+            let (_, shown) = shown.split_once("-- standard output\n").unwrap();
+            format!("{right:?} -> {wrong:?}\n\n{shown}\n")
+        });
+        let name = file.split('/').next().unwrap();
         snapshot!(format!("typos_{name}"), shown.collect::<String>());
     }
 }

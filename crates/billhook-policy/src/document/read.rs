@@ -5,7 +5,7 @@ use std::fmt;
 use billhook::ManifestError;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::record;
-use billhook_apimachinery::record::{FieldValue, RecordError, TypedRecord};
+use billhook_apimachinery::record::{FieldValue, Record, RecordError, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{KubernetesVersion, split_api_version};
 use serde_json::Value;
@@ -181,6 +181,18 @@ record! {
         kind: String = "kind",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: MutatingBindingSpec = "spec",
+    }
+}
+
+impl PolicyKind {
+    /// Returns the fields that documents of the kind have.
+    pub fn record(self) -> &'static Record {
+        match self {
+            PolicyKind::Validating => Validating::record(),
+            PolicyKind::ValidatingBinding => ValidatingBinding::record(),
+            PolicyKind::Mutating => Mutating::record(),
+            PolicyKind::MutatingBinding => MutatingBinding::record(),
+        }
     }
 }
 

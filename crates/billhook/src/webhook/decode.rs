@@ -83,6 +83,16 @@ impl WebhookConfiguration {
     }
 }
 
+impl ConfigurationKind {
+    /// Returns the fields that configurations of the kind have.
+    pub fn record(self) -> &'static Record {
+        match self {
+            ConfigurationKind::Mutating => MutatingDocument::record(),
+            ConfigurationKind::Validating => ValidatingDocument::record(),
+        }
+    }
+}
+
 fn kind_and_version(value: &Value) -> Option<(ConfigurationKind, ConfigurationVersion)> {
     let (group, version) = value.get("apiVersion")?.as_str()?.split_once('/')?;
     let version = [ConfigurationVersion::V1, ConfigurationVersion::V1beta1]
