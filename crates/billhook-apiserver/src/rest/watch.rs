@@ -382,12 +382,12 @@ impl Selection {
         let (before, after) = (event.before.as_ref(), event.after.as_ref());
         // Who sees everything need not know what a changed object was before.
         let before_is_needed = after.is_none() || !self.selectors.is_everything();
-        let was_seen = match before.filter(|_| before_is_needed) {
-            Some(before) => self.select(self.shared(before, event.revision, true)).await?,
-            None => None,
-        };
         let is_seen = match after {
             Some(after) => self.select(self.shared(after, event.revision, false)).await?,
+            None => None,
+        };
+        let was_seen = match before.filter(|_| before_is_needed) {
+            Some(before) => self.select(self.shared(before, event.revision, true)).await?,
             None => None,
         };
         let is_update = was_seen.is_some() || (before.is_some() && !before_is_needed);

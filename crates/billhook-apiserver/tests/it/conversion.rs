@@ -1,8 +1,8 @@
 //! Objects in other versions than the stored one: a converter in the place of a webhook (CX-10 to
 //! CX-13), and the time of requests (RE-22).
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use billhook_admission::{BoxFuture, Converter, ConverterError};
 use billhook_apimachinery::value::DeepValue;
@@ -326,4 +326,37 @@ async fn labels_that_a_webhook_drops_are_gone_after_a_write() {
     let change = json!({"spec": {"two": "y"}}).to_string();
     assert_eq!(call(&server, Method::PATCH, &path("v2", "/a"), &[MERGE], &change).await.code, 200);
     assert_eq!(get(&server, "v1", "/a").await.json()["metadata"].get("labels"), None);
+}
+
+/// CX-10: a watch converts an object as it is, and then as it was if that has to be known.
+#[tokio::test]
+async fn watches_convert_the_current_object_first() {
+    let log = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&log);
+    let converter = move |object: &Value, api_version: &str| {
+        seen.lock().unwrap().push(text(object, "/metadata/labels/a"));
+        let mut object = object.clone();
+        object["apiVersion"] = api_version.into();
+        Ok(object)
+    };
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    let server = builder.definition(&definition()).unwrap().build();
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "x", "labels": {"a": "old"}}});
+    let created = call(&server, Method::POST, &path("v1", ""), &[], &object.to_string()).await;
+    let revision = text(&created.json(), "/metadata/resourceVersion");
+    let change = json!({"metadata": {"labels": {"a": "new"}}}).to_string();
+    assert_eq!(call(&server, Method::PATCH, &path("v1", "/x"), &[MERGE], &change).await.code, 200);
+    let options = format!("?watch=1&timeoutSeconds=1&resourceVersion={revision}");
+    for (selector, kind, converted) in [
+        ("", "MODIFIED", &["new"][..]),
+        ("&labelSelector=a%3Dold", "DELETED", &["new", "old"]),
+        ("&labelSelector=a%3Dnew", "ADDED", &["new", "old"]),
+    ] {
+        let server = server.fork();
+        log.lock().unwrap().clear();
+        let watch = get(&server, "v2", &format!("{options}{selector}")).await;
+        assert_eq!(text(&watch.json(), "/type"), kind);
+        assert_eq!(*log.lock().unwrap(), converted, "{selector}");
+    }
 }
