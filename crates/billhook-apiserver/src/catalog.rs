@@ -1,7 +1,7 @@
 //! The resources that are served: those of the server itself, and those of definitions.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -381,6 +381,13 @@ impl Catalog {
     /// Returns the group of each definition.
     pub(crate) fn groups(&self) -> impl Iterator<Item = &str> {
         self.definitions.values().map(|defined| defined.document.spec.group.as_str())
+    }
+
+    /// Returns the groups of the definitions that are being deleted.
+    pub(crate) fn terminating_groups(&self) -> BTreeSet<String> {
+        let documents = self.definitions.values().map(|defined| &defined.document);
+        let terminating = documents.filter(|it| !it.metadata.deletion_timestamp.is_zero());
+        terminating.map(|document| document.spec.group.clone()).collect()
     }
 
     /// Returns the definitions of a group, the oldest first.

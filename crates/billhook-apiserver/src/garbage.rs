@@ -14,7 +14,7 @@ use billhook_apimachinery::split_api_version;
 use billhook_decode::read_json;
 use serde_json::{Value, json};
 
-use crate::catalog::{Catalog, DEFINITIONS, NAMESPACES, Resource};
+use crate::catalog::{Catalog, Resource};
 use crate::state::Shared;
 use crate::storage::{Object, Range, Revision, Storage as _};
 use crate::write_path::{admit_own, object_key};
@@ -28,22 +28,24 @@ pub(crate) fn concerns(object: &Value) -> bool {
     has("ownerReferences") || has("deletionTimestamp")
 }
 
-/// Collects until nothing is left to collect. All objects are looked at.
-pub(crate) async fn collect(server: &Arc<Shared>) {
+/// Collects until nothing is left to collect. All objects are looked at. Returns whether there was
+/// anything.
+pub(crate) async fn collect(server: &Arc<Shared>) -> bool {
     let _turn = server.settling.lock().await;
-    collect_in_turn(server).await;
+    collect_in_turn(server).await
 }
 
 /// [`collect`] for the one that does the server's own work already.
-pub(crate) async fn collect_in_turn(server: &Arc<Shared>) {
-    for _ in 0..MAX_ROUNDS {
+pub(crate) async fn collect_in_turn(server: &Arc<Shared>) -> bool {
+    for round in 0..MAX_ROUNDS {
         let catalog = server.catalog();
         let linked: Vec<Linked<'_>> =
             catalog.resources().flat_map(|it| links(server, it)).collect();
         if !Round::new(server, &catalog, &linked).run().await {
-            return;
+            return round > 0;
         }
     }
+    true
 }
 
 /// An object that has owners or waits for the collector.
@@ -55,10 +57,6 @@ struct Linked<'c> {
 
 /// The objects of a resource that have owners or wait for the collector.
 fn links<'c>(server: &Shared, resource: &'c Resource) -> Vec<Linked<'c>> {
-    // These go in their own ways.
-    if [DEFINITIONS, NAMESPACES].contains(&resource.definition.name()) {
-        return Vec::new();
-    }
     let listing = server.storage.list(&resource.collection, Range::default(), None);
     let objects = listing.map(|listing| listing.objects).unwrap_or_default();
     let linked = objects.into_iter().filter_map(|object| {

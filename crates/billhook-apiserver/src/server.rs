@@ -529,8 +529,7 @@ impl ServerBuilder {
     /// gone are deleted; deletions with the policies `Foreground` and `Orphan` come to their end.
     /// It is done when a request is answered, and looks at all objects after each deletion and each
     /// write of an object that has owners. By default the finalizers of these policies stay until a
-    /// client removes them, as on an API server alone (RE-114). Definitions and namespaces are not
-    /// collected.
+    /// client removes them, as on an API server alone (RE-114).
     ///
     /// ```
     /// # #[tokio::main(flavor = "current_thread")]

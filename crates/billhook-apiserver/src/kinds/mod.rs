@@ -15,7 +15,7 @@ use self::policies::PolicyStrategy;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
-pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace};
+pub(crate) use self::namespaces::{INITIAL, create_initial, settle_namespace, settle_namespaces};
 pub(crate) use self::policies::check_types;
 
 /// The definitions of the resources.

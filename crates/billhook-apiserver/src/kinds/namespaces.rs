@@ -51,6 +51,15 @@ pub(crate) async fn settle_namespace(server: &Arc<Shared>, namespace: &str) {
     }
 }
 
+/// [`settle_namespace`] for all namespaces.
+pub(crate) async fn settle_namespaces(server: &Arc<Shared>) {
+    let Some(resource) = server.catalog().native(NAMESPACES) else { return };
+    let found = server.storage.list(&resource.collection, Range::default(), None);
+    for namespace in found.map(|listing| listing.objects).unwrap_or_default() {
+        settle_namespace(server, &namespace.key).await;
+    }
+}
+
 /// Takes away what keeps an empty namespace.
 async fn finalize(server: &Arc<Shared>, namespace: &str) {
     let Some(resource) = server.catalog().native(NAMESPACES) else { return };

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::catalog::{DEFINITIONS, Live, Resource, VALIDATING_POLICIES};
 use crate::definitions::{group_of, settle_or_begin};
 use crate::garbage;
-use crate::kinds::{check_types, settle_namespace};
+use crate::kinds::{check_types, settle_namespace, settle_namespaces};
 use crate::request::{Request, ResourcePath};
 use crate::response::{FailureForm, Form, Response};
 use crate::state::Shared;
@@ -106,7 +106,7 @@ impl Context<'_> {
             settle_namespace(self.server, namespace).await;
         }
         if self.server.settings.collects_garbage && makes_garbage(&outcome) {
-            garbage::collect(self.server).await;
+            collect_garbage(self.server).await;
         }
         outcome
     }
@@ -171,6 +171,21 @@ impl Context<'_> {
                 let object = self.read(object).await?;
                 Ok(compact_json(&object))
             }
+        }
+    }
+}
+
+/// Collects garbage, and goes on with the definitions and namespaces that are being deleted: they may
+/// have waited for it, or be a part of it.
+async fn collect_garbage(server: &Arc<Shared>) {
+    loop {
+        let is_changed = garbage::collect(server).await;
+        for group in server.catalog().terminating_groups() {
+            settle_or_begin(server, &group).await;
+        }
+        settle_namespaces(server).await;
+        if !is_changed {
+            return;
         }
     }
 }

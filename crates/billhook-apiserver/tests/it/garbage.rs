@@ -134,3 +134,52 @@ async fn objects_go_with_the_definition_of_their_owners() {
     delete(&server, path, "Background").await;
     assert_eq!(get(&server, &format!("{MAPS}/child")).await, None);
 }
+
+/// Definitions and namespaces have owners like other objects of the cluster.
+#[tokio::test]
+async fn definitions_and_namespaces_go_with_their_owners() {
+    const NAMESPACES: &str = "/api/v1/namespaces";
+    const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    let server = server();
+    let namespace = |name: &str, owners: Value| {
+        let metadata = json!({"name": name, "ownerReferences": owners});
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}).to_string()
+    };
+    let body = namespace("owner", json!([]));
+    let owner = call(&server, Method::POST, NAMESPACES, &[], &body).await.json();
+    let uid = text(&owner, "/metadata/uid");
+    let owners = json!([{"apiVersion": "v1", "kind": "Namespace", "name": "owner", "uid": uid}]);
+    call(&server, Method::POST, NAMESPACES, &[], &namespace("owned", owners.clone())).await;
+    create(&server, "/api/v1/namespaces/owned/configmaps", "inside", json!({})).await;
+    let patch = json!({"metadata": {"ownerReferences": owners}}).to_string();
+    let merge = [("content-type", "application/merge-patch+json")];
+    let definition = format!("{DEFINITIONS}/foos.example.com");
+    call(&server, Method::PATCH, &definition, &merge, &patch).await;
+    create(&server, FOOS, "a", json!({})).await;
+    assert!(get(&server, &definition).await.is_some());
+    delete(&server, &format!("{NAMESPACES}/owner"), "Background").await;
+    assert_eq!(get(&server, &format!("{NAMESPACES}/owner")).await, None);
+    assert_eq!(get(&server, &format!("{NAMESPACES}/owned")).await, None);
+    assert_eq!(get(&server, &definition).await, None);
+}
+
+#[tokio::test]
+async fn a_namespace_goes_when_the_last_owner_in_it_need_not_wait() {
+    let server = server();
+    let (space, spaces) = ("/api/v1/namespaces/x", "/api/v1/namespaces");
+    let body = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "x"}});
+    call(&server, Method::POST, spaces, &[], &body.to_string()).await;
+    let maps = format!("{space}/configmaps");
+    let owner = create(&server, &maps, "owner", json!({})).await;
+    let mut metadata = owned(&[&blocking(&owner)]);
+    metadata["finalizers"] = json!(["example.com/f"]);
+    create(&server, &maps, "held", metadata).await;
+    delete(&server, &format!("{maps}/owner"), "Foreground").await;
+    delete(&server, space, "Background").await;
+    assert!(get(&server, &format!("{maps}/owner")).await.is_some());
+    let merge = [("content-type", "application/merge-patch+json")];
+    let freed = r#"{"metadata": {"finalizers": null}}"#;
+    call(&server, Method::PATCH, &format!("{maps}/held"), &merge, freed).await;
+    assert_eq!(get(&server, &format!("{maps}/owner")).await, None);
+    assert_eq!(get(&server, space).await, None);
+}
