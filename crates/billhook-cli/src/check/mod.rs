@@ -31,7 +31,7 @@ use crate::crds::{Crds, list};
 use crate::identity::Identity;
 use crate::input::{Document, documents_of, readable_documents, sources};
 use crate::policy::{Config, Policy};
-use crate::problem::{Place, Problem, Status};
+use crate::problem::{self, Place, Problem, Status};
 use crate::work::{self, Event, Others, Pass, Work};
 
 /// A document that is read for each version that it is checked for.
@@ -366,10 +366,8 @@ impl Work for OneVersion<'_> {
 }
 
 fn nothing(paths: &[PathBuf], others: &[String]) -> Box<Problem> {
-    let names: Vec<_> = paths.iter().map(|path| path.to_string_lossy()).collect();
-    let place = Place::file(&names.join(", "));
-    let problem = Problem::unusable(
-        place,
+    let problem = problem::nothing(
+        paths,
         "no CustomResourceDefinition, webhook configuration or policy here",
     );
     if others.is_empty() {

@@ -123,10 +123,11 @@ const BUILT_IN: [(&str, &[(&str, &str)]); 3] = [
         ],
     ),
     (
-        "broken-webhooks/typos.yaml",
+        "broken-webhooks/webhooks.yaml",
         &[
-            ("resources: [", "resource: ["),
+            ("timeoutSeconds: 30", "timeoutSeconds: \"30\""),
             ("admissionReviewVersions: [v1]", "admissionReviewVersions: v1"),
+            ("webhooks:", "webhook:"),
         ],
     ),
     (
