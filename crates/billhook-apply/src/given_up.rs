@@ -51,17 +51,18 @@ impl<'p> Place<'p> {
         let mut leaving = Vec::new();
         for Found { node, value, is_repeated } in self.find(lost) {
             let Some(below) = self.below(&node.element, value) else { continue };
-            let stays = below.is_owned
-                && match below.is_declared {
-                    true => below.place.has_fields_left()?,
-                    false => is_repeated || self.keeps_keys_of(&below.place)?,
-                };
             // Elements that repeat are one field.
-            let below = match stays && !is_repeated {
+            let inner = match below.is_owned && !is_repeated {
                 true => grow(|| below.place.leaving(&node.children))?,
                 false => FieldSet::default(),
             };
-            leaving.push(Node::new(node.element.clone(), !stays, below));
+            let stays = below.is_owned
+                && match below.is_declared {
+                    true => below.place.has_fields_left(&inner)?,
+                    false => is_repeated || self.keeps_keys_of(&below.place)?,
+                };
+            let inner = if stays { inner } else { FieldSet::default() };
+            leaving.push(Node::new(node.element.clone(), !stays, inner));
         }
         Some(FieldSet::from_sorted(leaving))
     }
@@ -110,19 +111,26 @@ impl<'p> Place<'p> {
     }
 
     /// Whether a value has a set without its parts that nobody owns. Without any part it is null,
-    /// which has one.
-    fn has_fields_left(&self) -> Option<bool> {
+    /// which has one. `leaving` are parts of which it is known whether they go.
+    fn has_fields_left(&self, leaving: &FieldSet) -> Option<bool> {
         let mut is_emptied = true;
         match (self.type_.shape(self.value), self.value) {
             (Some(Shape::Map(map)), Value::Object(members)) if !map.is_atomic => {
                 for (name, value) in in_order(members) {
-                    match self.below(&PathElement::field(name.as_str()), value) {
-                        Some(below) if !below.is_owned => {}
-                        Some(below) if !below.is_declared => return Some(true),
-                        Some(below) if grow(|| below.place.has_fields_left())? => {
-                            return Some(true);
-                        }
-                        _ => is_emptied = false,
+                    let element = PathElement::field(name.as_str());
+                    let below = self.below(&element, value);
+                    if below.as_ref().is_some_and(|below| !below.is_owned) {
+                        continue;
+                    }
+                    is_emptied = false;
+                    let Some(below) = below else { continue };
+                    let is_left = !below.is_declared
+                        || match leaving.get(&element) {
+                            Some(node) => !node.is_member,
+                            None => grow(|| below.place.has_fields_left(&FieldSet::default()))?,
+                        };
+                    if is_left {
+                        return Some(true);
                     }
                 }
             }

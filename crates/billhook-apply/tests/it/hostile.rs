@@ -74,12 +74,7 @@ fn nested_lists_in_other_orders() {
             "x-kubernetes-list-map-keys":["n"],"items":{"type":"object","properties":{
                 "n":{"type":"string"},"v":{"type":"integer"},"l":"#;
         let spec = nested(list, r#"{"type":"string"}"#, "}}}");
-        let schema = format!(r#"{{"type":"object","properties":{{"spec":{spec}}}}}"#);
-        let written = JsonSchemaProps::from_value(&parse(&schema)).unwrap();
-        let compiled = CompiledSchema::of_part(&written, CompileOptions::default());
-        let schema = MergeSchema::new(&compiled, &written, false);
-        let definition = Definition(BTreeMap::from([(V1, schema)]));
-
+        let definition = definition(&spec);
         let object = |start: &str, end: &str| {
             let spec = nested(start, r#""x""#, end);
             parse(&format!(r#"{{"apiVersion":"{V1}","kind":"Foo","spec":{spec}}}"#))
@@ -109,6 +104,36 @@ fn nested_lists_in_other_orders() {
         assert_eq!(manager("other").apply(&mut live, &alone, false), Ok(true));
         assert_eq!(live["spec"], alone["spec"]);
     }
+}
+
+/// Declared maps in declared maps, at whose bottom a manager gives up what nobody else owns.
+#[test]
+fn nested_maps_of_which_parts_are_given_up() {
+    const LEVELS: usize = 2_000;
+    let map = r#"{"type":"object","properties":{"o":"#;
+    let bottom = r#"{"type":"object","properties":{
+        "a":{"type":"string"},"b":{"type":"string"},"c":{"type":"string"}}}"#;
+    let spec = format!("{}{bottom}{}", map.repeat(LEVELS), "}}".repeat(LEVELS));
+    let definition = definition(&spec);
+    let object = |bottom: &str| {
+        let spec = format!("{}{bottom}{}", r#"{"o":"#.repeat(LEVELS), "}".repeat(LEVELS));
+        parse(&format!(r#"{{"apiVersion":"{V1}","kind":"Foo","spec":{spec}}}"#))
+    };
+    let time = Time::parse("2026-01-01T00:00:00Z").unwrap();
+    let manager = |name| FieldManager::new(&definition, (V1, "Foo"), name, time);
+    let mut live = manager("m").create(&object(r#"{"a":"x","b":"x"}"#)).unwrap();
+    manager("other").apply(&mut live, &object(r#"{"b":"x","c":"x"}"#), false).unwrap();
+    assert_eq!(manager("m").apply(&mut live, &object(r#"{"b":"x"}"#), false), Ok(true));
+    assert_eq!(live["spec"], object(r#"{"b":"x","c":"x"}"#)["spec"]);
+    assert_eq!(manager("other").apply(&mut live, &object("{}"), false), Ok(true));
+    assert_eq!(live["spec"], object(r#"{"b":"x"}"#)["spec"]);
+}
+
+fn definition(spec: &str) -> Definition {
+    let schema = format!(r#"{{"type":"object","properties":{{"spec":{spec}}}}}"#);
+    let written = JsonSchemaProps::from_value(&parse(&schema)).unwrap();
+    let compiled = CompiledSchema::of_part(&written, CompileOptions::default());
+    Definition(BTreeMap::from([(V1, MergeSchema::new(&compiled, &written, false))]))
 }
 
 fn parse(text: &str) -> DeepValue {
