@@ -40,7 +40,7 @@ pub(crate) struct Edits<T>(Vec<T>);
 impl<'c> Edit<'c> {
     /// The change of these parts; none if there are none.
     pub(crate) fn of_parts(parts: Vec<(Part<'c>, Edit<'c>)>) -> Option<Self> {
-        (!parts.is_empty()).then_some(Edit::Parts(Edits(parts)))
+        (!parts.is_empty()).then(|| Edit::Parts(Edits(parts)))
     }
 
     /// The change of a list that has these elements then, which `stay` if all are where they were and

@@ -1,5 +1,7 @@
 //! Field sets as they are written in `managedFields`: FieldsV1 (SA-21, SA-23, SA-24).
 
+use std::fmt::Write as _;
+
 use billhook_apimachinery::print::{compact_json, plain_json};
 use billhook_apimachinery::value::{DeepValue, grow, in_order};
 use billhook_decode::read_json;
@@ -116,11 +118,14 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
     Value::Object(own.into_iter().chain(below).collect())
 }
 
+/// What most keys of elements take.
+const KEY_CAPACITY: usize = 64;
+
 pub(crate) fn key_text(element: &PathElement) -> String {
     match element.kind() {
         PathElementKind::Field(name) => ["f:", name].concat(),
         PathElementKind::Key(fields) => {
-            let mut text = String::new();
+            let mut text = String::with_capacity(KEY_CAPACITY);
             write_key(fields.iter().map(|(name, value)| (name.as_str(), &**value)), &mut text);
             text
         }
@@ -146,14 +151,20 @@ fn write_key<'a>(fields: impl Iterator<Item = (&'a str, &'a Value)>, text: &mut 
 fn write_value(value: &Value, text: &mut String) {
     match value {
         Value::String(string) if is_plain(string) => push_plain(string, text),
+        Value::Number(number) if !number.is_f64() => {
+            let _ = write!(text, "{number}");
+        }
         other => text.push_str(&compact_json(other)),
     }
 }
 
 /// Whether a string is written as it is, between quotes.
 fn is_plain(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_./ ".contains(&byte);
-    text.bytes().all(is_plain)
+    text.bytes().all(is_plain_byte)
+}
+
+fn is_plain_byte(byte: u8) -> bool {
+    matches!(byte, b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'/' | b' ')
 }
 
 fn push_plain(string: &str, text: &mut String) {
@@ -181,23 +192,47 @@ fn is_canonical(key: &str) -> bool {
             .is_ok_and(|element| element.is_some_and(|element| key_text(&element) == key))
 }
 
-/// Whether a key is that of an element which is identified by one plain string or number, as most
-/// are.
+/// Whether a key is that of an element which is identified by plain strings or numbers, as most are.
 fn is_plain_key(key: &str) -> bool {
-    let is_string = |text: &str| {
-        let string = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-        string.is_some_and(is_plain)
+    let rest = match key.strip_prefix("k:{") {
+        Some(fields) => after_plain_fields(fields),
+        None => key.strip_prefix("v:").and_then(after_plain_value),
     };
-    let is_number = |text: &str| {
-        matches!(text.as_bytes(), [b'1'..=b'9', rest @ ..]
-            if rest.len() < 15 && rest.iter().all(u8::is_ascii_digit))
-    };
-    if let Some(value) = key.strip_prefix("v:") {
-        return is_string(value) || is_number(value);
+    rest == Some("")
+}
+
+/// Returns what comes after key fields that are sorted by name; none if something else comes first.
+fn after_plain_fields(mut text: &str) -> Option<&str> {
+    let mut last = None;
+    loop {
+        let (name, rest) = plain_string(text)?;
+        if last.replace(name).is_some_and(|last| last >= name) {
+            return None;
+        }
+        let rest = after_plain_value(rest.strip_prefix(':')?)?;
+        match rest.strip_prefix(',') {
+            Some(rest) => text = rest,
+            None => return rest.strip_prefix('}'),
+        }
     }
-    let field = key.strip_prefix("k:{").and_then(|rest| rest.strip_suffix('}'));
-    let field = field.and_then(|field| field.split_once(':'));
-    field.is_some_and(|(name, value)| is_string(name) && (is_string(value) || is_number(value)))
+}
+
+/// Returns what comes after a plain string or number.
+fn after_plain_value(text: &str) -> Option<&str> {
+    match text.as_bytes() {
+        [b'1'..=b'9', ..] => {
+            let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+            text.get(digits..).filter(|_| digits <= 15)
+        }
+        _ => plain_string(text).map(|(_, rest)| rest),
+    }
+}
+
+/// Splits off a plain string.
+fn plain_string(text: &str) -> Option<(&str, &str)> {
+    let text = text.strip_prefix('"')?;
+    let end = text.bytes().position(|byte| !is_plain_byte(byte))?;
+    Some((text.get(..end)?, text.get(end..)?.strip_prefix('"')?))
 }
 
 /// Reads the key of a list element; none if the element is not written like that.

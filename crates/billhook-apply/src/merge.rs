@@ -69,6 +69,11 @@ impl<'c> Merge<'c> {
         });
         Merge { edit, is_changed, fits, ownership }
     }
+
+    /// Whether neither the object nor what the manager owns changes.
+    pub(crate) fn changes_nothing(&self) -> bool {
+        !self.is_changed && self.ownership.as_ref().is_some_and(OwnershipChange::is_empty)
+    }
 }
 
 /// A step to a place.
@@ -114,6 +119,7 @@ impl<'o> Place<'o> {
         Place { above: Some((self, Step::Member(name))), owned, never, is_member }
     }
 
+    #[inline]
     fn never_owned(&self, name: &str) -> Option<&'o Node> {
         self.never?.find(|own| own.cmp_field(name))
     }
@@ -260,9 +266,10 @@ impl Walk {
                         Some(below) => place.never.is_none() && is_empty_object(below),
                         None => matches!(place.owned, Ownership::Unknown),
                     };
-                    if !is_known_leaf || !is_same_scalar(member.type_, old, new) {
-                        let edit = self.member(member, (old, new), place, (name, own));
-                        edits.extend(edit.map(|edit| (Part::Member(applied), edit)));
+                    if (!is_known_leaf || !is_same_scalar(member.type_, old, new))
+                        && let Some(edit) = self.member(member, (old, new), place, (name, own))
+                    {
+                        edits.push((Part::Member(applied), edit));
                     }
                 }
                 (Some((name, old)), new) if new.is_none_or(|(applied, _)| name < applied) => {

@@ -55,7 +55,7 @@ impl<'o> Owners<'o> {
 
     /// The ownership one step down; none if there is none.
     pub(crate) fn get(&self, element: &PathElement) -> Option<OwnedPlace<'o>> {
-        let (mut found, mut is_owned) = (Vec::new(), false);
+        let (mut found, mut is_owned) = (Vec::with_capacity(self.0.len()), false);
         let mut key = None;
         for owner in &self.0 {
             match owner {

@@ -116,8 +116,12 @@ impl FieldManager<'_> {
     /// configuration changes. The errors come in the server's order (SA-61).
     pub fn apply(&self, live: &mut Value, config: &Value, force: bool) -> Result<bool, ApplyError> {
         let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
+        let merge = self.merge_as_written(schema, live, config);
+        if merge.as_ref().is_some_and(Merge::changes_nothing) {
+            return Ok(false);
+        }
         let apply = Apply::new(self, schema, config);
-        if let Some(applied) = apply.as_written(live, force) {
+        if let Some(applied) = merge.and_then(|merge| apply.as_written(live, merge, force)) {
             return applied;
         }
         let managed = ManagedFields::of(live)?;
@@ -199,12 +203,13 @@ impl<'a> Apply<'a> {
     }
 
     /// Applies to an object whose entries need not be read; none if they have to be.
-    fn as_written(&self, live: &mut Value, force: bool) -> Option<Result<bool, ApplyError>> {
-        let mut merge = self.manager.merge_as_written(self.schema, live, self.config)?;
+    fn as_written(
+        &self,
+        live: &mut Value,
+        mut merge: Merge<'_>,
+        force: bool,
+    ) -> Option<Result<bool, ApplyError>> {
         let change = merge.ownership.take()?;
-        if !merge.is_changed && change.is_empty() {
-            return Some(Ok(false));
-        }
         let mut managed = ManagedFields::take_written(live);
         managed.with(&self.id, |own| change.make(&mut own.fields));
         let applied = self.edit(live, &mut managed, merge, &change.lost, force);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use billhook_apimachinery::metadata::Time;
+use billhook_apimachinery::metadata::is_normal_time;
 use billhook_apimachinery::record::text;
 use serde_json::Value;
 
@@ -12,8 +12,8 @@ use crate::fields_v1::is_current;
 use crate::merge::{Merge, Owned};
 use crate::schema::MergeSchema;
 
-/// The key by which entries are sorted (SA-34).
-type Order<'e> = (Operation, Time, &'e str, &'e str);
+/// The key by which entries are sorted (SA-34). Texts of times have the order of the times.
+type Order<'e> = (Operation, &'e str, &'e str, &'e str);
 
 impl FieldManager<'_> {
     /// The merge of a configuration into an object, given with its managed fields, in what is mostly
@@ -25,7 +25,8 @@ impl FieldManager<'_> {
         live: &Value,
         config: &'c Value,
     ) -> Option<Merge<'c>> {
-        let has_entries = config.pointer("/metadata/managedFields").is_some();
+        let has_entries =
+            config.get("metadata").is_some_and(|it| it.get("managedFields").is_some());
         if has_entries || self.check_type(config).is_err() || schema.layer().is_none() {
             return None;
         }
@@ -70,17 +71,18 @@ impl FieldManager<'_> {
             "Update" => Operation::Update,
             _ => return None,
         };
-        let (subresource, written) = (text(entry, "subresource"), text(entry, "time"));
-        let time = Time::parse(written).unwrap_or_default();
-        let is_same_time = match time.is_zero() {
-            true => written.is_empty(),
-            false => time.to_rfc3339() == written,
-        };
-        let optional = [subresource, written].into_iter().filter(|text| !text.is_empty()).count();
+        let (subresource, time) = (text(entry, "subresource"), text(entry, "time"));
+        let is_usual_time = time.is_empty() || is_normal_time(time.as_bytes());
+        let optional = [subresource, time].into_iter().filter(|text| !text.is_empty()).count();
         let is_usual = entry.as_object()?.len() == 5 + optional
             && text(entry, "apiVersion") == self.api_version
             && text(entry, "fieldsType") == FIELDS_V1
             && !text(entry, "manager").is_empty();
-        (is_usual && is_same_time).then_some((operation, time, text(entry, "manager"), subresource))
+        (is_usual && is_usual_time).then_some((
+            operation,
+            time,
+            text(entry, "manager"),
+            subresource,
+        ))
     }
 }

@@ -102,8 +102,7 @@ impl ManagerEntry {
     /// Takes away what another write changed or removed.
     pub(super) fn lose(&mut self, differences: &Differences<'_>) {
         if let Some(difference) = differences.get(&self.api_version) {
-            self.fields.subtract(&difference.changed);
-            self.fields.subtract(&difference.removed);
+            self.fields.subtract(&difference.lost);
         }
     }
 }

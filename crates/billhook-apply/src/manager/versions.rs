@@ -160,7 +160,8 @@ impl Object<'_> {
 pub(super) struct Difference {
     /// The modified and the added fields.
     pub(super) changed: FieldSet,
-    pub(super) removed: FieldSet,
+    /// These and the removed fields: what all other managers lose.
+    pub(super) lost: FieldSet,
 }
 
 /// The differences that a write makes, as the managers of each version see them.
@@ -192,7 +193,8 @@ impl<'d> Differences<'d> {
         let comparison =
             comparison.without(&self.versions.reset_fields(api_version, self.subresource));
         let Comparison { removed, modified, added } = comparison;
-        let difference = Difference { changed: modified.union(&added), removed };
+        let changed = modified.union(&added);
+        let difference = Difference { lost: changed.union(&removed), changed };
         self.by_version.insert(api_version.to_owned(), difference.clone());
         difference
     }

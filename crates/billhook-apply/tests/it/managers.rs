@@ -73,6 +73,45 @@ fn an_element_with_default_keys_alone() {
     assert_eq!(listed.as_array().map(Vec::len), Some(2));
 }
 
+/// SA-21: keys of entries that are written in another way than a server writes them are read, and
+/// written as a server does.
+#[test]
+fn keys_of_elements_in_other_notations() {
+    let names = ["a", "a b", "z"];
+    let properties = names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"})));
+    let schema = merge_schema(&json!({"type": "object", "properties": {
+        "v": {"type": "string"},
+        "l": {
+            "type": "array",
+            "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": names,
+            "items": {"type": "object", "properties": Value::Object(properties.collect())},
+        },
+    }}));
+    let mut world = World::new();
+    world.definition.0.insert(V1, schema);
+    let own = spec(&json!({"v": "x"}));
+    world.apply("m", &own, false).unwrap();
+    let cases = [
+        (r#"k:{"a":"x","a b":"y","z":"t"}"#, r#"k:{"a":"x","a b":"y","z":"t"}"#),
+        (r#"k:{"a b":"y","a":"x","z":"t"}"#, r#"k:{"a":"x","a b":"y","z":"t"}"#),
+        (r#"k:{"a":"x", "z":"t"}"#, r#"k:{"a":"x","z":"t"}"#),
+        (r#"k:{"a":1,"z":"\u0041"}"#, r#"k:{"a":1,"z":"A"}"#),
+    ];
+    for (key, expected) in cases {
+        let fields = |key: &str| json!({"f:spec": {"f:l": {key: {}}}});
+        let mut object = world.stored();
+        let entries = object.pointer_mut("/metadata/managedFields").unwrap();
+        entries.as_array_mut().unwrap().push(json!({"manager": "other", "operation": "Apply",
+            "apiVersion": V1, "fieldsType": "FieldsV1", "fieldsV1": fields(key)}));
+        let manager = world.manager("m", "2026-01-01T01:00:00Z");
+        assert_eq!(manager.apply(&mut object, &typed(&own, V1), false), Ok(false));
+        let entries = object["metadata"]["managedFields"].as_array().unwrap();
+        let other = entries.iter().find(|entry| entry["manager"] == "other").unwrap();
+        assert_eq!(other["fieldsV1"], fields(expected));
+    }
+}
+
 /// SA-80 to SA-84.
 #[test]
 fn texts_of_several_conflicts() {
