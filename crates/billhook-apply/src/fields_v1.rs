@@ -118,7 +118,7 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
     Value::Object(own.into_iter().chain(below).collect())
 }
 
-/// What most keys of elements take.
+/// Room for most keys of elements.
 const KEY_CAPACITY: usize = 64;
 
 pub(crate) fn key_text(element: &PathElement) -> String {
