@@ -125,8 +125,8 @@ fn insert_parameter(
     if let Some(crds) = crds.filter(|crds| crds.has(group, kind)) {
         let crd = crds.find(group, kind, &place)?;
         if let Some(version) = crd.definition.version(version) {
-            let read = version.prune_and_default(&mut value, &mut ());
-            read.map_err(|error| Problem::unusable(place, error.to_string()))?;
+            let inserted = cluster.insert_sent(value, &version);
+            return inserted.map_err(|error| Problem::unusable(place, error.to_string()));
         }
     }
     cluster.insert(value);

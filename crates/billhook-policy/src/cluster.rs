@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use billhook::Scope;
 use billhook::webhook::ApiResource;
+use billhook::{CrdVersion, DecodeError, DecodeOptions, Scope};
 use billhook_apimachinery::label_selector::{Labels, Selector};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
@@ -71,6 +71,33 @@ impl ClusterObjects {
             )
         };
         self.objects.insert(key, Arc::new(object));
+    }
+
+    /// Adds an object as a server has it that was sent it in a version: without unknown fields and
+    /// with defaults, in all versions that are served; where a webhook converts objects, in this
+    /// version alone (RP-50, RP-53).
+    ///
+    /// # Errors
+    ///
+    /// If a server could not read the object.
+    pub fn insert_sent(
+        &mut self,
+        object: impl Into<DeepValue>,
+        version: &CrdVersion,
+    ) -> Result<(), DecodeError> {
+        let (mut object, options) = (object.into(), DecodeOptions::default());
+        version.decode_storage_value(&mut object, &options)?;
+        let definition = version.definition();
+        if definition.is_converted_by_webhook() {
+            self.insert(object);
+            return Ok(());
+        }
+        let stored = version.encode_storage(&object)?;
+        self.insert(object);
+        for served in definition.versions().filter(CrdVersion::is_served) {
+            self.insert(served.decode_storage(&stored, &options)?.into_parts().0);
+        }
+        Ok(())
     }
 }
 

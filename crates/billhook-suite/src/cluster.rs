@@ -311,11 +311,13 @@ fn objects(
         let version = definitions.find_map(|known| {
             known.versions().find(|version| version.api_version() == api_version)
         });
-        if let Some(version) = version {
-            let stored = version.prune_and_default(&mut object, &mut ());
-            stored.map_err(|error| RunnerError::Parameter(format!("{kind}: {error}")))?;
+        match version {
+            None => cluster.insert(object),
+            Some(version) => {
+                let inserted = cluster.insert_sent(object, &version);
+                inserted.map_err(|error| RunnerError::Parameter(format!("{kind}: {error}")))?;
+            }
         }
-        cluster.insert(object);
     }
     Ok(cluster)
 }

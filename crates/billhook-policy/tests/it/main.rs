@@ -17,5 +17,6 @@ mod explain;
 mod hostile;
 mod laws;
 mod mutating;
+mod parameters;
 mod support;
 mod validating;
