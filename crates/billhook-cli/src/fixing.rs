@@ -71,11 +71,14 @@ impl Fixing {
 /// Replaces what was read from a file, at once; a file that may not be written, or that somebody
 /// else has changed meanwhile, stays as it is.
 pub(crate) fn replace(path: &Path, before: &[u8], after: &[u8]) -> io::Result<()> {
-    let path = path.canonicalize()?;
-    let metadata = fs::metadata(&path)?;
+    let metadata = fs::metadata(path)?;
+    if !metadata.is_file() {
+        return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
+    }
     if metadata.permissions().readonly() {
         return Err(io::Error::new(ErrorKind::PermissionDenied, "the file is read-only"));
     }
+    let path = path.canonicalize()?;
     // Renaming needs no permission to write the file.
     OpenOptions::new().write(true).open(&path)?;
     let new = beside(&path);

@@ -1,10 +1,11 @@
 //! From the paths on the command line to documents: finding files in directories, reading them,
 //! and taking lists apart into their items.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use billhook::{CustomResourceDefinition, MAX_LINE, ManifestError};
 use billhook_apimachinery::value::DeepValue;
@@ -39,6 +40,9 @@ pub(crate) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     }
     read_limited(file)
 }
+
+/// A source, or what keeps it from being read.
+type Text = Result<Arc<Source>, Box<Problem>>;
 
 /// Something to read documents from.
 #[derive(Debug)]
@@ -183,16 +187,19 @@ impl Input {
         }
     }
 
-    /// Reads the source; standard input is kept for whoever asks again.
-    pub(crate) fn source(&self) -> Result<Arc<Source>, Box<Problem>> {
-        static STDIN: OnceLock<Result<Arc<Source>, Box<Problem>>> = OnceLock::new();
-        match self {
-            Input::Stdin => STDIN.get_or_init(|| self.read_source()).clone(),
-            Input::File(_) => self.read_source(),
+    /// Reads the source. Standard input and pipes, which can be read only once, are kept for
+    /// whoever asks again.
+    pub(crate) fn source(&self) -> Text {
+        static KEPT: Mutex<BTreeMap<String, Text>> = Mutex::new(BTreeMap::new());
+        let is_file = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
+        if matches!(self, Input::File(path) if is_file(path)) {
+            return self.read_source();
         }
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.entry(self.label()).or_insert_with(|| self.read_source()).clone()
     }
 
-    fn read_source(&self) -> Result<Arc<Source>, Box<Problem>> {
+    fn read_source(&self) -> Text {
         let text = self.read().map_err(|error| Problem::io(Place::file(&self.label()), &error))?;
         Ok(Arc::new(Source::new(self.label(), text)))
     }

@@ -130,3 +130,26 @@ fn linked_file() {
     assert!(scratch.text("inner/a.yaml").contains("schedule: 1 2 3 4 5   # at five"));
     assert_eq!(names(&scratch.path().join("inner")), ["a.yaml"]);
 }
+
+/// A pipe, such as that of `<(helm template .)`, is read once although two look into it, and is
+/// never written.
+#[cfg(unix)]
+#[test]
+fn pipe() {
+    let scratch = Scratch::new("pipe", &[("a.yaml", TYPOS)]);
+    let path = scratch.path().join("a.yaml");
+    let script = "\"$0\" validate -q --format concise $2 --crd fixtures/crds <(cat \"$1\")";
+    for (option, wanted) in [("--jobs=1", "unknown field \"Spec\""), ("--fix", "error[unusable]")] {
+        let output = std::process::Command::new("bash")
+            .args(["-c", script, env!("CARGO_BIN_EXE_billhook")])
+            .arg(&path)
+            .arg(option)
+            .current_dir(crate::support::root())
+            .output()
+            .unwrap();
+        let shown = String::from_utf8(output.stdout).unwrap();
+        assert_ne!(output.status.code(), Some(0), "{shown}");
+        assert!(shown.contains(wanted), "{shown}");
+    }
+    assert_eq!(scratch.text("a.yaml"), TYPOS);
+}
