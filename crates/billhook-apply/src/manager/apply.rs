@@ -301,7 +301,7 @@ impl<'a> Apply<'a> {
             managed = self.manager.first_entry(live)?;
         }
         let entries = self.config.pointer("/metadata/managedFields");
-        if entries.is_some_and(|entries| !entries.is_null()) {
+        if entries.is_some_and(Value::is_array) {
             return Err(ApplyError::ConfigurationWithManagedFields);
         }
         let merge = Merge::new(self.schema.root(), live, self.config, None);

@@ -167,6 +167,12 @@ fn errors_in_the_order_of_the_steps() {
              not declared in schema",
         ),
         (
+            json!({"metadata": {"managedFields": "x", "name": "n"}}),
+            500,
+            "failed to create typed patch object (/n; example.com/v1, Kind=Foo): \
+             .metadata.managedFields: expected list, got &{x}",
+        ),
+        (
             json!({"metadata": {"name": 5}}),
             500,
             "failed to create typed patch object (/; example.com/v1, Kind=Foo): .metadata.name: \
