@@ -81,6 +81,18 @@ fn escaped_keys() {
     }
 }
 
+/// Reports name the members whose keys have escapes by what the keys stand for.
+#[test]
+fn escaped_keys_in_reports() {
+    let map = json!({"type": "object", "additionalProperties": {"type": "object"}});
+    let decoder = decoder(&json!({"m": map}), |_| {});
+    let text = object(r#", "a\\": 1, "m": {"b\"": {"c\"": 1}, "d": {}}"#);
+    let (_, findings) = decoder.clean_reporting(text.as_bytes()).unwrap();
+    let paths: Vec<String> =
+        findings.changes.iter().map(|change| change.path().to_string()).collect();
+    assert_eq!(paths, ["a\\", "m.b\".c\""]);
+}
+
 #[test]
 fn schemas() {
     let nothing = json!({});
