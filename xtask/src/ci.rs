@@ -6,6 +6,10 @@ use std::time::Instant;
 
 use serde_json::Value;
 
+/// Found on the path, so that rustup tells all that it starts which toolchain this is: some packages
+/// ask for another one where they are built.
+const CARGO: &str = "cargo";
+
 /// One step: its name, and the commands that it runs.
 type Step = (&'static str, fn(&Path) -> Result<(), String>);
 
@@ -17,10 +21,7 @@ const STEPS: [Step; 5] = [
     }),
     ("docs", |root| {
         let arguments = "doc --workspace --all-features --no-deps --locked --quiet";
-        run(
-            root,
-            Command::new(env!("CARGO")).args(words(arguments)).env("RUSTDOCFLAGS", "-D warnings"),
-        )
+        run(root, Command::new(CARGO).args(words(arguments)).env("RUSTDOCFLAGS", "-D warnings"))
     }),
     ("tidy", |_| failed(crate::tidy::main())),
     ("tests", |root| cargo(root, "test --workspace --locked --quiet")),
@@ -168,7 +169,7 @@ fn replay(root: &Path) -> Result<(), String> {
 }
 
 fn cargo(root: &Path, arguments: &str) -> Result<(), String> {
-    run(root, Command::new(env!("CARGO")).args(words(arguments)))
+    run(root, Command::new(CARGO).args(words(arguments)))
 }
 
 fn words(arguments: &str) -> impl Iterator<Item = &str> {
