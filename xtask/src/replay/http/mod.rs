@@ -11,6 +11,7 @@ mod scenario;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use billhook_admission::now;
 use billhook_apiserver::Server;
 use billhook_decode::read_json_to_depth;
 use serde_json::Value;
@@ -70,8 +71,10 @@ impl Conversation {
     }
 
     async fn run_steps(&self) -> Result<Verdict, String> {
+        // Whether a second passes between two writes does not change the order of their entries.
+        let now = now();
         let mut player = Player {
-            server: Server::builder().any_namespace().build(),
+            server: Server::builder().any_namespace().clock(move || now).build(),
             id: &self.id,
             groups: &self.groups,
             bindings: Bindings::default(),
