@@ -14,6 +14,7 @@ use billhook_schema::{Edge, NodeRef, PropertyRef, SchemaPaths};
 use crate::metadata::Normal;
 use crate::reader::read_json;
 use crate::scanner::{self, Stop};
+use crate::string;
 
 /// A place in an object or a list at `node`.
 #[derive(Clone, Copy)]
@@ -29,7 +30,7 @@ pub(crate) struct Place<'p, 's> {
 pub(crate) enum Within<'p, 's> {
     /// A member that the schema knows by name.
     Known(PropertyRef<'s>),
-    /// Any other member.
+    /// Any other member, by its key as it is written.
     Unlisted(&'p [u8]),
     Element(usize),
 }
@@ -149,7 +150,7 @@ impl<'s> Notes<'s> {
         }
         let step = match place.part {
             Within::Known(property) => Step::Known(property.name()),
-            Within::Unlisted(name) => Step::Unlisted(String::from_utf8_lossy(name).into_owned()),
+            Within::Unlisted(key) => Step::Unlisted(string::unescaped(key)),
             Within::Element(index) => Step::Element(index),
         };
         self.ways.push(Way { step, node: place.node, before: None });

@@ -238,14 +238,7 @@ impl<'t, 's> Pass<'t, 's> {
             let (end, escaped) = self.scan.skip_key(at, byte)?;
             let key = self.scan.slice(at + 1, end - 1);
             self.keys.key(&keys, key, escaped)?;
-            let content;
-            let name = if escaped {
-                content = self.unescaped(at)?;
-                content.as_bytes()
-            } else {
-                key
-            };
-            let place = || Place { node, left, part: Within::Unlisted(name) };
+            let place = || Place { node, left, part: Within::Unlisted(key) };
             let (value, first) = self.scan.skip_colon(end)?;
             let (end, is_kept) = self.member_value(value, first, edge, left, place)?;
             if is_kept {
@@ -261,13 +254,6 @@ impl<'t, 's> Pass<'t, 's> {
                 }
             }
         }
-    }
-
-    /// Returns the name that a key with escapes stands for.
-    #[inline(never)]
-    fn unescaped(&self, at: usize) -> Step<String> {
-        let (name, _) = string::string(self.scan.text, None, at + 1).map_err(|_| Stop::Invalid)?;
-        Ok(name)
     }
 
     /// Leaves out a member that ends at `end`; `kept` is where the members begin and where those
@@ -351,7 +337,7 @@ impl<'t, 's> Pass<'t, 's> {
         let (value, byte) = self.scan.skip_colon(end)?;
         let content;
         let name = if escaped {
-            content = self.unescaped(at)?;
+            content = string::unescaped(key);
             content.as_bytes()
         } else {
             key
@@ -362,7 +348,7 @@ impl<'t, 's> Pass<'t, 's> {
             node.learn(previous, property);
             return Ok(Found::Known(property, value, byte));
         }
-        let place = || Place { node, left, part: Within::Unlisted(name) };
+        let place = || Place { node, left, part: Within::Unlisted(key) };
         match node.unlisted() {
             Unlisted::Remove if self.notes.are_wanted() => {
                 // Repeated keys are reported even in removed parts.

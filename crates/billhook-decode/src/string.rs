@@ -38,6 +38,16 @@ pub(crate) fn string(
     }
 }
 
+/// Returns the text of a string without mistakes, given as it is written between its quotes.
+pub(crate) fn unescaped(written: &[u8]) -> String {
+    let lossy = || String::from_utf8_lossy(written).into_owned();
+    if !written.contains(&b'\\') {
+        return lossy();
+    }
+    let quoted = [written, b"\""].concat();
+    string(&quoted, None, 0).map_or_else(|_| lossy(), |(text, _)| text)
+}
+
 pub(crate) fn end_of_input(bytes: &[u8]) -> Failure {
     failure(bytes.len(), "unexpected end of JSON input".to_owned())
 }
