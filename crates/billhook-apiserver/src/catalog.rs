@@ -74,7 +74,7 @@ pub(crate) struct Served {
 }
 
 /// The state of the lists and watches of a resource in a server.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Live {
     /// Says when the definition has become another one, or is gone.
     pub(crate) retired: watch::Sender<bool>,
@@ -198,10 +198,6 @@ impl Resource {
 }
 
 impl Live {
-    fn new(cache: OnceLock<Cache>) -> Self {
-        Live { retired: watch::channel(false).0, cache, readings: Readings::default() }
-    }
-
     /// Fails while a server fills the cache that lists and watches are answered from, if it takes
     /// its time for it; it begins at the first of them (RE-140). It is never filled if an object is
     /// stored in a version that is gone, unless a webhook may do better next time (LC-43).
@@ -279,8 +275,7 @@ impl Defined {
             let established = served_before.and_then(|before| before.resource.established);
             let is_established = has(&document, ESTABLISHED);
             resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
-            let live = kept.map(|kept| Arc::clone(&kept.live));
-            let live = live.unwrap_or_else(|| Arc::new(Live::new(OnceLock::new())));
+            let live = kept.map(|kept| Arc::clone(&kept.live)).unwrap_or_default();
             Some(Served { resource: Arc::new(resource), live })
         });
         if let Some(before) = served_before.filter(|_| kept.is_none()) {
@@ -369,7 +364,7 @@ impl Catalog {
         let definitions = self.definitions.iter().map(|(name, defined)| {
             let served = defined.served.as_ref().map(|served| Served {
                 resource: Arc::clone(&served.resource),
-                live: Arc::new(Live::new(served.live.cache.clone())),
+                live: Arc::new(Live { cache: served.live.cache.clone(), ..Live::default() }),
             });
             let document = Arc::clone(&defined.document);
             let Defined { created, revision, .. } = **defined;
@@ -401,8 +396,8 @@ impl Catalog {
     /// Adds a resource of the server itself.
     pub(crate) fn add(&mut self, resource: Resource) {
         let name = resource.definition.name().to_owned();
-        let live = Arc::new(Live::new(OnceLock::new()));
-        Arc::make_mut(&mut self.native).insert(name, Served { resource: Arc::new(resource), live });
+        let served = Served { resource: Arc::new(resource), live: Arc::default() };
+        Arc::make_mut(&mut self.native).insert(name, served);
     }
 
     /// Takes over a definition as it is stored now; `None` if it is gone.
