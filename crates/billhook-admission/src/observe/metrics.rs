@@ -240,24 +240,11 @@ impl AdmissionMetrics {
                 Histogram::new(CONVERSION_BUCKETS)
             }),
         };
-        metrics.register_steps(registry);
         metrics.register_webhooks(registry);
+        metrics.register_steps(registry);
         metrics.register_policies(registry);
         metrics.register_conversions(registry);
         metrics
-    }
-
-    fn register_steps(&self, registry: &mut Registry) {
-        registry.register(
-            "apiserver_admission_step_admission_duration_seconds",
-            "[STABLE] Time that the stages of admission took",
-            self.step_seconds.clone(),
-        );
-        registry.register(
-            "apiserver_admission_controller_admission_duration_seconds",
-            "[STABLE] Time that plugins took, by plugin",
-            self.plugin_seconds.clone(),
-        );
     }
 
     fn register_webhooks(&self, registry: &mut Registry) {
@@ -295,6 +282,19 @@ impl AdmissionMetrics {
             "apiserver_admission_match_condition_exclusions_total",
             "[ALPHA] Webhooks that were left out because of their match conditions",
             self.exclusions.clone(),
+        );
+    }
+
+    fn register_steps(&self, registry: &mut Registry) {
+        registry.register(
+            "apiserver_admission_step_admission_duration_seconds",
+            "[STABLE] Time that the stages of admission took",
+            self.step_seconds.clone(),
+        );
+        registry.register(
+            "apiserver_admission_controller_admission_duration_seconds",
+            "[STABLE] Time that plugins took, by plugin",
+            self.plugin_seconds.clone(),
         );
     }
 
