@@ -79,9 +79,8 @@ pub struct ObjectRequest {
     pub name: String,
     /// The body: the new object in JSON or YAML, or a patch in JSON.
     pub body: Vec<u8>,
-    /// The new object in place of a body, where it is known to decode: one that
-    /// [`Admission::read`](crate::Admission::read) returned and the server itself changed.
-    pub object: Option<DeepValue>,
+    /// The new object in place of a body, where it is known to decode.
+    pub(crate) object: Option<DeepValue>,
     /// The object as it is stored. For an update or a deletion there must be one; a creation fails
     /// if there is one of the same name.
     pub stored: StoredObject,
@@ -133,7 +132,8 @@ impl ObjectRequest {
         ObjectRequest { form, ..Self::update(version, body, stored) }
     }
 
-    /// A change of an object by the server itself ([`ObjectRequest::object`]).
+    /// A change of an object by the server itself: the new object is not decoded but taken as it is,
+    /// as it is one that [`Admission::read`](crate::Admission::read) returned and the server changed.
     pub fn replace_object(version: &str, object: DeepValue, stored: StoredObject) -> Self {
         ObjectRequest { object: Some(object), ..Self::replace(version, &[], &[]) }.stored(stored)
     }
