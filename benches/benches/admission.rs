@@ -101,13 +101,16 @@ fn patches(criterion: &mut Criterion) {
     group.finish();
 }
 
-fn stages(criterion: &mut Criterion) {
-    let request = AdmissionAttributes::create(
+fn request() -> AdmissionAttributes {
+    AdmissionAttributes::create(
         GroupVersionKind::new("example.com", "v1", "Foo"),
         GroupVersionResource::new("example.com", "v1", "foos"),
         object(),
-    );
-    let options = RequestOptions::default();
+    )
+}
+
+fn stages(criterion: &mut Criterion) {
+    let (request, options) = (request(), RequestOptions::default());
     let mut group = criterion.benchmark_group("admission");
     for (name, mutating, validating) in [
         ("chain: no webhook", 0, 0),
@@ -123,39 +126,24 @@ fn stages(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// Policies of three validations, each bound.
+/// Policies for all resources.
 fn policies(count: usize) -> PolicySet {
-    let document = |kind: &str, name: &str, spec: Value| {
-        PolicyDocument::from_value(&json!({"apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": kind, "metadata": {"name": name}, "spec": spec}))
-        .expect("the document is readable")
+    let rule = |_| {
+        json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
+            "resources": ["*"]})
     };
-    let documents = (0..count).flat_map(|number| {
-        let name = format!("policy-{number}");
-        let rule = json!({"operations": ["*"], "apiGroups": ["*"], "apiVersions": ["*"],
-            "resources": ["*"]});
-        let policy = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [
-            {"expression": "size(object.spec.text) <= 1000"},
-            {"expression": "has(object.metadata.labels) && 'app' in object.metadata.labels"},
-            {"expression": "object.metadata.name != 'forbidden'"},
-        ]});
-        let binding = json!({"policyName": name, "validationActions": ["Deny"]});
-        [
-            document("ValidatingAdmissionPolicy", &name, policy),
-            document("ValidatingAdmissionPolicyBinding", &name, binding),
-        ]
-    });
-    PolicySet::new(documents)
+    let validations = [
+        "size(object.spec.text) <= 1000",
+        "has(object.metadata.labels) && 'app' in object.metadata.labels",
+        "object.metadata.name != 'forbidden'",
+    ];
+    let documents = billhook_benches::policies::policies(count, rule, validations);
+    PolicySet::new(documents.map(|it| PolicyDocument::from_value(&it).expect("it is readable")))
 }
 
 /// Policies beside as many webhooks: what both add to a chain without any is to be compared.
 fn beside_webhooks(criterion: &mut Criterion) {
-    let request = AdmissionAttributes::create(
-        GroupVersionKind::new("example.com", "v1", "Foo"),
-        GroupVersionResource::new("example.com", "v1", "foos"),
-        object(),
-    );
-    let options = RequestOptions::default();
+    let (request, options) = (request(), RequestOptions::default());
     let mut group = criterion.benchmark_group("a request through");
     for (name, chain) in [
         ("nothing", chain(0, 0)),

@@ -55,29 +55,19 @@ fn definition() -> CustomResourceDefinition {
     .unwrap()
 }
 
-/// Policies with a binding each, for the resources of a group.
+/// Policies for the resources of a group.
 fn policies(count: usize, group: impl Fn(usize) -> String) -> PolicySet {
-    let document = |kind: &str, name: &str, spec: Value| {
-        PolicyDocument::from_value(&json!({"apiVersion": "admissionregistration.k8s.io/v1",
-            "kind": kind, "metadata": {"name": name}, "spec": spec}))
-        .unwrap()
+    let rule = |index| {
+        json!({"operations": ["*"], "apiGroups": [group(index)], "apiVersions": ["v1"],
+            "resources": ["widgets"]})
     };
-    let documents = (0..count).flat_map(|index| {
-        let name = format!("policy-{index}");
-        let rule = json!({"operations": ["*"], "apiGroups": [group(index)],
-            "apiVersions": ["v1"], "resources": ["widgets"]});
-        let policy = json!({"matchConstraints": {"resourceRules": [rule]}, "validations": [
-            {"expression": "object.spec.replicas <= 5"},
-            {"expression": "has(object.metadata.labels) && 'team' in object.metadata.labels"},
-            {"expression": "object.metadata.name != 'forbidden'"},
-        ]});
-        let binding = json!({"policyName": name, "validationActions": ["Deny"]});
-        [
-            document("ValidatingAdmissionPolicy", &name, policy),
-            document("ValidatingAdmissionPolicyBinding", &name, binding),
-        ]
-    });
-    PolicySet::new(documents)
+    let validations = [
+        "object.spec.replicas <= 5",
+        "has(object.metadata.labels) && 'team' in object.metadata.labels",
+        "object.metadata.name != 'forbidden'",
+    ];
+    let documents = billhook_benches::policies::policies(count, rule, validations);
+    PolicySet::new(documents.map(|it| PolicyDocument::from_value(&it).expect("it is readable")))
 }
 
 fn deciding(criterion: &mut Criterion) {

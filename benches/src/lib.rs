@@ -11,6 +11,7 @@ mod corpus;
 mod edit;
 mod input;
 mod node;
+pub mod policies;
 mod rng;
 pub mod shapes;
 mod source;
