@@ -4,14 +4,13 @@
 use billhook::{FieldPath, Segment};
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::record::{Record, Type, check_types};
-use billhook_apimachinery::value::{DeepValue, grow, json_type, sorted};
+use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
 
 use crate::edit_distance::{closest, is_alone};
 use crate::finding::Finding;
 use crate::source::{Place, last_name};
 use crate::suggest::{rename, value_of};
-use crate::unreadable::mismatch;
 
 impl Finding {
     /// Adds to a finding about an unknown field the field of the kind that may have been meant.
@@ -32,11 +31,19 @@ impl Finding {
     /// [`Finding::suggest_type`] for a document of a kind, wherever in it the value is.
     #[must_use]
     pub fn suggest_type_of(self, kind: &'static Record) -> Self {
-        let found = mismatch(&self.text).map(|(found, ..)| found);
-        let value = self.place.as_ref().and_then(value_at);
-        let path = found.zip(value).and_then(|(found, value)| in_record(&value, kind, found));
-        match path {
-            Some(path) => self.of_wrong_type(path),
+        let error = self.place.as_ref().and_then(|place| {
+            let value = value_at(place)?;
+            let spans = place.source.spans(place.document?)?;
+            let placed =
+                place.base.segments().try_fold(spans.top()?, |placed, step| placed.child(step));
+            let kubernetes = KubernetesVersion::default();
+            // The first error of the value, or of the text.
+            let errors = [None, placed].map(|placed| check_types(&value, kind, kubernetes, placed));
+            let mut errors = errors.into_iter().filter_map(Result::err);
+            errors.find(|error| self.text.ends_with(&error.to_string()))
+        });
+        match error.as_ref().and_then(|error| Some((error.path()?.clone(), error.wanted()?))) {
+            Some((path, wanted)) => self.of_wrong_type(path, wanted),
             None => self.suggest_type(),
         }
     }
@@ -101,41 +108,4 @@ fn value_at(place: &Place) -> Option<DeepValue> {
         };
     }
     Some(DeepValue::from(inner.take()))
-}
-
-/// The first value that is of a type, as errors name it, and should be of another.
-fn in_record(value: &Value, record: &'static Record, found: &str) -> Option<FieldPath> {
-    let members = value.as_object()?;
-    grow(|| {
-        sorted(members).into_iter().find_map(|(name, member)| {
-            let rest = wrong(member, record.field(name)?.type_, found)?;
-            Some(FieldPath::default().name(name).join(&rest))
-        })
-    })
-}
-
-fn wrong(value: &Value, type_: Type, found: &str) -> Option<FieldPath> {
-    let items = |items: &[Value], type_: Type| {
-        items.iter().enumerate().find_map(|(index, item)| {
-            Some(FieldPath::default().index(index).join(&wrong(item, type_, found)?))
-        })
-    };
-    match (bare(type_), value) {
-        (_, Value::Null) | (Type::Any, _) => None,
-        (Type::List(inner), Value::Array(list)) => items(list, *inner),
-        (Type::RecordOrList(table), Value::Array(list)) => items(list, Type::Record(table)),
-        (Type::Map(inner), Value::Object(members)) => {
-            sorted(members).into_iter().find_map(|(name, member)| {
-                Some(FieldPath::default().key(name).join(&wrong(member, *inner, found)?))
-            })
-        }
-        (other, Value::Object(_)) if record_of(other).is_some() => {
-            in_record(value, record_of(other)?, found)
-        }
-        (Type::RecordOrFlag(_), Value::Bool(_)) | (Type::RecordOrTexts(_), Value::Array(_)) => None,
-        (Type::Flag, Value::Bool(_)) => None,
-        (Type::Int32 | Type::Int64 | Type::Float, Value::Number(_)) => None,
-        (Type::Text | Type::Bytes | Type::Time | Type::Parsed(_), Value::String(_)) => None,
-        _ => (json_type(value) == found).then(FieldPath::default),
-    }
 }

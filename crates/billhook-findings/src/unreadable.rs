@@ -12,8 +12,8 @@ impl Finding {
     /// `json: cannot unmarshal number into Go struct field ObjectMeta.labels of type string`.
     #[must_use]
     pub fn suggest_type(self) -> Self {
-        let Some((found, dotted, _)) = mismatch(&self.text) else { return self };
-        let found = found.to_owned();
+        let Some((found, dotted, wanted)) = mismatch(&self.text) else { return self };
+        let (found, wanted) = (found.to_owned(), schema_name(wanted));
         let Some(place) = self.place.clone() else { return self };
         // The text does not say where ObjectMeta is.
         let paths = [dotted.to_owned(), format!("metadata.{dotted}")];
@@ -24,28 +24,15 @@ impl Finding {
             let (name, _) = members.find(|(_, value)| json_type(value) == found)?;
             Some(finding.path.clone().key(name))
         });
-        match member {
-            Some(member) => finding.of_wrong_type(member),
-            None => {
-                let path = finding.path.clone();
-                finding.of_wrong_type(path)
-            }
-        }
+        let path = member.unwrap_or_else(|| finding.path.clone());
+        finding.of_wrong_type(path, wanted)
     }
 
-    /// The finding at a value of the wrong type, with the edit that mends it.
-    pub(crate) fn of_wrong_type(self, path: FieldPath) -> Self {
+    /// The finding at a value that should be of a type, with the edit that mends it.
+    pub(crate) fn of_wrong_type(self, path: FieldPath, wanted: &str) -> Self {
         let Some(place) = self.place.clone() else { return self };
         let mut finding = self.at(&place, path);
-        let type_ = match mismatch(&finding.text).map(|(_, _, wanted)| wanted) {
-            Some("int64" | "int32") => "integer",
-            Some("float64") => "number",
-            Some("bool") => "boolean",
-            Some(list) if list.starts_with("[]") => "array",
-            Some("string") => "string",
-            _ => "object",
-        };
-        other_type(&mut finding, &json!({"type": type_}));
+        other_type(&mut finding, &json!({"type": wanted}));
         finding
     }
 
@@ -67,8 +54,20 @@ impl Finding {
     }
 }
 
+/// The name in schemas of a type in Go.
+fn schema_name(go_type: &str) -> &'static str {
+    match go_type {
+        "int64" | "int32" => "integer",
+        "float64" => "number",
+        "bool" => "boolean",
+        "string" | "types.UID" | "v1.ManagedFieldsOperationType" => "string",
+        list if list.starts_with("[]") => "array",
+        _ => "object",
+    }
+}
+
 /// The type of the value, its path from the nearest known object, and the type in Go.
-pub(crate) fn mismatch(text: &str) -> Option<(&str, &str, &str)> {
+fn mismatch(text: &str) -> Option<(&str, &str, &str)> {
     let (_, rest) = text.split_once("json: cannot unmarshal ")?;
     let (found, rest) = rest.split_once(" into Go struct field ")?;
     let (field, wanted) = rest.split_once(" of type ")?;

@@ -12,9 +12,34 @@ use super::{Record, Type};
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;
 
-crate::message_error! {
-    /// A value of the wrong type; prints the server's text.
-    pub struct RecordError;
+/// A value that the type of its field does not take; prints the server's text.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RecordError {
+    message: String,
+    path: Option<Box<FieldPath>>,
+    wanted: Option<&'static str>,
+}
+
+impl RecordError {
+    /// Creates an error with the server's text.
+    pub fn new(message: impl Into<String>) -> Self {
+        RecordError { message: message.into(), path: None, wanted: None }
+    }
+
+    /// Returns the path of the value in the document, if the error is about one value.
+    pub fn path(&self) -> Option<&FieldPath> {
+        self.path.as_deref()
+    }
+
+    /// Returns the type that the value should have, as schemas name types, if it has another one.
+    pub fn wanted(&self) -> Option<&'static str> {
+        self.wanted
+    }
+
+    fn at(message: String, path: &Location<'_>) -> Self {
+        RecordError { path: Some(Box::new(path.to_path())), ..RecordError::new(message) }
+    }
 }
 
 /// The error about a document that is nested too deep.
@@ -112,6 +137,14 @@ struct Place<'p> {
     is_last: bool,
 }
 
+/// A value that is not of the type of its field.
+struct Wrong<'w> {
+    /// Its own type, or the number, as the server names it.
+    what: &'w str,
+    type_: Type,
+    go_type: &'w str,
+}
+
 impl Place<'_> {
     fn path(&self) -> String {
         let mut fields = Vec::new();
@@ -141,27 +174,28 @@ impl Checker {
             Value::Null => {}
             other => {
                 let (found, name) = (json_type(other), record.name);
-                checker.fail(format!(
-                    "json: cannot unmarshal {found} into Go value of type v1.{name}"
-                ));
+                let text =
+                    format!("json: cannot unmarshal {found} into Go value of type v1.{name}");
+                checker.fail(text, &At::top(placed));
             }
         }
         checker
     }
 
-    fn wrong(&mut self, what: &str, place: &Place<'_>, go_type: &str) {
+    fn wrong(&mut self, wrong: &Wrong<'_>, at: &At<'_>, place: &Place<'_>) {
         if self.wrong_type.is_none() {
-            self.wrong_type = Some(RecordError::new(self.mismatch(what, place, go_type)));
+            self.wrong_type = Some(self.mismatch(wrong, at, place));
         }
     }
 
-    fn mismatch(&self, what: &str, place: &Place<'_>, go_type: &str) -> String {
+    fn mismatch(&self, wrong: &Wrong<'_>, at: &At<'_>, place: &Place<'_>) -> RecordError {
         // Inside a union the server knows only the record around it, and that is a schema.
         let record = if self.inside_union { "JSONSchemaProps" } else { place.record };
-        let path = place.path();
-        format!(
+        let (path, Wrong { what, type_, go_type }) = (place.path(), wrong);
+        let text = format!(
             "json: cannot unmarshal {what} into Go struct field {record}.{path} of type {go_type}"
-        )
+        );
+        RecordError { wanted: Some(type_.schema_name()), ..RecordError::at(text, &at.path) }
     }
 
     fn record(
@@ -217,31 +251,32 @@ impl Checker {
             | (Type::Flag | Type::RecordOrFlag(_), Value::Bool(_))
             | (Type::Float, Value::Number(_)) => {}
             (Type::Int32 | Type::Int64, Value::Number(number)) => {
-                self.integer(Num::of(number), type_.shape(), place);
+                self.integer(Num::of(number), type_.shape(), at, place);
             }
             (Type::Bytes, Value::String(text)) => {
                 if let Err(offset) = base64::decode(text) {
-                    self.fail(format!("illegal base64 data at input byte {offset}"));
+                    self.fail(format!("illegal base64 data at input byte {offset}"), at);
                 }
             }
             (Type::Bytes, Value::Array(items)) => {
                 for item in items.iter().filter(|item| !item.is_null()) {
-                    self.byte(item, place);
+                    self.byte(item, at, place);
                 }
             }
             (Type::Time, Value::String(text)) => {
                 if let Err(error) = Time::parse(text) {
-                    self.fail(error);
+                    self.fail(error, at);
                 }
             }
             // A time that cannot be read ends the decoding, whatever is wrong with it (OM-05).
             (Type::Time, other) => {
-                let error = self.mismatch(json_type(other), place, "string");
-                self.fail(error);
+                let what = json_type(other);
+                let error = self.mismatch(&Wrong { what, type_, go_type: "string" }, at, place);
+                self.other.get_or_insert(error);
             }
             (Type::Parsed(parse), Value::String(text)) => {
                 if let Err(error) = parse(text) {
-                    self.fail(error);
+                    self.fail(error, at);
                 }
             }
             (Type::Record(table), Value::Object(members)) => {
@@ -271,17 +306,18 @@ impl Checker {
             }
             (Type::RecordOrList(_) | Type::RecordOrTexts(_), _) => {}
             (Type::RecordOrFlag(_), _) => {
-                self.fail("boolean or JSON schema expected".to_owned());
+                self.fail("boolean or JSON schema expected".to_owned(), at);
             }
             (_, other) => {
                 let go_type = name.map_or_else(|| type_.go_name(), str::to_owned);
-                self.wrong(json_type(other), place, &go_type);
+                let wrong = Wrong { what: json_type(other), type_, go_type: &go_type };
+                self.wrong(&wrong, at, place);
             }
         }
     }
 
-    fn fail(&mut self, error: String) {
-        self.other.get_or_insert(RecordError::new(error));
+    fn fail(&mut self, error: String, at: &At<'_>) {
+        self.other.get_or_insert_with(|| RecordError::at(error, &at.path));
     }
 
     /// The decoder of a union stops at the first error in it.
@@ -301,26 +337,28 @@ impl Checker {
         }
     }
 
-    fn byte(&mut self, item: &Value, place: &Place<'_>) {
-        match item {
-            Value::Number(number) if number.as_u64().is_some_and(|byte| byte < 256) => {}
-            Value::Number(number) => self.wrong(&format!("number {number}"), place, "uint8"),
-            other => self.wrong(json_type(other), place, "uint8"),
-        }
+    fn byte(&mut self, item: &Value, at: &At<'_>, place: &Place<'_>) {
+        let what = match item {
+            Value::Number(number) if number.as_u64().is_some_and(|byte| byte < 256) => return,
+            Value::Number(number) => format!("number {number}"),
+            other => json_type(other).to_owned(),
+        };
+        let wrong = Wrong { what: &what, type_: Type::Int32, go_type: "uint8" };
+        self.wrong(&wrong, at, place);
     }
 
     /// Whole floats are integers too (OM-03).
-    fn integer(&mut self, number: Num, type_: Type, place: &Place<'_>) {
+    fn integer(&mut self, number: Num, type_: Type, at: &At<'_>, place: &Place<'_>) {
         let fits = match type_ {
             Type::Int32 => number.to_i32().is_some(),
             _ => number.to_i64().is_some(),
         };
         if !fits {
-            let text = match number {
-                Num::Int(int) => int.to_string(),
-                Num::Float(float) => json_float(float),
+            let what = match number {
+                Num::Int(int) => format!("number {int}"),
+                Num::Float(float) => format!("number {}", json_float(float)),
             };
-            self.wrong(&format!("number {text}"), place, &type_.go_name());
+            self.wrong(&Wrong { what: &what, type_, go_type: &type_.go_name() }, at, place);
         }
     }
 }
@@ -355,6 +393,18 @@ impl Type {
         match self {
             Type::Named(_, type_) | Type::Optional(type_) => type_.shape(),
             type_ => type_,
+        }
+    }
+
+    /// The name of the type in schemas.
+    fn schema_name(self) -> &'static str {
+        match self.shape() {
+            Type::Text | Type::Bytes | Type::Time | Type::Parsed(_) => "string",
+            Type::Flag => "boolean",
+            Type::Int32 | Type::Int64 => "integer",
+            Type::Float => "number",
+            Type::List(_) => "array",
+            _ => "object",
         }
     }
 

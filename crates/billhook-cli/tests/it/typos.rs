@@ -120,6 +120,7 @@ const BUILT_IN: [(&str, &[(&str, &str)]); 3] = [
             ("minLength: 9", "minLength: \"9\""),
             ("name: v1\n", "name: 1\n"),
             ("status: {}", "status: true"),
+            ("scope: Namespaced", "scope: true"),
         ],
     ),
     (
@@ -128,6 +129,7 @@ const BUILT_IN: [(&str, &[(&str, &str)]); 3] = [
             ("timeoutSeconds: 30", "timeoutSeconds: \"30\""),
             ("admissionReviewVersions: [v1]", "admissionReviewVersions: v1"),
             ("webhooks:", "webhook:"),
+            ("failurePolicy: fail", "failurePolicy: 1"),
         ],
     ),
     (

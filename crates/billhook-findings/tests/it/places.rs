@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use billhook::FieldPath;
-use billhook_findings::{Place, Source};
+use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record::TypedRecord as _;
+use billhook_findings::{Finding, Place, Severity, Source};
 
 fn path(names: &[&str]) -> FieldPath {
     names.iter().fold(FieldPath::default(), |path, name| path.name(name))
@@ -80,4 +82,27 @@ fn long_lines() {
         let span = place.find(&FieldPath::default().index(index)).unwrap().mark(&text);
         assert_eq!(source.position(span.start).column, 2 + 4 * index);
     }
+}
+
+/// SS-10: of several values of wrong types a server names the first in the text of JSON, and in YAML
+/// the first by its key.
+#[test]
+fn the_value_of_a_wrong_type_that_is_named() {
+    let at = |text: &str, field: &str, go_type: &str| {
+        let error = format!(
+            "json: cannot unmarshal number into Go struct field ObjectMeta.{field} of type {go_type}"
+        );
+        let place = Place::document(Arc::new(Source::new("x", text)), 0);
+        let finding = Finding::new(Severity::Error, "refused", error);
+        let finding =
+            finding.at(&place, FieldPath::default()).suggest_type_of(ObjectMeta::record());
+        let span = finding.span.unwrap();
+        (text.get(span.start..span.end).unwrap().to_owned(), finding.label)
+    };
+    let label = |label: &str| Some(label.to_owned());
+    let json = r#"{"uid": 10, "name": 20}"#;
+    assert_eq!(at(json, "uid", "types.UID"), ("10".into(), label("write it in quotes")));
+    let yaml = "uid: 10\nname: 20\nfinalizers: 30\n";
+    let list = label("write a list, even for one value");
+    assert_eq!(at(yaml, "finalizers", "[]string"), ("30".into(), list));
 }
