@@ -142,7 +142,8 @@ impl<'a> FieldManagement<'a> {
         if !self.subresource.is_empty() {
             return of_live();
         }
-        let submitted = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let metadata = object.get("metadata");
+        let submitted = metadata.and_then(|it| it.get("managedFields")).and_then(Value::as_array);
         if let Some([only]) = submitted.map(Vec::as_slice)
             && only.as_object().is_some_and(Map::is_empty)
         {

@@ -1,6 +1,7 @@
 //! The state of one request in a chain: its time and its log.
 
-use billhook::webhook::{CompiledWebhook, MatchConditions};
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, MatchConditions};
+use billhook_apimachinery::value::DeepValue;
 
 use super::builder::Chain;
 use crate::audit::AuditLevel;
@@ -14,6 +15,8 @@ pub(crate) struct Context<'c> {
     pub(super) options: &'c RequestOptions,
     pub(crate) deadline: Deadline<'c>,
     pub(crate) log: RequestLog,
+    /// The object that the request came with, if another one took its place.
+    pub(crate) replaced: Option<DeepValue>,
     /// The evaluator of match conditions for this request, unless it is that of the chain.
     conditions: Option<Box<dyn MatchConditions + Send + Sync + 'c>>,
 }
@@ -22,7 +25,20 @@ impl<'c> Context<'c> {
     pub(super) fn new(chain: &'c Chain, options: &'c RequestOptions) -> Self {
         let log = RequestLog { is_tracing: options.trace, ..RequestLog::default() };
         let conditions = chain.match_conditions().for_request();
-        Context { chain, options, deadline: chain.deadline(options), log, conditions }
+        let deadline = chain.deadline(options);
+        Context { chain, options, deadline, log, replaced: None, conditions }
+    }
+
+    /// Puts another object in the place of the request's one.
+    pub(super) fn replace_object(&mut self, request: &mut AdmissionAttributes, object: DeepValue) {
+        self.keep_replaced(request.object.replace(object));
+    }
+
+    /// Keeps the object that another one took the place of, if it is the first.
+    pub(super) fn keep_replaced(&mut self, object: Option<DeepValue>) {
+        if self.replaced.is_none() {
+            self.replaced = object;
+        }
     }
 
     pub(super) fn match_conditions(&self) -> &dyn MatchConditions {

@@ -63,6 +63,8 @@ async fn run_round(
         }
     }
     let written = round.state.write_back().await;
+    let Round { context, state, .. } = round;
+    context.keep_replaced(state.replaced);
     written.map_err(|error| Status::unexpected(error.to_string()))
 }
 

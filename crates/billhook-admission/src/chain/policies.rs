@@ -188,7 +188,7 @@ pub(super) async fn mutate(
         let took = context.deadline.since(began);
         let action = Action::Policies { stage: Stage::Mutating, round };
         context.log.step_with(action, took, request.object.as_ref(), Some(&object));
-        request.object = Some(object);
+        context.replace_object(request, object);
     }
     outcome.result
 }

@@ -237,8 +237,8 @@ impl<'c> Run<'c> {
         let action = Action::Plugin { name: plugin.name().to_owned(), stage, round, error };
         let before = request.object.as_ref().filter(|_| changed.is_some());
         self.context.log.step_with(action, end.took, before, changed.as_ref());
-        if changed.is_some() {
-            request.object = changed;
+        if let Some(object) = changed {
+            self.context.replace_object(request, object);
         }
         result
     }

@@ -70,13 +70,15 @@ pub(crate) struct State<'s> {
     model: &'s dyn ObjectModel,
     versioned: Option<Versioned>,
     is_dirty: bool,
+    /// The object that the request came with, if another one took its place.
+    pub(crate) replaced: Option<DeepValue>,
     /// Counts the objects there were.
     revision: usize,
 }
 
 impl<'s> State<'s> {
     pub(crate) fn new(request: &'s mut AdmissionAttributes, model: &'s dyn ObjectModel) -> Self {
-        State { request, model, versioned: None, is_dirty: false, revision: 0 }
+        State { request, model, versioned: None, is_dirty: false, replaced: None, revision: 0 }
     }
 
     /// The object as the last webhook left it, in the version it left it in (WM-08).
@@ -139,7 +141,8 @@ impl<'s> State<'s> {
                 true => DeepValue::clone(object),
                 false => self.model.convert(object, to).await?,
             };
-            self.request.object = Some(object);
+            let before = self.request.object.replace(object);
+            self.replaced = self.replaced.take().or(before);
         }
         self.is_dirty = false;
         Ok(())

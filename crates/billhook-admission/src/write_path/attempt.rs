@@ -10,7 +10,6 @@ use serde_json::Value;
 
 use super::body::{Arrived, Incoming, read_stored};
 use super::deletion::ends_deletion;
-use super::ownership::ManagedFields;
 use super::prepare::{Before, Preparation, generated_base};
 use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
@@ -41,9 +40,8 @@ pub(super) enum Attempted {
 impl Attempt<'_> {
     pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
         let Arrived { old, revision, mut attributes } = self.arrive(run).await?;
-        let managed_fields = attributes.object.as_deref().map(ManagedFields::of);
-        let before = Before { old, revision, managed_fields };
         run.mutate(&mut attributes).await?;
+        let before = Before { old, revision, replaced: run.context.replaced.take() };
         if attributes.operation == Operation::Create {
             let accepted = self.create(attributes, &before, run).await?;
             return Ok(Attempted::Accepted(accepted));

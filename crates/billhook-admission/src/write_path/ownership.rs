@@ -12,35 +12,25 @@ use serde_json::{Map, Value};
 use crate::audit::Warnings;
 use crate::object_model::metadata_member;
 
-/// `metadata.managedFields` before the mutating stage.
-pub(crate) struct ManagedFields(Option<DeepValue>);
-
-impl ManagedFields {
-    pub(crate) fn of(object: &Value) -> Self {
-        let found = metadata_member(object, "managedFields");
-        ManagedFields(found.map(|found| deep_clone(found).into()))
+/// Sets `metadata.managedFields` of an object back to what it was before the mutating stage, if it is
+/// not valid any more.
+pub(crate) fn keep_valid_owners(object: &mut Value, before: &Value, warnings: &mut Warnings) {
+    let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else { return };
+    let Some(found) = metadata.get("managedFields") else { return };
+    let before = metadata_member(before, "managedFields");
+    if before.is_some_and(|before| deep_eq(before, found)) {
+        return;
     }
-
-    /// Sets them back if they are not valid any more.
-    pub(crate) fn keep_valid(&self, object: &mut Value, warnings: &mut Warnings) {
-        let Some(metadata) = object.get_mut("metadata").and_then(Value::as_object_mut) else {
-            return;
-        };
-        let Some(found) = metadata.get("managedFields") else { return };
-        if self.0.as_deref().is_some_and(|before| deep_eq(before, found)) {
-            return;
-        }
-        let Some(error) = error_in(found) else { return };
-        warnings.add(&format!(
-            ".metadata.managedFields was in an invalid state after admission; this could be \
-             caused by an outdated mutating admission controller; please fix your requests: {error}"
-        ));
-        let invalid = match &self.0 {
-            Some(before) => metadata.insert("managedFields".to_owned(), deep_clone(before)),
-            None => metadata.remove("managedFields"),
-        };
-        drop(invalid.map(DeepValue::from));
-    }
+    let Some(error) = error_in(found) else { return };
+    warnings.add(&format!(
+        ".metadata.managedFields was in an invalid state after admission; this could be caused by \
+         an outdated mutating admission controller; please fix your requests: {error}"
+    ));
+    let invalid = match before {
+        Some(before) => metadata.insert("managedFields".to_owned(), deep_clone(before)),
+        None => metadata.remove("managedFields"),
+    };
+    drop(invalid.map(DeepValue::from));
 }
 
 /// Returns the first error in managed fields (SA-33). What is not a list of entries counts as none.

@@ -8,7 +8,7 @@ use billhook_apimachinery::{FieldError, FieldPath, Status};
 use serde_json::Value;
 
 use super::body::Incoming;
-use super::ownership::{ManagedFields, remove_repeated_owners};
+use super::ownership::{keep_valid_owners, remove_repeated_owners};
 use super::request::Subresource;
 use super::server_fields::ServerFields;
 use super::storage::read_revision;
@@ -29,7 +29,8 @@ pub(super) struct Before {
     pub(super) old: Option<DeepValue>,
     /// Its resource version, if it is known.
     pub(super) revision: Option<String>,
-    pub(super) managed_fields: Option<ManagedFields>,
+    /// The object before the mutating stage, if that made another one of it.
+    pub(super) replaced: Option<DeepValue>,
 }
 
 /// The preparation of an object.
@@ -51,8 +52,8 @@ impl Preparation<'_> {
     ) -> Result<Option<DeepValue>, Status> {
         let before = self.before;
         let Some(object) = attributes.object.as_mut() else { return Ok(None) };
-        if let Some(managed_fields) = &before.managed_fields {
-            managed_fields.keep_valid(object, warnings);
+        if let Some(replaced) = &before.replaced {
+            keep_valid_owners(object, replaced, warnings);
         }
         remove_repeated_owners(object, " after mutating admission happens", warnings);
         if let Some(Value::Object(metadata)) = object.get_mut("metadata") {

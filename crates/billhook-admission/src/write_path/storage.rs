@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use billhook_apimachinery::print::quote;
+use billhook_apimachinery::print::{plain_json_with_place, quote};
 use billhook_apimachinery::value::{DeepValue, has_floats};
 use billhook_decode::read_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -14,18 +14,20 @@ use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
 
-/// Encodes an object for storage.
+/// Encodes an object for storage. Also returns the place in the text where its resource version
+/// belongs, if that is the text of the object itself.
 pub(crate) async fn encode(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
-) -> Result<Vec<u8>, Status> {
+) -> Result<(Vec<u8>, Option<usize>), Status> {
     let storage = version.definition().storage().ok();
     let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
-        return Ok(billhook::to_json(object).into_bytes());
+        let (text, place) = plain_json_with_place(object, &["metadata", "resourceVersion"]);
+        return Ok((text.into_bytes(), place));
     };
     let stored = convert(model, &storage, object).await?;
-    Ok(billhook::to_json(&stored).into_bytes())
+    Ok((billhook::to_json(&stored).into_bytes(), None))
 }
 
 /// Decodes a stored object as a read in a version returns it.

@@ -26,6 +26,10 @@ pub struct Accepted {
     /// The object that the client gets: of a deletion the one that was removed, or the one that
     /// waits for its finalizers (RE-111).
     pub returned: Option<DeepValue>,
+    /// The place in the stored text where [`Accepted::returned`] has the member `resourceVersion` of
+    /// its metadata, before another one, if it differs in nothing else. So its text can be had
+    /// without printing it.
+    pub revision_place: Option<usize>,
 }
 
 /// The outcome of a write that did not fail.
@@ -96,13 +100,16 @@ impl Write<'_> {
         // Only a dry run leaves a new object the revision that it came with (RE-23).
         let shown = if revision.is_empty() && request.dry_run { &given } else { &revision };
         let written = if log.is_tracing { object.clone() } else { None };
-        let returned = self.read_back(object, &accepted, shown).await?;
+        let returned = self.read_back(object, &mut accepted, shown).await?;
         if let Some(written) = written.as_deref() {
             let step = Step::changing(Action::Store, began.elapsed(), written, Some(&returned));
             log.steps.push(step);
         }
         accepted.returned = Some(match self.incoming.scale() {
-            Some(scale) => scale::returned(scale, &returned)?,
+            Some(scale) => {
+                accepted.revision_place = None;
+                scale::returned(scale, &returned)?
+            }
             None => returned,
         });
         Ok(Written::Accepted(accepted))
@@ -129,10 +136,11 @@ impl Write<'_> {
     async fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {
         let Some(object) = object else { return Ok(Accepted::default()) };
         storage::remove_revision(object);
-        let stored = storage::encode(self.incoming.model, self.incoming.version, object).await?;
+        let Incoming { model, version, .. } = self.incoming;
+        let (stored, revision_place) = storage::encode(model, version, object).await?;
         let unchanged =
             self.before.old.is_some() && storage::is_stored(&stored, &self.stored.bytes);
-        Ok(Accepted { stored: Some(stored), unchanged, returned: None })
+        Ok(Accepted { stored: Some(stored), unchanged, returned: None, revision_place })
     }
 
     /// Has an object stored, unless the same is stored already. Returns its resource version.
@@ -173,12 +181,15 @@ impl Write<'_> {
     async fn read_back(
         &self,
         object: Option<DeepValue>,
-        accepted: &Accepted,
+        accepted: &mut Accepted,
         revision: &str,
     ) -> Result<DeepValue, Status> {
         let Incoming { model, version, request, .. } = self.incoming;
+        // Only then is it certain what the text says.
+        let place = accepted.revision_place.take().filter(|_| !revision.is_empty());
         let mut returned = match (object, &accepted.stored, &self.before.old) {
             (Some(object), Some(stored), _) if storage::reads_back(version, &object, stored) => {
+                accepted.revision_place = place;
                 object
             }
             (_, Some(stored), _) => storage::decode(model, version, stored).await?,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use billhook_apimachinery::metadata::Time;
-use billhook_apimachinery::print::{compact_json, quote};
+use billhook_apimachinery::print::{push_json_string, quote};
 use billhook_apimachinery::record::text;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Map, Value};
@@ -67,12 +67,13 @@ impl ManagerEntry {
             ("apiVersion", api_version),
             ("subresource", &self.subresource),
         ];
-        let mut text = "{".to_owned();
+        let mut text = String::with_capacity(128);
+        text.push('{');
         for (name, value) in members.into_iter().filter(|(_, value)| !value.is_empty()) {
             text.push_str(if text.len() > 1 { ",\"" } else { "\"" });
             text.push_str(name);
             text.push_str("\":");
-            text.push_str(&compact_json(&Value::from(value)));
+            push_json_string(value, &mut text);
         }
         text.push('}');
         text
@@ -143,7 +144,8 @@ impl ManagedFields {
     ///
     /// Returns what is wrong with the first entry that cannot be read (SA-33).
     pub fn of(object: &Value) -> Result<Self, ManagedFieldsError> {
-        let entries = object.pointer("/metadata/managedFields").and_then(Value::as_array);
+        let metadata = object.get("metadata");
+        let entries = metadata.and_then(|it| it.get("managedFields")).and_then(Value::as_array);
         let mut managed = ManagedFields::default();
         for (index, entry) in entries.into_iter().flatten().enumerate() {
             let mut read = read(index, entry)?;

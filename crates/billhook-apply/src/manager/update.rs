@@ -87,11 +87,11 @@ impl FieldManager<'_> {
         let new = self.entry(Operation::Update);
         let id = new.identity();
         let mut entry = managed.0.remove(&id).unwrap_or(new);
+        entry.fields.subtract(&NEVER_OWNED);
         if !taken.is_empty() {
             entry.fields = Fields::Read(entry.fields().union(&taken));
             entry.time = self.now;
         }
-        entry.fields.subtract(&NEVER_OWNED);
         if !entry.fields.is_empty() {
             managed.0.insert(id, entry);
         }

@@ -52,7 +52,7 @@ impl CrdVersion {
     pub fn api_version(&self) -> String {
         match self.crd.group() {
             "" => self.name().to_owned(),
-            group => format!("{group}/{}", self.name()),
+            group => [group, "/", self.name()].concat(),
         }
     }
 
