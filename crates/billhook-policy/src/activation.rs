@@ -1,11 +1,12 @@
 //! The values of variables for the expressions of a policy (PO-45, PO-46).
 
-use std::cell::RefCell;
+use std::borrow::Cow;
+use std::cell::{OnceCell, RefCell};
 use std::ops::Deref;
 use std::sync::Arc;
 
 use billhook::webhook::{
-    AdmissionAttributes, CelConditions, ConditionInput, Match, RequestVariables,
+    AdmissionAttributes, CelConditions, ConditionInput, Match, NamespaceLabels, RequestVariables,
     authorizer_variables,
 };
 use billhook_apimachinery::Status;
@@ -15,16 +16,16 @@ use serde_json::Value as Json;
 
 use crate::cluster::namespace_object;
 use crate::context::PolicyContext;
-use crate::program::Variables;
-use crate::set::{PolicySet, namespace_not_found};
+use crate::program::NAMESPACE;
+use crate::set::{Head, PolicySet, namespace_not_found};
 
 /// The values that all evaluations for a request share.
 pub(crate) struct Shared<'r> {
     pub(crate) request: &'r AdmissionAttributes,
     pub(crate) context: &'r PolicyContext<'r>,
     pub(crate) conditions: CelConditions,
-    /// `namespaceObject`; null for what is in no namespace.
-    namespace: DeepValue,
+    /// `namespaceObject`, once an expression asks for it.
+    namespace: OnceCell<Result<DeepValue, String>>,
     /// The values of `request`, by how policies matched it.
     requests: RefCell<Vec<(Match, Arc<DeepValue>)>>,
 }
@@ -42,12 +43,20 @@ impl<'r> Shared<'r> {
         if let Some(authorizer) = context.authorizer {
             conditions = conditions.authorizer(Arc::clone(authorizer));
         }
-        let is_in_none = request.namespace.is_empty() || request.resource.is_namespaces();
-        let namespace = match is_in_none {
-            true => DeepValue::from(Json::Null),
-            false => namespace_of(request, context)?,
+        if is_in_namespace(request) && !context.cluster.has_namespace(&request.namespace) {
+            labels_of(request, context)?;
+        }
+        let (namespace, requests) = (OnceCell::new(), RefCell::default());
+        Ok(Shared { request, context, conditions, namespace, requests })
+    }
+
+    /// Returns the value of `namespaceObject`; null for what is in no namespace.
+    fn namespace(&self) -> Result<&DeepValue, String> {
+        let find = || match is_in_namespace(self.request) {
+            true => namespace_of(self.request, self.context).map_err(|status| status.message),
+            false => Ok(DeepValue::from(Json::Null)),
         };
-        Ok(Shared { request, context, conditions, namespace, requests: RefCell::default() })
+        self.namespace.get_or_init(find).as_ref().map_err(String::clone)
     }
 
     /// Returns the variables of a request that depend on what a policy matched.
@@ -73,17 +82,25 @@ impl<'r> Shared<'r> {
     pub(crate) fn activation<'a>(
         &'a self,
         known: &'a RequestVariables<'_>,
-        variables: &Variables,
+        head: &Head,
         has_authorizer: bool,
     ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
         let mut values = known.values()?;
-        values.push(("namespaceObject", Value::any(&self.namespace)));
-        values.push(("variables", variables.deferred()));
+        let namespace = match head.asks_namespace {
+            true => self.namespace()?,
+            false => &Json::Null,
+        };
+        values.push((NAMESPACE, Value::any(namespace)));
+        values.push(("variables", head.variables.deferred()));
         if let Some(authorizer) = self.context.authorizer.filter(|_| has_authorizer) {
             values.extend(authorizer_variables(authorizer, self.request));
         }
         Ok(values)
     }
+}
+
+fn is_in_namespace(request: &AdmissionAttributes) -> bool {
+    !request.namespace.is_empty() && !request.resource.is_namespaces()
 }
 
 /// Where only the labels of a namespace are known, the namespace has no more than them.
@@ -95,11 +112,18 @@ fn namespace_of(
     if let Some(namespace) = context.cluster.namespace(name) {
         return Ok(namespace_object(&namespace));
     }
-    let labels = context.namespaces.labels(name);
-    let labels = labels.map_err(|error| Status::internal_error(&error.to_string()))?;
-    let labels = labels.ok_or_else(|| namespace_not_found(name))?;
+    let labels = labels_of(request, context)?;
     let namespace = serde_json::json!({"metadata": {"name": name, "labels": *labels}});
     Ok(namespace_object(&DeepValue::from(namespace)))
+}
+
+fn labels_of<'c>(
+    request: &AdmissionAttributes,
+    context: &'c PolicyContext<'_>,
+) -> Result<Cow<'c, NamespaceLabels>, Status> {
+    let labels = context.namespaces.labels(&request.namespace);
+    let labels = labels.map_err(|error| Status::internal_error(&error.to_string()))?;
+    labels.ok_or_else(|| namespace_not_found(&request.namespace))
 }
 
 /// An object of a request, or one that was made of it.

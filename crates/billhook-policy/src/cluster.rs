@@ -31,6 +31,11 @@ pub trait PolicyCluster: Send + Sync {
     fn namespace(&self, name: &str) -> Option<Arc<DeepValue>> {
         self.object(&ParamKind::new("v1", "Namespace"), "", name)
     }
+
+    /// Returns whether a namespace exists, which may take less time than returning it.
+    fn has_namespace(&self, name: &str) -> bool {
+        self.namespace(name).is_some()
+    }
 }
 
 /// Objects in memory.

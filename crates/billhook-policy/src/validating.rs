@@ -365,7 +365,7 @@ impl<'e> Evaluation<'e> {
     /// Returns the results of all validations, each with its time, and what is left of the budget.
     fn validations(&self, known: &RequestVariables<'_>) -> Result<(Vec<Validated>, u64), String> {
         let variables = &self.policy.head.variables;
-        let activation = self.shared.activation(known, variables, true)?;
+        let activation = self.shared.activation(known, &self.policy.head, true)?;
         let pass = Pass::new(variables, &activation)
             .noting(self.shared.context.observer, self.policy.head.identity());
         let mut left = BUDGET;
@@ -402,7 +402,7 @@ impl<'e> Evaluation<'e> {
             return Ok(Vec::new());
         }
         let variables = &self.policy.head.variables;
-        let activation = self.shared.activation(known, variables, false)?;
+        let activation = self.shared.activation(known, &self.policy.head, false)?;
         let pass = Pass::new(variables, &activation)
             .noting(self.shared.context.observer, self.policy.head.identity());
         let mut messages = Vec::with_capacity(self.policy.validations.len());
@@ -434,7 +434,7 @@ impl<'e> Evaluation<'e> {
             return Ok(Vec::new());
         }
         let variables = &self.policy.head.variables;
-        let activation = self.shared.activation(known, variables, false)?;
+        let activation = self.shared.activation(known, &self.policy.head, false)?;
         let pass = Pass::new(variables, &activation)
             .noting(self.shared.context.observer, self.policy.head.identity());
         let mut left = BUDGET;

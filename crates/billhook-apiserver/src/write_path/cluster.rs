@@ -12,6 +12,7 @@ use billhook_policy::{ParamKind, PolicyCluster};
 use serde_json::{Value, json};
 
 use super::binding::object_key;
+use super::namespaces::find_namespace;
 use crate::catalog::Resource;
 use crate::configured::NAME_LABEL;
 use crate::state::Shared;
@@ -68,6 +69,10 @@ impl PolicyCluster for StoredObjects {
             Arc::new(DeepValue::from(json!({"metadata": {"name": name, "labels": labels}})))
         };
         found.or_else(|| (!self.0.settings.has_namespaces).then(assumed))
+    }
+
+    fn has_namespace(&self, name: &str) -> bool {
+        !self.0.settings.has_namespaces || find_namespace(&self.0, name).is_some()
     }
 }
 

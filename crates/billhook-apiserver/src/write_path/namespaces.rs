@@ -31,7 +31,7 @@ impl Plugin for NamespaceLifecycle {
     fn mutate(&self, request: &mut PluginRequest<'_>) -> Result<(), Status> {
         let attributes = request.attributes();
         let namespace = &attributes.namespace;
-        let Some(found) = find(&self.0, namespace) else {
+        let Some(found) = find_namespace(&self.0, namespace) else {
             let namespaces = GroupVersionResource::new("", "v1", "namespaces");
             return Err(Status::not_found(&namespaces, namespace));
         };
@@ -53,10 +53,10 @@ impl Plugin for NamespaceLifecycle {
 
 /// Whether a namespace is being deleted.
 pub(crate) fn is_terminating(server: &Shared, namespace: &str) -> bool {
-    find(server, namespace).is_some_and(|found| is_being_deleted(&found))
+    find_namespace(server, namespace).is_some_and(|found| is_being_deleted(&found))
 }
 
-fn find(server: &Shared, namespace: &str) -> Option<Object> {
+pub(super) fn find_namespace(server: &Shared, namespace: &str) -> Option<Object> {
     let namespaces = server.catalog().native(NAMESPACES)?;
     server.storage.get(&namespaces.collection, namespace)
 }

@@ -371,7 +371,7 @@ fn mutate(
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
     let known = shared.known(&input);
     let variables = &tuple.policy.head.variables;
-    let activation = shared.activation(&known, variables, true).map_err(policy_error)?;
+    let activation = shared.activation(&known, &tuple.policy.head, true).map_err(policy_error)?;
     let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;
     let evaluated = Pass::new(variables, &activation)
         .noting(shared.context.observer, tuple.policy.head.identity())

@@ -6,6 +6,9 @@ mod variables;
 pub(crate) use environment::{Role, Setting, compile, environment};
 pub(crate) use variables::{OutOfBudget, Pass, Variables};
 
+/// The variable whose value is the namespace of a request.
+pub(crate) const NAMESPACE: &str = "namespaceObject";
+
 /// The most that one expression may cost (PO-48).
 pub(crate) const CALL_LIMIT: u64 = 1_000_000;
 

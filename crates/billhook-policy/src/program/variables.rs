@@ -44,6 +44,11 @@ impl Variables {
         self.deferred = OnceLock::new();
     }
 
+    /// Returns the programs, or the texts of the compiler.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Result<Program, String>> {
+        self.programs.values().map(|variable| &variable.program)
+    }
+
     /// Declares a variable of a type without a program.
     pub(crate) fn declare_as(&mut self, name: &str, type_: &Type) {
         self.types.insert(name.into(), kept(type_));

@@ -9,7 +9,7 @@ use crate::document::{
     ValidatingPolicySpec, Variable,
 };
 use crate::params::ParamSource;
-use crate::program::{Role, Setting, Variables, compile, environment};
+use crate::program::{NAMESPACE, Role, Setting, Variables, compile, environment};
 
 /// A program, or the text of the compiler.
 pub(crate) type Compiled = Result<Program, String>;
@@ -24,6 +24,8 @@ pub(crate) struct Head {
     pub(crate) param_kind: Option<ParamKind>,
     pub(crate) conditions: Vec<MatchCondition>,
     pub(crate) variables: Variables,
+    /// Whether an expression refers to `namespaceObject`.
+    pub(crate) asks_namespace: bool,
     pub(crate) bindings: Vec<Binding>,
 }
 
@@ -129,7 +131,7 @@ impl Head {
 
 /// Takes the parts that both kinds of `spec` have from one.
 macro_rules! head {
-    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident) => {
+    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident, $asks:expr) => {
         Head {
             kind: $kind,
             name: $name,
@@ -138,10 +140,15 @@ macro_rules! head {
             failure_policy: FailurePolicy::new($spec.failure_policy.as_deref()),
             param_kind: $spec.param_kind,
             conditions: $spec.match_conditions,
+            asks_namespace: $asks || $variables.programs().any(asks_namespace),
             variables: $variables,
             bindings: $bindings,
         }
     };
+}
+
+fn asks_namespace(program: &Compiled) -> bool {
+    program.as_ref().is_ok_and(|program| program.uses(NAMESPACE))
 }
 
 /// Compiles variables in order.
@@ -180,14 +187,19 @@ impl Validating {
             message: it.message,
             reason: it.reason,
         });
-        let validations = validations.collect();
+        let validations: Vec<Validation> = validations.collect();
         let annotations = spec.audit_annotations.into_iter().map(|it| Annotation {
             program: program(Role::Annotation, &it.value_expression),
             key: it.key,
             expression: it.value_expression,
         });
-        let annotations = annotations.collect();
-        let head = head!(PolicyKind::Validating, name, spec, variables, bindings);
+        let annotations: Vec<Annotation> = annotations.collect();
+        let of_messages = validations.iter().filter_map(|it| it.message_program.as_ref());
+        let mut programs = (validations.iter().map(|it| &it.program))
+            .chain(of_messages)
+            .chain(annotations.iter().map(|it| &it.program));
+        let asks = programs.any(asks_namespace);
+        let head = head!(PolicyKind::Validating, name, spec, variables, bindings, asks);
         Validating { head, validations, annotations }
     }
 }
@@ -211,8 +223,9 @@ impl Mutating {
             let program = compile(&variables.declare(environment), role, &expression);
             Mutation { role, expression, program }
         };
-        let mutations = spec.mutations.into_iter().map(mutation).collect();
-        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings);
+        let mutations: Vec<Mutation> = spec.mutations.into_iter().map(mutation).collect();
+        let asks = mutations.iter().any(|it| asks_namespace(&it.program));
+        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings, asks);
         let is_reinvoked = spec.reinvocation_policy == "IfNeeded";
         Mutating { head, mutations, is_reinvoked }
     }
