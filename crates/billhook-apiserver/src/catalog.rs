@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use billhook::definition::DefinitionDocument;
@@ -72,6 +72,11 @@ pub(crate) struct Served {
     pub(crate) resource: Arc<Resource>,
     pub(crate) live: Arc<Live>,
 }
+
+/// The lists and watches of a server's resources, by the names of their definitions: of those that
+/// somebody asked for.
+#[derive(Debug, Default)]
+pub(crate) struct Lives(Mutex<BTreeMap<String, Arc<Live>>>);
 
 /// The state of the lists and watches of a resource in a server.
 #[derive(Debug, Default)]
@@ -180,20 +185,49 @@ impl Resource {
             let place = self.admission.revision_place(version, &object.text);
             place.and_then(|place| u32::try_from(place).ok()).unwrap_or_default()
         };
-        let place = object.remembered.get_or_find(reader, find) as usize;
-        let text = std::str::from_utf8(&object.text).ok()?;
-        let (before, after) =
-            text.split_at_checked(place).filter(|(before, _)| !before.is_empty())?;
-        let revision = revision.to_string();
-        let mut read = String::with_capacity(text.len() + revision.len() + 32);
-        read.extend([before, r#""resourceVersion":""#, &revision, r#"","#, after]);
-        Some(read)
+        let place = Some(object.remembered.get_or_find(reader, find) as usize);
+        with_revision(&object.text, place.filter(|place| *place > 0)?, &revision.to_string())
     }
 
     /// Names the resource in a version.
     pub(crate) fn name(&self, version: &str) -> GroupVersionResource {
         let plural = &self.definition.names().plural;
         GroupVersionResource::new(self.definition.group(), version, plural)
+    }
+}
+
+impl Lives {
+    fn all(&self) -> MutexGuard<'_, BTreeMap<String, Arc<Live>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The lists and watches of a resource; nobody may define it at the same time.
+    pub(crate) fn of(&self, resource: &Resource) -> Arc<Live> {
+        let (name, mut all) = (resource.definition.name(), self.all());
+        if let Some(live) = all.get(name) {
+            return Arc::clone(live);
+        }
+        let live = Arc::<Live>::default();
+        all.insert(name.to_owned(), Arc::clone(&live));
+        live
+    }
+
+    /// Ends the watches of a resource that has become another one, or is gone.
+    pub(crate) fn retire(&self, name: &str) {
+        if let Some(live) = self.all().remove(name) {
+            live.retired.send_replace(true);
+        }
+    }
+
+    /// Copies them for another server: what is filled stays so, and watches are those of one server.
+    pub(crate) fn fork(&self) -> Self {
+        let all = self.all();
+        let filled = all.iter().filter(|(_, live)| live.cache.get().is_some());
+        let copies = filled.map(|(name, live)| {
+            let copy = Live { cache: live.cache.clone(), ..Live::default() };
+            (name.clone(), Arc::new(copy))
+        });
+        Lives(Mutex::new(copies.collect()))
     }
 }
 
@@ -225,6 +259,14 @@ impl Live {
     }
 }
 
+/// Returns the text of an object with its revision, which belongs before a member of its metadata.
+pub(crate) fn with_revision(stored: &[u8], place: usize, revision: &str) -> Option<String> {
+    let (before, after) = std::str::from_utf8(stored).ok()?.split_at_checked(place)?;
+    let mut text = String::with_capacity(stored.len() + revision.len() + 32);
+    text.extend([before, r#""resourceVersion":""#, revision, r#"","#, after]);
+    Some(text)
+}
+
 /// Returns an object of the storage with the text that its resource reads.
 pub(crate) fn stored_object(object: &Object, own_text: OwnText) -> StoredObject {
     let text = own_text(&object.text).to_vec();
@@ -246,12 +288,13 @@ pub(crate) struct Defined {
     pub(crate) created: Revision,
     pub(crate) revision: Revision,
     /// Its resource, if there are answers for its objects (LC-60).
-    pub(crate) served: Option<Served>,
+    pub(crate) served: Option<Arc<Resource>>,
 }
 
 impl Defined {
-    /// Reads a stored definition. What is served stays as it was if it need not change (LC-42).
-    fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<Self> {
+    /// Reads a stored definition. What is served stays as it was if it need not change (LC-42);
+    /// returns whether it does.
+    fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<(Self, bool)> {
         let value = read_json(&object.text).ok()?.into_value();
         let (document, _) = DefinitionDocument::read(&value).ok()?;
         let served_before = before.and_then(|before| before.served.as_ref());
@@ -265,25 +308,21 @@ impl Defined {
         let served = is_served(&document).then(|| {
             let is_terminating = has(&document, "Terminating");
             let mut resource = match kept {
-                Some(kept) if kept.resource.definition.is_terminating() == is_terminating => {
-                    Resource::clone(&kept.resource)
+                Some(kept) if kept.definition.is_terminating() == is_terminating => {
+                    Resource::clone(kept)
                 }
                 _ => Resource::new(&under_accepted_names(value, &document), chain.clone()).ok()?,
             };
-            resource.since = kept.map_or(object.modified, |kept| kept.resource.since);
+            resource.since = kept.map_or(object.modified, |kept| kept.since);
             resource.is_changed = document.metadata.generation > 1;
-            let established = served_before.and_then(|before| before.resource.established);
+            let established = served_before.and_then(|before| before.established);
             let is_established = has(&document, ESTABLISHED);
             resource.established = is_established.then(|| established.unwrap_or_else(Instant::now));
-            let live = kept.map(|kept| Arc::clone(&kept.live)).unwrap_or_default();
-            Some(Served { resource: Arc::new(resource), live })
+            Some(Arc::new(resource))
         });
-        if let Some(before) = served_before.filter(|_| kept.is_none()) {
-            before.live.retired.send_replace(true);
-        }
-        let (created, revision) = (object.created, object.modified);
+        let (created, revision, is_kept) = (object.created, object.modified, kept.is_some());
         let (document, served) = (Arc::new(document), served.flatten());
-        Some(Defined { document, created, revision, served })
+        Some((Defined { document, created, revision, served }, is_kept))
     }
 }
 
@@ -319,14 +358,14 @@ fn has(document: &DefinitionDocument, condition: &str) -> bool {
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
-    native: Arc<BTreeMap<String, Served>>,
+    native: Arc<BTreeMap<String, Arc<Resource>>>,
     definitions: Arc<BTreeMap<String, Arc<Defined>>>,
 }
 
 impl Catalog {
     /// Finds the resource that a part of URLs names (RE-05, LC-36).
-    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Served> {
-        let name = format!("{plural}.{group}");
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
+        let name = [plural, ".", group].concat();
         let native = self.native.get(&name);
         native.or_else(|| self.definitions.get(&name)?.served.as_ref()).cloned()
     }
@@ -335,7 +374,7 @@ impl Catalog {
     pub(crate) fn resources(&self) -> impl Iterator<Item = &Resource> {
         let defined = self.definitions.values().filter(|defined| defined.is_established());
         let defined = defined.filter_map(|defined| defined.served.as_ref());
-        self.native.values().chain(defined).map(|served| &*served.resource)
+        self.native.values().chain(defined).map(|resource| &**resource)
     }
 
     /// Finds the resource that has the objects of a kind.
@@ -347,30 +386,16 @@ impl Catalog {
 
     /// Returns a resource of the server itself, by the name of its definition.
     pub(crate) fn native(&self, name: &str) -> Option<Arc<Resource>> {
-        self.native.get(name).map(|served| Arc::clone(&served.resource))
+        self.native.get(name).cloned()
     }
 
     /// Whether the server itself has resources in a group, or in a version of it.
     pub(crate) fn is_own(&self, group: &str, version: Option<&str>) -> bool {
-        self.native.values().any(|served| {
-            let definition = &served.resource.definition;
+        self.native.values().any(|resource| {
+            let definition = &resource.definition;
             definition.group() == group
                 && version.is_none_or(|version| definition.version(version).is_some())
         })
-    }
-
-    /// Copies the catalog for another server, whose changes nobody hears of here.
-    pub(crate) fn fork(&self) -> Self {
-        let definitions = self.definitions.iter().map(|(name, defined)| {
-            let served = defined.served.as_ref().map(|served| Served {
-                resource: Arc::clone(&served.resource),
-                live: Arc::new(Live { cache: served.live.cache.clone(), ..Live::default() }),
-            });
-            let document = Arc::clone(&defined.document);
-            let Defined { created, revision, .. } = **defined;
-            (name.clone(), Arc::new(Defined { document, created, revision, served }))
-        });
-        Catalog { native: Arc::clone(&self.native), definitions: Arc::new(definitions.collect()) }
     }
 
     /// Returns the group of each definition.
@@ -396,24 +421,17 @@ impl Catalog {
     /// Adds a resource of the server itself.
     pub(crate) fn add(&mut self, resource: Resource) {
         let name = resource.definition.name().to_owned();
-        let served = Served { resource: Arc::new(resource), live: Arc::default() };
-        Arc::make_mut(&mut self.native).insert(name, served);
+        Arc::make_mut(&mut self.native).insert(name, Arc::new(resource));
     }
 
-    /// Takes over a definition as it is stored now; `None` if it is gone.
-    pub(crate) fn define(&mut self, name: &str, object: Option<&Object>, chain: &Chain) {
+    /// Takes over a definition as it is stored now; `None` if it is gone. Returns whether the same is
+    /// served as before.
+    pub(crate) fn define(&mut self, name: &str, object: Option<&Object>, chain: &Chain) -> bool {
         let definitions = Arc::make_mut(&mut self.definitions);
         let before = definitions.remove(name);
         let defined = object.and_then(|object| Defined::new(object, before.as_deref(), chain));
-        match defined {
-            Some(defined) => {
-                definitions.insert(name.to_owned(), Arc::new(defined));
-            }
-            None => {
-                if let Some(served) = before.and_then(|before| before.served.clone()) {
-                    served.live.retired.send_replace(true);
-                }
-            }
-        }
+        let Some((defined, is_kept)) = defined else { return false };
+        definitions.insert(name.to_owned(), Arc::new(defined));
+        is_kept
     }
 }

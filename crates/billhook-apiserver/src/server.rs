@@ -19,7 +19,7 @@ use http_body_util::{BodyExt as _, Collected, Limited};
 use serde_json::Value;
 
 use crate::about;
-use crate::catalog::Catalog;
+use crate::catalog::{Catalog, Lives};
 use crate::definitions;
 use crate::discovery;
 use crate::future::{BoxFuture, at_once};
@@ -96,7 +96,8 @@ impl Server {
         let shared = Shared {
             settings: Arc::clone(&self.shared.settings),
             storage: self.shared.storage.fork(),
-            catalog: RwLock::new(self.shared.catalog().fork()),
+            catalog: RwLock::new(self.shared.catalog()),
+            lives: self.shared.lives.fork(),
             configured: RwLock::new(self.shared.configured()),
             settling: tokio::sync::Mutex::default(),
         };
@@ -578,6 +579,7 @@ impl ServerBuilder {
             settings: Arc::new(settings),
             storage: MemoryStorage::default(),
             catalog: RwLock::new(OWN_RESOURCES.clone()),
+            lives: Lives::default(),
             configured,
             settling: tokio::sync::Mutex::default(),
         };

@@ -8,7 +8,7 @@ use billhook_admission::{Chain, ServerFields, now};
 use billhook_apimachinery::UserInfo;
 use billhook_policy::PolicySet;
 
-use crate::catalog::{Catalog, Resource};
+use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
 use crate::storage::{Collection, MemoryStorage, Storage as _};
 use crate::users::Authorizer;
@@ -18,6 +18,7 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) storage: MemoryStorage,
     pub(crate) catalog: RwLock<Catalog>,
+    pub(crate) lives: Lives,
     /// The chain of clients' writes.
     pub(crate) configured: RwLock<Configured>,
     /// Held by the one that does the server's own work.
@@ -46,14 +47,14 @@ pub(crate) struct Settings {
 /// The chain with the webhooks and policies that are stored.
 #[derive(Clone, Debug)]
 pub(crate) struct Configured {
-    chain: Chain,
+    chain: Arc<Chain>,
     /// Whether policies were written that it does not have yet.
     is_outdated: bool,
 }
 
 impl Configured {
     pub(crate) fn new(chain: Chain) -> Self {
-        Configured { chain, is_outdated: false }
+        Configured { chain: Arc::new(chain), is_outdated: false }
     }
 }
 
@@ -86,7 +87,18 @@ impl Shared {
         let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
         // What is stored by now counts, in whatever order writes come here.
         let stored = self.storage.get(collection, name);
-        catalog.define(name, stored.as_ref(), &self.settings.chain);
+        if !catalog.define(name, stored.as_ref(), &self.settings.chain) {
+            self.lives.retire(name);
+        }
+    }
+
+    /// Finds the resource that a part of URLs names, with its lists and watches.
+    pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Served> {
+        let catalog = self.catalog.read().unwrap_or_else(PoisonError::into_inner);
+        let resource = catalog.find(group, plural)?;
+        // While the catalog cannot change, they are those of this resource.
+        let live = self.lives.of(&resource);
+        Some(Served { resource, live })
     }
 
     pub(crate) fn configured(&self) -> Configured {
@@ -99,14 +111,14 @@ impl Shared {
         // No policy is asked about policies (PO-21), so that a thousand of them are written without
         // a thousand compilations each.
         if !configured.is_outdated || resource.configures == Some(Configures::Policies) {
-            return configured.chain;
+            return Chain::clone(&configured.chain);
         }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
         if configured.is_outdated {
             let policies = PolicySet::new(policies(&self.storage));
-            *configured = Configured::new(configured.chain.clone().policies(policies));
+            *configured = Configured::new(Chain::clone(&configured.chain).policies(policies));
         }
-        configured.chain.clone()
+        Chain::clone(&configured.chain)
     }
 
     /// Takes over the webhook configurations or the policies, of which one was written.
@@ -117,7 +129,8 @@ impl Shared {
             Configures::Webhooks => {
                 // What is stored by now counts, in whatever order writes come here.
                 let configurations = webhook_configurations(&self.storage);
-                configured.chain = configured.chain.clone().webhooks(&configurations);
+                let chain = Chain::clone(&configured.chain).webhooks(&configurations);
+                configured.chain = Arc::new(chain);
             }
         }
     }

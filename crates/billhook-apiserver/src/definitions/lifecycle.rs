@@ -36,7 +36,8 @@ pub(crate) async fn create(server: &Arc<Shared>, document: &Value) {
         admit_own(server, &resource, request).await;
     }
     let name = document.pointer("/metadata/name").and_then(Value::as_str).unwrap_or_default();
-    settle(server, group_of(name)).await;
+    // Nobody watches yet.
+    settle_by(server, group_of(name), Pace::AtOnce).await;
 }
 
 /// Returns the group in the name of a definition.
@@ -73,7 +74,7 @@ async fn settle_in_time(server: Weak<Shared>, group: String) {
         tokio::time::sleep(STEP_TIME).await;
         let Some(server) = server.upgrade() else { return };
         let _turn = server.settling.lock().await;
-        if !step(&server, &group).await {
+        if !step(&server, &group, Pace::Stepwise).await {
             return;
         }
     }
@@ -81,24 +82,44 @@ async fn settle_in_time(server: Weak<Shared>, group: String) {
 
 /// Does all there is to do for the definitions of a group.
 pub(crate) async fn settle(server: &Arc<Shared>, group: &str) {
+    settle_by(server, group, Pace::Stepwise).await;
+}
+
+async fn settle_by(server: &Arc<Shared>, group: &str, pace: Pace) {
     let _turn = server.settling.lock().await;
     // Each step changes a definition for good; the bound is for what cannot happen.
     for _ in 0..MAX_STEPS {
-        if !step(server, group).await {
+        if !step(server, group, pace).await {
             return;
         }
     }
+}
+
+/// How the steps of a definition are written.
+#[derive(Clone, Copy, PartialEq)]
+enum Pace {
+    /// Each by itself, as clients that watch see it on a server.
+    Stepwise,
+    /// All together.
+    AtOnce,
 }
 
 /// How many steps are taken at once.
 const MAX_STEPS: usize = 100_000;
 
 /// Takes the first step that is to be taken; false if there is none.
-async fn step(server: &Arc<Shared>, group: &str) -> bool {
+async fn step(server: &Arc<Shared>, group: &str, pace: Pace) -> bool {
     let definitions = server.catalog().definitions(group);
     for defined in &definitions {
         let now = server.now();
-        if let Some(status) = next(defined, &definitions, now)
+        let document = &*defined.document;
+        let next = |status: &DefinitionStatus| next(document, status, &definitions, now);
+        let mut steps = std::iter::successors(next(&document.status), next);
+        let status = match pace {
+            Pace::Stepwise => steps.next(),
+            Pace::AtOnce => steps.take(MAX_STEPS).last(),
+        };
+        if let Some(status) = status
             && save(server, defined, &status, Cleanup::Open).await
         {
             return true;
@@ -111,16 +132,20 @@ async fn step(server: &Arc<Shared>, group: &str) -> bool {
 }
 
 /// The status of a definition after its next step, if there is one.
-fn next(defined: &Defined, all: &[Arc<Defined>], now: Time) -> Option<DefinitionStatus> {
-    let document = &*defined.document;
+fn next(
+    document: &DefinitionDocument,
+    before: &DefinitionStatus,
+    all: &[Arc<Defined>],
+    now: Time,
+) -> Option<DefinitionStatus> {
     let accepted = |status: &mut DefinitionStatus| accept_names(document, status, all, now);
     let established = |status: &mut DefinitionStatus| establish(document, status, now);
     let approved = |status: &mut DefinitionStatus| examine_approval(document, status, now);
     let steps: [&dyn Fn(&mut DefinitionStatus); 3] = [&accepted, &established, &approved];
-    let mut status = document.status.clone();
+    let mut status = before.clone();
     let is_changed = steps.iter().any(|step| {
         step(&mut status);
-        status != document.status
+        status != *before
     });
     is_changed.then_some(status)
 }
@@ -212,12 +237,16 @@ async fn clean_up(server: &Arc<Shared>, defined: &Defined, now: Time) -> bool {
 /// Deletes the objects of a definition (LC-54). Returns whether none is left, or why they cannot be
 /// deleted.
 async fn delete_objects(server: &Arc<Shared>, defined: &Defined) -> Result<bool, String> {
-    let Some(Served { resource, live }) = &defined.served else { return Ok(true) };
+    let Some(resource) = &defined.served else { return Ok(true) };
     let Ok(storage) = resource.definition.storage() else { return Ok(true) };
     let objects = server.storage.list(&resource.collection, Range::default(), None);
     let objects = objects.map(|listing| listing.objects).unwrap_or_default();
-    let listed = live.check_cache(resource, &server.storage, &storage, false);
-    listed.map_err(|status| format!("could not list instances: {status}"))?;
+    let names = resource.definition.names();
+    if let Some(Served { resource, live }) = server.find(resource.definition.group(), &names.plural)
+    {
+        let listed = live.check_cache(&resource, &server.storage, &storage, false);
+        listed.map_err(|status| format!("could not list instances: {status}"))?;
+    }
     let mut is_empty = true;
     for object in objects {
         let request = ObjectRequest::delete(storage.name(), &[])

@@ -1,7 +1,9 @@
 //! The rules of definitions that are written (CV-01, CV-02, LC-03, LC-40, LC-41).
 
+use std::sync::Arc;
+
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
-use billhook::{Definition, DefinitionValidation, Time};
+use billhook::{Definition, DefinitionOptions, DefinitionValidation, Time};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -65,7 +67,10 @@ impl Strategy for DefinitionStrategy {
         let definition = |value: &Value| match subresource {
             None => Definition::from_value(value).ok(),
             // The spec is that of the stored definition.
-            Some(_) => Definition::from_value(&without_spec(value)).ok(),
+            Some(_) => {
+                let options = DefinitionOptions::default();
+                Definition::from_shared(Arc::new(without_spec(value)), &options).ok()
+            }
         };
         let Some(new) = definition(object) else { return Findings::default() };
         let validation = match (old.and_then(definition), subresource) {

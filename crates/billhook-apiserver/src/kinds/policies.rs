@@ -83,7 +83,7 @@ impl Strategy for PolicyStrategy {
 impl PolicyTypes for Catalog {
     fn kind(&self, resource: &GroupVersionResource) -> Option<GroupVersionKind> {
         let found = self.find(&resource.group, &resource.resource)?;
-        let version = found.resource.definition.version(&resource.version)?;
+        let version = found.definition.version(&resource.version)?;
         version.is_served().then(|| ApiResource::of_version(&version).kind)
     }
 

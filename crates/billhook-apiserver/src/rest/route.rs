@@ -23,12 +23,11 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
         return plain_not_found();
     };
     let failure_form = FailureForm::of(request);
-    let catalog = server.catalog();
-    let not_found = || match catalog.is_own(&path.group, Some(&path.version)) {
+    let not_found = || match server.catalog().is_own(&path.group, Some(&path.version)) {
         true => failure_form.status(&not_served()),
         false => plain_not_found(),
     };
-    let Some(Served { resource, live }) = catalog.find(&path.group, &path.resource) else {
+    let Some(Served { resource, live }) = server.find(&path.group, &path.resource) else {
         return not_found();
     };
     let is_namespaced = resource.definition.scope() == Scope::Namespaced;

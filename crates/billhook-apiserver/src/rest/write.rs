@@ -1,11 +1,12 @@
 //! Writes of one object: create, update, patch (RE-61 to RE-85).
 
-use billhook_admission::{AdmissionOutcome, ObjectRequest, Subresource, Warnings};
+use billhook_admission::{Accepted, AdmissionOutcome, ObjectRequest, Subresource, Warnings};
 use billhook_apimachinery::Status;
 use http::{HeaderValue, StatusCode, header};
 
 use super::context::Context;
 use super::options::{Body, WriteOptions, unsupported};
+use crate::catalog::with_revision;
 use crate::request::Request;
 use crate::response::Response;
 
@@ -117,15 +118,24 @@ pub(super) fn answer(
     code: StatusCode,
 ) -> Result<Response, Status> {
     let answer = match &outcome.result {
-        Ok(accepted) => match &accepted.returned {
-            Some(object) => context.object(code, object),
-            None => Ok(context.form.status(&Status::default())),
+        Ok(accepted) => match (&accepted.returned, returned_text(context, accepted)) {
+            (_, Some(text)) => Ok(context.form.json(code, text)),
+            (Some(object), None) => context.object(code, object),
+            (None, None) => Ok(context.form.status(&Status::default())),
         },
         Err(status) => Err(status.clone()),
     };
     let mut response = answer.unwrap_or_else(|status| context.failure_form.status(&status));
     warn(&mut response, &outcome.warnings);
     Ok(response)
+}
+
+/// The text of the object that a client gets, if it is the stored one with its revision.
+fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
+    let (stored, place) = (accepted.stored.as_deref()?, accepted.revision_place?);
+    let returned = accepted.returned.as_ref().filter(|_| context.shows_text())?;
+    let revision = returned.get("metadata")?.get("resourceVersion")?.as_str()?;
+    with_revision(stored, place, revision)
 }
 
 /// Adds the warnings of a request.

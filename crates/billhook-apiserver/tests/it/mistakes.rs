@@ -376,7 +376,7 @@ async fn deletions_are_checked_in_order() {
         ("DELETE P/none?uid=x", "", "", 404, "foos.example.com \"none\" not found"),
         ("DELETE P/a?resourceVersion=1&uid=", "", "", 409,
             "Operation cannot be fulfilled on Foo.example.com \"a\": the ResourceVersion in the precondition (1) does not match the \
-             ResourceVersion in record (14). The object might have been modified"),
+             ResourceVersion in record (11). The object might have been modified"),
         // Of collections the list comes first, but only what can be said without reading it.
         ("DELETE P?dryRun=x&limit=y", "content-type: text/plain", "BIG", 400, "strconv.ParseInt: parsing \"y\": invalid syntax"),
         ("DELETE P?resourceVersionMatch=Exact", "content-type: text/plain", "BIG", 422, NO_RANGE),
@@ -576,19 +576,19 @@ async fn a_page_that_is_gone_has_another_one() {
             .map(|item| text(item, "/metadata/name"))
             .collect();
         assert_eq!(names, ["aa", "b"]);
-        assert_eq!(text(&rest, "/metadata/resourceVersion"), "17");
+        assert_eq!(text(&rest, "/metadata/resourceVersion"), "14");
     }
-    let exact = "GET P?resourceVersion=15&resourceVersionMatch=Exact";
+    let exact = "GET P?resourceVersion=12&resourceVersionMatch=Exact";
     let gone = send(&server, exact, "", "").await;
     assert_eq!(
         (gone.message().as_str(), gone.json().pointer("/metadata/continue")),
         ("The resourceVersion for the provided list is too old.", None),
     );
-    let watch = send(&server, "GET P?watch=1&resourceVersion=15", "", "").await;
+    let watch = send(&server, "GET P?watch=1&resourceVersion=12", "", "").await;
     assert_eq!(
         watch.text,
         "{\"type\":\"ERROR\",\"object\":{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\
-         \"status\":\"Failure\",\"message\":\"too old resource version: 15 (17)\",\
+         \"status\":\"Failure\",\"message\":\"too old resource version: 12 (14)\",\
          \"reason\":\"Expired\",\"code\":410}}\n",
     );
 }

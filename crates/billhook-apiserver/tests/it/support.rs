@@ -1,6 +1,7 @@
 //! Shared by the tests: a definition, and requests without a client.
 
 use billhook_apiserver::Server;
+use futures_util::FutureExt as _;
 use http::Method;
 use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
@@ -23,8 +24,12 @@ pub(crate) fn definition() -> Value {
     })
 }
 
+/// A server whose definition a client has created.
 pub(crate) fn server() -> Server {
-    Server::builder().definition(&definition()).unwrap().build()
+    let server = Server::builder().build();
+    let created = server.create_all([&definition()]).now_or_never();
+    assert_eq!(created.expect("nothing waits").unwrap(), 1);
+    server
 }
 
 pub(crate) struct Answer {

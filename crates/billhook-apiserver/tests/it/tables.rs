@@ -215,7 +215,7 @@ async fn metadata_is_shown_alone() {
     assert_eq!(
         none.text,
         "{\"kind\":\"PartialObjectMetadataList\",\"apiVersion\":\"meta.k8s.io/v1\",\
-         \"metadata\":{\"resourceVersion\":\"8\"},\"items\":null}\n",
+         \"metadata\":{\"resourceVersion\":\"7\"},\"items\":null}\n",
     );
     let refused = get(&server, "", METADATA).await;
     assert_eq!(refused.code, 406);
@@ -254,7 +254,7 @@ async fn events_are_tables() {
     assert_eq!(
         second,
         json!({"type": "MODIFIED", "object": {"kind": "Table", "apiVersion": "meta.k8s.io/v1",
-            "metadata": {"resourceVersion": "9"}, "columnDefinitions": null,
+            "metadata": {"resourceVersion": "8"}, "columnDefinitions": null,
             "rows": [{"cells": ["a", "60m"], "object": null}]}}),
     );
 }

@@ -344,6 +344,26 @@ async fn watches_share_what_they_send() {
     assert_eq!(short(&serde_json::from_slice(&lines[0]).unwrap()), "ADDED a@8");
 }
 
+/// The server's own kinds are the same in every server, what happens to their objects is not.
+#[tokio::test]
+async fn watches_of_own_kinds_are_those_of_one_server() {
+    const MAPS: &str = "/api/v1/namespaces/default/configmaps";
+    let server = server();
+    let servers = [("a", server.fork()), ("b", server)];
+    let mut watches = Vec::new();
+    for (_, server) in &servers {
+        watches.push(Watch::open(server, &format!("{MAPS}?watch=1")).await);
+    }
+    for (name, server) in &servers {
+        let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}});
+        send(server, Method::POST, MAPS, &map).await;
+    }
+    for ((name, _), watch) in servers.iter().zip(&mut watches) {
+        let event: Value = serde_json::from_slice(&watch.line()).unwrap();
+        assert_eq!(text(&event, "/object/metadata/name"), *name);
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Operation {
     Create { name: usize, label: u8, color: u8 },
