@@ -28,25 +28,27 @@ const ELEMENT: u64 = 64;
 /// The rest of the bounds, for evaluations that belong together.
 #[derive(Clone, Copy, Debug)]
 pub struct Meter {
+    max_bytes: u64,
     bytes: u64,
     steps: u64,
 }
 
 impl Default for Meter {
     fn default() -> Self {
-        Meter { bytes: MAX_BYTES, steps: MAX_STEPS }
+        Meter::new(MAX_BYTES, MAX_STEPS)
     }
 }
 
 impl Meter {
-    #[cfg(test)]
-    pub(crate) fn of(bytes: u64, steps: u64) -> Meter {
-        Meter { bytes, steps }
+    /// Creates bounds: the memory that the values made by one evaluation take, and the values that
+    /// all evaluations look at.
+    pub fn new(max_bytes: u64, steps: u64) -> Meter {
+        Meter { max_bytes, bytes: max_bytes, steps }
     }
 
     /// The next evaluation starts without the values of the last one.
     pub(crate) fn next(&mut self) -> &mut Self {
-        self.bytes = MAX_BYTES;
+        self.bytes = self.max_bytes;
         self
     }
 

@@ -1,6 +1,7 @@
 //! Concatenated lists, and the bounds of an evaluation besides its cost (CE-36).
 
-use billhook_cel::{Environment, EvaluationError, Program, Type, Value, limits};
+use billhook_cel::limits::{self, Meter};
+use billhook_cel::{Environment, EvaluationError, Program, Type, Value};
 use proptest::prelude::*;
 
 use crate::evaluate::{check, evaluate};
@@ -119,5 +120,60 @@ fn maps_of_any_size_find_their_keys() {
         let repeated =
             format!("lists.range({}).transformMapEntry(i, x, {{x % {size}: x}})", size + 1);
         check(&[(&repeated, "error: insert failed: key 0 already exists")]);
+    }
+}
+
+/// Whether an expression is true, within bounds.
+fn is_true(expression: &str, mut meter: Meter) -> Result<bool, EvaluationError> {
+    let program = Environment::default().compile(expression).unwrap();
+    let resolve = |_: &str, _: &mut Meter| Ok(Value::Null);
+    let evaluation = program.evaluate_lazily(&[], &resolve, LIMIT, &mut meter);
+    evaluation.result.map(|value| matches!(value, Value::Bool(true)))
+}
+
+/// An expression whose value has two equal elements, each of which has two, and so on.
+fn branching(times: usize) -> String {
+    (0..times).fold("[]".to_owned(), |list, _| format!("[{list}].map(x, [x, x])[0]"))
+}
+
+#[test]
+fn what_costs_little_is_bounded_too() {
+    let (tree, list) = (branching(12), doubled("['']", 12));
+    for expression in [
+        format!("{tree} == {tree}"),
+        format!("{tree} in [{tree}]"),
+        format!("[{tree}].indexOf({tree}) == 0"),
+        format!("[{tree}, {tree}].distinct() == []"),
+        format!("sets.contains([{tree}], [{tree}])"),
+        format!("'%s'.format([{tree}]) == ''"),
+        format!("{{'a': {tree}}} == {{'a': {tree}}}"),
+        format!("optional.of({tree}) == optional.of({tree})"),
+        format!("{list}.min() == ''"),
+        format!("{list}.join() == ''"),
+        format!("[{list}].flatten() == []"),
+        format!("[{list}, {list}].map(x, x.reverse()) == []"),
+        // The error is not one that `||` could decide without.
+        format!("{tree} == {tree} || true"),
+    ] {
+        assert!(is_true(&expression, Meter::default()).is_ok(), "{expression:.60}");
+        let stopped = is_true(&expression, Meter::new(u64::MAX, 1_000));
+        assert_eq!(stopped, Err(EvaluationError::WorkLimit), "{expression:.60}");
+    }
+}
+
+#[test]
+fn what_is_made_is_bounded() {
+    for (expression, bytes) in [
+        ("[1, 2, 3].map(x, [x, x, x, x]).size() == 3", 500),
+        ("[1, 2, 3].all(x, {'a': x}.size() == 1)", 300),
+        ("'%s'.format([[1, 2, 3, 4, 5, 6, 7, 8]]).size() == 24", 20),
+        ("'a,b,c,d,e,f,g'.split(',').size() == 7", 400),
+        ("lists.range(20).size() == 20", 1_000),
+        ("bytes('0123456789').size() == 10", 9),
+        ("('01234' + '56789').size() == 10", 9),
+    ] {
+        assert_eq!(is_true(expression, Meter::default()), Ok(true), "{expression}");
+        let stopped = is_true(expression, Meter::new(bytes, u64::MAX));
+        assert_eq!(stopped, Err(EvaluationError::MemoryLimit), "{expression}");
     }
 }
