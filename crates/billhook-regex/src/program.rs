@@ -256,18 +256,7 @@ impl Compiler {
                 self.times(sub, *min, start)
             }
             NodeKind::Repeat { sub, min, max: None, greedy, .. } => {
-                let again = self.split(next, next, *greedy)?;
-                let inner = self.node(sub, again)?;
-                let (first, second) = if *greedy { (inner, next) } else { (next, inner) };
-                if let Some(place) = self.instructions.get_mut(again as usize) {
-                    *place = Instruction::Split(first, second);
-                }
-                match min {
-                    // What can be empty is one or more, or nothing, as in Go.
-                    0 if can_be_empty(sub) => self.split(inner, next, *greedy),
-                    0 => Ok(again),
-                    min => self.times(sub, min - 1, inner),
-                }
+                self.repeat(sub, *min, *greedy, next)
             }
             NodeKind::Concat(subs) => {
                 subs.iter().rev().try_fold(next, |next, sub| self.node(sub, next))
@@ -281,6 +270,22 @@ impl Compiler {
                 }
                 Ok(start)
             }
+        }
+    }
+
+    /// A node at least `min` times, without end.
+    fn repeat(&mut self, sub: &Node, min: u32, greedy: bool, next: u32) -> Compiled {
+        let again = self.split(next, next, greedy)?;
+        let inner = self.node(sub, again)?;
+        let (first, second) = if greedy { (inner, next) } else { (next, inner) };
+        if let Some(place) = self.instructions.get_mut(again as usize) {
+            *place = Instruction::Split(first, second);
+        }
+        match min {
+            // What can be empty is one or more, or nothing, as in Go.
+            0 if can_be_empty(sub) => self.split(inner, next, greedy),
+            0 => Ok(again),
+            min => self.times(sub, min - 1, inner),
         }
     }
 

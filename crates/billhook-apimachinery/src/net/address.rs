@@ -143,6 +143,11 @@ fn v6(text: &str) -> Result<Ipv6Addr, Problem<'_>> {
     if !rest.is_empty() {
         return problem("trailing garbage after address", rest);
     }
+    expand(groups, ellipsis)
+}
+
+/// Makes an address of its groups, with zeros where the `::` is.
+fn expand(mut groups: Vec<u16>, ellipsis: Option<usize>) -> Result<Ipv6Addr, Problem<'static>> {
     match ellipsis {
         None if groups.len() < 8 => return problem("address string too short", ""),
         Some(_) if groups.len() >= 8 => {

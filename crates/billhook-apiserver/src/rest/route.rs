@@ -85,6 +85,32 @@ async fn verbs(
     accepted: Option<&Accepted>,
 ) -> Result<Response, Status> {
     context.resource.admission.check_conversion()?;
+    check_offered(context, verb)?;
+    if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
+        // A patch says first that its type is unknown (RE-80).
+        if verb == Verb::Patch {
+            write::check_patch_type(context)?;
+        }
+        context.name()?;
+    }
+    if accepted.is_none() {
+        return Err(not_acceptable(context));
+    }
+    match verb {
+        Verb::Get => read::get(context).await,
+        Verb::List => list::list(context).await,
+        Verb::Watch => watch::watch(context),
+        Verb::Create => write::create(context).await,
+        Verb::Update => write::update(context).await,
+        Verb::Patch => write::patch(context).await,
+        Verb::Delete => delete::delete(context).await,
+        Verb::DeleteCollection => delete::delete_collection(context).await,
+        Verb::Proxy | Verb::Unknown => Err(Status::resource_not_found()),
+    }
+}
+
+/// Refuses what the resource does not have.
+fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let name = context.path.name.as_deref().unwrap_or_default();
     let resource = context.resource_name();
     let has_subresource = match context.path.subresource.as_str() {
@@ -108,37 +134,17 @@ async fn verbs(
         Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };
-    if !is_offered {
-        if context.resource.is_native {
-            return Err(not_allowed());
-        }
-        let (verb, subject) = (verb.name(), resource.qualified());
-        let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
-        let mut status = Status::failure(405, "MethodNotAllowed", message);
-        status.details = Status::not_found(&resource, "").details;
-        return Err(status);
+    if is_offered {
+        return Ok(());
     }
-    if matches!(verb, Verb::Get | Verb::Update | Verb::Patch | Verb::Delete) {
-        // A patch says first that its type is unknown (RE-80).
-        if verb == Verb::Patch {
-            write::check_patch_type(context)?;
-        }
-        context.name()?;
+    if context.resource.is_native {
+        return Err(not_allowed());
     }
-    if accepted.is_none() {
-        return Err(not_acceptable(context));
-    }
-    match verb {
-        Verb::Get => read::get(context).await,
-        Verb::List => list::list(context).await,
-        Verb::Watch => watch::watch(context),
-        Verb::Create => write::create(context).await,
-        Verb::Update => write::update(context).await,
-        Verb::Patch => write::patch(context).await,
-        Verb::Delete => delete::delete(context).await,
-        Verb::DeleteCollection => delete::delete_collection(context).await,
-        Verb::Proxy | Verb::Unknown => Err(Status::resource_not_found()),
-    }
+    let (verb, subject) = (verb.name(), resource.qualified());
+    let message = format!("{verb} is not supported on resources of kind \"{subject}\"");
+    let mut status = Status::failure(405, "MethodNotAllowed", message);
+    status.details = Status::not_found(&resource, "").details;
+    Err(status)
 }
 
 /// The failure of a client that takes nothing that there is (RE-11, LC-02).

@@ -112,20 +112,7 @@ impl<'r> Run<'r> {
         let anchor = own.as_ref().or(outer);
         let old = old.filter(|old| !old.is_null());
         let place = Place { node, value, old, anchor, at };
-        for (index, rule) in node.rules.iter().enumerate() {
-            let (result, evaluated) = self.rule(rule, place);
-            if let (Some(verdicts), Some((is_kept, branches))) = (&mut self.verdicts, evaluated) {
-                let verdict = verdicts.entry((schema.id().index(), index, is_kept));
-                let verdict = verdict.or_insert_with(|| RuleVerdict {
-                    schema_path: schema.schema_path(),
-                    rule: index,
-                    is_kept,
-                    branches: Vec::new(),
-                });
-                Branch::add(&mut verdict.branches, branches);
-            }
-            result?;
-        }
+        self.own_rules(schema, place)?;
         if !node.has_rules_below {
             return ControlFlow::Continue(());
         }
@@ -158,6 +145,25 @@ impl<'r> Run<'r> {
             }),
             _ => ControlFlow::Continue(()),
         }
+    }
+
+    /// The rules of a node itself.
+    fn own_rules(&mut self, schema: NodeRef<'_>, place: Place<'_>) -> ControlFlow<()> {
+        for (index, rule) in place.node.rules.iter().enumerate() {
+            let (result, evaluated) = self.rule(rule, place);
+            if let (Some(verdicts), Some((is_kept, branches))) = (&mut self.verdicts, evaluated) {
+                let verdict = verdicts.entry((schema.id().index(), index, is_kept));
+                let verdict = verdict.or_insert_with(|| RuleVerdict {
+                    schema_path: schema.schema_path(),
+                    rule: index,
+                    is_kept,
+                    branches: Vec::new(),
+                });
+                Branch::add(&mut verdict.branches, branches);
+            }
+            result?;
+        }
+        ControlFlow::Continue(())
     }
 
     /// Evaluates a rule; also returns whether the value keeps it and, if verdicts are asked for, what

@@ -73,19 +73,15 @@ fn add_step(out: &mut String, step: &Step) {
             )
         }
         Action::Webhook { configuration, hook, stage, round, result, .. } => {
-            let label =
-                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
-            (label, hook_result(result))
+            (hook_label(configuration, hook, *stage, *round), hook_result(result))
         }
         Action::Skipped { configuration, hook, stage, round, reason, .. } => {
-            let label =
-                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
-            (label, format!("not called, {}", why(*reason)))
+            let result = format!("not called, {}", why(*reason));
+            (hook_label(configuration, hook, *stage, *round), result)
         }
         Action::MatchFailed { configuration, hook, stage, round, error, .. } => {
-            let label =
-                format!("{} webhook {hook} ({configuration}){}", stage_name(*stage), again(*round));
-            (label, format!("{ERROR}refused{ERROR:#}: {}", visible(error)))
+            let result = format!("{ERROR}refused{ERROR:#}: {}", visible(error));
+            (hook_label(configuration, hook, *stage, *round), result)
         }
         Action::Policy { stage, round, record, .. } => {
             let what = match record.index {
@@ -119,6 +115,10 @@ fn add_step(out: &mut String, step: &Step) {
     // Writing to a `String` cannot fail.
     let _ = writeln!(out, "  {}{colon}{result}{took}", visible(&label));
     step.changes.iter().for_each(|change| add_change(out, change));
+}
+
+fn hook_label(configuration: &str, hook: &str, stage: Stage, round: u8) -> String {
+    format!("{} webhook {hook} ({configuration}){}", stage_name(stage), again(round))
 }
 
 /// Why a webhook is not called, in words.

@@ -56,39 +56,28 @@ enum Mode {
     Whole,
 }
 
-static NOTHING_NODE: Node = Node {
-    id: NOTHING,
-    parent: NOTHING,
-    step: Step::Top,
-    flags: Flags(Flags::CAN_PRUNE),
-    types: Types::ANY,
-    properties: (0, 0),
-    branches: (0, 0),
-    defaulted: (0, 0),
-    defaulted_mask: 0,
-    lookup: Lookup::Linear,
-    unlisted: Unlisted::Remove,
-    items: Target::to(NOTHING),
-    first: Hint::none(),
-    path: OnceLock::new(),
-};
+static NOTHING_NODE: Node = unspecified(NOTHING, Flags(Flags::CAN_PRUNE), Unlisted::Remove);
+static ANYTHING_NODE: Node = unspecified(ANYTHING, Flags(0), Unlisted::Keep);
 
-static ANYTHING_NODE: Node = Node {
-    id: ANYTHING,
-    parent: ANYTHING,
-    step: Step::Top,
-    flags: Flags(0),
-    types: Types::ANY,
-    properties: (0, 0),
-    branches: (0, 0),
-    defaulted: (0, 0),
-    defaulted_mask: 0,
-    lookup: Lookup::Linear,
-    unlisted: Unlisted::Keep,
-    items: Target::to(ANYTHING),
-    first: Hint::none(),
-    path: OnceLock::new(),
-};
+/// A node that lists nothing, and treats everything below as it treats its members.
+const fn unspecified(id: NodeId, flags: Flags, unlisted: Unlisted<Target>) -> Node {
+    Node {
+        id,
+        parent: id,
+        step: Step::Top,
+        flags,
+        types: Types::ANY,
+        properties: (0, 0),
+        branches: (0, 0),
+        defaulted: (0, 0),
+        defaulted_mask: 0,
+        lookup: Lookup::Linear,
+        unlisted,
+        items: Target::to(id),
+        first: Hint::none(),
+        path: OnceLock::new(),
+    }
+}
 
 impl CompiledSchema {
     /// Compiles a schema. Without one, a resource root is treated as if its schema were empty
@@ -172,17 +161,7 @@ impl Lowering {
         self.arena.nodes.push(Node { id, parent, step, ..NOTHING_NODE.clone() });
         grow(|| {
             let mode = self.mode(schema, inherited);
-            let mut flags = Flags(0);
-            if schema.embedded_resource {
-                flags.0 |= Flags::EMBEDDED | Flags::HAS_EMBEDDED;
-            }
-            if schema.preserves_unknown_fields() {
-                flags.0 |= Flags::PRESERVES;
-            }
-            if inherited == Mode::Whole {
-                flags.0 |= Flags::WHOLE;
-            }
-
+            let mut flags = own_flags(schema, inherited);
             let unlisted = self.unlisted(schema, mode, id);
             match unlisted {
                 Unlisted::Remove => flags.0 |= Flags::CAN_PRUNE,
@@ -309,15 +288,11 @@ impl Lowering {
                 self.node_mut(target.node).step = Step::Property(position);
             }
             let field = if implied.contains(&name) { ResourceField::named(name) } else { None };
-            let spelling = Spelling::new(name);
             // Members are expected in the order of their names until another one is seen.
             let next = if index + 1 < count { Hint::new(position + 1) } else { Hint::none() };
-            self.arena.names.push('"');
-            let name_start = self.arena.names.len() as u32;
-            self.arena.names.push_str(name);
-            self.arena.names.push_str("\":");
+            let name_start = self.spell(name);
             self.arena.properties.push(Property {
-                spelling,
+                spelling: Spelling::new(name),
                 spelled_length: (name.len() + AROUND) as u32,
                 next,
                 target,
@@ -331,6 +306,16 @@ impl Lowering {
             self.node_mut(id).first = Hint::new(start);
         }
         (start, start + count)
+    }
+
+    /// Adds a name as it stands in JSON before its value; returns where it starts.
+    fn spell(&mut self, name: &str) -> u32 {
+        let names = &mut self.arena.names;
+        names.push('"');
+        let start = names.len() as u32;
+        names.push_str(name);
+        names.push_str("\":");
+        start
     }
 
     /// Lowers the branches of junctors; nothing is removed there.
@@ -386,6 +371,21 @@ impl Lowering {
             flags.0 |= Flags::CAN_REMOVE_NULL;
         }
     }
+}
+
+/// The flags of a node that do not depend on the nodes below it.
+fn own_flags(schema: &JsonSchemaProps, inherited: Mode) -> Flags {
+    let mut flags = Flags(0);
+    if schema.embedded_resource {
+        flags.0 |= Flags::EMBEDDED | Flags::HAS_EMBEDDED;
+    }
+    if schema.preserves_unknown_fields() {
+        flags.0 |= Flags::PRESERVES;
+    }
+    if inherited == Mode::Whole {
+        flags.0 |= Flags::WHOLE;
+    }
+    flags
 }
 
 fn types(schema: &JsonSchemaProps) -> Types {

@@ -157,13 +157,7 @@ impl Planner<'_> {
                 fold_constants(Node::Map(nodes))
             }
             Kind::Struct { name, fields } => {
-                let made = match Message::named(name) {
-                    Some(message) => Made::Message(message),
-                    None if objects::type_named(name, self.checked.edition).is_some() => {
-                        Made::Object(name.clone())
-                    }
-                    None => return Err(EvaluationError::new(format!("unknown type: {name}"))),
-                };
+                let made = self.made(name)?;
                 let mut nodes = Vec::with_capacity(fields.len());
                 for field in fields {
                     nodes.push((field.name.clone(), self.node(&field.value)?, field.optional));
@@ -171,6 +165,17 @@ impl Planner<'_> {
                 Ok(Node::Struct(made, nodes))
             }
             Kind::Comprehension(comprehension) => self.fold(comprehension),
+        }
+    }
+
+    /// The kind of value that a literal with fields makes.
+    fn made(&self, name: &Arc<str>) -> Result<Made, EvaluationError> {
+        match Message::named(name) {
+            Some(message) => Ok(Made::Message(message)),
+            None if objects::type_named(name, self.checked.edition).is_some() => {
+                Ok(Made::Object(name.clone()))
+            }
+            None => Err(EvaluationError::new(format!("unknown type: {name}"))),
         }
     }
 

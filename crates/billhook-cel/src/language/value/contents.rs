@@ -17,10 +17,6 @@ impl<'a> Value<'a> {
     ///
     /// If the value does not have the type in its schema (CE-06).
     pub fn of(json: &'a Json, schema: &'a SchemaType) -> Result<Self, EvaluationError> {
-        let mismatch = |expected: &str| {
-            let found = go_type(json);
-            Err(EvaluationError::new(format!("invalid data, expected {expected}, got {found}")))
-        };
         Ok(match (&schema.kind, json) {
             (_, Json::Null) => Value::Null,
             (SchemaKind::Any, _) => any(json),
@@ -34,7 +30,7 @@ impl<'a> Value<'a> {
             (SchemaKind::Bool, Json::Bool(value)) => Value::Bool(*value),
             (SchemaKind::Int, Json::Number(number)) => match Num::of(number) {
                 Num::Int(int) => Value::Int(int),
-                Num::Float(_) => return mismatch("int"),
+                Num::Float(_) => return Err(mismatch(json, schema)),
             },
             (SchemaKind::IntOrString, Json::Number(number)) if number.is_i64() => {
                 Value::Int(number.as_i64().unwrap_or_default())
@@ -58,32 +54,7 @@ impl<'a> Value<'a> {
                     None => return invalid("duration", text),
                 }
             }
-            (SchemaKind::Object { .. } | SchemaKind::Map(_), _) => {
-                return Err(EvaluationError::new(
-                    "invalid data, expected a map for the provided schema with type=object",
-                ));
-            }
-            (SchemaKind::List(_), _) => {
-                return Err(EvaluationError::new(
-                    "invalid data, expected an array for the provided schema with type=array",
-                ));
-            }
-            (SchemaKind::IntOrString, _) => {
-                return Err(EvaluationError::new(
-                    "invalid data, expected XIntOrString value to be either a string or integer",
-                ));
-            }
-            (SchemaKind::Bool, _) => return mismatch("bool"),
-            (SchemaKind::Int, _) => return mismatch("int"),
-            (SchemaKind::Double, _) => return mismatch("float"),
-            (
-                SchemaKind::String
-                | SchemaKind::Bytes
-                | SchemaKind::Date
-                | SchemaKind::DateTime
-                | SchemaKind::Duration,
-                _,
-            ) => return mismatch("string"),
+            _ => return Err(mismatch(json, schema)),
         })
     }
 
@@ -149,6 +120,30 @@ impl<'a> Value<'a> {
 
 fn invalid<'a>(format: &str, text: &str) -> Outcome<'a> {
     Err(EvaluationError::new(format!("Invalid {format} formatted string {text}")))
+}
+
+/// The error for a value that does not have the type in its schema.
+fn mismatch(json: &Json, schema: &SchemaType) -> EvaluationError {
+    let expected = match &schema.kind {
+        SchemaKind::Object { .. } | SchemaKind::Map(_) => {
+            let text = "invalid data, expected a map for the provided schema with type=object";
+            return EvaluationError::new(text);
+        }
+        SchemaKind::List(_) => {
+            let text = "invalid data, expected an array for the provided schema with type=array";
+            return EvaluationError::new(text);
+        }
+        SchemaKind::IntOrString => {
+            let text = "invalid data, expected XIntOrString value to be either a string or integer";
+            return EvaluationError::new(text);
+        }
+        SchemaKind::Bool => "bool",
+        SchemaKind::Int => "int",
+        SchemaKind::Double => "float",
+        _ => "string",
+    };
+    let found = go_type(json);
+    EvaluationError::new(format!("invalid data, expected {expected}, got {found}"))
 }
 
 fn any(json: &Json) -> Value<'_> {

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::{RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep};
+use super::{
+    ConditionTrace, RuleMismatch, SeenNamespace, SeenObject, StepVerdict, Trace, TraceStep,
+};
 use crate::webhook::decision::{Decision, DecisionReason, Match};
 use crate::webhook::rule::Dimension;
 
@@ -84,20 +86,7 @@ impl fmt::Display for TraceStep {
                 }
             }
             TraceStep::MatchConditions { conditions, error } => {
-                f.write_str("matchConditions:")?;
-                for (index, condition) in conditions.iter().enumerate() {
-                    let word = match &condition.verdict {
-                        StepVerdict::Passed => "true",
-                        StepVerdict::Failed => "false",
-                        StepVerdict::Error(error) => error,
-                    };
-                    let comma = if index > 0 { "," } else { "" };
-                    write!(f, "{comma} `{}` {word}", condition.name)?;
-                }
-                if let Some(error) = error {
-                    write!(f, " {error}")?;
-                }
-                f.write_str(" (WM-72)")
+                match_conditions(conditions, error.as_deref(), f)
             }
             TraceStep::NotEvaluated { conditions } => {
                 let list = listed(conditions.iter().map(|name| format!("`{name}`")));
@@ -105,6 +94,27 @@ impl fmt::Display for TraceStep {
             }
         }
     }
+}
+
+fn match_conditions(
+    conditions: &[ConditionTrace],
+    error: Option<&str>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str("matchConditions:")?;
+    for (index, condition) in conditions.iter().enumerate() {
+        let word = match &condition.verdict {
+            StepVerdict::Passed => "true",
+            StepVerdict::Failed => "false",
+            StepVerdict::Error(error) => error,
+        };
+        let comma = if index > 0 { "," } else { "" };
+        write!(f, "{comma} `{}` {word}", condition.name)?;
+    }
+    if let Some(error) = error {
+        write!(f, " {error}")?;
+    }
+    f.write_str(" (WM-72)")
 }
 
 /// `its operations are `CREATE`, not `UPDATE` (WM-32)`.
