@@ -1,6 +1,6 @@
 //! The input of the benchmarks of server-side apply.
 
-use billhook::{FieldManagement, Time};
+use billhook::{DeepValue, FieldManagement, Time};
 use serde_json::Value;
 
 use crate::input::Document;
@@ -21,7 +21,7 @@ pub struct ManagedObject {
     /// The same without a member of the specification.
     pub with_less: Value,
     /// The object as it is stored.
-    pub live: Value,
+    pub live: DeepValue,
 }
 
 impl ManagedObject {
@@ -34,7 +34,7 @@ impl ManagedObject {
             let part =
                 if index == 0 { configuration.clone() } else { share(&configuration, index) };
             let fields = FieldManagement::new(&document.kind.version, manager, now);
-            live = Some(fields.apply(&part, live.as_ref(), true).unwrap().into_inner());
+            live = Some(fields.apply(&part, live.as_ref(), true).unwrap());
         }
         let mut changed = configuration.clone();
         change(&mut changed["spec"], &mut 0);

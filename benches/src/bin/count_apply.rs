@@ -3,7 +3,7 @@
 
 use std::hint::black_box;
 
-use billhook::{DecodeOptions, FieldManagement, FieldValidation};
+use billhook::{DecodeOptions, DeepValue, FieldManagement, FieldValidation};
 use billhook_benches::apply::ManagedObject;
 use billhook_benches::callgrind::count_mark;
 use billhook_benches::{Variant, stack};
@@ -17,26 +17,36 @@ fn main() {
     let first = FieldManagement::new(version, object.manager(), object.now);
     let options = DecodeOptions::default().field_validation(FieldValidation::Ignore);
     let decode = || drop(black_box(version.decode_text(&document.text, &options).unwrap()));
-    let apply = |configuration, live: &mut Value| {
+    let apply = |configuration, live: &mut DeepValue| {
         black_box(first.apply_to(live, configuration, true).unwrap());
     };
-    type Run<'r> = &'r dyn Fn(&mut Value);
-    let runs: [(&str, Run<'_>); 7] = [
+    type Run<'r> = &'r dyn Fn(&mut DeepValue);
+    let shared = |configuration| {
+        drop(black_box(first.apply(configuration, Some(&object.live), true).unwrap()));
+    };
+    let runs: [(&str, Run<'_>); 9] = [
         ("decode text to text", &|_| decode()),
-        ("clone the live object", &|live| drop(black_box(black_box(&*live).clone()))),
+        ("copy the live object", &|live| drop(black_box(copy(black_box(live))))),
         ("apply onto itself, five managers", &|live| apply(&object.configuration, live)),
         ("apply with 10 % changed, five managers", &|live| apply(&object.changed, live)),
+        ("apply onto itself, the live object shared", &|_| shared(&object.configuration)),
+        ("apply with 10 % changed, the live object shared", &|_| shared(&object.changed)),
         ("apply with a field more, five managers", &|live| apply(&object.with_more, live)),
         ("apply with a field less, five managers", &|live| apply(&object.with_less, live)),
         ("field set", &|_| drop(black_box(version.field_set(&object.configuration).unwrap()))),
     ];
     for (name, run) in runs {
         // What is learnt from inputs is learnt before.
-        run(&mut object.live.clone());
-        let mut live = object.live.clone();
+        run(&mut copy(&object.live));
+        let mut live = copy(&object.live);
         count_mark();
         run(&mut live);
         count_mark();
         println!("{name}");
     }
+}
+
+/// A copy that shares nothing.
+fn copy(object: &Value) -> DeepValue {
+    DeepValue::from(object.clone())
 }

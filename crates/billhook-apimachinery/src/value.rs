@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use serde_json::{Map, Value};
@@ -214,19 +215,25 @@ pub fn deep_eq(left: &Value, right: &Value) -> bool {
 }
 
 /// A JSON value that may be of any depth and is dropped, copied and compared on a small stack.
+///
+/// Cheap to clone: clones share the value until one of them is changed.
+#[derive(Clone, Default)]
+pub struct DeepValue(Arc<Whole>);
+
+/// A value that clones of a [`DeepValue`] share.
 #[derive(Default)]
-pub struct DeepValue(Value);
+struct Whole(Value);
 
 impl DeepValue {
     /// Takes the plain value out; from then on its depth is the caller's concern.
-    pub fn into_inner(mut self) -> Value {
-        self.0.take()
+    pub fn into_inner(self) -> Value {
+        Arc::unwrap_or_clone(self.0).0.take()
     }
 }
 
 impl From<Value> for DeepValue {
     fn from(value: Value) -> Self {
-        DeepValue(value)
+        DeepValue(Arc::new(Whole(value)))
     }
 }
 
@@ -234,17 +241,18 @@ impl Deref for DeepValue {
     type Target = Value;
 
     fn deref(&self) -> &Value {
-        &self.0
+        &self.0.0
     }
 }
 
+/// Copies a value that is shared.
 impl DerefMut for DeepValue {
     fn deref_mut(&mut self) -> &mut Value {
-        &mut self.0
+        &mut Arc::make_mut(&mut self.0).0
     }
 }
 
-impl Drop for DeepValue {
+impl Drop for Whole {
     fn drop(&mut self) {
         if is_nonempty(&self.0) {
             dismantle(self.0.take());
@@ -252,21 +260,21 @@ impl Drop for DeepValue {
     }
 }
 
-impl Clone for DeepValue {
+impl Clone for Whole {
     fn clone(&self) -> Self {
-        DeepValue(deep_clone(&self.0))
+        Whole(deep_clone(&self.0))
     }
 }
 
 impl PartialEq for DeepValue {
     fn eq(&self, other: &Self) -> bool {
-        deep_eq(&self.0, &other.0)
+        Arc::ptr_eq(&self.0, &other.0) || deep_eq(self, other)
     }
 }
 
 impl Serialize for DeepValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Plain(&self.0).serialize(serializer)
+        Plain(self).serialize(serializer)
     }
 }
 
@@ -417,5 +425,16 @@ mod tests {
         assert!(in_order(&members).map(|(name, _)| name).is_sorted());
         assert!(sorted(&members).is_sorted_by_key(|(name, _)| *name));
         assert!(!IS_SORTED || members.keys().is_sorted());
+    }
+
+    #[test]
+    fn a_clone_is_a_copy_once_it_changes() {
+        let original = DeepValue::from(serde_json::json!({"a": [1]}));
+        let mut clone = original.clone();
+        assert!(std::ptr::eq(&raw const *original, &raw const *clone));
+        clone["a"][0] = 2.into();
+        assert_eq!(original["a"][0], 1);
+        assert_eq!(clone["a"][0], 2);
+        assert_eq!(original.clone().into_inner(), *original);
     }
 }

@@ -23,7 +23,7 @@ enum Step {
     Field(SmolStr),
     /// Sorted by name.
     Key(Arc<[(String, DeepValue)]>),
-    Value(Arc<DeepValue>),
+    Value(DeepValue),
     Index(i64),
 }
 
@@ -56,7 +56,7 @@ impl PathElement {
 
     /// Returns the step to the set element with this value.
     pub fn value(value: impl Into<DeepValue>) -> Self {
-        PathElement(Step::Value(Arc::new(value.into())))
+        PathElement(Step::Value(value.into()))
     }
 
     /// Returns the step to the list element at this position. Custom resources never have such

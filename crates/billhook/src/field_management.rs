@@ -165,11 +165,11 @@ impl<'a> FieldManagement<'a> {
     pub fn apply(
         &self,
         configuration: &Value,
-        live: Option<&Value>,
+        live: Option<&DeepValue>,
         force: bool,
     ) -> Result<DeepValue, ApplyError> {
         if let Some(live) = live {
-            let mut object = DeepValue::from(deep_clone(live));
+            let mut object = live.clone();
             self.apply_to(&mut object, configuration, force)?;
             return Ok(object);
         }
@@ -188,7 +188,7 @@ impl<'a> FieldManagement<'a> {
     /// it is then, unless its defaults are too large.
     pub fn apply_to(
         &self,
-        live: &mut Value,
+        live: &mut DeepValue,
         configuration: &Value,
         force: bool,
     ) -> Result<bool, ApplyError> {
@@ -201,7 +201,7 @@ impl<'a> FieldManagement<'a> {
     /// SA-61, steps 9 and 10.
     fn finish_apply(
         &self,
-        object: &mut Value,
+        object: &mut DeepValue,
         configuration: &Value,
         is_changed: bool,
     ) -> Result<(), LimitError> {

@@ -75,11 +75,10 @@ impl Incoming<'_> {
         warnings: &mut Warnings,
     ) -> Result<DeepValue, Status> {
         let (configuration, repeated) = self.configuration()?;
-        let old = old.map(|old| &**old);
         let force = self.request.force;
         let apply = |fields: &FieldManagement<'_>| fields.apply(&configuration, old, force);
         let applied = self.with_field_management(now, apply).await;
-        let mut object = self.applied(applied, old, repeated, warnings)?;
+        let mut object = self.applied(applied, old.map(|old| &**old), repeated, warnings)?;
         if let Some(strategy) = self.strategy {
             strategy.read(&mut object).map_err(|error| Status::failure(500, "", error))?;
         }

@@ -107,14 +107,20 @@ impl From<ComparisonError> for ApplyError {
 
 impl FieldManager<'_> {
     /// Applies a configuration to an object, given with its managed fields. Returns whether anything
-    /// but these changed (SA-76). An object whose apply fails stays as it is.
+    /// but these changed (SA-76). An object whose apply fails stays as it is; one that is shared is
+    /// not copied unless something changes.
     ///
     /// # Errors
     ///
     /// If the configuration or the live object does not fit the merge types, an object cannot be
     /// converted to the version of an entry, or, without `force`, others own fields that the
     /// configuration changes. The errors come in the server's order (SA-61).
-    pub fn apply(&self, live: &mut Value, config: &Value, force: bool) -> Result<bool, ApplyError> {
+    pub fn apply(
+        &self,
+        live: &mut DeepValue,
+        config: &Value,
+        force: bool,
+    ) -> Result<bool, ApplyError> {
         let schema = self.schema().map_err(|error| ApplyError::conversion("", error))?;
         let merge = self.merge_as_written(schema, live, config);
         if merge.as_ref().is_some_and(Merge::changes_nothing) {

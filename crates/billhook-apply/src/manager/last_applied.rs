@@ -43,11 +43,8 @@ impl FieldManager<'_> {
 
     /// Sets the annotation of an applied object to the configuration, if the object has the
     /// annotation and the manager is `kubectl` (SA-86).
-    pub fn update_last_applied(&self, object: &mut Value, configuration: &Value) {
-        if !self.is_kubectl() {
-            return;
-        }
-        if !is_set(object) {
+    pub fn update_last_applied(&self, object: &mut DeepValue, configuration: &Value) {
+        if !self.is_kubectl() || !is_set(object) {
             return;
         }
         let mut configuration = DeepValue::from(deep_clone(configuration));

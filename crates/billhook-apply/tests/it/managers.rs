@@ -10,7 +10,7 @@ fn spec(spec: &Value) -> Value {
     json!({"spec": spec})
 }
 
-/// SA-62, SA-72 to SA-76: two managers, a conflict, force, and giving up.
+/// SA-62, SA-72 to SA-76, SA-82: two managers, a conflict, force, and giving up.
 #[test]
 fn an_object_through_several_hands() {
     let mut world = World::new();
@@ -112,7 +112,7 @@ fn keys_of_elements_in_other_notations() {
     }
 }
 
-/// SA-80 to SA-84.
+/// SA-80, SA-81, SA-83, SA-84.
 #[test]
 fn texts_of_several_conflicts() {
     let mut world = World::new();
@@ -337,7 +337,11 @@ fn the_same_apply_again_leaves_an_object_as_it_is() {
     let is_left = |manager: &str, config: &Value| {
         let manager = world.manager(manager, "2026-01-01T01:00:00Z");
         let mut object = stored.clone();
-        manager.apply(&mut object, &typed(config, V1), true).is_ok() && object == stored
+        let applied = manager.apply(&mut object, &typed(config, V1), true);
+        let is_left = applied.is_ok() && object == stored;
+        // Then it is not even copied.
+        assert!(!is_left || std::ptr::eq(&raw const *object, &raw const *stored));
+        is_left
     };
     assert!(is_left("m", &config));
     assert!(!is_left("n", &config), "another manager");

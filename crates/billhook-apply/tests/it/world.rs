@@ -81,7 +81,7 @@ impl World {
                 manager.apply(&mut object, &config, force)?;
                 object
             }
-            None => manager.create(&config)?.into_inner(),
+            None => manager.create(&config)?,
         };
         self.store(object);
         Ok(())
@@ -92,19 +92,19 @@ impl World {
         FieldManager::new(&self.definition, (V1, "Foo"), name, Time::parse(now).unwrap())
     }
 
-    fn store(&mut self, mut object: Value) {
+    fn store(&mut self, mut object: DeepValue) {
         self.managed = ManagedFields::of(&object).unwrap();
         ManagedFields::default().write_to(&mut object);
         let members = object.as_object_mut().unwrap();
         if members.get("metadata").is_some_and(|metadata| *metadata == json!({})) {
             members.remove("metadata");
         }
-        self.live = Some(object);
+        self.live = Some(object.into_inner());
     }
 
     /// The stored object with its managed fields.
-    pub(crate) fn stored(&self) -> Value {
-        let mut object = self.live.clone().unwrap_or_else(Self::start);
+    pub(crate) fn stored(&self) -> DeepValue {
+        let mut object = DeepValue::from(self.live.clone().unwrap_or_else(Self::start));
         self.managed.clone().write_to(&mut object);
         object
     }
