@@ -1,10 +1,13 @@
 //! The fields of an entry of `managedFields`. They are read only where something asks for them.
 
+use std::borrow::Cow;
+
 use billhook_apimachinery::value::{DeepValue, grow};
 use serde_json::{Map as Object, Value};
 
 use crate::field_set::{FieldSet, Node};
-use crate::fields_v1::{MEMBER, key_text, read_key};
+use crate::fields_v1::{MEMBER, key_text, read_key, write_step};
+use crate::path_element::PathElement;
 
 /// The fields that an entry owns.
 #[derive(Clone, Debug)]
@@ -39,7 +42,7 @@ impl Fields {
     pub(crate) fn intersection(&self, set: &FieldSet) -> FieldSet {
         match self {
             Fields::Read(own) => own.intersection(set),
-            Fields::Written(fields) => intersection(fields, set),
+            Fields::Written(fields) => intersection(fields, set, &mut String::new()),
         }
     }
 
@@ -50,7 +53,7 @@ impl Fields {
             Fields::Read(own) => *own = own.difference(set),
             Fields::Written(fields) => {
                 if let Value::Object(fields) = &mut **fields {
-                    subtract(fields, set);
+                    subtract(fields, set, &mut String::new());
                 }
             }
         }
@@ -87,32 +90,41 @@ impl PartialEq for Fields {
 
 impl Eq for Fields {}
 
-/// The steps that are both in FieldsV1 and in a set, by their keys. Only the smaller side is walked.
-fn shared<'s>(fields: &Object<String, Value>, set: &'s FieldSet) -> Vec<(String, &'s Node)> {
-    if fields.len() < set.nodes().len() {
-        let find = |key: &String| Some((key.clone(), set.get(&read_key(key).ok()??)?));
-        return fields.keys().filter_map(find).collect();
+/// The steps of a set that may be in FieldsV1, of which there may be few.
+fn candidates<'s>(fields: &Object<String, Value>, set: &'s FieldSet) -> Cow<'s, [Node]> {
+    if fields.len() >= set.nodes().len() {
+        return Cow::Borrowed(set.nodes());
     }
-    let nodes = set.nodes().iter().map(|node| (key_text(&node.element), node));
-    nodes.filter(|(key, _)| fields.contains_key(key)).collect()
+    let find = |key: &String| set.get(&read_key(key).ok()??).cloned();
+    Cow::Owned(fields.keys().filter_map(find).collect())
 }
 
-fn intersection(fields: &Value, set: &FieldSet) -> FieldSet {
+/// The key of a step; `key` is room for it.
+fn key_in<'k>(key: &'k mut String, element: &PathElement) -> &'k str {
+    key.clear();
+    write_step(element, key);
+    key
+}
+
+fn intersection(fields: &Value, set: &FieldSet, key: &mut String) -> FieldSet {
     let Value::Object(fields) = fields else { return FieldSet::default() };
-    let nodes = shared(fields, set).into_iter().filter_map(|(key, node)| {
-        let below = fields.get(&key)?;
+    let nodes = candidates(fields, set);
+    let nodes = nodes.iter().filter_map(|node| {
+        let below = fields.get(key_in(key, &node.element))?;
         let is_member = node.is_member && below.as_object().is_some_and(is_member);
-        let children = grow(|| intersection(below, &node.children));
+        let children = grow(|| intersection(below, &node.children, key));
         Some(Node::new(node.element.clone(), is_member, children))
     });
     FieldSet::from_unsorted(nodes.collect())
 }
 
-fn subtract(fields: &mut Object<String, Value>, set: &FieldSet) {
-    for (key, node) in shared(fields, set) {
-        let Some(Value::Object(below)) = fields.get_mut(&key) else { continue };
+fn subtract(fields: &mut Object<String, Value>, set: &FieldSet, key: &mut String) {
+    for node in candidates(fields, set).iter() {
+        let Some(Value::Object(below)) = fields.get_mut(key_in(key, &node.element)) else {
+            continue;
+        };
         let is_member = is_member(below) && !node.is_member;
-        grow(|| subtract(below, &node.children));
+        grow(|| subtract(below, &node.children, key));
         let has_mark = below.contains_key(MEMBER);
         if below.len() > usize::from(has_mark) {
             if has_mark && !is_member {
@@ -121,7 +133,7 @@ fn subtract(fields: &mut Object<String, Value>, set: &FieldSet) {
         } else if is_member {
             below.clear();
         } else {
-            fields.remove(&key);
+            fields.remove(key_in(key, &node.element));
         }
     }
 }

@@ -118,19 +118,35 @@ fn write(set: &FieldSet, is_member: bool) -> Value {
     Value::Object(own.into_iter().chain(below).collect())
 }
 
-/// Room for most keys of elements.
-const KEY_CAPACITY: usize = 64;
-
+/// Returns the key of a step.
 pub(crate) fn key_text(element: &PathElement) -> String {
+    /// Room for most keys of elements.
+    const CAPACITY: usize = 64;
+    let mut text = match element.as_field() {
+        Some(name) => String::with_capacity(name.len() + 2),
+        None => String::with_capacity(CAPACITY),
+    };
+    write_step(element, &mut text);
+    text
+}
+
+/// Writes the key of a step.
+pub(crate) fn write_step(element: &PathElement, text: &mut String) {
     match element.kind() {
-        PathElementKind::Field(name) => ["f:", name].concat(),
-        PathElementKind::Key(fields) => {
-            let mut text = String::with_capacity(KEY_CAPACITY);
-            write_key(fields.iter().map(|(name, value)| (name.as_str(), &**value)), &mut text);
-            text
+        PathElementKind::Field(name) => {
+            text.push_str("f:");
+            text.push_str(name);
         }
-        PathElementKind::Value(value) => format!("v:{}", compact_json(value)),
-        PathElementKind::Index(index) => format!("i:{index}"),
+        PathElementKind::Key(fields) => {
+            write_key(fields.iter().map(|(name, value)| (name.as_str(), &**value)), text);
+        }
+        PathElementKind::Value(value) => {
+            text.push_str("v:");
+            write_value(value, text);
+        }
+        PathElementKind::Index(index) => {
+            let _ = write!(text, "i:{index}");
+        }
     }
 }
 
