@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::conversion::{Conversion, Failed, has_only_type, with_api_version};
 use super::model::{Converter, ObjectModel, ObjectModelError};
-use super::source::Source;
+use super::source::{Source, WebhookSource};
 use crate::futures::BoxFuture;
 use crate::observe::{ConversionEnd, ConversionOutcome, Observer};
 use crate::review::WebhookCaller;
@@ -134,7 +134,8 @@ impl CustomResources {
         }
         match (self.definition.conversion_webhook(), &self.caller) {
             (Some(webhook), Some(caller)) => {
-                Ok(Some(Source::Webhook { webhook, caller: &**caller }))
+                let (definition, caller) = (self.definition.name(), &**caller);
+                Ok(Some(Source::Webhook(WebhookSource { definition, webhook, caller })))
             }
             _ => Err(format!(
                 "the conversion webhook of {} cannot be called, and there is no other converter",

@@ -8,6 +8,7 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::model::Converter;
+use crate::observe::ConversionSpan;
 use crate::review::{
     ConversionCall, ConversionFailure, ConversionRequest, ConversionReview, ReviewVersion,
     WebhookCaller, converted_objects,
@@ -16,7 +17,14 @@ use crate::review::{
 /// Who converts objects.
 pub(super) enum Source<'s> {
     Converter(&'s dyn Converter),
-    Webhook { webhook: &'s ConversionWebhook, caller: &'s dyn WebhookCaller },
+    Webhook(WebhookSource<'s>),
+}
+
+/// The conversion webhook of a definition, and who calls it.
+pub(super) struct WebhookSource<'s> {
+    pub(super) definition: &'s str,
+    pub(super) webhook: &'s ConversionWebhook,
+    pub(super) caller: &'s dyn WebhookCaller,
 }
 
 impl Source<'_> {
@@ -24,7 +32,7 @@ impl Source<'_> {
     pub(super) fn check(&self) -> Result<(), String> {
         match self {
             Source::Converter(_) => Ok(()),
-            Source::Webhook { webhook, .. } => review_version(webhook).map(drop),
+            Source::Webhook(source) => source.review_version().map(drop),
         }
     }
 
@@ -42,38 +50,38 @@ impl Source<'_> {
                     converted.map_err(|error| ConversionFailure::Response(error.to_string()))?;
                 Ok(converted.into_iter().map(Ok).collect())
             }
-            Source::Webhook { webhook, caller } => {
-                call(webhook, *caller, objects, api_version).await
-            }
+            Source::Webhook(source) => source.call(objects, api_version).await,
         }
     }
 }
 
-fn review_version(webhook: &ConversionWebhook) -> Result<ReviewVersion, String> {
-    let chosen = ReviewVersion::choose(&webhook.conversion_review_versions);
-    chosen.ok_or_else(|| "no supported conversion review versions".to_owned())
-}
+impl WebhookSource<'_> {
+    fn review_version(&self) -> Result<ReviewVersion, String> {
+        let chosen = ReviewVersion::choose(&self.webhook.conversion_review_versions);
+        chosen.ok_or_else(|| "no supported conversion review versions".to_owned())
+    }
 
-async fn call(
-    webhook: &ConversionWebhook,
-    caller: &dyn WebhookCaller,
-    objects: &[&Value],
-    api_version: &str,
-) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
-    let version = review_version(webhook).map_err(ConversionFailure::Call)?;
-    let copy = |object: &&Value| Arc::new(DeepValue::from(deep_clone(object)));
-    let request = ConversionRequest {
-        uid: uuid::Uuid::new_v4().to_string(),
-        desired_api_version: api_version.to_owned(),
-        objects: objects.iter().map(copy).collect(),
-    };
-    let uid = request.uid.clone();
-    let unknown = ClientConfig::default();
-    let call = ConversionCall {
-        client_config: webhook.client_config.as_ref().unwrap_or(&unknown),
-        review: ConversionReview::of_request(version, request),
-    };
-    let answer = caller.convert(call).await;
-    let answer = answer.map_err(|error| ConversionFailure::Call(error.to_string()))?;
-    converted_objects(&answer, version, &uid)
+    async fn call(
+        &self,
+        objects: &[&Value],
+        api_version: &str,
+    ) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
+        let version = self.review_version().map_err(ConversionFailure::Call)?;
+        let copy = |object: &&Value| Arc::new(DeepValue::from(deep_clone(object)));
+        let request = ConversionRequest {
+            uid: uuid::Uuid::new_v4().to_string(),
+            desired_api_version: api_version.to_owned(),
+            objects: objects.iter().map(copy).collect(),
+        };
+        let span = ConversionSpan::new(self.definition, &request);
+        let uid = request.uid.clone();
+        let unknown = ClientConfig::default();
+        let call = ConversionCall {
+            client_config: self.webhook.client_config.as_ref().unwrap_or(&unknown),
+            review: ConversionReview::of_request(version, request),
+        };
+        let answer = span.run(self.caller.convert(call)).await;
+        let answer = answer.map_err(|error| ConversionFailure::Call(error.to_string()))?;
+        converted_objects(&answer, version, &uid)
+    }
 }

@@ -9,4 +9,6 @@ pub use observer::{
     CallEnd, CallOutcome, CallStart, ConditionsEnd, ConversionEnd, ConversionOutcome, Observer,
     StepEnd,
 };
-pub(crate) use telemetry::{CallSpan, call_ended, conditions_failed, request_ended};
+pub(crate) use telemetry::{
+    CallSpan, ConversionSpan, call_ended, conditions_failed, request_ended,
+};

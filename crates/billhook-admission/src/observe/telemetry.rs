@@ -1,4 +1,4 @@
-//! Spans and log events through `tracing` (OB-50, OB-55). Without the feature nothing happens
+//! Spans and log events through `tracing` (OB-50, OB-55, CX-52). Without the feature nothing happens
 //! here. Objects are never logged (OB-56).
 
 use std::future::Future;
@@ -6,6 +6,7 @@ use std::future::Future;
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook};
 
 use super::observer::{CallEnd, CallStart};
+use crate::review::ConversionRequest;
 use crate::stage::Stage;
 use crate::trace::{HookResult, RequestLog};
 
@@ -114,6 +115,58 @@ pub(crate) fn call_ended(end: &CallEnd<'_>, result: &HookResult) {
 
 #[cfg(not(feature = "tracing"))]
 pub(crate) fn call_ended(_: &CallEnd<'_>, _: &HookResult) {}
+
+/// The span of one call of a conversion webhook.
+pub(crate) struct ConversionSpan {
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+    /// A call that takes longer is worth a line.
+    #[cfg(feature = "tracing")]
+    slow: std::time::Duration,
+}
+
+#[cfg(feature = "tracing")]
+impl ConversionSpan {
+    pub(crate) fn new(definition: &str, request: &ConversionRequest) -> Self {
+        use std::time::Duration;
+        let count = request.objects.len();
+        let span = tracing::info_span!(
+            "Call conversion webhook",
+            "custom-resource-definition" = definition,
+            "desired-api-version" = request.desired_api_version.as_str(),
+            "object-count" = count,
+            UID = request.uid.as_str(),
+        );
+        let per_object = Duration::from_millis(8);
+        let slow = per_object.saturating_mul(u32::try_from(count).unwrap_or(u32::MAX));
+        ConversionSpan { span, slow: slow.saturating_add(Duration::from_millis(50)) }
+    }
+
+    /// Runs a future inside the span.
+    pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
+        use tracing::Instrument as _;
+        let began = std::time::Instant::now();
+        let output = future.instrument(self.span.clone()).await;
+        let took = began.elapsed();
+        if took > self.slow {
+            let millis = took.as_millis();
+            self.span
+                .in_scope(|| tracing::info!(millis, "A conversion webhook took long to answer"));
+        }
+        output
+    }
+}
+
+#[cfg(not(feature = "tracing"))]
+impl ConversionSpan {
+    pub(crate) fn new(_: &str, _: &ConversionRequest) -> Self {
+        ConversionSpan {}
+    }
+
+    pub(crate) async fn run<F: Future>(&self, future: F) -> F::Output {
+        future.await
+    }
+}
 
 /// Match conditions of a webhook make the request fail.
 #[cfg(feature = "tracing")]

@@ -270,6 +270,21 @@ async fn answers_are_checked() {
     }
 }
 
+/// CX-47: numbers are read as in every body (SS-01).
+#[tokio::test]
+async fn numbers_of_answers_are_those_of_bodies() {
+    let answer = |review: &Value| {
+        let numbers = r#"{"a": 1.0, "b": 1e3, "c": 9007199254740993, "d": 18446744073709551616}"#;
+        but(review, "/response/convertedObjects/0/spec", "numbers".into())
+            .replace(r#""numbers""#, numbers)
+    };
+    let found = asked(&json!(["v1"]), &object("v1", "x"), answer).await;
+    let spec = found.result.unwrap()["spec"].take();
+    assert!(spec["a"].is_f64() && spec["b"].is_f64() && spec["d"].is_f64());
+    let printed = r#"{"a":1,"b":1000,"c":9007199254740993,"d":18446744073709552000}"#;
+    assert_eq!(billhook::to_json(&spec), printed);
+}
+
 /// CX-41: the older version checks neither type nor UID.
 #[tokio::test]
 async fn answers_of_the_older_version_are_hardly_checked() {
@@ -303,7 +318,7 @@ pub(crate) fn list(items: &[Value]) -> Value {
     json!({"apiVersion": "example.com/v1", "kind": "FooList", "metadata": {}, "items": items})
 }
 
-/// CX-22, CX-44.
+/// CX-01, CX-22, CX-44.
 #[tokio::test]
 async fn lists_are_converted_in_one_call() {
     let items = [object("v1", "a"), object("v2", "b"), object("v1", "c")];

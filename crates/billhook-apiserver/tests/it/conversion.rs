@@ -9,6 +9,7 @@ use billhook_apimachinery::value::DeepValue;
 use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use crate::support::{Answer, call, text};
 
@@ -229,6 +230,8 @@ async fn what_a_version_cannot_read_is_told() {
 }
 
 const MERGE: (&str, &str) = ("content-type", "application/merge-patch+json");
+const PATH_OF_DEFINITION: &str =
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
 
 /// CX-13: only the answer fails.
 #[tokio::test]
@@ -259,7 +262,8 @@ async fn a_write_whose_answer_cannot_be_converted_is_stored() {
     assert_eq!(get(&server, "v1", "/a").await.json()["metadata"]["labels"], json!({"a": "b"}));
 }
 
-/// CX-10, RP-53: objects keep the version that they were stored in until they are written.
+/// CX-10, CX-60, CX-61, RP-53: objects keep the version that they were stored in until they are
+/// written, and are not written if they are stored like that.
 #[tokio::test]
 async fn a_write_brings_an_object_to_the_version_of_storage() {
     let is_broken = Arc::new(AtomicBool::new(false));
@@ -271,13 +275,13 @@ async fn a_write_brings_an_object_to_the_version_of_storage() {
     versions[0]["storage"] = false.into();
     versions[1]["storage"] = true.into();
     let change = json!({"spec": {"versions": versions}}).to_string();
-    let path_of_definition =
-        "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/foos.example.com";
-    let changed = call(&server, Method::PATCH, path_of_definition, &[MERGE], &change).await;
+    let changed = call(&server, Method::PATCH, PATH_OF_DEFINITION, &[MERGE], &change).await;
     assert_eq!(changed.code, 200);
     let before = get(&server, "v1", "/a").await.json();
     let written = call(&server, Method::PATCH, &path("v1", "/a"), &[MERGE], "{}").await.json();
     assert_ne!(written["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]);
+    let again = call(&server, Method::PATCH, &path("v1", "/a"), &[MERGE], "{}").await.json();
+    assert_eq!(again, written);
     is_broken.store(true, Ordering::Relaxed);
     for (version, name, code) in
         [("v1", "a", 500), ("v2", "a", 200), ("v1", "b", 200), ("v2", "b", 500)]
@@ -287,7 +291,7 @@ async fn a_write_brings_an_object_to_the_version_of_storage() {
     }
 }
 
-/// CX-03, RP-82: what a version does not know is not shown in it, and a write through it loses it.
+/// CX-03, CX-65, RP-82: what a version does not know is not shown in it, and a write through it loses it.
 #[tokio::test]
 async fn a_version_loses_what_it_does_not_know() {
     let mut definition = definition();
@@ -302,7 +306,7 @@ async fn a_version_loses_what_it_does_not_know() {
     assert_eq!(get(&server, "v1", "/a").await.json()["spec"], json!({}));
 }
 
-/// CX-45: only labels and annotations of an answer count, and those of a write stay.
+/// CX-45, CX-63, CX-64: only labels and annotations of an answer count, and those of a write stay.
 #[tokio::test]
 async fn labels_that_a_webhook_drops_are_gone_after_a_write() {
     let converter = |object: &Value, api_version: &str| {
@@ -326,6 +330,50 @@ async fn labels_that_a_webhook_drops_are_gone_after_a_write() {
     let change = json!({"spec": {"two": "y"}}).to_string();
     assert_eq!(call(&server, Method::PATCH, &path("v2", "/a"), &[MERGE], &change).await.code, 200);
     assert_eq!(get(&server, "v1", "/a").await.json()["metadata"].get("labels"), None);
+}
+
+/// Renames the field once it is told to.
+struct Waiting(Arc<Notify>);
+
+impl Converter for Waiting {
+    fn convert<'a>(
+        &'a self,
+        objects: &'a [&'a Value],
+        api_version: &'a str,
+    ) -> BoxFuture<'a, Result<Vec<DeepValue>, ConverterError>> {
+        Box::pin(async move {
+            self.0.notified().await;
+            let rename = |object: &&Value| {
+                let mut object = DeepValue::from((*object).clone());
+                object["apiVersion"] = api_version.into();
+                object["spec"] = json!({"two": object["spec"]["one"]});
+                object
+            };
+            Ok(objects.iter().map(rename).collect())
+        })
+    }
+}
+
+/// CX-01, CX-66: the strategy of a definition decides, and a request that began before it changed
+/// ends with the old one.
+#[tokio::test]
+async fn the_strategy_may_change_under_a_request() {
+    let told = Arc::new(Notify::new());
+    let converter = Waiting(Arc::clone(&told));
+    let builder = Server::builder().conversion_service("shop", "converter", converter);
+    let server = builder.definition(&definition()).unwrap().build();
+    assert_eq!(create(&server, "v1", "a", &json!({"one": "x"})).await.code, 201);
+    let change = async {
+        let change = json!({"spec": {"conversion": {"strategy": "None", "webhook": null}}});
+        let change = change.to_string();
+        let changed = call(&server, Method::PATCH, PATH_OF_DEFINITION, &[MERGE], &change).await;
+        told.notify_one();
+        changed.code
+    };
+    let (read, code) = tokio::join!(get(&server, "v2", "/a"), change);
+    assert_eq!(code, 200);
+    assert_eq!(read.json()["spec"], json!({"two": "x"}));
+    assert_eq!(get(&server, "v2", "/a").await.json()["spec"], json!({}));
 }
 
 /// CX-10: a watch converts an object as it is, and then as it was if that has to be known.

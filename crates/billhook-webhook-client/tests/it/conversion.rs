@@ -51,7 +51,7 @@ async fn world(
     World { model, seen, _server: server }
 }
 
-fn definition(versions: &Value, client_config: &Value) -> CustomResourceDefinition {
+pub(crate) fn definition(versions: &Value, client_config: &Value) -> CustomResourceDefinition {
     let version = |name: &str| {
         json!({"name": name, "served": true, "storage": name == "v1",
             "schema": {"openAPIV3Schema": {"type": "object"}}})
@@ -74,13 +74,13 @@ fn definition(versions: &Value, client_config: &Value) -> CustomResourceDefiniti
     .unwrap()
 }
 
-fn object(version: &str, name: &str) -> Value {
+pub(crate) fn object(version: &str, name: &str) -> Value {
     json!({"apiVersion": format!("example.com/{version}"), "kind": "Foo",
         "metadata": {"name": name, "namespace": "n", "uid": "u"}, "spec": {"a": 1}})
 }
 
 /// The answer in which every object has the version that is wanted.
-fn good(review: &Value) -> Value {
+pub(crate) fn good(review: &Value) -> Value {
     let request = &review["request"];
     let convert = |object: &Value| {
         let mut object = object.clone();

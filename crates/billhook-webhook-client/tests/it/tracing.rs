@@ -1,14 +1,17 @@
-//! Spans and log events of calls (OB-50, OB-55).
+//! Spans and log events of calls (OB-50, OB-55, CX-52).
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
+use crate::conversion;
 use crate::log::Log;
-use billhook::CustomResourceDefinition;
 use billhook::webhook::{ApiResource, WebhookConfiguration};
+use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallFailure, CallerError, Chain,
-    ObjectRequest, RequestOptions, ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
+    ConversionCall, CustomResources, ObjectModel as _, ObjectRequest, RequestOptions,
+    ReviewVersion, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use billhook_webhook_client::{HttpsCaller, TraceContext};
 use serde_json::json;
@@ -62,6 +65,49 @@ fn calls_have_spans() {
     let lines = log.lines();
     insta::with_settings!({omit_expression => true}, { insta::assert_snapshot!(lines) });
     assert!(!lines.contains("hidden"));
+}
+
+/// Converts, but takes its time.
+struct Slow;
+
+impl WebhookCaller for Slow {
+    fn call<'a>(&'a self, _: WebhookCall<'a>) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        Box::pin(async { Err(CallFailure::new("no admission here").into()) })
+    }
+
+    fn convert<'a>(
+        &'a self,
+        call: ConversionCall<'a>,
+    ) -> BoxFuture<'a, Result<WebhookAnswer, CallerError>> {
+        Box::pin(async move {
+            std::thread::sleep(Duration::from_millis(60));
+            let review = serde_json::from_slice(&call.review.to_json()).unwrap();
+            let answer = conversion::good(&review).to_string();
+            Ok(WebhookAnswer::new("application/json", answer))
+        })
+    }
+}
+
+/// CX-52.
+#[test]
+fn calls_of_conversion_webhooks_have_spans() {
+    let definition = conversion::definition(&json!(["v1"]), &json!({"url": "https://h/convert"}));
+    let model = CustomResources::new(definition).caller(Arc::new(Slow));
+    let to = GroupVersionKind::new("example.com", "v2", "Foo");
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let log = Log::default();
+    let converted = tracing::subscriber::with_default(log.clone(), || {
+        runtime.block_on(model.convert(&conversion::object("v1", "x"), &to))
+    });
+    assert!(converted.is_ok());
+    let lines = log.lines();
+    let (span, slow) = lines.split_once('\n').unwrap();
+    assert_eq!(
+        span,
+        "span Call conversion webhook: custom-resource-definition=\"foos.example.com\" \
+         desired-api-version=\"example.com/v2\" object-count=1 UID=…"
+    );
+    assert!(slow.starts_with("INFO A conversion webhook took long to answer millis="), "{slow}");
 }
 
 /// Over HTTPS: warnings in headers are logged and go no further (CL-60), and the context of the

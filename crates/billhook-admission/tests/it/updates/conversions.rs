@@ -1,16 +1,18 @@
-//! The changes that a foreign conversion may make to an object (RP-81).
+//! When a foreign conversion is asked, and the changes that it may make to an object (RP-81, CX-04 to
+//! CX-64).
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use billhook_admission::{
-    Admission, AdmissionOutcome, Chain, Converter, ObjectRequest, Unreachable,
+    Admission, AdmissionOutcome, Chain, Converter, ObjectRequest, StoredObject, Unreachable,
 };
 use serde_json::{Value, json};
 
 use super::{bytes, changed, old};
 use crate::in_process::{
-    InProcess, allow, body, configuration, create, definition_with, message, patch_of_m,
+    InProcess, allow, body, configuration, create, definition_with, message, patch_of_m, stored,
+    update,
 };
 
 fn converted(converter: impl Converter + 'static) -> AdmissionOutcome {
@@ -164,15 +166,19 @@ fn order_of(hooks: &InProcess, request: &ObjectRequest) -> Vec<String> {
         calls.lock().unwrap().push(hook.to_owned());
         hooks.answer(hook, request)
     });
+    past_v1beta1(&caller, converter).admit_blocking(request).result.unwrap();
+    log.lock().unwrap().clone()
+}
+
+/// The write path past webhooks that want `v1beta1`.
+fn past_v1beta1(caller: &InProcess, converter: impl Converter + 'static) -> Admission {
     let configurations = [("Mutating", "m"), ("Validating", "v")].map(|(kind, name)| {
         let mut configuration = configuration(kind, name);
         configuration.webhooks[0].rules[0].api_versions = vec!["v1beta1".to_owned()];
         configuration
     });
-    let chain = Chain::new(caller).webhooks(&configurations);
-    let admission = Admission::new(definition_with("Webhook"), chain);
-    admission.converter(Arc::new(converter)).admit_blocking(request).result.unwrap();
-    log.lock().unwrap().clone()
+    let chain = Chain::new(caller.clone()).webhooks(&configurations);
+    Admission::new(definition_with("Webhook"), chain).converter(Arc::new(converter))
 }
 
 /// CX-11: the old object is converted before the new one.
@@ -196,4 +202,129 @@ fn a_deletion_reads_twice_before_admission() {
     let found = order_of(&InProcess::new(allow), &ObjectRequest::delete("v1", &bytes(&stored)));
     let read = "2 to v1";
     assert_eq!(found, [read, read, "2 to v1beta1", "m", "2 to v1beta1", "v", read]);
+}
+
+/// CX-04: the object is converted, its `Scale` never.
+#[test]
+fn a_scale_is_not_converted() {
+    let kinds = Arc::new(Mutex::new(Vec::new()));
+    let seen = Arc::clone(&kinds);
+    let converter = move |object: &Value, to: &str| {
+        seen.lock().unwrap().push(format!("{} to {to}", object["kind"].as_str().unwrap()));
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        Ok(object)
+    };
+    let mut stored = old();
+    stored["apiVersion"] = "example.com/v1beta1".into();
+    let scale = json!({"apiVersion": "autoscaling/v1", "kind": "Scale",
+        "metadata": {"name": "x", "namespace": "default"}, "spec": {"replicas": 5}});
+    let request = update("v1", &scale, &stored).scale_update();
+    let outcome = past_v1beta1(&InProcess::new(allow), converter).admit_blocking(&request);
+    assert_eq!(outcome.result.unwrap().returned.unwrap()["kind"], "Scale");
+    assert_eq!(*kinds.lock().unwrap(), ["Foo to example.com/v1"]);
+}
+
+/// CX-05, CX-15: webhooks get what a conversion makes of a copy, as it is.
+#[test]
+fn webhooks_see_a_conversion_as_it_is() {
+    let hooks = InProcess::new(allow);
+    let converter = |object: &Value, to: &str| {
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        object["spec"] = json!({"unknown": null});
+        Ok(object)
+    };
+    let admission = past_v1beta1(&hooks, converter);
+    let stored = stored(admission.admit_blocking(&update("v1", &changed(&json!({})), &old())));
+    for hook in ["m", "v"] {
+        let asked = hooks.asked(hook);
+        for object in ["object", "oldObject"] {
+            assert_eq!(asked[object]["spec"], json!({"unknown": null}), "{object} of {hook}");
+        }
+    }
+    assert_eq!(stored["spec"], json!({"size": 5}));
+}
+
+/// CX-14, CX-35: nothing that failed is tried again, nothing is remembered, and what a webhook for
+/// admission says about failures does not matter.
+#[test]
+fn every_conversion_is_asked_once() {
+    let calls = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&calls);
+    let converter = move |object: &Value, to: &str| {
+        if counted.fetch_add(1, Ordering::Relaxed) == 0 {
+            return Err("out of order".into());
+        }
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        Ok(object)
+    };
+    let mut configuration = configuration("Validating", "v");
+    configuration.webhooks[0].failure_policy = Some("Ignore".to_owned());
+    configuration.webhooks[0].rules[0].api_versions = vec!["*".to_owned()];
+    let chain = Chain::new(InProcess::new(allow)).webhooks(&[configuration]);
+    let admission = Admission::new(definition_with("Webhook"), chain);
+    let admission = admission.converter(Arc::new(converter));
+    let failed = admission.admit_blocking(&create("v1beta1", &body("v1beta1", json!({}))));
+    assert_eq!(
+        message(&failed),
+        "conversion webhook for example.com/v1beta1, Kind=Foo failed: out of order"
+    );
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+    let stored = StoredObject::new(bytes(&old()));
+    for count in [2, 3] {
+        assert!(admission.read_blocking("v1beta1", &stored).is_ok());
+        assert_eq!(calls.load(Ordering::Relaxed), count);
+    }
+}
+
+/// CX-15: what is read is pruned and has no nulls, but gets no defaults.
+#[test]
+fn a_read_cleans_but_does_not_default() {
+    let converter = |object: &Value, to: &str| {
+        let mut object = object.clone();
+        object["apiVersion"] = to.into();
+        object["spec"] = json!({"unknown": 1, "old": null});
+        Ok(object)
+    };
+    let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
+    let admission = admission.converter(Arc::new(converter));
+    let read = admission.read_blocking("v1beta1", &StoredObject::new(bytes(&old()))).unwrap();
+    assert_eq!(read["spec"], json!({}));
+}
+
+/// CX-46: nobody validates what is stored in another version.
+#[test]
+fn what_is_stored_in_another_version_is_not_validated() {
+    let outcome = with(|object| object["spec"]["size"] = 99.into());
+    assert_eq!(stored(outcome)["spec"]["size"], 99);
+}
+
+/// CX-62: who owns a field of a version in which it is lost keeps it.
+#[test]
+fn fields_that_a_version_loses_do_not_change_there() {
+    let entry = json!({"manager": "a", "operation": "Update", "apiVersion": "example.com/v1beta1",
+        "fieldsType": "FieldsV1", "fieldsV1": {"f:spec": {"f:size": {}}},
+        "time": "2026-01-01T00:00:00Z"});
+    let mut before = old();
+    before["metadata"]["managedFields"] = json!([entry]);
+    for is_lost in [true, false] {
+        let converter = move |object: &Value, to: &str| {
+            let mut object = object.clone();
+            object["apiVersion"] = to.into();
+            if is_lost && to == "example.com/v1beta1" {
+                object["spec"] = json!({});
+            }
+            Ok(object)
+        };
+        let admission = Admission::new(definition_with("Webhook"), Chain::new(Unreachable));
+        let admission = admission.converter(Arc::new(converter));
+        let metadata = json!({"managedFields": [entry]});
+        let request = update("v1", &changed(&metadata), &before).field_manager("m");
+        let written = stored(admission.admit_blocking(&request));
+        let entries = written["metadata"]["managedFields"].as_array().unwrap();
+        assert_eq!(entries.contains(&entry), is_lost);
+        assert!(entries.iter().any(|entry| entry["manager"] == "m"));
+    }
 }

@@ -11,6 +11,7 @@ mod patches;
 mod revisions;
 mod store;
 mod subresources;
+mod tracking;
 
 use crate::in_process::{InProcess, admission, allow};
 use billhook::CustomResourceDefinition;
