@@ -1,16 +1,18 @@
 //! The expressions of a policy, typed by the schemas of the objects that it is for (PO-91, PO-92).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use billhook::CustomResourceDefinition;
 use billhook::webhook::{ApiResource, MatchResources, Rule};
 use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, KubernetesVersion};
-use billhook_cel::schema::SchemaType;
-use billhook_cel::{CompileError, Environment, Libraries, Program, Type};
+use billhook_cel::schema::{SchemaType, object_type};
+use billhook_cel::{CompileError, Environment, Forecast, Libraries, Program, Type};
 
 use crate::document::{MutatingPolicySpec, ParamKind, ValidatingPolicySpec, Variable};
 use crate::program::{Role, Setting, Variables, environment};
 
+/// The name under which expressions find the variables of their policy.
+const VARIABLES: &str = "variables";
 /// After so many kinds of one rule no more are looked for (PO-91).
 const MAX_KINDS: usize = 10;
 
@@ -48,12 +50,11 @@ pub(crate) struct TypedPolicy {
 /// The types in the expressions of a policy if the object is of a kind.
 pub(crate) struct TypedKind {
     pub(crate) kind: GroupVersionKind,
-    object: SchemaType,
-    /// Anything without a schema; none if the policy has no parameters.
-    params: Option<SchemaType>,
-    /// None if they are not declared.
-    variables: Option<Variables>,
-    setting: Setting,
+    /// The names that all expressions may refer to, but for messages.
+    names: Environment,
+    names_of_messages: Environment,
+    /// The schemas of names.
+    schemas: Vec<(&'static str, SchemaType)>,
 }
 
 impl TypedPolicy {
@@ -88,12 +89,14 @@ impl TypedPolicy {
         let (kinds, mut is_complete) = kinds(constraints, types);
         let setting =
             Setting { has_params: declared.param_kind.is_some(), kubernetes: declared.kubernetes };
+        let params = declared.param_kind.map(|kind| params_type(kind, types));
         let typed = |kind: GroupVersionKind| {
-            let params = declared.param_kind.map(|kind| params_type(kind, types));
             let object = types.schema(&kind)?;
-            let mut typed = TypedKind { kind, object, params, variables: None, setting };
+            let mut schemas = vec![("object", object.clone()), ("oldObject", object)];
+            schemas.extend(params.clone().map(|params| ("params", params)));
+            let mut typed = TypedKind::new(kind, role, setting, schemas);
             if let Some(variables) = declared.variables {
-                typed.declare(role, variables);
+                typed.declare(variables);
             }
             Some(typed)
         };
@@ -113,37 +116,55 @@ struct Declared<'p> {
 }
 
 impl TypedKind {
+    fn new(
+        kind: GroupVersionKind,
+        role: Role,
+        setting: Setting,
+        schemas: Vec<(&'static str, SchemaType)>,
+    ) -> Self {
+        let names = |role: Role| {
+            let environment = environment(role, setting, Libraries::Full);
+            schemas.iter().fold(environment, |environment, (name, schema)| {
+                environment.variable(name, schema.to_type())
+            })
+        };
+        let (names, names_of_messages) = (names(role), names(Role::Message));
+        TypedKind { kind, names, names_of_messages, schemas }
+    }
+
     /// Declares variables in order; one that does not compile may be anything.
-    fn declare(&mut self, role: Role, list: &[Variable]) {
-        self.variables = Some(Variables::default());
+    fn declare(&mut self, list: &[Variable]) {
+        let mut variables = Variables::default();
+        let mut known = BTreeMap::new();
+        self.names = variables.declare(self.names.clone());
         for Variable { name, expression } in list {
-            let program = self.compile(role, expression);
-            let type_ = program.as_ref().map_or(&Type::Dyn, Program::result_type);
-            self.variables.get_or_insert_default().declare_as(name, type_);
+            let program = self.names.compile(expression);
+            variables.declare_as(name, program.as_ref().map_or(&Type::Dyn, Program::result_type));
+            self.names = variables.declare(self.names.clone());
+            let value = program.ok().and_then(|program| self.forecast(&program).value);
+            // Of several with a name the last one counts everywhere (PO-11).
+            match value.filter(|_| list.iter().filter(|it| it.name == *name).count() == 1) {
+                Some(value) => known.insert(name.as_str(), value),
+                None => known.remove(name.as_str()),
+            };
+            self.schemas.retain(|(name, _)| *name != VARIABLES);
+            self.schemas.push((VARIABLES, object_type(VARIABLES, known.clone())));
         }
+        self.names_of_messages = variables.declare(self.names_of_messages.clone());
     }
 
     /// Compiles an expression of a role; its result may have any type.
     pub(crate) fn compile(&self, role: Role, expression: &str) -> Result<Program, CompileError> {
-        self.environment(role).compile(expression)
-    }
-
-    fn environment(&self, role: Role) -> Environment {
-        let environment = environment(role, self.setting, Libraries::Full);
-        let typed = self.schemas().into_iter().fold(environment, |environment, (name, schema)| {
-            environment.variable(name, schema.to_type())
-        });
-        match &self.variables {
-            Some(variables) => variables.declare(typed),
-            None => typed,
+        match role {
+            Role::Message => self.names_of_messages.compile(expression),
+            _ => self.names.compile(expression),
         }
     }
 
-    /// Returns the schemas of variables.
-    pub(crate) fn schemas(&self) -> Vec<(&str, &SchemaType)> {
-        let mut schemas = vec![("object", &self.object), ("oldObject", &self.object)];
-        schemas.extend(self.params.as_ref().map(|params| ("params", params)));
-        schemas
+    /// What is known of an expression before it is evaluated.
+    pub(crate) fn forecast(&self, program: &Program) -> Forecast {
+        let schemas: Vec<_> = self.schemas.iter().map(|(name, schema)| (*name, schema)).collect();
+        program.forecast(&schemas)
     }
 }
 

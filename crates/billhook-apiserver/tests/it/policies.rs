@@ -53,7 +53,7 @@ async fn create(server: &Server, name: &str, color: &str) -> Answer {
     post(server, FOOS, &object).await
 }
 
-/// PO-23, PO-54.
+/// PO-22, PO-23, PO-54.
 #[tokio::test]
 async fn a_policy_denies_from_its_binding_on() {
     let server = server();
@@ -117,7 +117,7 @@ async fn parameters_are_objects_of_the_server() {
     assert_eq!(create(&unbound, "b", "blue").await.code, 422);
 }
 
-/// PO-30, PO-31.
+/// PO-30, PO-31, PO-33: a policy that is created after another one sees the parameters as they are.
 #[tokio::test]
 async fn config_maps_are_parameters() {
     let server = server();
@@ -138,6 +138,13 @@ async fn config_maps_are_parameters() {
     assert_eq!(create(&server, "b", "red").await.code, 422);
     assert_eq!(create(&server, "b", "blue").await.code, 422);
     assert_eq!(create(&server, "b", "green").await.code, 201);
+    for plural in ["policybindings", "policies"] {
+        let gone = format!("{GROUP}/validatingadmission{plural}/p");
+        assert_eq!(call(&server, Method::DELETE, &gone, &[], "").await.code, 200);
+    }
+    add("white", "white", json!({"use": "colors"})).await;
+    enforce(&server, "p", &policy, &["Deny"], &selected).await;
+    assert_eq!(create(&server, "c", "white").await.code, 422);
 }
 
 /// PO-46.

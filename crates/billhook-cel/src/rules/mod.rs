@@ -65,6 +65,9 @@ pub struct RuleVerdict {
     pub is_kept: bool,
     /// How often the branches of the rule were true and false on the way.
     pub branches: Vec<Branch>,
+    /// How often the branches of the message expression were true and false; none if it never gave a
+    /// message.
+    pub message_branches: Option<Vec<Branch>>,
 }
 
 impl Rules {

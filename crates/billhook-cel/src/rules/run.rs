@@ -15,6 +15,7 @@ use super::tree::{Node, RuleTree, Shown};
 use super::{CALL_LIMIT, RuleFindings, RuleVerdict};
 use crate::language::Branch;
 use crate::language::meter::Meter;
+use crate::language::program::Program;
 use crate::language::schema::SchemaType;
 use crate::language::value::{EvaluationError, Value};
 
@@ -49,8 +50,15 @@ impl Anchor<'_> {
     }
 }
 
-/// Whether a value keeps a rule, and what became of the branches of the rule.
-type Evaluated = (bool, Vec<Branch>);
+/// What became of a rule.
+#[derive(Default)]
+struct Evaluated {
+    is_kept: bool,
+    /// If verdicts are asked for.
+    branches: Vec<Branch>,
+    /// The branches of the message expression, if verdicts are asked for and it gave the message.
+    message: Option<Vec<Branch>>,
+}
 
 /// A value that rules are about.
 #[derive(Clone, Copy)]
@@ -151,23 +159,27 @@ impl<'r> Run<'r> {
     fn own_rules(&mut self, schema: NodeRef<'_>, place: Place<'_>) -> ControlFlow<()> {
         for (index, rule) in place.node.rules.iter().enumerate() {
             let (result, evaluated) = self.rule(rule, place);
-            if let (Some(verdicts), Some((is_kept, branches))) = (&mut self.verdicts, evaluated) {
+            if let (Some(verdicts), Some(evaluated)) = (&mut self.verdicts, evaluated) {
+                let is_kept = evaluated.is_kept;
                 let verdict = verdicts.entry((schema.id().index(), index, is_kept));
                 let verdict = verdict.or_insert_with(|| RuleVerdict {
                     schema_path: schema.schema_path(),
                     rule: index,
                     is_kept,
                     branches: Vec::new(),
+                    message_branches: None,
                 });
-                Branch::add(&mut verdict.branches, branches);
+                Branch::add(&mut verdict.branches, evaluated.branches);
+                if let Some(message) = evaluated.message {
+                    Branch::add(verdict.message_branches.get_or_insert_default(), message);
+                }
             }
             result?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Evaluates a rule; also returns whether the value keeps it and, if verdicts are asked for, what
-    /// became of its branches, if it was evaluated.
+    /// Evaluates a rule; also returns what became of it, if it was evaluated.
     fn rule(&mut self, rule: &Rule, place: Place<'_>) -> (ControlFlow<()>, Option<Evaluated>) {
         let program = match &rule.program {
             None => return (ControlFlow::Continue(()), None),
@@ -186,7 +198,7 @@ impl<'r> Run<'r> {
         };
         let variables = match variables(schema, place, is_optional) {
             Ok(variables) => variables,
-            Err(error) => return (self.error(rule, place, &error), Some((false, Vec::new()))),
+            Err(error) => return (self.error(rule, place, &error), Some(Evaluated::default())),
         };
         let evaluation = program.evaluate_sharing(&variables, CALL_LIMIT, &mut self.meter);
         if !self.spend(evaluation.cost) {
@@ -197,14 +209,24 @@ impl<'r> Run<'r> {
             );
             return (ControlFlow::Break(()), None);
         }
-        // For this the rule is evaluated once more.
-        let branches = self.verdicts.is_some().then(|| program.branches(&variables, CALL_LIMIT));
-        let branches = branches.unwrap_or_default();
-        match evaluation.result {
-            Ok(Value::Bool(true)) => (ControlFlow::Continue(()), Some((true, branches))),
-            Ok(_) => (self.violated(rule, place, &variables), Some((false, branches))),
-            Err(error) => (self.error(rule, place, &error), Some((false, branches))),
-        }
+        let branches = self.branches(program, &variables);
+        let mut evaluated = Evaluated { branches, ..Evaluated::default() };
+        let flow = match evaluation.result {
+            Ok(Value::Bool(true)) => {
+                evaluated.is_kept = true;
+                ControlFlow::Continue(())
+            }
+            Ok(_) => self.violated(rule, place, &variables, &mut evaluated),
+            Err(error) => self.error(rule, place, &error),
+        };
+        (flow, Some(evaluated))
+    }
+
+    /// What became of the branches of an expression, if verdicts are asked for: for this it is
+    /// evaluated once more.
+    fn branches(&self, program: &Program, variables: &[(&str, Value<'_>)]) -> Vec<Branch> {
+        let branches = self.verdicts.is_some().then(|| program.branches(variables, CALL_LIMIT));
+        branches.unwrap_or_default()
     }
 
     /// Takes a cost from the budget.
@@ -245,6 +267,7 @@ impl<'r> Run<'r> {
         rule: &Rule,
         place: Place<'_>,
         variables: &[(&str, Value<'_>)],
+        evaluated: &mut Evaluated,
     ) -> ControlFlow<()> {
         let mut message = None;
         if let Some(Ok(program)) = &rule.message_expression {
@@ -258,6 +281,9 @@ impl<'r> Run<'r> {
                 return ControlFlow::Break(());
             }
             message = evaluation.result.ok().and_then(|value| usable(&value));
+            if message.is_some() {
+                evaluated.message = Some(self.branches(program, variables));
+            }
         }
         let message = message.unwrap_or_else(|| match rule.written.message.trim() {
             "" => format!("failed rule: {}", rule.written.rule.trim()),

@@ -25,7 +25,18 @@ pub(super) fn github(finding: &Finding) -> String {
         }
     }
     properties.push(format!("title={}", github_property(&finding.rule)));
-    format!("::{command} {}::{}\n", properties.join(","), github_data(&finding.text))
+    let mut data = github_data(&finding.text);
+    // A line break in the message of a command.
+    let mut line = |prefix: &str, text: &str| {
+        data.push_str(&format!("%0A{prefix}{}", github_data(text)));
+    };
+    if let Some(label) = &finding.label {
+        line("", label);
+    }
+    if let Some(help) = &finding.help {
+        line("help: ", help);
+    }
+    format!("::{command} {}::{data}\n", properties.join(","))
 }
 
 fn github_data(text: &str) -> String {

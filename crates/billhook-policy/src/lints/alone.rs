@@ -3,7 +3,7 @@
 use billhook::webhook::MatchCondition;
 use billhook::{CustomResourceDefinition, FieldPath};
 use billhook_apimachinery::KubernetesVersion;
-use billhook_cel::{Environment, Libraries, Value};
+use billhook_cel::Value;
 
 use super::PolicyLint;
 use crate::document::{
@@ -11,7 +11,8 @@ use crate::document::{
     ValidatingPolicySpec, Validation,
 };
 use crate::expression::expression_path;
-use crate::program::{CALL_LIMIT, Role, Setting, compile, environment};
+use crate::program::{BUDGET, CALL_LIMIT, Evaluated, Pass, Role};
+use crate::set::Validating;
 use crate::typed::{PolicyTypes, TypedKind, TypedPolicy};
 
 /// From what cost on an expression is near its limit.
@@ -68,10 +69,10 @@ impl PolicyDocument {
         typed: &TypedPolicy,
         lints: &mut Vec<PolicyLint>,
     ) {
-        let setting = Setting { has_params: true, kubernetes };
-        let environment = environment(Role::Validation, setting, Libraries::Full);
+        let compiled =
+            Validating::new(String::new(), policy.spec.clone(), Vec::new(), kubernetes);
         for (index, Validation { expression, .. }) in policy.spec.validations.iter().enumerate() {
-            let message = if is_constant(&environment, expression) {
+            let message = if is_constant(&compiled, index) {
                 "the validation is true whatever the request: it never fails"
             } else if is_decided(typed, expression) {
                 "the validation is true of all objects that the schema allows: it never fails"
@@ -109,7 +110,7 @@ impl PolicyDocument {
         for (role, path, expression) in expressions {
             let costs = typed.kinds.iter().filter_map(|typed| {
                 let program = typed.compile(role, expression).ok()?;
-                Some((program.forecast(&typed.schemas()).cost, typed.kind.in_errors()))
+                Some((typed.forecast(&program).cost, typed.kind.in_errors()))
             });
             let Some((cost, kind)) = costs.max().filter(|(cost, _)| *cost >= NEAR_LIMIT) else {
                 continue;
@@ -174,20 +175,22 @@ fn conditions(list: &[MatchCondition]) -> impl Iterator<Item = (Role, FieldPath,
     })
 }
 
-/// Returns whether an expression uses nothing of the request and is true.
-fn is_constant(environment: &Environment, expression: &str) -> bool {
-    let names = ["object", "oldObject", "request", "params", "namespaceObject", "authorizer"];
-    let Ok(program) = compile(environment, Role::Validation, expression) else { return false };
-    let uses = names.iter().chain(&["authorizer.requestResource"]);
-    let is_free = !uses.into_iter().any(|name| program.uses(name));
-    is_free && matches!(program.evaluate(&[], CALL_LIMIT).result, Ok(Value::Bool(true)))
+/// Returns whether a validation is true without anything of the request.
+fn is_constant(policy: &Validating, index: usize) -> bool {
+    let program = policy.validations.get(index).map(|validation| &validation.program);
+    let Some(Ok(program)) = program else { return false };
+    let variables = &policy.head.variables;
+    let known = [("variables", variables.deferred())];
+    let evaluated =
+        Pass::new(variables, &known).evaluate(program, (Role::Validation, index), BUDGET);
+    matches!(evaluated, Ok(Evaluated { result: Ok(Value::Bool(true)), .. }))
 }
 
 /// Returns whether an expression is true of all objects that the schemas allow.
 fn is_decided(typed: &TypedPolicy, expression: &str) -> bool {
     let is_true = |typed: &TypedKind| {
         let program = typed.compile(Role::Validation, expression);
-        program.is_ok_and(|it| it.forecast(&typed.schemas()).result == Some(true))
+        program.is_ok_and(|program| typed.forecast(&program).result == Some(true))
     };
     typed.is_complete && !typed.kinds.is_empty() && typed.kinds.iter().all(is_true)
 }

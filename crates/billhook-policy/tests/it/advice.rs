@@ -117,6 +117,27 @@ fn validations_that_the_schema_decides() {
     assert!(!alone("object.spec.count > 0 || object.spec.size >= 0"));
     assert!(alone("object.spec.names.all(name, size(name) <= 10)"));
     assert!(!alone("size(object.spec.names) > 1"));
+    assert!(decided("1 == 1 || object.spec.size > 0", json!({"matchConstraints": null})));
+    // Variables have the bounds of what they are made of.
+    let variables = |variables: Value| json!({"variables": variables});
+    let count = json!({"name": "count", "expression": "object.spec.count"});
+    let small = json!({"name": "small", "expression": "variables.count < 101"});
+    let length = json!({"name": "length", "expression": "size(object.spec.names)"});
+    let list = variables(json!([count, small, length]));
+    assert!(decided("variables.count >= 0", list.clone()));
+    assert!(decided("variables.small && variables.length <= 500", list.clone()));
+    assert!(!decided("variables.count > 0", list.clone()));
+    assert!(!decided("variables.length > 0", list));
+    let both = json!([{"name": "names", "expression": "object.spec.names + ['x']"},
+        {"name": "mode", "expression": "object.spec.size > 1 ? 'a' : 'b'"}]);
+    assert!(decided("variables.mode in ['a', 'b'] || size(variables.names) > 1000", variables(both)));
+    let constant = json!([{"name": "on", "expression": "1 + 1 == 2"}]);
+    let mut constant = variables(constant);
+    constant["matchConstraints"] = json!(null);
+    assert!(decided("variables.on", constant));
+    // Of two with a name the last one counts, which may be anything (PO-11).
+    let repeated = json!([count, {"name": "count", "expression": "object.spec.size"}]);
+    assert!(!decided("variables.count >= 0", variables(repeated)));
     // Objects in another version may have other types, and so may those of other rules.
     let rule = |versions: Value| {
         json!({"matchConstraints": {"resourceRules": [{"operations": ["*"],
@@ -144,6 +165,14 @@ fn costs_near_the_limit() {
     let nested = "object.spec.names.all(x, object.spec.names.all(y, x != y))";
     let validation = ("costly-expression", "spec.validations[0].expression".to_owned());
     assert_eq!(typed(&expression(nested), newest), [condition, validation]);
+    let nested = "variables.names.all(x, variables.names.all(y, x != y))";
+    let through = policy(
+        "p",
+        json!({"validations": [{"expression": nested}],
+            "variables": [{"name": "names", "expression": "object.spec.names"}]}),
+    );
+    let validation = ("costly-expression", "spec.validations[0].expression".to_owned());
+    assert_eq!(typed(&through, newest), [validation]);
     let mutation = json!({"patchType": "JSONPatch", "jsonPatch": {"expression":
         "object.spec.free.map(x, JSONPatch{op: 'remove', path: '/spec/' + x})"}});
     let mutating = mutating("p", json!({"mutations": [mutation], "reinvocationPolicy": "Never"}));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use billhook::CustomResourceDefinition;
 use billhook::GroupVersionKind;
 use billhook::apply::MergeSchema;
-use billhook::webhook::{EquivalentResources, NamespaceLabels};
+use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels, Operation};
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{
     ClusterObjects, MutationOutcome, PolicyContext, PolicyObjects, PolicyReinvocation, PolicySet,
@@ -43,11 +43,20 @@ impl Widgets {
     }
 
     fn run(&self, more: Value, pass: &mut PolicyReinvocation) -> MutationOutcome {
+        self.run_for(&create(json!({"size": 7})), more, pass)
+    }
+
+    fn run_for(
+        &self,
+        request: &AdmissionAttributes,
+        more: Value,
+        pass: &mut PolicyReinvocation,
+    ) -> MutationOutcome {
         let namespaces = BTreeMap::from([("shop".to_owned(), NamespaceLabels::new())]);
         let (equivalents, cluster) = (EquivalentResources::new(), ClusterObjects::new());
         let context = PolicyContext::new(&namespaces, &equivalents, self, &cluster);
         let set = PolicySet::new([mutating("p", more), mutating_binding("b", "p", json!({}))]);
-        set.mutate(&create(json!({"size": 7})), &context, pass)
+        set.mutate(request, &context, pass)
     }
 }
 
@@ -86,6 +95,27 @@ fn mutated(mutations: &[Value]) -> Result<Value, String> {
             Err(status.message.strip_prefix(start).unwrap().to_owned())
         }
     }
+}
+
+/// PO-65: without an object there is nothing to mutate, and nothing that can fail.
+#[test]
+fn requests_without_an_object() {
+    let rule = json!({"operations": ["CONNECT"], "apiGroups": ["example.com"],
+        "apiVersions": ["v1"], "resources": ["widgets/proxy"]});
+    let more = json!({"matchConstraints": {"resourceRules": [rule]},
+        "mutations": [apply("Object{spec: Object.spec{size: 1 / 0}}")],
+        "reinvocationPolicy": "Never"});
+    let mut request = create(json!({"size": 7})).subresource("proxy");
+    request.operation = Operation::Connect;
+    let run = |request: &AdmissionAttributes| {
+        Widgets::new().run_for(request, more.clone(), &mut PolicyReinvocation::default())
+    };
+    let denied = run(&request).result.unwrap_err();
+    assert!(denied.message.contains("division by zero"), "{}", denied.message);
+    request.object = None;
+    let outcome = run(&request);
+    assert!(outcome.result.is_ok() && outcome.object.is_none(), "{:?}", outcome.result);
+    assert_eq!(outcome.records, []);
 }
 
 /// PO-70, PO-70a, PO-71, PO-72: the values of configurations.

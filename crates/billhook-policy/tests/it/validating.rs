@@ -1,9 +1,10 @@
-//! Evaluating policies where recorded answers do not reach (PO-11, PO-41, PO-45 to PO-62, PO-86).
+//! Evaluating policies where recorded answers do not reach (PO-11, PO-28, PO-41, PO-45 to PO-62, PO-86).
 
-use billhook_policy::{PolicySet, PolicyVerdict};
+use billhook::webhook::{EquivalentResources, NamespaceError};
+use billhook_policy::{ClusterObjects, PolicyContext, PolicySet, PolicyVerdict};
 use serde_json::{Value, json};
 
-use crate::support::{World, binding, create, mutating, mutating_binding, policy};
+use crate::support::{OneVersion, World, binding, create, mutating, mutating_binding, policy};
 
 /// Returns the message after `denied request: `, if the request is denied.
 fn denial(spec: Value, policies: &[billhook_policy::PolicyDocument]) -> Option<String> {
@@ -106,6 +107,29 @@ fn variables_are_remembered() {
     let more = json!({"variables": [{"name": "x", "expression": costly}],
         "validations": validations});
     assert_eq!(denial(json!({}), &one(more)), None);
+}
+
+/// PO-26, PO-28, PO-40: an error of matching follows `failurePolicy`, but only for requests that the
+/// rules select.
+#[test]
+fn errors_of_matching() {
+    let unreadable = |_: &str| Err(NamespaceError::new("the namespaces are away"));
+    let (equivalents, cluster) = (EquivalentResources::new(), ClusterObjects::new());
+    let context = PolicyContext::new(&unreadable, &equivalents, &OneVersion, &cluster);
+    let denial = |failure_policy: &str, resource: &str| {
+        let constraints = json!({"namespaceSelector": {"matchLabels": {"env": "prod"}},
+            "resourceRules": [{"operations": ["CREATE"], "apiGroups": ["example.com"],
+                "apiVersions": ["v1"], "resources": [resource]}]});
+        let set = PolicySet::new(one(json!({"failurePolicy": failure_policy,
+            "matchConstraints": constraints, "validations": [{"expression": "false"}]})));
+        let result = set.validate(&create(json!({})), &context).result;
+        result.err().map(|status| status.message)
+    };
+    let message = denial("Fail", "widgets").unwrap();
+    assert!(message.contains("denied request: failed to configure policy: "), "{message}");
+    assert!(message.ends_with("the namespaces are away"), "{message}");
+    assert_eq!(denial("Ignore", "widgets"), None);
+    assert_eq!(denial("Fail", "gadgets"), None);
 }
 
 /// PO-41

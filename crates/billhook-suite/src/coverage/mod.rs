@@ -55,7 +55,7 @@ pub struct CoverageItem {
     pub path: FieldPath,
     /// The field of objects that it is about; empty for parts of policies.
     pub field: String,
-    /// The text of an expression of a policy, or of a branch; empty for all else.
+    /// The text of an expression of a policy, a message expression or a branch; empty for all else.
     pub text: String,
     /// Where a branch is in its expression, in bytes.
     pub span: Option<Range<usize>>,
@@ -80,7 +80,7 @@ pub enum CoverageKind {
     Default,
     /// A value of an enum: it was there.
     EnumValue,
-    /// Another expression of a policy: it was evaluated.
+    /// The message expression of a rule, or another expression of a policy: it was evaluated.
     Expression,
     /// A condition of `? :` or an operand of `&&` or `||` in a rule or an expression of a policy: it
     /// was true at least once and false at least once.

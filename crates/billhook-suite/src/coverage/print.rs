@@ -56,9 +56,10 @@ impl DocumentCoverage {
 
     /// The kinds of parts that such a document may have.
     fn kinds(&self) -> &'static [CoverageKind] {
-        const OF_DEFINITIONS: [CoverageKind; 5] = [
+        const OF_DEFINITIONS: [CoverageKind; 6] = [
             CoverageKind::Field,
             CoverageKind::Rule,
+            CoverageKind::Expression,
             CoverageKind::Branch,
             CoverageKind::Default,
             CoverageKind::EnumValue,

@@ -21,6 +21,7 @@ pub(super) fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Val
 const ITEMS: &str = "items";
 const ADDITIONAL: &str = "additionalProperties";
 const RULES: &str = "x-kubernetes-validations";
+const MESSAGE: &str = "messageExpression";
 const ENUM: &str = "enum";
 
 /// The elements of a list of a schema.
@@ -74,14 +75,26 @@ impl<'d> Items<'d> {
         for (index, rule) in elements(schema, RULES).enumerate() {
             let path = path.clone().name(RULES).index(index);
             self.add(CoverageKind::Rule, &path, field);
-            let expression = rule.get("rule").and_then(Value::as_str).unwrap_or_default();
-            let (place, path) = (&self.definition.place, path.name("rule"));
-            for branch in CoverageItem::branches(place, &path, expression) {
-                self.push(branch, field);
+            let text = |name: &str| rule.get(name).and_then(Value::as_str).unwrap_or_default();
+            self.branches(&path.clone().name("rule"), text("rule"), field);
+            let message = text(MESSAGE);
+            if !message.is_empty() {
+                let path = path.name(MESSAGE);
+                let whole =
+                    CoverageItem::new(CoverageKind::Expression, &self.definition.place, &path);
+                self.push(CoverageItem { text: message.to_owned(), ..whole }, field);
+                self.branches(&path, message, field);
             }
         }
         for (index, _) in elements(schema, ENUM).enumerate() {
             self.add(CoverageKind::EnumValue, &path.clone().name(ENUM).index(index), field);
+        }
+    }
+
+    /// The branches of an expression.
+    fn branches(&mut self, path: &FieldPath, expression: &str, field: &str) {
+        for branch in CoverageItem::branches(&self.definition.place, path, expression) {
+            self.push(branch, field);
         }
     }
 
@@ -132,15 +145,24 @@ impl Hits {
     pub(super) fn rule(&mut self, verdict: &RuleVerdict) {
         let schema = verdict.schema_path.to_json_pointer();
         let part = format!("{}/{RULES}/{}", inside(&schema), verdict.rule);
-        for Branch { span, truths, falsehoods, .. } in &verdict.branches {
+        self.branches(&format!("{part}/rule"), &verdict.branches);
+        if let Some(branches) = &verdict.message_branches {
+            let message = format!("{part}/{MESSAGE}");
+            self.branches(&message, branches);
+            self.hit(CoverageKind::Expression, message).0 += 1;
+        }
+        let (kept, violated) = self.hit(CoverageKind::Rule, part);
+        *(if verdict.is_kept { kept } else { violated }) += 1;
+    }
+
+    fn branches(&mut self, part: &str, branches: &[Branch]) {
+        for Branch { span, truths, falsehoods, .. } in branches {
             let span = Some((span.start, span.end));
-            let key = (CoverageKind::Branch, format!("{part}/rule"), span);
+            let key = (CoverageKind::Branch, part.to_owned(), span);
             let (hits, violations) = self.found.entry(key).or_default();
             *hits += truths;
             *violations += falsehoods;
         }
-        let (kept, violated) = self.hit(CoverageKind::Rule, part);
-        *(if verdict.is_kept { kept } else { violated }) += 1;
     }
 
     /// Counts the values of an object.

@@ -4,6 +4,7 @@ mod calls;
 mod estimator;
 mod size;
 mod unfollowed;
+mod value;
 mod verdict;
 
 use std::sync::Arc;
@@ -33,7 +34,7 @@ pub(crate) fn estimate(checked: &Checked, root: &SchemaType) -> u64 {
 }
 
 /// The knowledge of an expression before it is evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Forecast {
     /// The most that it may cost, as far as sizes are known: what has no schema counts as empty.
@@ -41,13 +42,17 @@ pub struct Forecast {
     /// The result, if it is the same for all values that the schemas allow; an error may come in its
     /// place.
     pub result: Option<bool>,
+    /// A schema of the value, if something is known of it: with it the value may be a variable of
+    /// another expression.
+    pub value: Option<SchemaType>,
 }
 
 /// The forecast for an expression some of whose variables have schemas.
 pub(crate) fn forecast(checked: &Checked, named: &[(&str, &SchemaType)]) -> Forecast {
     let mut estimator = Estimator::new(checked, named, Place::Unknown, Size::fixed(0));
     let cost = estimator.cost(&checked.expr);
-    Forecast { cost, result: estimator.verdict(&checked.expr) }
+    let (result, value) = (estimator.verdict(&checked.expr), estimator.value(&checked.expr));
+    Forecast { cost, result, value }
 }
 
 impl<'e> Estimator<'e> {

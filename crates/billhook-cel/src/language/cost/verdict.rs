@@ -6,19 +6,30 @@ use billhook_apimachinery::value::grow;
 
 use super::estimator::{Estimator, Place};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
+use crate::language::schema::{Bounds, SchemaKind};
 
 /// The largest integer up to which floats have all of them.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The values that an expression may have.
 #[derive(Debug)]
-enum Values<'e> {
+pub(super) enum Values<'e> {
     /// Numbers from one to another.
     Numbers(f64, f64),
     Texts(BTreeSet<&'e str>),
 }
 
 impl Values<'_> {
+    pub(super) fn bounds(self) -> Bounds {
+        match self {
+            Values::Numbers(min, max) => Bounds { min, max, texts: Box::default() },
+            Values::Texts(texts) => {
+                let texts = texts.into_iter().map(Box::from).collect();
+                Bounds { min: 0.0, max: f64::INFINITY, texts }
+            }
+        }
+    }
+
     fn union(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Values::Numbers(min, max), Values::Numbers(other_min, other_max)) => {
@@ -72,8 +83,16 @@ impl<'e> Estimator<'e> {
                 grow(|| self.verdict_of_call(function, arguments))
             }
             Kind::Comprehension(comprehension) => grow(|| self.verdict_on_all(comprehension)),
-            _ => None,
+            _ => self.verdict_at_place(expr),
         }
+    }
+
+    /// The only value that a condition has at its place.
+    fn verdict_at_place(&self, expr: &'e Expr) -> Option<bool> {
+        let Place::At(schema) = self.facts(expr).place else { return None };
+        let bounds =
+            schema.bounds.as_deref().filter(|_| matches!(schema.kind, SchemaKind::Bool))?;
+        (bounds.min == bounds.max).then_some(bounds.min == 1.0)
     }
 
     fn verdict_of_call(&self, function: &str, arguments: &'e [Expr]) -> Option<bool> {
@@ -136,7 +155,7 @@ impl<'e> Estimator<'e> {
         self.verdict(condition).filter(|result| result == start)
     }
 
-    fn values(&self, expr: &'e Expr) -> Option<Values<'e>> {
+    pub(super) fn values(&self, expr: &'e Expr) -> Option<Values<'e>> {
         let exactly =
             |number: f64| (number.abs() <= EXACT).then_some(Values::Numbers(number, number));
         match &expr.kind {

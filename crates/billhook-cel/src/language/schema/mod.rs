@@ -83,6 +83,13 @@ pub(crate) struct Bounds {
     pub(crate) texts: Box<[Box<str>]>,
 }
 
+impl Bounds {
+    /// One number; of a condition, 1 says that it is true and 0 that it is false.
+    pub(crate) fn exactly(number: f64) -> Self {
+        Bounds { min: number, max: number, texts: Box::default() }
+    }
+}
+
 /// A field of an object.
 #[derive(Clone, Debug)]
 pub struct Field {
@@ -172,6 +179,12 @@ impl SchemaType {
         self.type_.clone()
     }
 
+    /// The same with bounds of its values.
+    pub(crate) fn bounded(mut self, bounds: Bounds) -> SchemaType {
+        self.bounds = Some(Box::new(bounds));
+        self
+    }
+
     const fn simple(kind: SchemaKind, type_: Type, min_bytes: u64) -> SchemaType {
         let list_type = ListType::Atomic;
         let hidden = BTreeMap::new();
@@ -209,9 +222,9 @@ impl SchemaType {
 
 /// An object with these fields, whose names stand for themselves in expressions. The name of the
 /// type must differ from those of other types of the same environment.
-pub fn object_type(
+pub fn object_type<'n>(
     name: &str,
-    fields: impl IntoIterator<Item = (&'static str, SchemaType)>,
+    fields: impl IntoIterator<Item = (&'n str, SchemaType)>,
 ) -> SchemaType {
     let field = |(name, schema): (&str, SchemaType)| {
         let name: Arc<str> = name.into();
