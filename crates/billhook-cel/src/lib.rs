@@ -20,8 +20,8 @@ pub use language::schema;
 pub use language::schema::names::is_identifier;
 pub use language::{
     Branch, CompileError, Environment, Evaluation, EvaluationError, ExpressionTrace, Forecast,
-    Joined, Libraries, List, Map, MapEntries, ObjectType, Opaque, Program, Text, Timestamp,
-    TracedOutcome, TracedTurn, Type, Value, branches,
+    Joined, Libraries, List, Map, MapEntries, Mentions, ObjectType, Opaque, Program, Text,
+    Timestamp, TracedOutcome, TracedTurn, Type, Value, branches, mentions,
 };
 pub use rules::StoredExpressions;
 pub use validate::{CheckedSchema, RuleChecks, validate_rules};

@@ -161,7 +161,7 @@ impl TypedKind {
         }
     }
 
-    /// What is known of an expression before it is evaluated.
+    /// Forecasts an expression.
     pub(crate) fn forecast(&self, program: &Program) -> Forecast {
         let schemas: Vec<_> = self.schemas.iter().map(|(name, schema)| (*name, schema)).collect();
         program.forecast(&schemas)

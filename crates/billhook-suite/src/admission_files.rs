@@ -3,7 +3,7 @@
 use billhook_apimachinery::split_api_version;
 use std::path::Path;
 
-use billhook::webhook::WebhookConfiguration;
+use billhook::webhook::{ConfigurationKind, WebhookConfiguration};
 use billhook::{CustomResourceDefinition, DeepValue, KubernetesVersion};
 use billhook_policy::PolicyDocument;
 use serde_json::Value;
@@ -21,17 +21,24 @@ pub(crate) fn webhooks(
 ) -> Result<Vec<WebhookConfiguration>, PlanError> {
     let mut found = Vec::new();
     for path in suite.webhooks.iter().map(|file| beside(path, file)) {
-        let read =
-            files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
+        let read = files::documents_below(&path, read).map_err(|error| {
+            PlanError::of_file(&error).help("the paths of `webhooks` are seen from the suite")
+        })?;
         let documents = read.iter().filter(|it| WebhookConfiguration::is_configuration(&it.value));
         let before = found.len();
         for document in documents {
             let configuration = WebhookConfiguration::from_value(&document.value);
-            let configuration =
-                configuration.map_err(|error| PlanError::new(Path::new(document.file()), error))?;
+            let is_mutating = document.value.get("kind").and_then(Value::as_str)
+                == Some(ConfigurationKind::Mutating.name());
+            let kind = match is_mutating {
+                true => ConfigurationKind::Mutating,
+                false => ConfigurationKind::Validating,
+            };
+            let configuration = configuration
+                .map_err(|error| PlanError::of_document(document, kind.record(), error))?;
             let configuration = configuration.kubernetes(kubernetes);
             if let Some(error) = configuration.validate().first() {
-                return Err(PlanError::new(Path::new(document.file()), error));
+                return Err(PlanError::of_field(document, error));
             }
             found.push(configuration);
         }
@@ -57,8 +64,9 @@ impl Policies {
     pub(crate) fn read(path: &Path, suite: &Suite, read: ReadFile) -> Result<Self, PlanError> {
         let mut policies = Policies::default();
         for path in suite.policies.iter().map(|file| beside(path, file)) {
-            let found =
-                files::documents_below(&path, read).map_err(|error| PlanError::of_file(&error))?;
+            let found = files::documents_below(&path, read).map_err(|error| {
+                PlanError::of_file(&error).help("the paths of `policies` are seen from the suite")
+            })?;
             if !found.iter().any(|it| PolicyDocument::kind_of(&it.value).is_some()) {
                 return Err(PlanError::new(&path, "no admission policy here"));
             }
@@ -70,12 +78,11 @@ impl Policies {
     }
 
     fn add(&mut self, found: FoundDefinition) -> Result<(), PlanError> {
-        let file = Path::new(found.file());
-        if PolicyDocument::kind_of(&found.value).is_some() {
+        if let Some(kind) = PolicyDocument::kind_of(&found.value) {
             let policy = PolicyDocument::from_value(&found.value)
-                .map_err(|error| PlanError::new(file, error))?;
+                .map_err(|error| PlanError::of_document(&found, kind.record(), error))?;
             if let Some(error) = policy.validate().first() {
-                return Err(PlanError::new(file, error));
+                return Err(PlanError::of_field(&found, error));
             }
             self.documents.push(policy);
             self.found.push(found);

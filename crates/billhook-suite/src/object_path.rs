@@ -1,6 +1,6 @@
 //! Paths that people write: `spec.items[0].name`, or a JSON pointer.
 
-use billhook::DeepValue;
+use billhook::{DeepValue, FieldPath};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::{Map, Value};
 
@@ -38,6 +38,14 @@ impl ObjectPath {
             }
         }
         Ok(ObjectPath(steps))
+    }
+
+    /// Returns the path of the field below another one.
+    pub(crate) fn below(&self, top: FieldPath) -> FieldPath {
+        self.0.iter().fold(top, |path, step| match step {
+            Step::Name(name) | Step::Either(name) => path.name(name),
+            Step::Index(index) => path.index(*index),
+        })
     }
 
     /// Returns the object with another value at the path; objects around it are made if they are

@@ -19,6 +19,7 @@ use crate::failure::{Failure, Stage};
 use crate::files::{self, FileError, FoundDefinition, ReadFile, beside};
 use crate::free_form::built_in;
 use crate::object_case::{ObjectCase, Row};
+use crate::object_path::ObjectPath;
 use crate::openshift;
 use crate::plan_error::PlanError;
 use crate::runner::Runner;
@@ -478,7 +479,33 @@ impl Run {
         };
         let path = fields.iter().fold(self.path(), |path, field| path.name(field));
         let text = format!("{}: {failure}", self.case_name());
-        Finding::new(Severity::Error, Failure::RULE, text).at(self.place(), path)
+        let finding = Finding::new(Severity::Error, Failure::RULE, text);
+        match self.refusal(failure) {
+            Some((rule, field)) if matches!(failure, Failure::OtherError { .. }) => {
+                let at = if field.is_empty() { field } else { format!(" at `{field}`") };
+                finding.at(self.place(), path).help(format!("the error is {rule}{at}"))
+            }
+            Some((_, field)) if matches!(self.id, CaseId::Object(_)) => {
+                let below = ObjectPath::parse(&field).map(|field| field.below(path.clone()));
+                finding.at(self.place(), below.unwrap_or(path))
+            }
+            _ => finding.at(self.place(), path),
+        }
+    }
+
+    /// The rule and the field of the error of a case in our own format that is refused unexpectedly.
+    fn refusal(&self, failure: &Failure) -> Option<(String, String)> {
+        if !matches!(failure, Failure::Refused { .. } | Failure::OtherError { .. }) {
+            return None;
+        }
+        let status = self.observe()?.result.err()?;
+        let causes = status.details.iter().flat_map(|details| &details.causes);
+        let mut causes = causes.filter(|cause| !cause.field.is_empty());
+        let (rule, field) = match causes.next() {
+            Some(cause) => (cause.reason.clone(), cause.field.clone()),
+            None => (status.reason.clone(), String::new()),
+        };
+        (!rule.is_empty()).then_some((rule, field))
     }
 
     /// The path of the case in its suite.

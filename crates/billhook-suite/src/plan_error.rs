@@ -3,7 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use crate::files::FileError;
+use billhook::FieldError;
+use billhook_apimachinery::record::Record;
+use billhook_findings::{Finding, Severity};
+
+use crate::files::{FileError, FoundDefinition};
 
 /// A suite that cannot be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +36,31 @@ impl PlanError {
             FileError::Manifest { path, error } => {
                 PlanError { place: error.place(), ..Self::new(path, error) }
             }
+        }
+    }
+
+    /// The error of a document of a built-in kind that cannot be read.
+    pub(crate) fn of_document(
+        found: &FoundDefinition,
+        kind: &'static Record,
+        error: impl fmt::Display,
+    ) -> Self {
+        let mut finding = Finding::new(Severity::Error, "refused", error.to_string());
+        finding.place = Some(found.place.clone());
+        Self::of_finding(found, &finding.suggest_type_of(kind))
+    }
+
+    /// The error of a field of a document.
+    pub(crate) fn of_field(found: &FoundDefinition, error: &FieldError) -> Self {
+        let finding = Finding::new(Severity::Error, "refused", error.to_string());
+        Self::of_finding(found, &finding.at(&found.place, error.field().clone()))
+    }
+
+    fn of_finding(found: &FoundDefinition, finding: &Finding) -> Self {
+        PlanError {
+            place: finding.start().map(|start| (start.line, start.column)),
+            help: finding.label.clone(),
+            ..Self::new(Path::new(found.file()), &finding.text)
         }
     }
 

@@ -28,6 +28,15 @@ impl Mistake {
         Mistake::new(path, "is missing")
     }
 
+    /// A field that is there twice, by its path in dots.
+    pub(crate) fn repeated(path: &str) -> Self {
+        let field = ObjectPath::parse(path).map(|path| path.below(FieldPath::default()));
+        Mistake::new(
+            field.unwrap_or_default(),
+            "the field is repeated: is a `-` missing before it?",
+        )
+    }
+
     pub(crate) fn is_at(&self, path: &FieldPath) -> bool {
         self.path == *path
     }

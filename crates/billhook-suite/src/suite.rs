@@ -139,7 +139,9 @@ impl Suite {
         };
         let value = document.value();
         if OWN_FIELDS.iter().any(|field| value.get(field).is_some()) {
-            let suite = Self::read_own(value).map_err(|mistake| mistake.in_text(text))?;
+            let repeated = document.duplicates().first().map(|path| Mistake::repeated(path));
+            let suite = repeated.map_or_else(|| Self::read_own(value), Err);
+            let suite = suite.map_err(|mistake| mistake.in_text(text))?;
             return Ok((suite, Vec::new()));
         }
         let (checked, mut unknown) = strict::check(value, Suite::record());

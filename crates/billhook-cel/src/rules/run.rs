@@ -50,7 +50,7 @@ impl Anchor<'_> {
     }
 }
 
-/// What became of a rule.
+/// The outcome of a rule.
 #[derive(Default)]
 struct Evaluated {
     is_kept: bool,
@@ -222,7 +222,7 @@ impl<'r> Run<'r> {
         (flow, Some(evaluated))
     }
 
-    /// What became of the branches of an expression, if verdicts are asked for: for this it is
+    /// Returns the outcomes of the branches of an expression, if verdicts are asked for: for this it is
     /// evaluated once more.
     fn branches(&self, program: &Program, variables: &[(&str, Value<'_>)]) -> Vec<Branch> {
         let branches = self.verdicts.is_some().then(|| program.branches(variables, CALL_LIMIT));

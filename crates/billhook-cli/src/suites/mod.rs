@@ -5,14 +5,15 @@ mod calling;
 mod counting;
 mod report;
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use billhook::CustomResourceDefinition;
 use billhook_suite::{
-    Coverage, Failure, FileError, FoundDefinition, Plan, PlanError, PlanOptions, Run, find_suites,
-    generate, update_expectations,
+    Coverage, Failure, FileError, FoundDefinition, GeneratedSuite, Plan, PlanError, PlanOptions,
+    Run, find_suites, generate, update_expectations,
 };
 
 use crate::crd_files::Files;
@@ -164,7 +165,10 @@ fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> io::Resul
         return Ok(problem.status);
     };
     match generate(definition, definition.file()) {
-        Ok(text) => messages::write(&text)?,
+        Ok(suite) => {
+            messages::write(&suite.text)?;
+            messages::note("note", &untested(&suite));
+        }
         Err(error) => {
             let problem = Problem::unusable(Place::file(definition.file()), error.to_string());
             messages::problem(&problem);
@@ -172,6 +176,22 @@ fn generated(problems: &[Problem], definitions: &[FoundDefinition]) -> io::Resul
         }
     }
     Ok(status)
+}
+
+/// How many constraints of a generated suite have a case, and of what kinds the others are.
+fn untested(suite: &GeneratedSuite) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for constraint in &suite.untested {
+        *counts.entry(constraint.keyword).or_default() += 1;
+    }
+    let all = suite.tested + suite.untested.len();
+    let mut text = format!("{} of {all} constraints have a failing case", suite.tested);
+    if !counts.is_empty() {
+        let counts: Vec<_> =
+            counts.iter().map(|(keyword, count)| format!("{count} {keyword}")).collect();
+        text.push_str(&format!("; the suite ends with the others: {}", counts.join(", ")));
+    }
+    text
 }
 
 fn timed(run: &Run) -> Timed {

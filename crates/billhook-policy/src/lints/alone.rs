@@ -69,8 +69,7 @@ impl PolicyDocument {
         typed: &TypedPolicy,
         lints: &mut Vec<PolicyLint>,
     ) {
-        let compiled =
-            Validating::new(String::new(), policy.spec.clone(), Vec::new(), kubernetes);
+        let compiled = Validating::new(String::new(), policy.spec.clone(), Vec::new(), kubernetes);
         for (index, Validation { expression, .. }) in policy.spec.validations.iter().enumerate() {
             let message = if is_constant(&compiled, index) {
                 "the validation is true whatever the request: it never fails"

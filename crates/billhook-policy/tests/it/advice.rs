@@ -130,7 +130,10 @@ fn validations_that_the_schema_decides() {
     assert!(!decided("variables.length > 0", list));
     let both = json!([{"name": "names", "expression": "object.spec.names + ['x']"},
         {"name": "mode", "expression": "object.spec.size > 1 ? 'a' : 'b'"}]);
-    assert!(decided("variables.mode in ['a', 'b'] || size(variables.names) > 1000", variables(both)));
+    assert!(decided(
+        "variables.mode in ['a', 'b'] || size(variables.names) > 1000",
+        variables(both)
+    ));
     let constant = json!([{"name": "on", "expression": "1 + 1 == 2"}]);
     let mut constant = variables(constant);
     constant["matchConstraints"] = json!(null);

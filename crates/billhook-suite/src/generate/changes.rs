@@ -1,6 +1,9 @@
 //! Values like another one, for searches.
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
+use billhook_cel::Mentions;
 use serde_json::{Value, json};
 
 use super::pattern;
@@ -10,78 +13,190 @@ use super::sample::{required, sample, text};
 pub(super) const FIXED: [&str; 3] = ["apiVersion", "kind", "metadata"];
 /// How deep schemas are looked at.
 pub(super) const MAX_DEPTH: usize = 60;
+/// How many changes of a value are tried.
+const MAX_CHANGES: usize = 400;
+/// How many changes of a member that is missing are tried.
+const MAX_NEW: usize = 12;
+/// The largest size that is made because a rule mentions it.
+const MAX_HINTED: i64 = 20;
+
+/// The names and literals of the rules of a schema: what a search had better look at.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hints(Mentions);
+
+impl Hints {
+    /// The hints of rules; one that cannot be read has none.
+    pub(super) fn of<'v>(rules: impl IntoIterator<Item = &'v Value>) -> Self {
+        let mut all = Mentions::default();
+        for rule in rules {
+            let found = billhook_cel::mentions(text(rule, "rule")).unwrap_or_default();
+            all.names.extend(found.names);
+            all.texts.extend(found.texts);
+            all.integers.extend(found.integers);
+        }
+        Hints(all)
+    }
+
+    fn mention(&self, name: &str) -> bool {
+        self.0.names.contains(name) || self.0.texts.contains(name)
+    }
+
+    /// The sizes that are one too small, just right or one too large.
+    fn sizes(&self) -> BTreeSet<usize> {
+        let around = self.0.integers.iter().filter(|size| (0..=MAX_HINTED).contains(*size));
+        let around = around.flat_map(|size| [size - 1, *size, size + 1]);
+        around.filter_map(|size| usize::try_from(size).ok()).collect()
+    }
+}
+
+/// A changed value, and whether the hints mention what was changed.
+struct Changed {
+    value: Value,
+    is_hinted: bool,
+}
+
+/// Returns values like one of a schema, each with one change, in a fixed order: first those that
+/// hints mention.
+pub(super) fn changes(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
+    sort(collect(schema, value, hints, 0)).into_iter().map(|changed| changed.value).collect()
+}
+
+/// Returns only the changed values that hints mention.
+pub(super) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
+    let found = collect(schema, value, hints, 0).into_iter().filter(|changed| changed.is_hinted);
+    found.map(|changed| changed.value).collect()
+}
+
+fn sort(mut found: Vec<Changed>) -> Vec<Changed> {
+    found.sort_by_key(|changed| !changed.is_hinted);
+    found
+}
 
 /// An item that differs from others by a number, where that is easy.
-pub(super) fn numbered(item: &Value, number: u64) -> Value {
+pub(super) fn numbered(schema: &Value, item: &Value, number: u64) -> Value {
     match item {
         Value::String(text) if number > 0 => format!("{text}{number}").into(),
         Value::Number(_) => number.into(),
+        Value::Object(members) => {
+            let keys = schema.get("x-kubernetes-list-map-keys").and_then(Value::as_array);
+            let keys = keys.into_iter().flatten().filter_map(Value::as_str);
+            let mut members = members.clone();
+            for key in keys {
+                if let Some(member) = members.get_mut(key) {
+                    *member = numbered(&Value::Null, member, number);
+                }
+            }
+            Value::Object(members)
+        }
         other => deep_clone(other),
     }
 }
 
-/// Values like one of a schema, each with one change, in a fixed order.
-pub(super) fn changes<'s>(schema: &'s Value, value: &'s Value) -> impl Iterator<Item = Value> + 's {
-    let mut found = Vec::new();
-    collect(schema, value, 0, &mut found);
-    found.into_iter()
+fn collect(schema: &Value, value: &Value, hints: &Hints, depth: usize) -> Vec<Changed> {
+    if depth > MAX_DEPTH {
+        return Vec::new();
+    }
+    let scalars = scalars(schema, value, hints).into_iter().filter(|other| other != value);
+    let mut found: Vec<Changed> =
+        scalars.map(|value| Changed { value, is_hinted: depth == 0 }).collect();
+    match value {
+        Value::Object(_) => members(schema, value, hints, depth, &mut found),
+        Value::Array(items) => {
+            list(schema, items, hints, depth, &mut found);
+        }
+        _ => {}
+    }
+    if found.len() > MAX_CHANGES {
+        found = sort(found);
+        found.truncate(MAX_CHANGES);
+    }
+    found
 }
 
-/// How many changes of a value are tried.
-const MAX_CHANGES: usize = 200;
-
-fn collect(schema: &Value, value: &Value, depth: usize, found: &mut Vec<Value>) {
-    if depth > MAX_DEPTH || found.len() > MAX_CHANGES {
-        return;
-    }
-    found.extend(scalars(schema, value).into_iter().filter(|other| other != value));
-    let properties = schema.get("properties").and_then(Value::as_object);
-    if let Value::Object(members) = value {
-        let with = |name: &str, member: Option<Value>| {
-            let mut members = members.clone();
-            match member {
-                Some(member) => members.insert(name.to_owned(), member),
-                None => members.remove(name),
-            };
-            Value::Object(members)
+/// Objects with one member that differs.
+fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &mut Vec<Changed>) {
+    let Some(members) = value.as_object() else { return };
+    let with = |name: &str, member: Option<Value>| {
+        let mut members = members.clone();
+        match member {
+            Some(member) => members.insert(name.to_owned(), member),
+            None => members.remove(name),
         };
-        for (name, part) in properties.map(sorted).into_iter().flatten() {
-            if depth == 0 && FIXED.contains(&name.as_str()) {
-                continue;
-            }
-            let Some(member) = members.get(name) else {
-                found.push(with(name, Some(sample(part))));
-                continue;
-            };
-            if !required(schema).any(|known| known == name) {
-                found.push(with(name, None));
-            }
-            let mut below = Vec::new();
-            grow(|| collect(part, member, depth + 1, &mut below));
-            found.extend(below.into_iter().map(|member| with(name, Some(member))));
+        Value::Object(members)
+    };
+    let properties = schema.get("properties").and_then(Value::as_object);
+    for (name, part) in properties.map(sorted).into_iter().flatten() {
+        if depth == 0 && FIXED.contains(&name.as_str()) && members.contains_key("apiVersion") {
+            continue;
+        }
+        let is_named = hints.mention(name);
+        let mut add = |member: Option<Value>, is_hinted: bool| {
+            found.push(Changed { value: with(name, member), is_hinted: is_hinted || is_named });
+        };
+        let new = members.get(name).is_none().then(|| sample(part));
+        if let Some(new) = &new {
+            add(Some(deep_clone(new)), false);
+        } else if !required(schema).any(|known| known == name) {
+            add(None, false);
+        }
+        let most = if new.is_some() { MAX_NEW } else { MAX_CHANGES };
+        let Some(member) = new.as_ref().or_else(|| members.get(name)) else { continue };
+        let below = sort(grow(|| collect(part, member, hints, depth + 1)));
+        for Changed { value, is_hinted } in below.into_iter().take(most) {
+            add(Some(value), is_hinted);
         }
     }
-    if let (Value::Array(items), Some(part)) = (value, schema.get("items")) {
-        let mut more = items.clone();
-        more.push(numbered(&sample(part), items.len() as u64));
-        found.push(Value::Array(more));
-        if let Some(first) = items.first() {
-            found.push(json!([]));
-            let mut below = Vec::new();
-            grow(|| collect(part, first, depth + 1, &mut below));
-            found.extend(below.into_iter().map(|item| {
-                let mut items = items.clone();
-                if let Some(first) = items.first_mut() {
-                    *first = item;
-                }
-                Value::Array(items)
-            }));
+    if let Some(part) = schema.get("additionalProperties").filter(|part| part.is_object()) {
+        let texts = hints.0.texts.iter().map(|text| &**text);
+        for name in texts.chain(["key0"]).filter(|name| !members.contains_key(*name)) {
+            let is_hinted = hints.mention(name);
+            found.push(Changed { value: with(name, Some(sample(part))), is_hinted });
+        }
+        for size in hints.sizes().into_iter().filter(|size| *size > members.len()) {
+            let mut members = members.clone();
+            for number in members.len()..size {
+                members.insert(format!("key{number}"), sample(part));
+            }
+            found.push(Changed { value: Value::Object(members), is_hinted: depth == 0 });
+        }
+    }
+}
+
+/// Lists with more, fewer or other items.
+fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mut Vec<Changed>) {
+    let Some(part) = schema.get("items") else { return };
+    let mut add = |items: Vec<Value>, is_hinted: bool| {
+        found.push(Changed { value: Value::Array(items), is_hinted });
+    };
+    let is_hinted = depth == 0;
+    let with_more = |size: usize, is_twice: bool| {
+        let mut items: Vec<Value> = items.iter().map(deep_clone).collect();
+        let model = items.first().map_or_else(|| sample(part), deep_clone);
+        for number in items.len()..size {
+            let number = if is_twice { 0 } else { number as u64 };
+            items.push(numbered(schema, &model, number));
+        }
+        items
+    };
+    add(with_more(items.len() + 1, false), is_hinted);
+    add(with_more(items.len().max(1) + 1, true), is_hinted);
+    for size in hints.sizes().into_iter().filter(|size| *size > items.len() + 1) {
+        add(with_more(size, false), is_hinted);
+    }
+    for other in scalars(part, &Value::Null, hints) {
+        add(items.iter().map(deep_clone).chain([other]).collect(), is_hinted);
+    }
+    if let Some(first) = items.first() {
+        add(Vec::new(), is_hinted);
+        for changed in grow(|| collect(part, first, hints, depth + 1)) {
+            let rest = items.iter().skip(1).map(deep_clone);
+            add(std::iter::once(changed.value).chain(rest).collect(), changed.is_hinted);
         }
     }
 }
 
 /// Other scalars of a schema.
-fn scalars(schema: &Value, value: &Value) -> Vec<Value> {
+fn scalars(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         return values.clone();
     }
@@ -90,18 +205,44 @@ fn scalars(schema: &Value, value: &Value) -> Vec<Value> {
         "boolean" => vec![json!(false), json!(true)],
         "integer" | "number" => {
             let own = value.as_i64().unwrap_or_default();
+            let hinted = hints.0.integers.iter();
+            let hinted = hinted.flat_map(|it| [it.saturating_sub(1), *it, it.saturating_add(1)]);
             let around = [own.saturating_add(1), own.saturating_sub(1), 0, 1, 100];
             let bounds = [bound("minimum"), bound("maximum")].into_iter().flatten();
-            around.into_iter().chain(bounds).map(Value::from).collect()
+            hinted.chain(around).chain(bounds).map(Value::from).collect()
         }
-        "string" => {
-            let own = value.as_str().unwrap_or_default();
-            let other = format!("{own}b");
-            let more = ["", "a", "b", "A", "1", "a-b", "a.b", "a/b", "https://example.com"];
-            let made = pattern::sample_of(text(schema, "pattern"), own.len() + 1, 1);
-            let more = more.into_iter().map(Value::from).chain(made.map(Value::from));
-            [Value::from(other)].into_iter().chain(more).collect()
-        }
+        "string" => texts(schema, value.as_str().unwrap_or_default(), hints),
         _ => Vec::new(),
     }
+}
+
+/// Other texts of a schema.
+fn texts(schema: &Value, own: &str, hints: &Hints) -> Vec<Value> {
+    const PLAIN: [&str; 13] = [
+        "",
+        "a",
+        "b",
+        "A",
+        "1",
+        "a-b",
+        "a.b",
+        "a/b",
+        "*",
+        "*.a.b",
+        "192.0.2.1",
+        "example.com/a",
+        "https://example.com",
+    ];
+    let hinted = hints.0.texts.iter();
+    let hinted = hinted.flat_map(|text| {
+        // It may be a pattern.
+        let matching = pattern::sample(text).into_iter();
+        [text.to_string(), format!("{text}a"), format!("a{text}"), format!("a{text}b")]
+            .into_iter()
+            .chain(matching)
+    });
+    let sizes = hints.sizes().into_iter().map(|size| "a".repeat(size));
+    let made = pattern::sample_of(text(schema, "pattern"), own.len() + 1, 1);
+    let more = [format!("{own}b")].into_iter().chain(PLAIN.map(str::to_owned)).chain(made);
+    hinted.chain(sizes).chain(more).map(Value::from).collect()
 }

@@ -1,10 +1,12 @@
 //! A suite made of a definition: the smallest valid object, and a case that fails for each
 //! constraint.
 
+mod broken;
 mod changes;
 mod constraints;
 mod oracle;
 mod pattern;
+mod rules;
 mod sample;
 mod write;
 
@@ -34,39 +36,64 @@ pub enum GenerateError {
     NoValidObject(String),
 }
 
-/// Returns the text of a suite for the stored version of a definition or, if that is not served,
-/// the first served one. `file` is the file of the definition as seen from the suite.
+/// A suite made of a definition.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GeneratedSuite {
+    /// The text of the suite.
+    pub text: String,
+    /// How many constraints have a case that fails.
+    pub tested: usize,
+    /// The constraints for which no case was found, in the order of the schema.
+    pub untested: Vec<UntestedConstraint>,
+}
+
+/// A constraint of a schema for which no case was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UntestedConstraint {
+    /// The keyword of the schema, such as `pattern`.
+    pub keyword: &'static str,
+    /// The field of objects.
+    pub field: String,
+    /// The constraint in words; the message of a rule or the rule.
+    pub words: String,
+}
+
+/// Returns a suite for the stored version of a definition or, if that is not served, the first
+/// served one. `file` is the file of the definition as seen from the suite.
 ///
-/// The cases are found by search: a rule for which no counterexample is found has none.
+/// The cases are found by search: the suite ends with the constraints for which none was found.
 ///
 /// # Errors
 ///
 /// If no suite can be made of the definition.
-pub fn generate(definition: &FoundDefinition, file: &str) -> Result<String, GenerateError> {
+pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSuite, GenerateError> {
     let crd = CustomResourceDefinition::from_value(&definition.value)?;
     let served = |version: &CrdVersion| version.is_served();
     let stored = crd.versions().filter(served).find(|version| version.is_storage());
     let version = stored.or_else(|| crd.versions().find(served));
     let version = version.ok_or(GenerateError::NoVersion)?;
     let schema = schema(&definition.value, version.name()).ok_or(GenerateError::NoVersion)?;
-    let oracle = Oracle::new(version.clone());
+    let oracle = Oracle::new(version.clone(), schema);
     let mut object = sample(schema);
     if let Some(members) = object.as_object_mut() {
         members.insert("apiVersion".to_owned(), version.api_version().into());
         members.insert("kind".to_owned(), crd.kind().into());
     }
     set_metadata(&mut object, "name", Some("example"));
-    let valid = oracle.valid_near(schema, &object).ok_or_else(|| {
+    let valid = oracle.valid_near(schema, &[], &object, &|_| true).ok_or_else(|| {
         let errors = oracle.errors(&object, None);
         GenerateError::NoValidObject(errors.first().map(ToString::to_string).unwrap_or_default())
     })?;
     let mut writer = Writer::new(crd.name(), file, &valid);
-    let mut constraints = Constraints { oracle: &oracle, schema, valid: &valid, found: Vec::new() };
+    let mut constraints = Constraints::new(&oracle, schema, &valid);
     constraints.search();
     for broken in &constraints.found {
         writer.case(broken, &valid);
     }
-    Ok(writer.finish())
+    let (tested, untested) = (constraints.found.len(), constraints.untested);
+    Ok(GeneratedSuite { text: writer.finish(&untested), tested, untested })
 }
 
 fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {

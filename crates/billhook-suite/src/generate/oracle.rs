@@ -6,28 +6,30 @@ use billhook::{CrdVersion, DecodeOptions, DeepValue, FieldError, ValidateOptions
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
-use super::changes::changes;
+use super::changes::{Hints, changes, hinted};
+use super::{Step, find, replaced};
 use crate::install::{body, set_metadata};
 
 /// How many objects are tried for one definition.
 const MAX_TRIES: usize = 20_000;
-/// How many objects are tried until one is valid.
-const MAX_VALID_TRIES: usize = 2_000;
+/// How many changes of one value are tried until an object is valid.
+const MAX_VALID_TRIES: usize = 600;
 
 /// The schema of a rule as a JSON pointer, and its position there.
 type RulePlace = (String, usize);
 
 /// Says what a server would say.
-pub(super) struct Oracle {
+pub(super) struct Oracle<'s> {
     version: CrdVersion,
+    schema: &'s Value,
     tries: Cell<usize>,
     /// The object whose status is updated, where all requests are such updates.
     status_of: RefCell<Option<Value>>,
 }
 
-impl Oracle {
-    pub(super) fn new(version: CrdVersion) -> Self {
-        Oracle { version, tries: Cell::new(0), status_of: RefCell::new(None) }
+impl<'s> Oracle<'s> {
+    pub(super) fn new(version: CrdVersion, schema: &'s Value) -> Self {
+        Oracle { version, schema, tries: Cell::new(0), status_of: RefCell::new(None) }
     }
 
     /// Does work in which all requests are updates of the status of an object.
@@ -121,32 +123,51 @@ impl Oracle {
         Some(object)
     }
 
-    /// The object, or one like it that a server accepts.
-    pub(super) fn valid_near(&self, schema: &Value, object: &Value) -> Option<Value> {
-        let mut open = vec![deep_clone(object)];
+    /// The object, or one like it that a server accepts, with changes of the value at a place, which
+    /// has a schema. What is not wanted does not count.
+    pub(super) fn valid_near(
+        &self,
+        schema: &Value,
+        steps: &[Step],
+        object: &Value,
+        is_wanted: &dyn Fn(&Value) -> bool,
+    ) -> Option<Value> {
+        let mut best = deep_clone(object);
         let mut tries = 0;
-        while let Some(best) = open.pop() {
-            let errors = self.errors(&best, None).len();
-            if errors == 0 && self.accepts(&best, None) {
+        let mut judged = self.judged(&best, None)?;
+        'better: loop {
+            let (errors, violated) = &judged;
+            if errors.is_empty() {
                 return Some(best);
             }
-            let mut fewest = errors;
-            for changed in changes(schema, &best) {
+            let hints = Hints::of(violated.iter().filter_map(|place| self.rule(place)));
+            let value = find(&best, steps)?;
+            let once = changes(schema, value, &hints);
+            let first = hinted(schema, value, &hints);
+            let twice = first.iter().flat_map(|changed| hinted(schema, changed, &hints));
+            for changed in once.into_iter().chain(twice) {
                 tries += 1;
-                if tries > MAX_VALID_TRIES {
+                if tries > MAX_VALID_TRIES || self.is_exhausted() {
                     return None;
                 }
-                if self.accepts(&changed, None) {
-                    return Some(changed);
-                }
-                let count = self.errors(&changed, None).len();
+                let near = replaced(&best, steps, Some(changed));
+                let Some(other) = self.judged(&near, None).filter(|_| is_wanted(&near)) else {
+                    continue;
+                };
                 // Only what is better is followed, so that the search ends.
-                if count > 0 && count < fewest {
-                    fewest = count;
-                    open = vec![changed];
+                if other.0.len() < errors.len() {
+                    (best, judged) = (near, other);
+                    continue 'better;
                 }
             }
+            return None;
         }
-        None
+    }
+
+    /// A rule of the schema.
+    fn rule(&self, (path, index): &RulePlace) -> Option<&'s Value> {
+        const SCHEMA: &str = "/openAPIV3Schema";
+        let inside = path.split_once(SCHEMA).map_or(path.as_str(), |(_, inside)| inside);
+        self.schema.pointer(&format!("{inside}/x-kubernetes-validations/{index}"))
     }
 }

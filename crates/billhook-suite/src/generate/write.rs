@@ -3,8 +3,8 @@
 use billhook_apimachinery::print::yaml_string;
 use serde_json::{Value, json};
 
-use super::Step;
 use super::constraints::Broken;
+use super::{Step, UntestedConstraint};
 
 /// Writes a suite.
 pub(super) struct Writer {
@@ -42,7 +42,7 @@ impl Writer {
         let detail = broken.error.detail().trim();
         let mut error = json!({"rule": rule, "field": field});
         if let (true, Some(members)) =
-            (!detail.is_empty() && is_rule(broken), error.as_object_mut())
+            (!detail.is_empty() && broken.needs_text, error.as_object_mut())
         {
             members.insert("text".to_owned(), detail.into());
         }
@@ -67,7 +67,14 @@ impl Writer {
         }
     }
 
-    pub(super) fn finish(self) -> String {
+    /// Adds the constraints without a case as comments.
+    pub(super) fn finish(mut self, untested: &[UntestedConstraint]) -> String {
+        if !untested.is_empty() {
+            self.text.push_str("\n# No failing case was found for these constraints:\n");
+        }
+        for UntestedConstraint { keyword, words, .. } in untested {
+            self.text.push_str(&format!("# - {keyword}: {}\n", scalar(words)));
+        }
         self.text
     }
 }
@@ -79,11 +86,6 @@ fn scalar(text: &str) -> String {
         line if line.contains('\n') => yaml_string(text),
         line => line.to_owned(),
     }
-}
-
-/// Whether the case is about a rule in CEL, whose text tells it from others.
-fn is_rule(broken: &Broken) -> bool {
-    broken.changed.is_none() && broken.error.detail().contains(broken.name.trim())
 }
 
 /// A place as tables have it; none for the whole object.

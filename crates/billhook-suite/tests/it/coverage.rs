@@ -28,8 +28,8 @@ fn parts_are_counted() {
     let [definition] = coverage.documents().collect::<Vec<_>>()[..] else { panic!("one") };
     let counts = CoverageKind::ALL.map(|kind| definition.count(kind));
     // Only the first rule is kept and violated; `start` is always set; one of two days is there;
-    // no labels; of the branches only one is both true and false.
-    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2), (0, 0), (1, 4)]);
+    // no labels; the message is made once; of the branches only one is both true and false.
+    assert_eq!(counts, [(5, 7), (1, 3), (1, 2), (1, 2), (1, 1), (1, 5)]);
     let item = |path: &str| {
         let is_it = |item: &&CoverageItem| item.path.to_json_pointer().ends_with(path);
         let item = definition.items.iter().find(is_it).unwrap();
@@ -37,8 +37,9 @@ fn parts_are_counted() {
     };
     assert_eq!(item("/spec"), (21, 3, 0));
     assert_eq!(item("/x-kubernetes-validations/0"), (41, 2, 1));
-    assert_eq!(item("/x-kubernetes-validations/1"), (42, 3, 0));
-    assert_eq!(item("/x-kubernetes-validations/2"), (43, 0, 0));
+    assert_eq!(item("/x-kubernetes-validations/0/messageExpression"), (42, 1, 0));
+    assert_eq!(item("/x-kubernetes-validations/1"), (43, 3, 0));
+    assert_eq!(item("/x-kubernetes-validations/2"), (44, 0, 0));
     assert_eq!(item("/end/default"), (35, 1, 0));
     assert_eq!(item("/enum/1"), (29, 3, 0));
     let branches = definition.items.iter().filter(|item| item.kind == CoverageKind::Branch);
@@ -46,10 +47,11 @@ fn parts_are_counted() {
     assert_eq!(
         branches.collect::<Vec<_>>(),
         [
-            ("self.end <= 24", 42, 3, 0),
-            ("self.end > 1", 42, 2, 1),
-            ("self.end > 1 || !has(self.labels)", 42, 3, 0),
-            ("!has(self.labels)", 42, 1, 0),
+            ("self.end < 0", 42, 0, 1),
+            ("self.end <= 24", 43, 3, 0),
+            ("self.end > 1", 43, 2, 1),
+            ("self.end > 1 || !has(self.labels)", 43, 3, 0),
+            ("!has(self.labels)", 43, 1, 0),
         ]
     );
 }

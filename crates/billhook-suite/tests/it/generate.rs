@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use billhook_findings::{Place, Source};
 use billhook_suite::{FoundDefinition, GenerateError, Plan, PlanOptions, generate};
+use serde_json::json;
 
 fn definition(path: &Path) -> FoundDefinition {
     let text = std::fs::read(path).unwrap();
@@ -20,7 +21,7 @@ fn root() -> PathBuf {
 #[test]
 fn a_generated_suite() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage/crd.yaml");
-    insta::assert_snapshot!("generated", generate(&definition(&path), "crd.yaml").unwrap());
+    insta::assert_snapshot!("generated", generate(&definition(&path), "crd.yaml").unwrap().text);
 }
 
 #[test]
@@ -31,8 +32,8 @@ fn generated_suites_pass() {
     let own = root().join("crates/billhook-suite/tests/coverage/crd.yaml");
     for path in crds.map(|file| file.unwrap().path()).chain([own]) {
         let definition = definition(&path);
-        let text = generate(&definition, path.to_str().unwrap()).unwrap();
-        assert_eq!(text, generate(&definition, path.to_str().unwrap()).unwrap());
+        let text = generate(&definition, path.to_str().unwrap()).unwrap().text;
+        assert_eq!(text, generate(&definition, path.to_str().unwrap()).unwrap().text);
         let suite = directory.join("suite.yaml");
         std::fs::write(&suite, text).unwrap();
         let plan = Plan::load(&suite, &PlanOptions::default()).unwrap();
@@ -44,6 +45,48 @@ fn generated_suites_pass() {
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
+/// Each constraint has a case, whether its value is there or has to be added, and whether or not it
+/// compares with the old object; what nothing can break is told.
+#[test]
+fn constraints_have_cases() {
+    let schema = json!({"type": "object", "required": ["spec"], "properties": {"spec": {
+    "type": "object", "required": ["kind"],
+    "x-kubernetes-validations": [
+        {"rule": "!has(self.ports) || self.ports.all(p, p.number != 8080)"},
+        {"rule": "self.kind == 'Many' || !has(self.ports) || size(self.ports) < 4"},
+        {"rule": "!has(oldSelf.path) || has(self.path)"},
+        {"rule": "has(self.kind)", "message": "nothing breaks this"},
+    ],
+    "properties": {
+        "kind": {"type": "string", "enum": ["One", "Many"]},
+        "path": {"type": "string", "pattern": "^/", "maxLength": 2000,
+            "x-kubernetes-validations": [{"rule": "self == oldSelf"}]},
+        "ports": {"type": "array", "maxItems": 20, "x-kubernetes-list-type": "map",
+            "x-kubernetes-list-map-keys": ["name"], "items": {"type": "object",
+                "required": ["name", "number"], "properties": {
+                    "name": {"type": "string", "minLength": 1},
+                    "number": {"type": "integer", "minimum": 1, "maximum": 65535},
+                    "share": {"type": "number", "maximum": 0.5}}}},
+        "only": {"type": "object", "maxProperties": 1, "properties": {
+            "a": {"type": "string"}, "b": {"type": "string"}}},
+        "either": {"type": "object", "properties": {"a": {"type": "string"}},
+            "oneOf": [{"required": ["a"]}]},
+    }}}});
+    let value = json!({"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {"name": "foos.example.com"},
+        "spec": {"group": "example.com", "scope": "Namespaced",
+            "names": {"plural": "foos", "singular": "foo", "kind": "Foo", "listKind": "FooList"},
+            "versions": [{"name": "v1", "served": true, "storage": true,
+                "schema": {"openAPIV3Schema": schema}}]}});
+    let source = Arc::new(Source::new("crd.yaml", billhook::to_yaml(&value)));
+    let definition = FoundDefinition::new(Place::document(source, 0), value.into());
+    let suite = generate(&definition, "crd.yaml").unwrap();
+    insta::assert_snapshot!("constraints", suite.text);
+    let untested: Vec<_> = suite.untested.iter().map(|it| (it.keyword, &*it.words)).collect();
+    assert_eq!(untested, [("x-kubernetes-validations", "nothing breaks this")]);
+    assert_eq!(suite.tested, 19);
+}
+
 #[test]
 fn rules_that_nothing_keeps() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/coverage/crd.yaml");
@@ -53,7 +96,7 @@ fn rules_that_nothing_keeps() {
     let value = billhook::read_manifests(text.as_bytes()).unwrap().remove(0).into_value();
     let mut definition = FoundDefinition::new(Place::document(source, 0), value);
     definition.value["spec"]["versions"][0]["schema"]["openAPIV3Schema"]["required"] =
-        serde_json::json!(["spec"]);
+        json!(["spec"]);
     let error = generate(&definition, "crd.yaml").unwrap_err();
     assert!(matches!(error, GenerateError::NoValidObject(_)), "{error}");
     definition.value["spec"]["versions"][0]["served"] = false.into();

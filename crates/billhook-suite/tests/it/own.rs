@@ -34,6 +34,7 @@ fn mistakes_have_places() {
         ("crds:", "kubernetes: [1.36]\ncrds:", "2:14: kubernetes[0]: expected a string, found "),
         ("crds:", "kubernetes: ['1.12']\ncrds:", "2:14: kubernetes[0]: "),
         ("  object: {", "  objekt: {", "5:3: cases[0].objekt: unknown field; known are name, "),
+        ("- name: x", "- name: x\n  name: y", "5:3: cases[0].name: the field is repeated"),
         ("- name: x", "- name: 7", "4:3: cases[0].name: expected a string, found "),
         ("- name: x\n  object", "- object", "4:3: cases[0].name: is missing"),
         ("  object: {", "  object: x #", "5:3: cases[0].object: expected an object, found string"),
@@ -167,7 +168,7 @@ fn failures_name_what_differs() {
              [\"spec.shedule\"], got []"
                 .to_owned(),
             format!(
-                "cases[2].object cases: The object is refused: create: refused: {refused} \
+                "cases[2].object.spec.target cases: The object is refused: create: refused: {refused} \
                  spec.target: Required value"
             ),
             "cases[3].expect.error cases: The object is accepted: create: accepted, but expected \
@@ -269,4 +270,36 @@ fn examples_are_accepted_or_refused() {
     );
     let empty = Plan::load(&root().join("fixtures/crds"), &PlanOptions::default()).unwrap_err();
     assert!(empty.to_string().ends_with("no manifests in `valid` or `invalid` here"), "{empty}");
+}
+
+/// Mistakes in the policies and webhook configurations of a suite have places, too.
+#[test]
+fn mistakes_in_other_files_have_places() {
+    let directory = std::env::temp_dir().join(format!("billhook-mistakes-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let crd = root().join("fixtures/crds/backups.data.example.com.yaml");
+    let mistake = |files: &str, document: &str| {
+        let suite = directory.join("suite.yaml");
+        let text = SUITE.replace("[crd.yaml]", &format!("[{:?}]\n{files}: [file.yaml]", crd));
+        std::fs::write(&suite, text).unwrap();
+        std::fs::write(directory.join("file.yaml"), document).unwrap();
+        let error = Plan::load(&suite, &PlanOptions::default()).unwrap_err();
+        let (line, column) = error.place.unwrap();
+        format!("{line}:{column}: {} ({})", error.message, error.help.unwrap_or_default())
+    };
+    let policy = "apiVersion: admissionregistration.k8s.io/v1\nkind: ValidatingAdmissionPolicy\n\
+                  metadata: {name: p}\nspec:\n  variables:\n  - {name: n, expression: '1'}\n";
+    assert_eq!(
+        mistake("policies", policy),
+        "6:12: json: cannot unmarshal bool into Go struct field Variable.spec.variables.name of \
+         type string (write it in quotes)"
+    );
+    let policy = policy.replace("{name: n,", "{name: 'a b',");
+    let error = mistake("policies", &policy);
+    assert!(error.starts_with("4:1: spec.matchConstraints: Required value"), "{error}");
+    let webhooks = "apiVersion: admissionregistration.k8s.io/v1\n\
+                    kind: MutatingWebhookConfiguration\nmetadata: {name: w}\nwebhooks:\n- name: 7\n";
+    let error = mistake("webhooks", webhooks);
+    assert!(error.starts_with("5:9: ") && error.ends_with("(write it in quotes)"), "{error}");
+    std::fs::remove_dir_all(&directory).unwrap();
 }

@@ -1,0 +1,209 @@
+//! Values that break one of the constraints of a schema on the value itself.
+
+use billhook::FieldError;
+use billhook_apimachinery::value::{deep_clone, sorted};
+use billhook_validation::Format;
+use serde_json::{Map, Value, json};
+
+use super::changes::numbered;
+use super::sample::{is_set, sample, text};
+
+/// How many characters a text is given to be too long.
+const MAX_LENGTH: u64 = 5_000;
+/// How many items and members a value is given to be too large.
+const MAX_COUNT: u64 = 300;
+
+/// A constraint on a value, and values that may break it.
+pub(super) struct Breach {
+    /// The keyword of the schema.
+    pub(super) keyword: &'static str,
+    /// The constraint in words, after the field.
+    pub(super) words: String,
+    pub(super) values: Vec<Value>,
+    told: Told,
+}
+
+/// How a server tells that a constraint is broken: by the reason of an error, and a part of its
+/// detail.
+#[derive(Clone, Copy)]
+struct Told(&'static str, &'static str);
+
+const INVALID: &str = "FieldValueInvalid";
+
+impl Breach {
+    fn new(keyword: &'static str, told: Told, words: String, values: Vec<Value>) -> Self {
+        Breach { keyword, words, values, told }
+    }
+
+    /// Whether an error is about the constraint.
+    pub(super) fn is_told_by(&self, error: &FieldError) -> bool {
+        let Told(reason, detail) = self.told;
+        error.error_type().reason() == reason && error.detail().contains(detail)
+    }
+}
+
+/// Returns the constraints of a schema on a value; without a value, they have no values that break
+/// them.
+pub(super) fn breaches(schema: &Value, value: Option<&Value>) -> Vec<Breach> {
+    let mut found = Vec::new();
+    if let Some(known) = schema.get("enum").and_then(Value::as_array) {
+        let others = [json!("other"), json!(-1), json!(""), json!(true), json!(false)];
+        let is_like = |other: &Value| {
+            known.first().is_some_and(|it| {
+                (it.is_string(), it.is_boolean()) == (other.is_string(), other.is_boolean())
+            })
+        };
+        let values = others.into_iter().filter(|it| !known.contains(it) && is_like(it)).collect();
+        let told = Told("FieldValueNotSupported", "");
+        found.push(Breach::new("enum", told, "is one of the values of its enum".into(), values));
+    }
+    numbers(schema, &mut found);
+    texts(schema, value, &mut found);
+    lists(schema, value, &mut found);
+    objects(schema, value, &mut found);
+    if value.is_none() {
+        found.iter_mut().for_each(|breach| breach.values.clear());
+    }
+    found
+}
+
+fn numbers(schema: &Value, found: &mut Vec<Breach>) {
+    let bounds = [
+        ("minimum", "exclusiveMinimum", "greater than", ["at least", "more than"], -1),
+        ("maximum", "exclusiveMaximum", "less than", ["at most", "less than"], 1),
+    ];
+    for (keyword, exclusive, told, [inclusive_words, exclusive_words], step) in bounds {
+        let Some(bound) = schema.get(keyword).filter(|bound| bound.is_number()) else { continue };
+        let (words, broken) = match (is_set(schema, exclusive), whole(bound)) {
+            (true, _) => (exclusive_words, deep_clone(bound)),
+            (false, Some(bound)) => (inclusive_words, bound.saturating_add(step).into()),
+            (false, None) => {
+                let bound = bound.as_f64().unwrap_or_default();
+                (inclusive_words, json!(bound + step as f64))
+            }
+        };
+        let words = format!("is {words} {bound}");
+        found.push(Breach::new(keyword, Told(INVALID, told), words, vec![broken]));
+    }
+    if let Some(step) = schema.get("multipleOf").and_then(whole).filter(|step| *step > 1) {
+        let words = format!("is a multiple of {step}");
+        let values = vec![(step + 1).into(), 1.into()];
+        found.push(Breach::new("multipleOf", Told(INVALID, "multiple of"), words, values));
+    }
+}
+
+/// A number without a fraction.
+fn whole(number: &Value) -> Option<i64> {
+    let float = number.as_f64().filter(|float| float.fract() == 0.0 && float.abs() < 1e15);
+    number.as_i64().or_else(|| float.map(|float| float as i64))
+}
+
+fn texts(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
+    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    if let Some(least) = size("minLength").filter(|least| *least > 0) {
+        let short = "a".repeat(usize::try_from(least.min(MAX_LENGTH)).unwrap_or(1) - 1);
+        let words = format!("has at least {least} characters");
+        let told = Told(INVALID, "chars long");
+        found.push(Breach::new("minLength", told, words, vec![short.into()]));
+    }
+    if let Some(most) = size("maxLength") {
+        let own = value.and_then(Value::as_str).unwrap_or("a");
+        let filler = own.chars().last().unwrap_or('a').to_string();
+        let missing = (most.min(MAX_LENGTH) as usize + 1).saturating_sub(own.chars().count());
+        let long = format!("{own}{}", filler.repeat(missing));
+        let values = if most < MAX_LENGTH { vec![long.into()] } else { Vec::new() };
+        let words = format!("has at most {most} characters");
+        found.push(Breach::new("maxLength", Told("FieldValueTooLong", ""), words, values));
+    }
+    let (pattern, format) = (text(schema, "pattern"), text(schema, "format"));
+    if !pattern.is_empty() {
+        let own = value.and_then(Value::as_str).unwrap_or_default();
+        let values = unmatched(pattern, own, size("minLength"), size("maxLength"));
+        let told = Told(INVALID, "should match");
+        found.push(Breach::new("pattern", told, format!("matches {pattern}"), values));
+    }
+    if text(schema, "type") == "string" && Format::named(format).is_some() {
+        let values = ["?", "", "\u{e9}", "%zz"].map(Value::from).to_vec();
+        let told = Told("FieldValueTypeInvalid", "must be of type");
+        let words = format!("has the format {format}");
+        found.push(Breach::new("format", told, words, values));
+    }
+}
+
+/// Texts of the right length that do not match a pattern.
+fn unmatched(pattern: &str, own: &str, least: Option<u64>, most: Option<u64>) -> Vec<Value> {
+    let Ok(matcher) = billhook_regex::Pattern::new(pattern) else { return Vec::new() };
+    let plain = ["", "!", "a b", "-", "A", "1", "a", "\u{e9}", "..", "x!y", "/", "_", " ", "\n"];
+    let least = usize::try_from(least.unwrap_or_default().min(MAX_LENGTH)).unwrap_or_default();
+    let repeated = plain.into_iter().map(|text| match text.chars().count() {
+        0 => text.to_owned(),
+        length => text.repeat(least.div_ceil(length).max(1)),
+    });
+    let near = [format!("{own}!"), format!("!{own}"), own.to_uppercase(), format!("{own} ")];
+    let long = ["a".repeat(64), "a".repeat(300), "a.".repeat(150), "/a".repeat(300)];
+    let fits = |text: &String| {
+        let length = text.chars().count() as u64;
+        length >= least as u64 && most.is_none_or(|most| length <= most)
+    };
+    let texts = repeated.chain(near).chain(long).filter(fits);
+    texts.filter(|text| !matcher.is_match(text)).take(4).map(Value::from).collect()
+}
+
+fn lists(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
+    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let Some(part) = schema.get("items") else { return };
+    let items = value.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+    let item = items.first().map_or_else(|| sample(part), deep_clone);
+    if let Some(least) = size("minItems").filter(|least| *least > 0) {
+        let words = format!("has at least {least} items");
+        let fewer = items.iter().take(least as usize - 1).map(deep_clone).collect();
+        let told = Told(INVALID, "should have at least");
+        found.push(Breach::new("minItems", told, words, vec![fewer]));
+    }
+    if let Some(most) = size("maxItems") {
+        let words = format!("has at most {most} items");
+        let is_free = part.get("enum").is_none();
+        let numbers = 0..=most.min(MAX_COUNT);
+        let more = numbers.map(|number| numbered(schema, &item, if is_free { number } else { 0 }));
+        let values = if most < MAX_COUNT { vec![more.collect()] } else { Vec::new() };
+        found.push(Breach::new("maxItems", Told("FieldValueTooMany", ""), words, values));
+    }
+    if matches!(text(schema, "x-kubernetes-list-type"), "set" | "map") {
+        let twice = json!([deep_clone(&item), item]);
+        let told = Told("FieldValueDuplicate", "");
+        let words = "has no item twice".to_owned();
+        found.push(Breach::new("x-kubernetes-list-type", told, words, vec![twice]));
+    }
+}
+
+fn objects(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
+    let size = |keyword: &str| schema.get(keyword).and_then(Value::as_u64);
+    let none = Map::new();
+    let members = value.and_then(Value::as_object).unwrap_or(&none);
+    if let Some(least) = size("minProperties").filter(|least| *least > 0) {
+        let fewer = members.iter().take(least as usize - 1);
+        let fewer = fewer.map(|(name, member)| (name.clone(), deep_clone(member)));
+        let words = format!("has at least {least} members");
+        let told = Told(INVALID, "should have at least");
+        let values = vec![Value::Object(fewer.collect())];
+        found.push(Breach::new("minProperties", told, words, values));
+    }
+    if let Some(most) = size("maxProperties") {
+        let mut more = members.clone();
+        let properties = schema.get("properties").and_then(Value::as_object).map(sorted);
+        for (name, part) in properties.into_iter().flatten() {
+            if more.len() as u64 <= most && !more.contains_key(name) {
+                more.insert(name.clone(), sample(part));
+            }
+        }
+        let additional = schema.get("additionalProperties").filter(|part| part.is_object());
+        let mut number = 0;
+        while let (Some(part), true) = (additional, more.len() as u64 <= most.min(MAX_COUNT)) {
+            more.insert(format!("key{number}"), sample(part));
+            number += 1;
+        }
+        let values = if most < MAX_COUNT { vec![Value::Object(more)] } else { Vec::new() };
+        let words = format!("has at most {most} members");
+        found.push(Breach::new("maxProperties", Told("FieldValueTooMany", ""), words, values));
+    }
+}
