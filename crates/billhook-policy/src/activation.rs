@@ -60,7 +60,14 @@ impl<'r> Shared<'r> {
     }
 
     /// Returns the variables of a request that depend on what a policy matched.
-    pub(crate) fn known<'i>(&self, input: &ConditionInput<'i>) -> RequestVariables<'i> {
+    pub(crate) fn known<'i>(
+        &self,
+        head: &Head,
+        input: &ConditionInput<'i>,
+    ) -> RequestVariables<'i> {
+        if !head.asks.request {
+            return RequestVariables::of_policy_sharing(input, Arc::default());
+        }
         let mut requests = self.requests.borrow_mut();
         let known = requests.iter().find(|(matched, _)| matched == input.matched);
         let request = match known {
@@ -86,7 +93,7 @@ impl<'r> Shared<'r> {
         has_authorizer: bool,
     ) -> Result<Vec<(&'static str, Value<'a>)>, String> {
         let mut values = known.values()?;
-        let namespace = match head.asks_namespace {
+        let namespace = match head.asks.namespace {
             true => self.namespace()?,
             false => &Json::Null,
         };

@@ -332,7 +332,7 @@ impl<'e> Evaluation<'e> {
     /// Returns the decisions and the annotations (PO-50).
     fn decide(&self, input: &ConditionInput<'_>) -> (Vec<Timed>, Vec<Annotated<'e>>) {
         let fails_closed = self.policy.head.fails_closed();
-        let known = self.shared.known(input);
+        let known = self.shared.known(&self.policy.head, input);
         let whole = |text: String| (vec![Decision::error(text, fails_closed).timed()], Vec::new());
         let (decisions, left) = match self.validations(&known) {
             Ok((results, left)) => (results, left),

@@ -369,7 +369,7 @@ fn mutate(
     let Some(mutation) = tuple.policy.mutations.get(index) else { return Ok(None) };
     let (kind, objects) = (&tuple.matched.kind, shared.context.objects);
     let input = versioned.objects.input(shared.request, &tuple.matched, tuple.params.value());
-    let known = shared.known(&input);
+    let known = shared.known(&tuple.policy.head, &input);
     let variables = &tuple.policy.head.variables;
     let activation = shared.activation(&known, &tuple.policy.head, true).map_err(policy_error)?;
     let program = mutation.program.as_ref().map_err(|text| policy_error(text.clone()))?;

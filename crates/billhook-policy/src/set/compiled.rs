@@ -24,9 +24,15 @@ pub(crate) struct Head {
     pub(crate) param_kind: Option<ParamKind>,
     pub(crate) conditions: Vec<MatchCondition>,
     pub(crate) variables: Variables,
-    /// Whether an expression refers to `namespaceObject`.
-    pub(crate) asks_namespace: bool,
+    pub(crate) asks: Asks,
     pub(crate) bindings: Vec<Binding>,
+}
+
+/// Whether expressions refer to variables whose values take time to make.
+#[derive(Clone, Copy)]
+pub(crate) struct Asks {
+    pub(crate) namespace: bool,
+    pub(crate) request: bool,
 }
 
 /// The effect of errors.
@@ -131,7 +137,7 @@ impl Head {
 
 /// Takes the parts that both kinds of `spec` have from one.
 macro_rules! head {
-    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident, $asks:expr) => {
+    ($kind:expr, $name:ident, $spec:ident, $variables:ident, $bindings:ident, $programs:expr) => {
         Head {
             kind: $kind,
             name: $name,
@@ -140,15 +146,22 @@ macro_rules! head {
             failure_policy: FailurePolicy::new($spec.failure_policy.as_deref()),
             param_kind: $spec.param_kind,
             conditions: $spec.match_conditions,
-            asks_namespace: $asks || $variables.programs().any(asks_namespace),
+            asks: Asks::of($programs.chain($variables.programs())),
             variables: $variables,
             bindings: $bindings,
         }
     };
 }
 
-fn asks_namespace(program: &Compiled) -> bool {
-    program.as_ref().is_ok_and(|program| program.uses(NAMESPACE))
+impl Asks {
+    fn of<'p>(programs: impl Iterator<Item = &'p Compiled>) -> Self {
+        let mut asks = Asks { namespace: false, request: false };
+        for program in programs.flatten() {
+            asks.namespace |= program.uses(NAMESPACE);
+            asks.request |= program.uses("request");
+        }
+        asks
+    }
 }
 
 /// Compiles variables in order.
@@ -195,11 +208,10 @@ impl Validating {
         });
         let annotations: Vec<Annotation> = annotations.collect();
         let of_messages = validations.iter().filter_map(|it| it.message_program.as_ref());
-        let mut programs = (validations.iter().map(|it| &it.program))
+        let programs = (validations.iter().map(|it| &it.program))
             .chain(of_messages)
             .chain(annotations.iter().map(|it| &it.program));
-        let asks = programs.any(asks_namespace);
-        let head = head!(PolicyKind::Validating, name, spec, variables, bindings, asks);
+        let head = head!(PolicyKind::Validating, name, spec, variables, bindings, programs);
         Validating { head, validations, annotations }
     }
 }
@@ -224,8 +236,8 @@ impl Mutating {
             Mutation { role, expression, program }
         };
         let mutations: Vec<Mutation> = spec.mutations.into_iter().map(mutation).collect();
-        let asks = mutations.iter().any(|it| asks_namespace(&it.program));
-        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings, asks);
+        let programs = mutations.iter().map(|it| &it.program);
+        let head = head!(PolicyKind::Mutating, name, spec, variables, bindings, programs);
         let is_reinvoked = spec.reinvocation_policy == "IfNeeded";
         Mutating { head, mutations, is_reinvoked }
     }
