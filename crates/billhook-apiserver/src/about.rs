@@ -1,11 +1,13 @@
 //! The version of the server, its health and its paths (DT-30 to DT-32).
 
+use billhook::KubernetesVersion;
 use billhook_apimachinery::print::compact_json;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::json;
 
 use crate::catalog::Catalog;
 use crate::discovery;
+use crate::features::Features;
 use crate::request::Request;
 use crate::response::{Body, Form, Response, plain_not_found};
 use crate::state::Shared;
@@ -25,14 +27,11 @@ const PATHS: [&str; 12] = [
     "/version",
 ];
 
-/// The minor version of Kubernetes whose behavior is served.
-const MINOR: &str = "36";
-
 /// Answers a request about the server; `None` if the path is another one.
 pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Option<Response> {
     Some(match parts {
         [] | [""] => indented(&paths(&server.catalog())),
-        ["version"] => indented(&version()),
+        ["version"] => indented(&version(&server.settings.features)),
         [name @ ("healthz" | "livez" | "readyz")] => health(request, name),
         ["healthz" | "livez" | "readyz", "ping"] => text(StatusCode::OK, "ok"),
         ["healthz" | "livez" | "readyz", ..] => plain_not_found(),
@@ -51,11 +50,19 @@ fn paths(catalog: &Catalog) -> String {
     compact_json(&json!({ "paths": paths }))
 }
 
-fn version() -> String {
-    let own = env!("CARGO_PKG_VERSION");
+fn version(features: &Features) -> String {
+    let minor = |version: KubernetesVersion| version.as_str().trim_start_matches("1.");
+    let own = minor(features.kubernetes);
+    let emulated = features.compatible.map_or_else(String::new, |compatible| {
+        let compatible = minor(compatible);
+        format!(
+            r#""emulationMajor":"1","emulationMinor":"{own}","minCompatibilityMajor":"1","minCompatibilityMinor":"{compatible}","#
+        )
+    });
+    let release = format!("{}+billhook-{}", features.release, env!("CARGO_PKG_VERSION"));
     let platform = format!("{}/{}", std::env::consts::OS, std::env::consts::ARCH);
     format!(
-        r#"{{"major":"1","minor":"{MINOR}","emulationMajor":"1","emulationMinor":"{MINOR}","minCompatibilityMajor":"1","minCompatibilityMinor":"35","gitVersion":"v1.{MINOR}.3+billhook-{own}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
+        r#"{{"major":"1","minor":"{own}",{emulated}"gitVersion":"v{release}","gitCommit":"","gitTreeState":"clean","buildDate":"","goVersion":"","compiler":"rustc","platform":"{platform}"}}"#
     )
 }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use billhook::definition::DefinitionDocument;
-use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
+use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, KubernetesVersion};
 use billhook_admission::{Admission, Chain, StoredObject, Strategy};
 use billhook_apimachinery::record::{TypedRecord as _, to_value};
 use billhook_apimachinery::value::DeepValue;
@@ -111,8 +111,13 @@ pub(crate) type OwnText = fn(&Bytes) -> Bytes;
 static READERS: AtomicU32 = AtomicU32::new(0);
 
 impl Resource {
-    pub(crate) fn new(document: &Value, chain: Chain) -> Result<Self, CrdError> {
-        let definition = CustomResourceDefinition::from_value(document)?;
+    pub(crate) fn new(
+        document: &Value,
+        kubernetes: KubernetesVersion,
+        chain: Chain,
+    ) -> Result<Self, CrdError> {
+        let options = CrdOptions::default().kubernetes(kubernetes);
+        let definition = CustomResourceDefinition::with_options(document, &options)?;
         let collection = Collection::new(definition.group(), &definition.names().plural);
         let admission = Admission::new(definition.clone(), chain).registry(REGISTRY);
         let last =
@@ -294,7 +299,12 @@ pub(crate) struct Defined {
 impl Defined {
     /// Reads a stored definition. What is served stays as it was if it need not change (LC-42);
     /// returns whether it does.
-    fn new(object: &Object, before: Option<&Defined>, chain: &Chain) -> Option<(Self, bool)> {
+    fn new(
+        object: &Object,
+        before: Option<&Defined>,
+        kubernetes: KubernetesVersion,
+        chain: &Chain,
+    ) -> Option<(Self, bool)> {
         let value = read_json(&object.text).ok()?.into_value();
         let (document, _) = DefinitionDocument::read(&value).ok()?;
         let served_before = before.and_then(|before| before.served.as_ref());
@@ -311,7 +321,10 @@ impl Defined {
                 Some(kept) if kept.definition.is_terminating() == is_terminating => {
                     Resource::clone(kept)
                 }
-                _ => Resource::new(&under_accepted_names(value, &document), chain.clone()).ok()?,
+                _ => {
+                    let definition = under_accepted_names(value, &document);
+                    Resource::new(&definition, kubernetes, chain.clone()).ok()?
+                }
             };
             resource.since = kept.map_or(object.modified, |kept| kept.since);
             resource.is_changed = document.metadata.generation > 1;
@@ -358,11 +371,17 @@ fn has(document: &DefinitionDocument, condition: &str) -> bool {
 /// All resources, by the names of their definitions. A clone costs nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Catalog {
+    pub(crate) kubernetes: KubernetesVersion,
     native: Arc<BTreeMap<String, Arc<Resource>>>,
     definitions: Arc<BTreeMap<String, Arc<Defined>>>,
 }
 
 impl Catalog {
+    /// A catalog without resources, of a server of a version.
+    pub(crate) fn new(kubernetes: KubernetesVersion) -> Self {
+        Catalog { kubernetes, ..Catalog::default() }
+    }
+
     /// Finds the resource that a part of URLs names (RE-05, LC-36).
     pub(crate) fn find(&self, group: &str, plural: &str) -> Option<Arc<Resource>> {
         let name = [plural, ".", group].concat();
@@ -429,7 +448,8 @@ impl Catalog {
     pub(crate) fn define(&mut self, name: &str, object: Option<&Object>, chain: &Chain) -> bool {
         let definitions = Arc::make_mut(&mut self.definitions);
         let before = definitions.remove(name);
-        let defined = object.and_then(|object| Defined::new(object, before.as_deref(), chain));
+        let defined = object
+            .and_then(|object| Defined::new(object, before.as_deref(), self.kubernetes, chain));
         let Some((defined, is_kept)) = defined else { return false };
         definitions.insert(name.to_owned(), Arc::new(defined));
         is_kept

@@ -1,6 +1,7 @@
 //! The configuration of admission by stored objects: webhooks and policies, and the namespaces that
 //! they select.
 
+use billhook::KubernetesVersion;
 use billhook::webhook::{NamespaceLabels, WebhookConfiguration};
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
@@ -37,10 +38,14 @@ impl Configures {
     }
 }
 
-/// All webhook configurations that are stored.
-pub(crate) fn webhook_configurations(storage: &impl Storage) -> Vec<WebhookConfiguration> {
-    let documents = documents(storage, WEBHOOKS);
-    documents.filter_map(|document| WebhookConfiguration::from_value(&document).ok()).collect()
+/// All webhook configurations that are stored, as a server of a version calls them.
+pub(crate) fn webhook_configurations(
+    storage: &impl Storage,
+    kubernetes: KubernetesVersion,
+) -> Vec<WebhookConfiguration> {
+    let read = |document: DeepValue| WebhookConfiguration::from_value(&document).ok();
+    let configurations = documents(storage, WEBHOOKS).filter_map(read);
+    configurations.map(|configuration| configuration.kubernetes(kubernetes)).collect()
 }
 
 /// All policies and bindings that are stored.

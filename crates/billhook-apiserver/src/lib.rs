@@ -6,10 +6,12 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod about;
+mod body;
 mod catalog;
 mod configured;
 mod definitions;
 mod discovery;
+mod features;
 mod future;
 mod garbage;
 mod kinds;

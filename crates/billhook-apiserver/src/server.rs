@@ -1,13 +1,17 @@
 //! The server: built from definitions, called with requests.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::task::{Context, Poll};
 
 use billhook::webhook::{AuthorizationDecision, AuthorizationRequest};
-use billhook::{CrdError, CustomResourceDefinition, Definition, Time};
+use billhook::{
+    CrdError, CrdOptions, CustomResourceDefinition, Definition, DefinitionOptions,
+    KubernetesVersion, Time,
+};
 use billhook_admission::{
     AdmissionRequest, AdmissionResponse, Chain, Converter, ServerFields, WebhookCaller,
 };
@@ -15,13 +19,15 @@ use billhook_apimachinery::record::text;
 use billhook_apimachinery::{Status, UserInfo};
 use bytes::Bytes;
 use http::Method;
-use http_body_util::{BodyExt as _, Collected, Limited};
+use http_body_util::BodyExt as _;
 use serde_json::Value;
 
 use crate::about;
+use crate::body::read;
 use crate::catalog::{Catalog, Lives};
 use crate::definitions;
 use crate::discovery;
+use crate::features::Features;
 use crate::future::{BoxFuture, at_once};
 use crate::kinds;
 use crate::load::{self, CreateError, LoadError, Loaded, Why};
@@ -35,15 +41,18 @@ use crate::storage::{MemoryStorage, Storage as _};
 use crate::users::Authorizer;
 use crate::webhooks::Webhooks;
 
-/// How many bytes a body has at most (RE-140).
-const MAX_BODY: usize = 3 << 20;
-
-/// The resources of the server itself: the same in every server, and read once.
-static OWN_RESOURCES: LazyLock<Catalog> = LazyLock::new(|| {
-    let mut catalog = Catalog::default();
-    kinds::resources().chain(definitions::resource()).for_each(|resource| catalog.add(resource));
-    catalog
-});
+/// The resources of the server itself: the same in every server of a version, and read once.
+fn own_resources(kubernetes: KubernetesVersion) -> Catalog {
+    static READ: Mutex<BTreeMap<KubernetesVersion, Catalog>> = Mutex::new(BTreeMap::new());
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    let catalog = read.entry(kubernetes).or_insert_with(|| {
+        let mut catalog = Catalog::new(kubernetes);
+        let resources = kinds::resources(kubernetes).chain(definitions::resource(kubernetes));
+        resources.for_each(|resource| catalog.add(resource));
+        catalog
+    });
+    catalog.clone()
+}
 
 /// An API server for custom resources, in process. Clones are the same server; when the last one is
 /// dropped, its watches end.
@@ -275,31 +284,6 @@ impl Server {
     }
 }
 
-/// Reads a body, up to the limit.
-async fn read<B>(body: B) -> Result<Bytes, Status>
-where
-    B: http_body::Body<Data = Bytes> + Send,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    if body.size_hint().lower() > MAX_BODY as u64 {
-        return Err(too_large());
-    }
-    let body = Limited::new(body, MAX_BODY).collect().await;
-    body.map(Collected::to_bytes).map_err(|error| unreadable(&*error))
-}
-
-fn unreadable(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Status {
-    if error.is::<http_body_util::LengthLimitError>() {
-        return too_large();
-    }
-    Status::bad_request(error.to_string())
-}
-
-fn too_large() -> Status {
-    let message = format!("Request entity too large: limit is {MAX_BODY}");
-    Status::failure(413, "RequestEntityTooLarge", message)
-}
-
 impl<B> tower_service::Service<http::Request<B>> for Server
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -321,6 +305,7 @@ where
 
 /// Builds a [`Server`].
 pub struct ServerBuilder {
+    kubernetes: KubernetesVersion,
     definitions: Vec<Value>,
     user: UserInfo,
     authorizer: Authorizer,
@@ -343,6 +328,7 @@ impl fmt::Debug for ServerBuilder {
 impl Default for ServerBuilder {
     fn default() -> Self {
         ServerBuilder {
+            kubernetes: KubernetesVersion::default(),
             definitions: Vec::new(),
             user: UserInfo::named("system:admin").group("system:masters"),
             authorizer: Authorizer::default(),
@@ -357,10 +343,28 @@ impl Default for ServerBuilder {
 }
 
 impl ServerBuilder {
+    /// Answers as a server of a version of Kubernetes does, by default the newest one: what it
+    /// accepts, its texts, the kinds and fields that it has. To be called before
+    /// [`ServerBuilder::definition`], which checks definitions by the rules of the version.
+    ///
+    /// ```
+    /// use billhook_apimachinery::KubernetesVersion;
+    /// use billhook_apiserver::Server;
+    ///
+    /// let server = Server::builder().kubernetes(KubernetesVersion::V1_33).build();
+    /// ```
+    #[must_use]
+    pub fn kubernetes(mut self, kubernetes: KubernetesVersion) -> Self {
+        self.kubernetes = kubernetes;
+        self
+    }
+
     /// Serves the resources of a definition, given as a document. Fails if a server would refuse it.
     pub fn definition(mut self, document: &Value) -> Result<Self, CrdError> {
-        CustomResourceDefinition::from_value(document)?;
-        if let Ok(definition) = Definition::from_value(document)
+        let options = CrdOptions::default().kubernetes(self.kubernetes);
+        CustomResourceDefinition::with_options(document, &options)?;
+        let options = DefinitionOptions::default().kubernetes(self.kubernetes);
+        if let Ok(definition) = Definition::with_options(document, &options)
             && let Some(error) = definition.validate_create().errors().first()
         {
             return Err(error.clone().into());
@@ -553,6 +557,7 @@ impl ServerBuilder {
     /// Builds the server.
     pub fn build(self) -> Server {
         let ServerBuilder {
+            kubernetes,
             definitions: documents,
             user,
             authorizer,
@@ -563,9 +568,11 @@ impl ServerBuilder {
             settles_like_a_server,
             collects_garbage,
         } = self;
-        let chain = Chain::new(webhooks).authorizer(Arc::new(authorizer.clone()));
+        let chain = Chain::new(webhooks).kubernetes(kubernetes);
+        let chain = chain.authorizer(Arc::new(authorizer.clone()));
         let configured = RwLock::new(Configured::new(chain.clone()));
         let settings = Settings {
+            features: Features::of(kubernetes),
             user,
             authorizer,
             new_objects,
@@ -578,7 +585,7 @@ impl ServerBuilder {
         let shared = Shared {
             settings: Arc::new(settings),
             storage: MemoryStorage::default(),
-            catalog: RwLock::new(OWN_RESOURCES.clone()),
+            catalog: RwLock::new(own_resources(kubernetes)),
             lives: Lives::default(),
             configured,
             settling: tokio::sync::Mutex::default(),

@@ -10,6 +10,7 @@ use billhook_policy::PolicySet;
 
 use crate::catalog::{Catalog, Lives, Resource, Served};
 use crate::configured::{Configures, policies, webhook_configurations};
+use crate::features::Features;
 use crate::storage::{Collection, MemoryStorage, Storage as _};
 use crate::users::Authorizer;
 
@@ -27,6 +28,7 @@ pub(crate) struct Shared {
 
 /// The settings of a server, which do not change while it runs and which its forks share.
 pub(crate) struct Settings {
+    pub(crate) features: Features,
     /// The user who makes the requests that impersonate nobody (RE-142).
     pub(crate) user: UserInfo,
     pub(crate) authorizer: Authorizer,
@@ -115,7 +117,8 @@ impl Shared {
         }
         let mut configured = self.configured.write().unwrap_or_else(PoisonError::into_inner);
         if configured.is_outdated {
-            let policies = PolicySet::new(policies(&self.storage));
+            let kubernetes = self.settings.features.kubernetes;
+            let policies = PolicySet::for_kubernetes(kubernetes, policies(&self.storage));
             *configured = Configured::new(Chain::clone(&configured.chain).policies(policies));
         }
         Chain::clone(&configured.chain)
@@ -128,7 +131,8 @@ impl Shared {
             Configures::Policies => configured.is_outdated = true,
             Configures::Webhooks => {
                 // What is stored by now counts, in whatever order writes come here.
-                let configurations = webhook_configurations(&self.storage);
+                let configurations =
+                    webhook_configurations(&self.storage, self.settings.features.kubernetes);
                 let chain = Chain::clone(&configured.chain).webhooks(&configurations);
                 configured.chain = Arc::new(chain);
             }

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use crate::names::qualified_name;
-use crate::{FieldError, FieldPath, KubernetesVersion};
+use crate::{FieldError, FieldPath, KubernetesVersion, Wording};
 
 use super::{Operator, Requirement, Selector, SelectorError};
 
@@ -14,7 +14,26 @@ impl FromStr for Selector {
     type Err = SelectorError;
 
     fn from_str(text: &str) -> Result<Self, SelectorError> {
-        let mut scanner = Scanner { rest: text.trim_start() };
+        Self::parse_for(text, KubernetesVersion::default())
+    }
+}
+
+impl Selector {
+    /// Parses the text of a selector as a server of a version does, whose errors may have other
+    /// texts (KV-14).
+    ///
+    /// ```
+    /// use billhook_apimachinery::{KubernetesVersion, label_selector::Selector};
+    ///
+    /// let error = Selector::parse_for("a/b/c", KubernetesVersion::V1_34).unwrap_err();
+    /// assert!(error.to_string().contains("a qualified name must consist of"));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// If the text is malformed, or a requirement cannot be used.
+    pub fn parse_for(text: &str, kubernetes: KubernetesVersion) -> Result<Self, SelectorError> {
+        let mut scanner = Scanner { rest: text.trim_start(), wording: kubernetes.wording() };
         let mut requirements = Vec::new();
         if scanner.rest.is_empty() {
             return Ok(Selector::everything());
@@ -43,6 +62,7 @@ impl FromStr for Selector {
 struct Scanner<'t> {
     /// The rest of the text, without leading white space.
     rest: &'t str,
+    wording: &'static Wording,
 }
 
 impl<'t> Scanner<'t> {
@@ -89,12 +109,15 @@ impl<'t> Scanner<'t> {
         if key.is_empty() {
             return Err(self.found("expected: identifier"));
         }
-        check_key(key)?;
+        check_key(key, self.wording)?;
+        let wording = self.wording;
+        let requirement =
+            |operator, values: &[String]| Requirement::new(key, operator, values, wording);
         if is_negated {
-            return requirement(key, Operator::DoesNotExist, &[]);
+            return requirement(Operator::DoesNotExist, &[]);
         }
         if matches!(self.next(), "" | ",") {
-            return requirement(key, Operator::Exists, &[]);
+            return requirement(Operator::Exists, &[]);
         }
         for (mark, operator) in [
             ("!=", Operator::NotEquals),
@@ -104,7 +127,7 @@ impl<'t> Scanner<'t> {
             ("<", Operator::LessThan),
         ] {
             if self.take(mark) {
-                return requirement(key, operator, &[self.value()?]);
+                return requirement(operator, &[self.value()?]);
             }
         }
         let operator = match self.word() {
@@ -113,7 +136,7 @@ impl<'t> Scanner<'t> {
             _ => return Err(self.found("expected: in, notin, =, ==, !=, gt, lt")),
         };
         self.take_word();
-        requirement(key, operator, &self.values()?)
+        requirement(operator, &self.values()?)
     }
 
     /// The value after an operator; empty at the end.
@@ -148,19 +171,11 @@ impl<'t> Scanner<'t> {
 }
 
 /// The key is checked before anything else, and without a path.
-fn check_key(key: &str) -> Result<(), SelectorError> {
-    let messages = qualified_name(key, KubernetesVersion::default().wording());
+fn check_key(key: &str, wording: &Wording) -> Result<(), SelectorError> {
+    let messages = qualified_name(key, wording);
     if messages.is_empty() {
         return Ok(());
     }
     let error = FieldError::invalid(FieldPath::default(), key, &messages.join("; "));
     Err(SelectorError { message: error.to_string() })
-}
-
-fn requirement(
-    key: &str,
-    operator: Operator,
-    values: &[String],
-) -> Result<Requirement, SelectorError> {
-    Requirement::new(key, operator, values, KubernetesVersion::default().wording())
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use billhook::CrdError;
+use billhook::{CrdError, KubernetesVersion};
 use billhook_admission::{Chain, Unreachable};
 use serde_json::{Value, json};
 
 use super::strategy::DefinitionStrategy;
 use crate::catalog::{DEFINITIONS, Resource};
 
-/// The resource of definitions.
-pub(crate) fn resource() -> Result<Resource, CrdError> {
-    let resource = Resource::new(&document(), Chain::new(Unreachable))?;
-    Ok(resource.native(Arc::new(DefinitionStrategy)))
+/// The resource of definitions in a server of a version.
+pub(crate) fn resource(kubernetes: KubernetesVersion) -> Result<Resource, CrdError> {
+    let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable))?;
+    Ok(resource.native(Arc::new(DefinitionStrategy { kubernetes })))
 }
 
 /// Its definition. The types of fields are those of the record; the schema says who owns what.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
-use billhook::{Definition, DefinitionOptions, DefinitionValidation, Time};
+use billhook::{Definition, DefinitionOptions, DefinitionValidation, KubernetesVersion, Time};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -16,12 +16,20 @@ pub(super) const CLEANUP: &str = "customresourcecleanup.apiextensions.k8s.io";
 
 /// The rules of definitions.
 #[derive(Debug)]
-pub(super) struct DefinitionStrategy;
+pub(super) struct DefinitionStrategy {
+    pub(super) kubernetes: KubernetesVersion,
+}
 
 impl Strategy for DefinitionStrategy {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
-        let (mut document, unknown) =
-            DefinitionDocument::read(object).map_err(|error| error.to_string())?;
+        let read = DefinitionDocument::read_for(object, self.kubernetes);
+        let (mut document, unknown) = read.map_err(|error| error.to_string())?;
+        if self.kubernetes < KubernetesVersion::V1_36 {
+            // A server of 1.35 knows the field, and does not keep it (KV-02).
+            let status = &mut document.status;
+            status.observed_generation = 0;
+            status.conditions.iter_mut().for_each(|condition| condition.observed_generation = 0);
+        }
         complete(&mut document);
         write(&document, object);
         Ok(unknown)
@@ -64,13 +72,11 @@ impl Strategy for DefinitionStrategy {
         old: Option<&Value>,
         subresource: Option<Subresource>,
     ) -> Findings {
+        let options = DefinitionOptions::default().kubernetes(self.kubernetes);
         let definition = |value: &Value| match subresource {
-            None => Definition::from_value(value).ok(),
+            None => Definition::with_options(value, &options).ok(),
             // The spec is that of the stored definition.
-            Some(_) => {
-                let options = DefinitionOptions::default();
-                Definition::from_shared(Arc::new(without_spec(value)), &options).ok()
-            }
+            Some(_) => Definition::from_shared(Arc::new(without_spec(value)), &options).ok(),
         };
         let Some(new) = definition(object) else { return Findings::default() };
         let validation = match (old.and_then(definition), subresource) {

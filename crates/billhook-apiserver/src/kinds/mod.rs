@@ -8,6 +8,7 @@ mod strategy;
 
 use std::sync::Arc;
 
+use billhook::KubernetesVersion;
 use billhook_admission::{Chain, Strategy, Unreachable};
 use billhook_policy::PolicyKind;
 
@@ -21,16 +22,21 @@ pub(crate) use self::policies::check_types;
 /// The definitions of the resources.
 const KINDS: &str = include_str!("kinds.yaml");
 
-/// The resources of the server itself.
-pub(crate) fn resources() -> impl Iterator<Item = Resource> {
+/// The resources that a server of a version has itself.
+pub(crate) fn resources(kubernetes: KubernetesVersion) -> impl Iterator<Item = Resource> {
     let manifests = billhook::read_manifests(KINDS.as_bytes()).unwrap_or_default();
-    manifests.into_iter().filter_map(|manifest| {
-        let resource = Resource::new(manifest.value(), Chain::new(Unreachable)).ok()?;
-        let strategy: Arc<dyn Strategy> = match resource.definition.kind() {
-            kind if PolicyKind::ALL.iter().any(|each| each.name() == kind) => {
-                Arc::new(PolicyStrategy)
-            }
-            kind => Arc::new(KindStrategy::new(kind)),
+    manifests.into_iter().filter_map(move |manifest| {
+        let chain = Chain::new(Unreachable);
+        let resource = Resource::new(manifest.value(), kubernetes, chain).ok()?;
+        let kind = resource.definition.kind();
+        let policy = PolicyKind::ALL.into_iter().find(|policy| policy.name() == kind);
+        // No server has a beta version of a kind by default.
+        if policy.is_some_and(|policy| !policy.versions(kubernetes).contains(&"v1")) {
+            return None;
+        }
+        let strategy: Arc<dyn Strategy> = match policy {
+            Some(_) => Arc::new(PolicyStrategy { kubernetes }),
+            None => Arc::new(KindStrategy::new(kind, kubernetes)),
         };
         let mut resource = resource.native(strategy);
         events::share(&mut resource);
@@ -44,6 +50,6 @@ mod tests {
     #[test]
     fn all_kinds_are_served() {
         let written = super::KINDS.matches("kind: CustomResourceDefinition").count();
-        assert_eq!(super::resources().count(), written);
+        assert_eq!(super::resources(Default::default()).count(), written);
     }
 }

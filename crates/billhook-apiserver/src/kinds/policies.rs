@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use billhook::KubernetesVersion;
 use billhook::webhook::ApiResource;
 use billhook_admission::{Findings, ObjectRequest, Strategy, Subresource};
 use billhook_apimachinery::record::to_value;
@@ -21,7 +22,9 @@ const TYPE_CHECKER: &str = "validatingadmissionpolicy-status";
 
 /// The rules of policies and bindings.
 #[derive(Debug)]
-pub(super) struct PolicyStrategy;
+pub(super) struct PolicyStrategy {
+    pub(super) kubernetes: KubernetesVersion,
+}
 
 impl Strategy for PolicyStrategy {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
@@ -62,7 +65,7 @@ impl Strategy for PolicyStrategy {
     fn validate(&self, object: &Value, old: Option<&Value>, _: Option<Subresource>) -> Findings {
         let Ok(document) = PolicyDocument::from_value(object) else { return Findings::default() };
         let old = old.and_then(|old| PolicyDocument::from_value(old).ok());
-        Findings::new(document.validate_update(old.as_ref()), document.warnings())
+        Findings::new(document.validate_for(self.kubernetes, old.as_ref()), document.warnings())
     }
 
     fn marks_deletions(&self) -> bool {
@@ -110,7 +113,8 @@ pub(crate) async fn check_types(server: &Arc<Shared>, name: &str) {
     if generation == policy.status.observed_generation {
         return;
     }
-    let found = to_value(&policy.type_check(&catalog)).into_inner();
+    let found = policy.type_check_for(catalog.kubernetes, &catalog);
+    let found = to_value(&found).into_inner();
     let status = json!({"observedGeneration": generation, "typeChecking": found});
     let configuration = json!({"apiVersion": object.get("apiVersion"), "kind": object.get("kind"),
         "metadata": {"name": name}, "status": status});

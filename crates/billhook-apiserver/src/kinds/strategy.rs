@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use billhook::KubernetesVersion;
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
@@ -16,6 +17,7 @@ use crate::configured::NAME_LABEL;
 #[derive(Debug)]
 pub(super) struct KindStrategy {
     kind: Kind,
+    kubernetes: KubernetesVersion,
 }
 
 /// Kinds with rules of their own.
@@ -31,7 +33,7 @@ enum Kind {
 }
 
 impl KindStrategy {
-    pub(super) fn new(kind: &str) -> Self {
+    pub(super) fn new(kind: &str, kubernetes: KubernetesVersion) -> Self {
         let kind = match kind {
             "Namespace" => Kind::Namespace,
             "ConfigMap" => Kind::ConfigMap,
@@ -42,7 +44,7 @@ impl KindStrategy {
             }
             _ => Kind::Plain,
         };
-        KindStrategy { kind }
+        KindStrategy { kind, kubernetes }
     }
 }
 
@@ -80,9 +82,15 @@ impl Strategy for KindStrategy {
         match self.kind {
             Kind::ConfigMap | Kind::Secret => validate_data(object, &mut errors),
             Kind::WebhookConfiguration => {
-                let options = ValidationOptions::default();
-                if let Ok((check, _)) = WebhookConfiguration::check_document(object, &options) {
-                    return Findings::new(check.errors, Vec::new());
+                let read = |object| {
+                    let configuration = WebhookConfiguration::from_value(object).ok()?;
+                    Some(configuration.kubernetes(self.kubernetes))
+                };
+                let stored = old.and_then(read);
+                let mut options = ValidationOptions::default();
+                options.stored = stored.as_ref();
+                if let Some(configuration) = read(object) {
+                    return Findings::new(configuration.check(&options).errors, Vec::new());
                 }
             }
             Kind::Namespace | Kind::ServiceAccount | Kind::Plain => {}

@@ -5,10 +5,10 @@ mod schema;
 mod v2;
 mod weaken;
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 use std::time::{Duration, SystemTime};
 
-use billhook::{CrdVersion, DeepValue};
+use billhook::{CrdVersion, DeepValue, KubernetesVersion};
 use billhook_apimachinery::print::compact_json;
 use http::{HeaderValue, StatusCode, header};
 use serde_json::{Map, Value, json};
@@ -24,12 +24,29 @@ const COMMON: &str = include_str!("common.json");
 const META: &str = "io.k8s.apimachinery.pkg.apis.meta.v1.";
 const SCALE: &str = "io.k8s.api.autoscaling.v1.";
 
+/// The places of those that older servers do not have (DT-43).
+const SINCE_1_36: [&str; 3] = [
+    "/parameters/shardSelector",
+    "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta/properties/shardInfo",
+    "/schemas/io.k8s.apimachinery.pkg.apis.meta.v1.ShardInfo",
+];
+
 /// How long a document of a known hash can be kept.
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-fn common() -> &'static Value {
-    static READ: OnceLock<Value> = OnceLock::new();
-    READ.get_or_init(|| serde_json::from_str(COMMON).unwrap_or_default())
+fn common(kubernetes: KubernetesVersion) -> &'static Value {
+    static NEWEST: LazyLock<Value> =
+        LazyLock::new(|| serde_json::from_str(COMMON).unwrap_or_default());
+    static UP_TO_1_35: LazyLock<Value> = LazyLock::new(|| {
+        let mut common = NEWEST.clone();
+        for place in SINCE_1_36 {
+            let (parent, name) = place.rsplit_once('/').unwrap_or_default();
+            let parent = common.pointer_mut(parent).and_then(Value::as_object_mut);
+            parent.and_then(|parent| parent.remove(name));
+        }
+        common
+    });
+    if kubernetes < KubernetesVersion::V1_36 { &UP_TO_1_35 } else { &NEWEST }
 }
 
 /// Answers a request for a document; `None` if the path is another one.
@@ -58,7 +75,7 @@ pub(crate) fn serve(server: &Shared, request: &Request, parts: &[&str]) -> Optio
     if !accepts_json(request.header("accept")) {
         return Some(empty(StatusCode::NOT_ACCEPTABLE));
     }
-    Some(answer(request, &path.join("/"), &document(&found)))
+    Some(answer(request, &path.join("/"), &document(&found, catalog.kubernetes)))
 }
 
 /// Answers with the document of OpenAPI 2 (DT-50).
@@ -66,7 +83,7 @@ fn everything(request: &Request, catalog: &Catalog) -> Response {
     if !accepts_json(request.header("accept")) {
         return empty(StatusCode::NOT_ACCEPTABLE);
     }
-    let document = v2::document(&versions(catalog));
+    let document = v2::document(&versions(catalog), catalog.kubernetes);
     tagged(request, &hash(&document), document)
 }
 
@@ -100,7 +117,7 @@ fn index(catalog: &Catalog) -> Response {
     for same in versions.chunk_by(|left, right| left.api_version() == right.api_version()) {
         let Some(first) = same.first() else { continue };
         let path = root(first);
-        let hash = hash(&document(&same.iter().collect::<Vec<_>>()));
+        let hash = hash(&document(&same.iter().collect::<Vec<_>>(), catalog.kubernetes));
         let url = json!({"serverRelativeURL": format!("/openapi/v3/{path}?hash={hash}")});
         paths.insert(path, url);
     }
@@ -155,9 +172,9 @@ fn accepts_json(accept: &str) -> bool {
 }
 
 /// Prints the document of a version of a group (DT-42).
-fn document(versions: &[&CrdVersion]) -> String {
+fn document(versions: &[&CrdVersion], kubernetes: KubernetesVersion) -> String {
     let (mut paths, mut schemas) = (Map::new(), Map::new());
-    let common_schemas = common().get("schemas").and_then(Value::as_object);
+    let common_schemas = common(kubernetes).get("schemas").and_then(Value::as_object);
     let has_scale = versions.iter().any(|version| version.has_scale_subresource());
     for (name, schema) in common_schemas.into_iter().flatten() {
         if name.starts_with(META) || has_scale {

@@ -77,6 +77,12 @@ struct Operation<'o> {
 }
 
 impl Resource<'_> {
+    /// Those of the parameters that the server has.
+    fn parameters(&self, names: &[&str]) -> Vec<Value> {
+        let known = common(self.version.definition().kubernetes()).get("parameters");
+        names.iter().filter_map(|name| known?.get(name).cloned()).collect()
+    }
+
     fn kind(&self) -> &str {
         self.version.definition().kind()
     }
@@ -88,7 +94,7 @@ impl Resource<'_> {
         list.remove("parameters");
         let mut names: Vec<&str> = LIST.into_iter().chain(["pretty"]).collect();
         names.sort_unstable();
-        json!({"get": list, "parameters": parameters(&names)})
+        json!({"get": list, "parameters": self.parameters(&names)})
     }
 
     fn collection(&self) -> Value {
@@ -204,7 +210,7 @@ impl Resource<'_> {
     fn common(&self, names: &[&str]) -> Vec<Value> {
         let namespace = ["namespace"].into_iter().filter(|_| self.is_namespaced);
         let names: Vec<&str> = namespace.chain(names.iter().copied()).collect();
-        parameters(&names)
+        self.parameters(&names)
     }
 
     fn operation(&self, operation: &Operation<'_>) -> Map<String, Value> {
@@ -225,7 +231,7 @@ impl Resource<'_> {
             ("tags", json!([format!("{}_{version}", lower_first(&identifier(group)))])),
             ("description", operation.description.as_str().into()),
             ("operationId", id.into()),
-            ("parameters", parameters(operation.parameters).into()),
+            ("parameters", self.parameters(operation.parameters).into()),
             ("responses", responses.into()),
             ("x-kubernetes-action", operation.action.into()),
             (
@@ -272,11 +278,6 @@ fn lower_first(text: &str) -> String {
     let mut characters = text.chars();
     let first = characters.next().into_iter().flat_map(char::to_lowercase);
     first.chain(characters).collect()
-}
-
-fn parameters(names: &[&str]) -> Vec<Value> {
-    let known = common().get("parameters");
-    names.iter().filter_map(|name| known?.get(name).cloned()).collect()
 }
 
 fn content(types: &[&str], schema: &str) -> Value {

@@ -1,6 +1,6 @@
 //! The schemas of a kind and of its list (DT-43 to DT-45).
 
-use billhook::{CrdVersion, DeepValue};
+use billhook::{CrdVersion, DeepValue, KubernetesVersion, Names};
 use billhook_apimachinery::value::grow;
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub(super) fn add(version: &CrdVersion, edition: Edition, schemas: &mut Map<Stri
     };
     let mut schema = of_kind(version, edition);
     extend(&mut schema, kind);
-    let mut list = of_list(&own, kind, list_kind, &names.plural);
+    let mut list = of_list(&own, version);
     if edition == Edition::V2 {
         weaken(&mut list);
     }
@@ -50,9 +50,10 @@ fn of_kind(version: &CrdVersion, edition: Edition) -> Value {
         }
         weaken(&mut schema);
     }
-    publish(&mut schema, edition);
+    let kubernetes = version.definition().kubernetes();
+    publish(&mut schema, edition, kubernetes >= KubernetesVersion::V1_36);
     if let Some(schema) = schema.as_object_mut() {
-        let [api_version, kind] = type_meta();
+        let [api_version, kind] = type_meta(kubernetes);
         set_properties(schema, api_version, kind, edition);
     }
     schema
@@ -62,8 +63,10 @@ fn is_true(schema: &Value, name: &str) -> bool {
     schema.get(name) == Some(&Value::Bool(true))
 }
 
-fn of_list(own: &str, kind: &str, list_kind: &str, plural: &str) -> Value {
-    let [api_version, kind_of_list] = type_meta();
+fn of_list(own: &str, version: &CrdVersion) -> Value {
+    let definition = version.definition();
+    let Names { plural, kind, list_kind, .. } = definition.names();
+    let [api_version, kind_of_list] = type_meta(definition.kubernetes());
     json!({
         "type": "object",
         "description": format!("{list_kind} is a list of {kind}"),
@@ -85,9 +88,9 @@ fn of_list(own: &str, kind: &str, list_kind: &str, plural: &str) -> Value {
 }
 
 /// The properties `apiVersion` and `kind`, as all kinds have them.
-fn type_meta() -> [Value; 2] {
+fn type_meta(kubernetes: KubernetesVersion) -> [Value; 2] {
     let of_status = format!("/schemas/{META}Status/properties");
-    let properties = common().pointer(&of_status);
+    let properties = common(kubernetes).pointer(&of_status);
     ["apiVersion", "kind"].map(|name| {
         properties.and_then(|properties| properties.get(name)).cloned().unwrap_or_default()
     })
@@ -113,8 +116,9 @@ fn set_properties(
     }
 }
 
-/// Changes a schema, and all in it, to the form that clients see (DT-44).
-fn publish(schema: &mut Value, edition: Edition) {
+/// Changes a schema, and all in it, to the form that clients see (DT-44); the documentation that it
+/// refers to is not always in it (KV-75).
+fn publish(schema: &mut Value, edition: Edition, has_documentation: bool) {
     let is_int_or_string = is_true(schema, "x-kubernetes-int-or-string");
     let is_embedded = is_true(schema, "x-kubernetes-embedded-resource");
     let is_open = is_true(schema, "x-kubernetes-preserve-unknown-fields");
@@ -122,15 +126,20 @@ fn publish(schema: &mut Value, edition: Edition) {
     grow(|| {
         for name in ["properties", "patternProperties"] {
             if let Some(Value::Object(parts)) = schema.get_mut(name) {
-                parts.values_mut().for_each(|part| publish(part, edition));
+                parts.values_mut().for_each(|part| publish(part, edition, has_documentation));
             }
         }
         for name in ["items", "additionalProperties"] {
             if let Some(part) = schema.get_mut(name) {
-                publish(part, edition);
+                publish(part, edition, has_documentation);
             }
         }
     });
+    if !has_documentation {
+        for name in ["externalDocs", "example"] {
+            schema.remove(name).map(DeepValue::from);
+        }
+    }
     if is_int_or_string && edition == Edition::V3 {
         int_or_string(schema);
     }

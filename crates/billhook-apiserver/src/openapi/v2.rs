@@ -1,7 +1,7 @@
 //! OpenAPI 2: one document about everything, with weaker schemas (DT-50). Its paths are those of
 //! OpenAPI 3 in another notation.
 
-use billhook::{CrdVersion, DeepValue};
+use billhook::{CrdVersion, DeepValue, KubernetesVersion};
 use billhook_apimachinery::base64;
 use billhook_apimachinery::print::{compact_json, escape_html};
 use serde::Serialize;
@@ -18,9 +18,9 @@ const PATCHES: [&str; 3] =
 const UNSHARED: [&str; 3] = ["dryRun", "fieldValidation", "name"];
 
 /// Prints the document of all versions.
-pub(super) fn document(versions: &[CrdVersion]) -> String {
+pub(super) fn document(versions: &[CrdVersion], kubernetes: KubernetesVersion) -> String {
     let (mut items, mut definitions) = (Map::new(), Map::new());
-    let common_schemas = common().get("schemas").and_then(Value::as_object);
+    let common_schemas = common(kubernetes).get("schemas").and_then(Value::as_object);
     for (name, schema) in common_schemas.into_iter().flatten() {
         let mut schema = schema.clone();
         weaken(&mut schema);
@@ -35,7 +35,7 @@ pub(super) fn document(versions: &[CrdVersion]) -> String {
     let items: Map<String, Value> = items.collect();
     let mut document = DeepValue::from(json!({
         "swagger": "2.0",
-        "info": {"title": "Kubernetes", "version": "v1.36"},
+        "info": {"title": "Kubernetes", "version": format!("v{kubernetes}")},
         "paths": items,
         "parameters": shared,
     }));

@@ -19,7 +19,7 @@ use crate::write_path::object_key;
 
 /// `DELETE` of an object.
 pub(super) async fn delete(context: &Context<'_>) -> Result<Response, Status> {
-    let options = delete_options(context.request)?;
+    let options = delete_options(context)?;
     let stored = context.stored()?;
     let outcome = context.admit(request(context, &options, &stored)).await;
     let stays = outcome.result.as_ref().is_ok_and(|accepted| accepted.stored.is_some());
@@ -55,7 +55,7 @@ fn success(context: &Context<'_>, object: &Object) -> Status {
 /// `DELETE` of a collection: every object that the same list would return (RE-120).
 pub(super) async fn delete_collection(context: &Context<'_>) -> Result<Response, Status> {
     let list = ListOptions::read(context)?;
-    let options = delete_options(context.request)?;
+    let options = delete_options(context)?;
     let page = Page::of(context, list)?;
     let (items, metadata) = match page.list(context).await {
         Ok(listed) => listed,

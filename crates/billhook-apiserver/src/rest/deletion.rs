@@ -8,16 +8,18 @@ use billhook_apimachinery::{Status, TypeMeta};
 use billhook_decode::read_json;
 use serde_json::Value;
 
+use super::context::Context;
 use super::options::{Body, invalid};
-use crate::request::{Query, Request};
+use crate::request::Query;
 
 /// Reads the options: the body, or the query if the body is empty.
-pub(super) fn delete_options(request: &Request) -> Result<DeleteOptions, Status> {
-    let body = request.body()?;
-    let options = if body.is_empty() {
+pub(super) fn delete_options(context: &Context<'_>) -> Result<DeleteOptions, Status> {
+    let request = context.request;
+    let options = if request.body()?.is_empty() {
         of_query(&request.query)?
     } else {
-        of_body(&Body::of(request, true)?)?
+        let read = of_body(&Body::of(request, true)?);
+        read.map_err(|error| context.server.settings.features.unreadable_options(error))?
     };
     invalid("DeleteOptions", &options.validate())?;
     Ok(options)
@@ -47,14 +49,14 @@ fn of_query(query: &Query) -> Result<DeleteOptions, Status> {
     Ok(options)
 }
 
-fn of_body(body: &Body<'_>) -> Result<DeleteOptions, Status> {
+fn of_body(body: &Body<'_>) -> Result<DeleteOptions, String> {
     let document = if body.format == BodyFormat::Yaml {
         let document = billhook_yaml::read_document(&body.text);
-        document.map_err(|error| Status::bad_request(error.to_string()))?.into_value()
+        document.map_err(|error| error.to_string())?.into_value()
     } else {
-        let document = read_json(&body.text).map_err(|error| {
-            Status::bad_request(format!("couldn't get version/kind; json parse error: {error}"))
-        })?;
+        let document = read_json(&body.text);
+        let document = document
+            .map_err(|error| format!("couldn't get version/kind; json parse error: {error}"))?;
         document.into_value()
     };
     if document.is_null() {
@@ -62,12 +64,12 @@ fn of_body(body: &Body<'_>) -> Result<DeleteOptions, Status> {
     }
     check_kind(&document)?;
     let read = DeleteOptions::read(&document);
-    read.map(|(options, _)| options).map_err(|error| Status::bad_request(error.to_string()))
+    read.map(|(options, _)| options).map_err(|error| error.to_string())
 }
 
 /// The body may leave its kind out, but not be of another one.
-fn check_kind(body: &Value) -> Result<(), Status> {
-    TypeMeta::of_object(body).map_err(|error| Status::bad_request(error.to_string()))?;
+fn check_kind(body: &Value) -> Result<(), String> {
+    TypeMeta::of_object(body).map_err(|error| error.to_string())?;
     let kind = text(body, "kind");
     if matches!(kind, "" | "DeleteOptions") {
         return Ok(());
@@ -76,10 +78,10 @@ fn check_kind(body: &Value) -> Result<(), Status> {
         "" => "meta.k8s.io/v1",
         version => version,
     };
-    Err(Status::bad_request(format!(
+    Err(format!(
         "no kind {} is registered for version {} in scheme \
          \"k8s.io/apimachinery/pkg/apis/meta/internalversion/scheme/register.go:27\"",
         quote(kind),
         quote(version)
-    )))
+    ))
 }

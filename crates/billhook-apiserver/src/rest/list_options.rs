@@ -24,9 +24,13 @@ impl ListOptions {
         let query = &context.request.query;
         let seconds = query.integer("timeoutSeconds")?;
         let limit = query.integer("limit")?;
-        let selectors = Selectors::parse(query)?;
+        let features = &context.server.settings.features;
+        let selectors = Selectors::parse(query, features.kubernetes)?;
         // The old form of a watch does not ask for one in its query (WA-02).
-        let errors = if query.flag("watch") { watch_errors(query) } else { list_errors(query) };
+        let errors = match query.flag("watch") {
+            true => watch_errors(query, features.streams_lists),
+            false => list_errors(query),
+        };
         invalid("ListOptions", &errors)?;
         selectors.check_fields(context)?;
         Ok(ListOptions {
@@ -77,19 +81,25 @@ fn list_errors(query: &Query) -> Vec<FieldError> {
     errors
 }
 
-/// Checks the options of a watch (WA-05).
-fn watch_errors(query: &Query) -> Vec<FieldError> {
+/// Checks the options of a watch (WA-05); a server may not be able to stream lists.
+fn watch_errors(query: &Query, streams_lists: bool) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let path = || FieldPath::default().name(MATCH);
     let mut wanted = query.text(MATCH);
     let mut has_initial = query.get(INITIAL).is_some();
-    if is_newest(query) && !has_initial && wanted.is_empty() {
+    if streams_lists && is_newest(query) && !has_initial && wanted.is_empty() {
         // Such a watch begins with the objects that there are, as if it had asked (WA-10).
         (wanted, has_initial) = (NOT_OLDER, true);
     }
     if has_initial && wanted != NOT_OLDER {
         let detail = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan";
         errors.push(FieldError::forbidden(path(), detail));
+    }
+    if has_initial && !streams_lists {
+        let path = FieldPath::default().name(INITIAL);
+        let detail =
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled";
+        errors.push(FieldError::forbidden(path, detail));
     }
     if wanted.is_empty() {
         return errors;

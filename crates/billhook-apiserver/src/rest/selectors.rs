@@ -1,8 +1,8 @@
 //! Which objects a list or a watch selects (RE-53 to RE-56).
 
-use billhook_apimachinery::Status;
 use billhook_apimachinery::label_selector::Selector;
 use billhook_apimachinery::print::quote;
+use billhook_apimachinery::{KubernetesVersion, Status};
 use serde_json::Value;
 
 use super::context::Context;
@@ -48,12 +48,9 @@ struct FieldTerm {
 
 impl Selectors {
     /// Parses the selectors of a request.
-    pub(super) fn parse(query: &Query) -> Result<Self, Status> {
-        let labels: Selector = query.text("labelSelector").parse().map_err(
-            |error: billhook_apimachinery::label_selector::SelectorError| {
-                Status::bad_request(error.to_string())
-            },
-        )?;
+    pub(super) fn parse(query: &Query, kubernetes: KubernetesVersion) -> Result<Self, Status> {
+        let labels = Selector::parse_for(query.text("labelSelector"), kubernetes)
+            .map_err(|error| Status::bad_request(error.to_string()))?;
         let fields = parse_fields(query.text("fieldSelector")).map_err(Status::bad_request)?;
         Ok(Selectors { labels, fields })
     }

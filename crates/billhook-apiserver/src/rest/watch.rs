@@ -19,6 +19,7 @@ use super::list_options::{ListOptions, is_newest};
 use super::read::revision;
 use super::selectors::{Keys, Selectors};
 use crate::catalog::{Live, Resource};
+use crate::features::Features;
 use crate::future::BoxFuture;
 use crate::readings::{Change, Place, Reading, event_line};
 use crate::request::{MediaType, Query};
@@ -69,7 +70,7 @@ struct Start {
 }
 
 impl Start {
-    fn of(query: &Query) -> Self {
+    fn of(query: &Query, features: &Features) -> Self {
         let is_newest = is_newest(query);
         let has_state = match query.get("sendInitialEvents") {
             Some(_) => query.flag("sendInitialEvents"),
@@ -77,7 +78,7 @@ impl Start {
         };
         let has_bookmarks = query.flag("allowWatchBookmarks");
         // Not in the old form of a watch (WA-02).
-        let ends_state = has_bookmarks && query.flag("watch");
+        let ends_state = has_bookmarks && query.flag("watch") && features.streams_lists;
         Start { has_state, ends_state, has_bookmarks, is_newest }
     }
 }
@@ -219,7 +220,7 @@ struct Progress {
 
 impl Events {
     fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
-        let start = Start::of(&context.request.query);
+        let start = Start::of(&context.request.query, &context.server.settings.features);
         if matches!(self.view, View::MetadataList(_)) {
             // No event is a list.
             return Ok(());

@@ -28,4 +28,5 @@ mod storage;
 mod support;
 mod tables;
 mod users;
+mod versions;
 mod watches;

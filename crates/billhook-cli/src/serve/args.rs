@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::allow::{Allow, allow};
+use crate::server::Server;
 
 pub(crate) const HELP: &str = "\
 The server keeps everything in memory. It prints one line with its address when it is ready, and ends
@@ -23,6 +24,8 @@ Examples:
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) server: Server,
     /// CRDs to serve: a file, a directory or `-` for standard input; may be repeated
     #[arg(long, value_name = "FILE")]
     pub(crate) crd: Vec<PathBuf>,

@@ -97,7 +97,10 @@ async fn server(command: &Serve) -> Result<(Server, usize), Box<Problem>> {
         |document: &Document| billhook::CustomResourceDefinition::is_definition(&document.value);
     let user = UserInfo::named(&command.user);
     let user = command.group.iter().fold(user, |user, group| user.group(group));
-    let mut builder = Server::builder().user(user).webhooks(HttpsCaller::default());
+    let inputs: Vec<_> = command.crd.iter().chain(&command.load).cloned().collect();
+    let kubernetes = command.server.kubernetes(&command.server.config(&inputs)?);
+    let mut builder =
+        Server::builder().kubernetes(kubernetes).user(user).webhooks(HttpsCaller::default());
     if command.any_namespace {
         builder = builder.any_namespace();
     }

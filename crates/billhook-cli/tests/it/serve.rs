@@ -124,6 +124,23 @@ fn clients_find_the_server_by_a_configuration() {
 
 #[cfg(unix)]
 #[test]
+fn the_version_is_an_option_or_that_of_the_project() {
+    let config = file("version", "billhook.toml", "kubernetes = \"1.34\"");
+    let config = config.to_str().unwrap();
+    for (arguments, minor) in [
+        (vec!["--kubernetes", "1.33"], "33"),
+        (vec!["--config", config], "34"),
+        (vec!["--config", config, "--kubernetes", "1.35"], "35"),
+        (vec![], "36"),
+    ] {
+        let arguments: Vec<&str> = ["--http"].into_iter().chain(arguments).collect();
+        let (code, version) = Running::start(&arguments).get("/version", "");
+        assert_eq!(code, 200);
+        assert!(version.contains(&format!("\"minor\": \"{minor}\"")), "{version}");
+    }
+}
+
+#[test]
 fn a_signal_ends_it_though_a_watch_is_open() {
     let crd = file("signal", "all.yaml", DEFINITION);
     let mut server = Running::start(&["--http", "--crd", crd.to_str().unwrap()]);
