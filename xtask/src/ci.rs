@@ -30,7 +30,7 @@ const STEPS: [Step; 5] = [
 /// The steps that run beside them, in two lanes: those that build, and those that mostly do not.
 const LANES: [&[Step]; 2] = [
     &[("features", features), ("numbers", numbers)],
-    &[("conformance", conformance), ("replay", replay), ("msrv", msrv), ("package", package)],
+    &[("conformance", conformance), ("replay", replay), ("package", package)],
 ];
 
 fn steps() -> impl Iterator<Item = &'static Step> {
@@ -91,27 +91,50 @@ fn lane_beside(lane: &[Step]) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(format!("failed: {}", names.join(", "))) }
 }
 
-/// Every optional feature of every crate alone, and none at all.
+/// Every optional feature of every library alone, and none at all, with the oldest toolchain that
+/// the libraries promise to build with.
 fn features(root: &Path) -> Result<(), String> {
     let metadata = crate::tidy::metadata(root)?;
-    let packages = metadata.get("packages").and_then(Value::as_array).cloned().unwrap_or_default();
-    for package in &packages {
-        let name = package.get("name").and_then(Value::as_str).unwrap_or_default();
-        let features = package.get("features").and_then(Value::as_object);
-        let features = features.filter(|all| name.starts_with("billhook") && !all.is_empty());
-        for feature in
-            features.into_iter().flat_map(|all| all.keys().map(String::as_str).chain([""]))
-        {
+    let packages = metadata["packages"].as_array().ok_or("no packages")?;
+    let toolchain = oldest_toolchain(packages)?;
+    for package in packages {
+        let name = package["name"].as_str().unwrap_or_default();
+        let features = package["features"].as_object().into_iter().flatten();
+        let mut features: Vec<&str> = features.map(|(feature, _)| feature.as_str()).collect();
+        if !name.starts_with("billhook") || features.is_empty() && name != "billhook-findings" {
+            continue;
+        }
+        features.push("");
+        for feature in features {
             // Tests of the crate, its dependents and other features stay out of it.
-            let feature = format!("--features={feature}");
-            cargo(
-                root,
-                &format!("check -p {name} --locked --quiet --no-default-features {feature}"),
-            )
-            .map_err(|error| format!("{name} {feature}: {error}"))?;
+            let arguments = format!("check -p {name} --locked --quiet --no-default-features");
+            let mut command = cargo_of(toolchain);
+            command.args(words(&arguments)).arg(format!("--features={feature}"));
+            run(root, &mut command).map_err(|error| format!("{name} {feature}: {error}"))?;
         }
     }
     Ok(())
+}
+
+/// The oldest toolchain that the libraries promise to build with, if it is installed.
+fn oldest_toolchain(packages: &[Value]) -> Result<Option<&str>, String> {
+    let facade = packages.iter().find(|package| package["name"] == "billhook");
+    let version = facade.and_then(|facade| facade["rust_version"].as_str());
+    let version = version.ok_or("no rust-version")?;
+    let is_installed = cargo_of(Some(version)).arg("--version").output();
+    if is_installed.is_ok_and(|output| output.status.success()) {
+        return Ok(Some(version));
+    }
+    println!("no Rust {version}: the check of the oldest toolchain is left out");
+    Ok(None)
+}
+
+/// Another toolchain builds into a directory of its own.
+fn cargo_of(toolchain: Option<&str>) -> Command {
+    let Some(toolchain) = toolchain else { return Command::new(CARGO) };
+    let mut command = Command::new("rustup");
+    command.args(["run", toolchain, CARGO]).env("CARGO_TARGET_DIR", "target/msrv");
+    command
 }
 
 /// Numbers and members in order, as dependents may switch them on for all.
@@ -125,25 +148,6 @@ fn numbers(root: &Path) -> Result<(), String> {
 fn package(root: &Path) -> Result<(), String> {
     let arguments = "package --workspace --exclude xtask --no-verify --allow-dirty --locked";
     cargo(root, &format!("{arguments} --quiet"))
-}
-
-/// The libraries with the oldest toolchain that they promise to build with, if it is installed.
-fn msrv(root: &Path) -> Result<(), String> {
-    let metadata = crate::tidy::metadata(root)?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    let facade = packages.into_iter().flatten().find(|package| package["name"] == "billhook");
-    let version = facade.and_then(|facade| facade["rust_version"].as_str());
-    let version = version.ok_or("no rust-version")?;
-    let toolchain = ["run", version, "cargo"];
-    let is_installed = Command::new("rustup").args(toolchain).arg("--version").output();
-    if !is_installed.is_ok_and(|output| output.status.success()) {
-        println!("no Rust {version}: the check of the oldest toolchain is left out");
-        return Ok(());
-    }
-    let arguments = "check -p billhook-admission -p billhook-findings --locked --quiet";
-    let mut command = Command::new("rustup");
-    command.args(toolchain).args(words(arguments)).env("CARGO_TARGET_DIR", "target/msrv");
-    run(root, &mut command)
 }
 
 /// All vectors, if they are there; the tests run the committed part.
