@@ -141,3 +141,48 @@ async fn a_status_that_is_wiped_is_made_again() {
     let made = ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"];
     assert_eq!(conditions(&server, "foos").await, made);
 }
+
+/// LC-04, LC-10, LC-11: a creation fills in the defaults, ignores the status and says what it warns of.
+#[tokio::test]
+async fn a_creation_answers_the_whole_definition() {
+    let server = Server::builder().build();
+    let mut written = definition("foos", "Foo");
+    written["status"] = json!({"storedVersions": ["v9"], "acceptedNames": {"kind": "X"}});
+    written["spec"]["versions"][0]["schema"] = json!({"openAPIV3Schema": {"type": "object",
+        "properties": {"a": {"type": "string", "format": "odd"}}}});
+    let created = create(&server, &written).await;
+    assert_eq!(created.code, 201, "{}", created.text);
+    assert_eq!(created.warnings, ["299 - \"unrecognized format \\\"odd\\\"\""]);
+    assert!(
+        created.text.contains(
+            "\"status\":{\"conditions\":null,\"acceptedNames\":{\"plural\":\"\",\"kind\":\"\"},\
+         \"storedVersions\":[\"v1\"]}"
+        ),
+        "{}",
+        created.text
+    );
+    let definition = created.json();
+    assert_eq!(definition["metadata"]["generation"], 1);
+    assert_eq!(definition["spec"]["conversion"], json!({"strategy": "None"}));
+    assert_eq!(definition["spec"]["names"]["singular"], "foo");
+    assert_eq!(definition["spec"]["names"]["listKind"], "FooList");
+}
+
+/// LC-23, LC-25, LC-61: a definition is established once, and stays so.
+#[tokio::test]
+async fn a_definition_stays_established() {
+    let server = Server::builder().build();
+    let taken = create(&server, &definition("foos", "Foo")).await;
+    assert_eq!(taken.code, 201);
+    let mut same = definition("bars", "Foo");
+    same["spec"]["names"]["listKind"] = "BarList".into();
+    assert_eq!(create(&server, &same).await.code, 201);
+    let found = conditions(&server, "bars").await;
+    assert_eq!(found, ["NamesAccepted=False KindConflict", "Established=False NotAccepted"]);
+    let patch = json!({"spec": {"names": {"shortNames": ["bar"]}}}).to_string();
+    let path = format!("{DEFINITIONS}/foos.example.com");
+    let merge = [("content-type", "application/merge-patch+json")];
+    assert_eq!(call(&server, Method::PATCH, &path, &merge, &patch).await.code, 200);
+    let found = conditions(&server, "foos").await;
+    assert_eq!(found, ["NamesAccepted=True NoConflicts", "Established=True InitialNamesAccepted"]);
+}

@@ -30,3 +30,4 @@ mod tables;
 mod users;
 mod versions;
 mod watches;
+mod writes;

@@ -70,3 +70,58 @@ async fn schemas_are_completed() {
     let names: Vec<&Value> = parameters.iter().map(|parameter| &parameter["name"]).collect();
     assert_eq!(names, ["dryRun", "fieldManager", "fieldValidation", "force"]);
 }
+
+/// DT-47: the parameters of each operation, and where they stand.
+#[tokio::test]
+async fn operations_have_parameters() {
+    let server = crate::support::server();
+    let document = get(&server, DOCUMENT).await.json();
+    let names = |place: &Value| -> Vec<String> {
+        let parameters = place["parameters"].as_array().cloned().unwrap_or_default();
+        parameters.iter().map(|parameter| parameter["name"].as_str().unwrap().to_owned()).collect()
+    };
+    let collection = "/apis/example.com/v1/namespaces/{namespace}/foos";
+    let one = &document["paths"][format!("{collection}/{{name}}")];
+    let collection = &document["paths"][collection];
+    let everywhere = &document["paths"]["/apis/example.com/v1/foos"];
+    let list = [
+        "allowWatchBookmarks",
+        "continue",
+        "fieldSelector",
+        "labelSelector",
+        "limit",
+        "resourceVersion",
+        "resourceVersionMatch",
+        "sendInitialEvents",
+        "shardSelector",
+        "timeoutSeconds",
+        "watch",
+    ];
+    let write = ["dryRun", "fieldManager", "fieldValidation"];
+    assert_eq!(names(&collection["get"]), list);
+    assert_eq!(names(&collection["delete"]), list);
+    assert_eq!(names(&collection["post"]), write);
+    assert_eq!(names(&one["put"]), write);
+    assert_eq!(names(&one["patch"]), ["dryRun", "fieldManager", "fieldValidation", "force"]);
+    assert_eq!(names(&one["get"]), ["resourceVersion"]);
+    assert_eq!(
+        names(&one["delete"]),
+        [
+            "dryRun",
+            "gracePeriodSeconds",
+            "ignoreStoreReadErrorWithClusterBreakingPotential",
+            "orphanDependents",
+            "propagationPolicy"
+        ]
+    );
+    let mut of_path = names(one);
+    of_path.sort();
+    assert_eq!(of_path, ["name", "namespace", "pretty"]);
+    let mut of_all = names(everywhere);
+    of_all.retain(|name| name != "pretty");
+    assert_eq!(of_all, list);
+    for parameter in one["parameters"].as_array().unwrap() {
+        assert_eq!(parameter["schema"]["uniqueItems"], true);
+        assert_eq!(parameter.get("required").is_some(), parameter["in"] == "path");
+    }
+}

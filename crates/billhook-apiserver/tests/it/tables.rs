@@ -59,12 +59,15 @@ async fn a_list_is_a_table() {
     assert_eq!(beta["apiVersion"], "meta.k8s.io/v1beta1");
 }
 
-/// D05, DT-64, DT-65.
+/// D05, DT-64 to DT-66.
 #[tokio::test]
 async fn without_columns_there_is_the_age() {
     let server = server(&Value::Null).await;
     let table = get(&server, "", TABLE).await.json();
     assert_eq!(table["rows"][0]["cells"], json!(["a", "60m"]));
+    let about = table["columnDefinitions"][1]["description"].as_str().unwrap();
+    assert!(about.starts_with("CreationTimestamp is a timestamp representing the server time"));
+    assert!(about.contains("in UTC.\n\nPopulated by the system. Read-only. Null for lists."));
 }
 
 /// The tables of the server's own kinds show what users of kubectl know; columns of a priority only

@@ -508,3 +508,90 @@ proptest! {
         runtime.block_on(lists_and_watches_agree(early, late));
     }
 }
+
+/// WA-01, WA-08, WA-20, WA-21: a watch of a name; one object is not watched.
+#[tokio::test]
+async fn a_name_is_watched_among_others() {
+    let server = server();
+    create(&server, "a", json!({})).await;
+    create(&server, "b", json!({})).await;
+    let mut named =
+        Watch::open(&server, &format!("{FOOS}?watch=true&fieldSelector=metadata.name=b")).await;
+    assert_eq!(named.shown(), ["ADDED b@9"]);
+    patch(&server, "a", json!({"spec": {"a": 2}})).await;
+    patch(&server, "b", json!({"spec": {"a": 2}})).await;
+    let line = String::from_utf8(named.line().to_vec()).unwrap();
+    assert!(line.starts_with("{\"type\":\"MODIFIED\",\"object\":{\"apiVersion\""), "{line}");
+    assert!(line.ends_with("}\n") && line.matches('\n').count() == 1, "{line}");
+    let object = call(&server, Method::GET, &format!("{FOOS}/b?watch=1"), &[], "").await.json();
+    assert_eq!((object["kind"].as_str(), object.get("type")), (Some("Foo"), None));
+}
+
+/// WA-15, WA-21: history that is gone is an error in the stream, which ends then.
+#[tokio::test]
+async fn history_that_is_gone_is_an_error() {
+    let server = server();
+    let first = revision(&create(&server, "a", json!({})).await);
+    patch(&server, "a", json!({"spec": {"a": 2}})).await;
+    server.compact();
+    let path = format!("{FOOS}?watch=1&resourceVersion={first}");
+    let mut watch = Watch::open(&server, &path).await;
+    let events = watch.events();
+    assert_eq!(events.len(), 1);
+    assert_eq!(
+        (events[0]["type"].as_str(), &events[0]["object"]["code"]),
+        (Some("ERROR"), &json!(410))
+    );
+    assert_eq!(events[0]["object"]["reason"], "Expired");
+    assert!(watch.has_ended());
+}
+
+/// WA-44: a watch tells of objects in its own version.
+#[tokio::test]
+async fn objects_are_watched_in_any_version() {
+    let mut definition = definition();
+    let mut second = definition["spec"]["versions"][0].clone();
+    second["name"] = "v2".into();
+    second["storage"] = false.into();
+    definition["spec"]["versions"].as_array_mut().unwrap().push(second);
+    let server = Server::builder().definition(&definition).unwrap().build();
+    create(&server, "a", json!({})).await;
+    let mut watch = Watch::open(&server, &format!("{}?watch=1", FOOS.replace("v1", "v2"))).await;
+    patch(&server, "a", json!({"spec": {"a": 2}})).await;
+    for event in watch.events() {
+        assert_eq!(event["object"]["apiVersion"], "example.com/v2");
+        assert_eq!(event["object"]["metadata"]["name"], "a");
+    }
+    let mut first = Watch::open(&server, &format!("{FOOS}?watch=1")).await;
+    assert_eq!(first.events()[0]["object"]["apiVersion"], "example.com/v1");
+}
+
+/// WA-61: definitions are watched like other objects, in their own order.
+#[tokio::test]
+async fn definitions_are_watched() {
+    let server = server();
+    let mut watch = Watch::open(&server, &format!("{DEFINITIONS}?watch=1")).await;
+    let line = String::from_utf8(watch.line().to_vec()).unwrap();
+    let start = "{\"type\":\"ADDED\",\"object\":{\"kind\":\"CustomResourceDefinition\",";
+    assert!(line.starts_with(start), "{line}");
+    let labels = json!({"metadata": {"labels": {"l": "x"}}});
+    let one = format!("{DEFINITIONS}/foos.example.com");
+    let mut of_foos = Watch::open(&server, &format!("{FOOS}?watch=1")).await;
+    send(&server, Method::PATCH, &one, &labels).await;
+    assert_eq!(watch.events().len(), 1);
+    assert!(of_foos.events().is_empty() && !of_foos.has_ended());
+    for (selector, code) in
+        [("metadata.name=foos.example.com", 200), ("metadata.namespace=", 200), ("x=1", 400)]
+    {
+        let path = format!("{DEFINITIONS}?watch=1&timeoutSeconds=1&fieldSelector={selector}");
+        let answer = call(&server, Method::GET, &path, &[], "").await;
+        assert_eq!(answer.code, code, "{selector}");
+        if code == 400 {
+            assert_eq!(
+                answer.message(),
+                "\"x\" is not a known field selector: only \"metadata.name\", \
+                 \"metadata.namespace\""
+            );
+        }
+    }
+}
