@@ -152,6 +152,42 @@ pub fn compact_json(value: &Value) -> String {
     out
 }
 
+/// Prints the JSON of [`compact_json`]. Also returns the place in it where a member belongs that the
+/// value does not have, given with the names above it; none if it has the member, or none that comes
+/// after it.
+pub fn compact_json_with_place(value: &Value, member: &[&str]) -> (String, Option<usize>) {
+    let mut out = String::with_capacity(OBJECT_CAPACITY);
+    let place = write_noting(value, member, &mut out);
+    (out, place)
+}
+
+fn write_noting(value: &Value, member: &[&str], out: &mut String) -> Option<usize> {
+    let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
+        write_json(value, Escapes::Html, out);
+        return None;
+    };
+    let mut place = None;
+    out.push('{');
+    for (index, (key, value)) in in_order(members).enumerate() {
+        if index > 0 {
+            out.push(',');
+        }
+        let order = key.as_str().cmp(wanted);
+        if below.is_empty() && order.is_ge() {
+            place.get_or_insert(order.is_gt().then_some(out.len()));
+        }
+        write_string(key, Escapes::Html, out);
+        out.push(':');
+        if order.is_eq() && !below.is_empty() {
+            place = Some(write_noting(value, below, out));
+        } else {
+            write_json(value, Escapes::Html, out);
+        }
+    }
+    out.push('}');
+    place.flatten()
+}
+
 /// Appends a string as [`compact_json`] prints it.
 pub fn push_json_string(text: &str, out: &mut String) {
     write_string(text, Escapes::Html, out);
@@ -168,42 +204,6 @@ pub fn plain_json(value: &Value) -> String {
     let mut out = String::with_capacity(CAPACITY);
     write_json(value, Escapes::Required, &mut out);
     out
-}
-
-/// Prints the JSON of [`plain_json`]. Also returns the place in it where a member belongs that the
-/// value does not have, given with the names above it; none if it has the member, or none that comes
-/// after it.
-pub fn plain_json_with_place(value: &Value, member: &[&str]) -> (String, Option<usize>) {
-    let mut out = String::with_capacity(OBJECT_CAPACITY);
-    let place = write_noting(value, member, &mut out);
-    (out, place)
-}
-
-fn write_noting(value: &Value, member: &[&str], out: &mut String) -> Option<usize> {
-    let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
-        write_json(value, Escapes::Required, out);
-        return None;
-    };
-    let mut place = None;
-    out.push('{');
-    for (index, (key, value)) in in_order(members).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        let order = key.as_str().cmp(wanted);
-        if below.is_empty() && order.is_ge() {
-            place.get_or_insert(order.is_gt().then_some(out.len()));
-        }
-        write_string(key, Escapes::Required, out);
-        out.push(':');
-        if order.is_eq() && !below.is_empty() {
-            place = Some(write_noting(value, below, out));
-        } else {
-            write_json(value, Escapes::Required, out);
-        }
-    }
-    out.push('}');
-    place.flatten()
 }
 
 /// Prints a string in double quotes as YAML, so that every reader takes it for the same string:
@@ -482,14 +482,14 @@ mod tests {
     #[test]
     fn places_of_members_are_those_in_the_text() {
         for (value, place) in [
-            (json!({"a": {"m": {}}, "m": {"a": "\"", "s": 1}, "z": 0}), Some(r#""s":1"#)),
+            (json!({"a": {"m": {}}, "m": {"a": "<\"", "s": 1}, "z": 0}), Some(r#""s":1"#)),
             (json!({"m": {"r": 1, "s": 1}}), None),
             (json!({"m": {"a": 1}}), None),
             (json!({"m": [{"s": 1}]}), None),
             (json!({"r": 1, "s": 1}), None),
         ] {
-            let (text, found) = plain_json_with_place(&value, &["m", "r"]);
-            assert_eq!(text, plain_json(&value));
+            let (text, found) = compact_json_with_place(&value, &["m", "r"]);
+            assert_eq!(text, compact_json(&value));
             assert_eq!(found, place.and_then(|place| text.find(place)));
         }
     }

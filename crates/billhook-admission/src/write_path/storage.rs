@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use billhook_apimachinery::print::{plain_json_with_place, quote};
+use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
 use billhook_apimachinery::value::{DeepValue, has_floats};
 use billhook_decode::read_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -14,7 +14,7 @@ use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
 
-/// Encodes an object for storage. Also returns the place in the text where its resource version
+/// Encodes an object for storage, as answers print it (RE-14). Also returns the place in the text where its resource version
 /// belongs, if that is the text of the object itself.
 pub(crate) async fn encode(
     model: &CustomResources,
@@ -23,11 +23,11 @@ pub(crate) async fn encode(
 ) -> Result<(Vec<u8>, Option<usize>), Status> {
     let storage = version.definition().storage().ok();
     let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
-        let (text, place) = plain_json_with_place(object, &["metadata", "resourceVersion"]);
+        let (text, place) = compact_json_with_place(object, &["metadata", "resourceVersion"]);
         return Ok((text.into_bytes(), place));
     };
     let stored = convert(model, &storage, object).await?;
-    Ok((billhook::to_json(&stored).into_bytes(), None))
+    Ok((compact_json(&stored).into_bytes(), None))
 }
 
 /// Decodes a stored object as a read in a version returns it.
@@ -126,7 +126,7 @@ pub(crate) fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
     read_json(stored).is_ok_and(|stored| {
         let mut stored = stored.into_value();
         remove_revision(&mut stored);
-        billhook::to_json(&stored).as_bytes() == bytes
+        compact_json(&stored).as_bytes() == bytes
     })
 }
 

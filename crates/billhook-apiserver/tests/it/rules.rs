@@ -324,6 +324,31 @@ async fn scales_have_the_order_of_their_type() {
     );
 }
 
+/// RE-14: the same characters are escaped in every answer, whatever it was made of.
+#[tokio::test]
+async fn characters_that_are_escaped() {
+    let server = server();
+    let object = json!({"apiVersion": "example.com/v1", "kind": "Foo",
+        "metadata": {"name": "a", "annotations": {"n": "<>&\u{2028}\u{2029}\u{e9}"}}});
+    let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": object["metadata"]});
+    let maps = "/api/v1/namespaces/default/configmaps";
+    let escaped = r#"{"n":"\u003c\u003e\u0026\u2028\u2029é"}"#;
+    for (path, object) in [(FOOS, object), (maps, map)] {
+        let one = format!("{path}/a");
+        let label = r#"{"metadata": {"labels": {"l": "m"}}}"#;
+        let merge = [("content-type", MERGE)];
+        for answer in [
+            call(&server, Method::POST, path, &[], &object.to_string()).await,
+            call(&server, Method::GET, &one, &[], "").await,
+            call(&server, Method::GET, path, &[], "").await,
+            call(&server, Method::PATCH, &one, &merge, label).await,
+            call(&server, Method::GET, &one, &[], "").await,
+        ] {
+            assert!(answer.text.contains(escaped), "{}", answer.text);
+        }
+    }
+}
+
 /// RE-15: large answers are compressed for those who ask for it, and nobody else.
 #[tokio::test]
 async fn large_answers_are_compressed() {
