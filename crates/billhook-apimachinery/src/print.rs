@@ -443,8 +443,9 @@ fn write_escaped(text: &str, escapes: Escapes, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     /// VV-62, RP-52.
     #[test]

@@ -3,14 +3,14 @@
 
 use std::fmt;
 
-use crate::print::quote;
-use crate::{FieldError, aggregate};
 use serde_json::{Value, json};
 
 use crate::GroupVersionResource;
+use crate::print::quote;
 use crate::record;
 use crate::record::TypedRecord;
 use crate::value::DeepValue;
+use crate::{FieldError, aggregate};
 
 record! {
     /// An API error: the `Status` object of API version `v1`.

@@ -1,13 +1,13 @@
 //! The type at one place of an object, and the alternatives for a value there: a scalar, a list, a map
 //! (SA-01, SA-07).
 
+use billhook_schema::NodeId;
 use serde_json::Value;
 
 use crate::path_element::PathElement;
 use crate::schema::{
     Keys, Layer, ListKind, ListType, MapType, MergeSchema, Others, Scalar, is_resource_field,
 };
-use billhook_schema::NodeId;
 
 /// The type at a place.
 #[derive(Clone, Copy)]

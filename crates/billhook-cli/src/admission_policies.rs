@@ -1,10 +1,10 @@
 //! Admission policies from files, with the parameters and namespaces that they see.
 
-use billhook_apimachinery::split_api_version;
 use std::path::PathBuf;
 
 use billhook::webhook::{ApiResource, Namespaces as _};
 use billhook::{CustomResourceDefinition, KubernetesVersion, Scope};
+use billhook_apimachinery::split_api_version;
 use billhook_policy::{ClusterObjects, ParamKind, PolicyCluster as _, PolicyDocument, PolicySet};
 use serde_json::{Value, json};
 

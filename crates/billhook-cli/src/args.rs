@@ -3,6 +3,9 @@
 
 use std::path::PathBuf;
 
+use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
+use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
+
 use crate::admit::args::Admit;
 use crate::apply::args::Apply;
 use crate::convert::args::Convert;
@@ -23,8 +26,6 @@ use crate::shell::{Completions, Man};
 use crate::size::Size;
 use crate::suites::Test;
 use crate::watch::Watch;
-use billhook::{CrdOptions, Dialect, FieldValidation, MAX_LINE};
-use clap::{Args, CommandFactory as _, Parser, Subcommand, ValueEnum};
 
 /// Show what a Kubernetes API server does to custom resources: which fields it prunes, which nulls
 /// it removes, which defaults it sets, and why; and which errors it finds in them.

@@ -1,10 +1,9 @@
 //! Reading `caBundle`, the certificates that a webhook's own one is checked against (CL-41, CL-42,
 //! CV-89, WCF-72).
 
+use billhook_apimachinery::base64;
 use x509_cert::Certificate;
 use x509_cert::der::Decode as _;
-
-use billhook_apimachinery::base64;
 
 /// Returns the certificates of a bundle, in DER. Other blocks are skipped, as are those with
 /// headers; a block that is not a certificate only matters if there is no certificate at all.

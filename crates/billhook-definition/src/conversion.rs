@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use billhook_apimachinery::base64;
 use billhook_apimachinery::names::dns1035_label;
 use billhook_apimachinery::{FieldError, FieldPath};
 
@@ -12,7 +13,6 @@ use crate::model::Model;
 use crate::options::Options;
 use crate::spec::{one_of, spec};
 use crate::types::ConversionWebhook;
-use billhook_apimachinery::base64;
 
 const KNOWN_REVIEW_VERSIONS: [&str; 2] = ["v1", "v1beta1"];
 

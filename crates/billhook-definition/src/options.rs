@@ -1,10 +1,11 @@
 //! Which checks a definition goes through.
 
+use billhook_apimachinery::{KubernetesVersion, Wording};
+use billhook_cel::StoredExpressions;
+
 use crate::model::{Container, Model, VersionModel};
 use crate::selectable;
 use crate::types::SelectableField;
-use billhook_apimachinery::{KubernetesVersion, Wording};
-use billhook_cel::StoredExpressions;
 
 /// Which checks an update relaxes (CV-82, CV-86, CV-87).
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,8 @@ use std::collections::BTreeSet;
 
 use billhook_apimachinery::names::{dns1035_label, dns1123_subdomain, kind};
 use billhook_apimachinery::print::is_printable;
+use billhook_apimachinery::record::show::show;
+use billhook_apimachinery::record::{FieldValue, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{FieldError, FieldPath, KubernetesVersion};
 use serde_json::Value;
@@ -13,8 +15,6 @@ use crate::model::{Model, VersionModel, version_path};
 use crate::options::Options;
 use crate::shown::{invalid, repeats, with_rewritten};
 use crate::types::{Column, Names, Subresources, Version};
-use billhook_apimachinery::record::show::show;
-use billhook_apimachinery::record::{FieldValue, TypedRecord};
 
 type Errors = Vec<FieldError>;
 

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use PolicyApplication::DoesNotApply;
 use billhook::webhook::{
     AdmissionAttributes, CelConditions, ConditionInput, ConditionResult, Decision, Match,
     MatchCondition, MatchConditions as _, Operation, RequestMatcher, StepVerdict, Trace,
@@ -14,7 +15,6 @@ use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
 use crate::document::PolicyKind;
 use crate::set::{Binding, Head, MatchedPolicy, PolicySet, is_exempt, param_kind, params_of};
-use PolicyApplication::DoesNotApply;
 
 /// Whether a policy applies to a request by a binding and with a parameter, and all that was tried
 /// to find that out.

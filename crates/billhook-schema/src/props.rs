@@ -5,12 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use serde::Serializer;
-use serde_json::Value;
-
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord, too_deep};
 use billhook_apimachinery::value::{DeepValue, depth};
+use serde::Serializer;
+use serde_json::Value;
 
 /// How deep lists and objects may be nested in a schema; in one that was read from text they never
 /// are.

@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use crate::props::{Items, JsonSchemaProps, SchemaOrBool};
 use billhook_apimachinery::message_error;
 use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::grow;
+
+use crate::props::{Items, JsonSchemaProps, SchemaOrBool};
 
 /// A schema whose keywords a structural schema may hold (SS-30). [`StructuralSchema::validate`]
 /// checks whether it obeys the structural rules.

@@ -1,11 +1,12 @@
 //! The rules a structural schema must obey (SS-40 to SS-71).
 
-use crate::props::{JsonSchemaProps, SchemaOrBool};
-use crate::structural::StructuralSchema;
 use billhook_apimachinery::FieldError;
 use billhook_apimachinery::FieldErrors;
 use billhook_apimachinery::value::grow;
 use billhook_apimachinery::{FieldPath, Location};
+
+use crate::props::{JsonSchemaProps, SchemaOrBool};
+use crate::structural::StructuralSchema;
 
 impl StructuralSchema {
     /// Returns all violations of the structural rules, sorted by their printed text (SS-40). `base`

@@ -1,10 +1,10 @@
 //! The files with webhook configurations and admission policies that a suite names.
 
-use billhook_apimachinery::split_api_version;
 use std::path::Path;
 
 use billhook::webhook::{ConfigurationKind, WebhookConfiguration};
 use billhook::{CustomResourceDefinition, DeepValue, KubernetesVersion};
+use billhook_apimachinery::split_api_version;
 use billhook_policy::PolicyDocument;
 use serde_json::Value;
 

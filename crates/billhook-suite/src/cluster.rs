@@ -1,6 +1,5 @@
 //! Cases of our own format: definitions and webhooks as in a cluster, and requests to it.
 
-use billhook_apimachinery::split_api_version;
 use std::collections::BTreeMap;
 
 use billhook::webhook::{ApiResource, NamespaceError, NamespaceLabels, WebhookConfiguration};
@@ -12,6 +11,7 @@ use billhook_admission::{
     Action, Admission, AuditAnnotations, Chain, ObjectRequest, RequestOptions, RequestOutcome,
     StoredObject, Subresource,
 };
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::deep_clone;
 use billhook_policy::{
     ClusterObjects, EvaluatedExpression, ParamKind, PolicyCluster as _, PolicySet,

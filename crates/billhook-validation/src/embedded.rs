@@ -1,13 +1,12 @@
 //! Validation of embedded resources (OM-30).
 
+use billhook_apimachinery::metadata::validate_embedded_metadata;
+use billhook_apimachinery::metadata::{Invalid, decode_metadata};
+use billhook_apimachinery::names;
 use billhook_apimachinery::value::{deep_clone, grow, sorted};
 use billhook_apimachinery::{FieldError, Location, Wording};
 use billhook_schema::{CompiledSchema, NodeRef, Unlisted};
 use serde_json::{Map, Value};
-
-use billhook_apimachinery::metadata::validate_embedded_metadata;
-use billhook_apimachinery::metadata::{Invalid, decode_metadata};
-use billhook_apimachinery::names;
 
 /// Returns the errors in the type and the metadata of all embedded resources of an object.
 /// `resource_root` tells that the object itself is to be treated as one.

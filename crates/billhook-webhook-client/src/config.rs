@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use billhook_admission::Stage;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::record::TypedRecord;
 use billhook_apimachinery::value::DeepValue;
@@ -9,7 +10,6 @@ use billhook_apimachinery::{message_error, record};
 use serde_json::Value;
 
 use super::users::Kubeconfig;
-use billhook_admission::Stage;
 
 message_error! {
     /// A configuration file of admission that cannot be used.

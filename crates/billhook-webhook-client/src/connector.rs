@@ -1,11 +1,11 @@
 //! How connections to webhooks are opened, before TLS (CL-52).
 
+use billhook_admission::BoxFuture;
+use billhook_apimachinery::message_error;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
 use super::error::connection_error;
-use billhook_admission::BoxFuture;
-use billhook_apimachinery::message_error;
 
 message_error! {
     /// A connection that cannot be opened.

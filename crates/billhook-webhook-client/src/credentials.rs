@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
+use billhook_admission::now;
+use billhook_apimachinery::base64;
 use hyper::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
 
 use super::tls::read_file;
 use super::users::{Impersonate, Source, User};
-use billhook_admission::now;
-use billhook_apimachinery::base64;
 
 /// How long the token of a file counts (CL-31).
 const TOKEN_AGE: Duration = Duration::from_secs(60);

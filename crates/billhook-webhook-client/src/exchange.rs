@@ -4,6 +4,8 @@
 use std::io::Read as _;
 use std::time::Duration;
 
+use billhook_admission::{CallFailure, WebhookAnswer};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::print::quote;
 use billhook_decode::read_json;
 use flate2::read::MultiGzDecoder;
@@ -19,8 +21,6 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::connect::{Exchange, Pool};
 use super::error::exchange_error;
 use super::redirect::{Elsewhere, Hop, MAX_REDIRECTS};
-use billhook_admission::{CallFailure, WebhookAnswer};
-use billhook_apimachinery::Status;
 
 /// The longest a call may take, whatever the webhook allows (DI-50).
 pub(super) const MAX_CALL: Duration = Duration::from_secs(30);

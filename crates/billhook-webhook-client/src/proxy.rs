@@ -3,6 +3,9 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use billhook_admission::BoxFuture;
+use billhook_apimachinery::base64;
+use billhook_apimachinery::net::{UrlPart, unescape};
 use http_body_util::Full;
 use hyper::body::Bytes;
 use hyper::client::conn::http1;
@@ -13,9 +16,6 @@ use hyper_util::rt::TokioIo;
 use super::connector::{ConnectError, Connection, Connector, dial};
 use super::error::exchange_error;
 use super::target::{host_and_port, join};
-use billhook_admission::BoxFuture;
-use billhook_apimachinery::base64;
-use billhook_apimachinery::net::{UrlPart, unescape};
 
 /// Connects through an HTTP proxy, but for some hosts.
 ///

@@ -1,8 +1,9 @@
 //! Where a call goes: the URL, the name in the certificate and what is dialled (CL-01 to CL-07).
 
-use super::resolve::ServiceAddress;
 use billhook::ClientConfig;
 use billhook_apimachinery::net::{Url, UrlPart, escape, unescape};
+
+use super::resolve::ServiceAddress;
 
 /// The address of a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -137,8 +138,9 @@ fn clean(path: &[u8]) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use billhook::ServiceReference;
+
+    use super::*;
 
     fn service(path: Option<&str>, port: Option<i32>) -> ClientConfig {
         let service = ServiceReference {

@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use billhook_definition::ca_bundle::certificates;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore, crypto::ring::default_provider};
 
 use super::users::{Source, User};
 use super::verifier::BundleVerifier;
-use billhook_definition::ca_bundle::certificates;
 
 /// A client certificate with its chain, and its key.
 type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);

@@ -383,8 +383,9 @@ fn is_timestamp(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     fn resolve(text: &str, plain: bool, tag: Tag) -> Result<Value, String> {
         Scalar { text: text.into(), plain, tag }.resolve()?.into_value()

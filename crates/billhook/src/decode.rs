@@ -6,6 +6,7 @@ use billhook_apimachinery::metadata::Invalid;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{Change, ChangeKind, FieldPath, Reason};
+use billhook_decode::is_json;
 use billhook_decode::{Decoder, JsonError, read_json};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -15,7 +16,6 @@ use crate::crd::CrdVersion;
 use crate::decode_options::{BodyFormat, DecodeOptions, FieldValidation};
 use crate::error::DecodeError;
 use crate::one_pass::{NeedsTree, one_pass};
-use billhook_decode::is_json;
 
 /// A decoded object.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,17 +1,17 @@
 //! The scale subresource: the `Scale` object that clients and webhooks see in place of the
 //! resource, and the effect of an update of it on the resource (RP-76, RP-77, AR-37).
 
+use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::metadata::ObjectMeta;
+use billhook_apimachinery::record;
+use billhook_apimachinery::record::{TypedRecord, declared_json};
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{Status, TypeMeta};
 use serde_json::{Map, Value, json};
 
 pub use crate::crd::ScalePaths;
 use crate::decode::{Read, read};
 use crate::{BodyFormat, DecodeError, FieldValidation};
-use billhook_apimachinery::GroupVersionKind;
-use billhook_apimachinery::record;
-use billhook_apimachinery::record::{TypedRecord, declared_json};
-use billhook_apimachinery::{Status, TypeMeta};
 
 const GROUP: &str = "autoscaling";
 const KIND: &str = "Scale";

@@ -1,8 +1,7 @@
 //! Which contestants are compared, and how much one may cost in units of another.
 
-use billhook_benches::{Contestant, Variant};
-
 use Variant::{Clean, Few, Missing, Unknown};
+use billhook_benches::{Contestant, Variant};
 
 /// One comparison.
 pub(super) struct Row {

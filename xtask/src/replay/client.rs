@@ -2,6 +2,7 @@
 
 use billhook_admission::now;
 use billhook_apiserver::Server;
+use billhook_decode::read_json;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use tower_service::Service as _;
@@ -9,7 +10,6 @@ use tower_service::Service as _;
 use super::cluster::caller;
 use super::request::{Request, user};
 use super::scenario::text;
-use billhook_decode::read_json;
 
 /// The plural of definitions.
 pub(super) const DEFINITIONS: &str = "customresourcedefinitions";

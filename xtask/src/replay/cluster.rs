@@ -1,7 +1,6 @@
 //! The cluster of a scenario: definitions, namespaces and stored objects, and the write path that
 //! requests take.
 
-use billhook_apimachinery::split_api_version;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -17,6 +16,7 @@ use billhook_admission::{
     Admission, Chain, ObjectRequest, Plugin, PluginRequest, Stage, StoreError, StoreWrite,
     StoredObject, UpdateForm,
 };
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_cel::{AuthorizationDecision, AuthorizationRequest};
 use billhook_webhook_client::{HttpsCaller, ResolveError, ServiceAddress, ServiceResolver};

@@ -6,18 +6,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::plugin::Plugin;
-use crate::object_model::{ObjectModel, UnknownObjects};
-use crate::observe::Observer;
-use crate::options::{Deadline, RequestOptions};
-use crate::review::WebhookCaller;
-use crate::stage::Stage;
 use billhook::KubernetesVersion;
 use billhook::webhook::{
     CelConditions, ConfigurationKind, EquivalentResources, MatchConditions, NamespaceLabels,
     Namespaces, UserAuthorizer, WebhookConfiguration, WebhookSet,
 };
 use billhook_policy::{ClusterObjects, PolicyCluster, PolicySet};
+
+use super::plugin::Plugin;
+use crate::object_model::{ObjectModel, UnknownObjects};
+use crate::observe::Observer;
+use crate::options::{Deadline, RequestOptions};
+use crate::review::WebhookCaller;
+use crate::stage::Stage;
 
 /// An admission chain: plugins of the same process and webhooks, through which requests go.
 ///

@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
+use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
+use billhook_apimachinery::Status;
+
 use super::builder::Chain;
 use super::status::dry_run_unsupported;
 use crate::cancellation::Cancellation;
-
 use crate::object_model::Objects;
 use crate::review::{
     AdmissionRequest, AdmissionReview, CallerError, ReviewVersion, SharedObject, Verified,
     WebhookCall, read, verify,
 };
 use crate::stage::Stage;
-use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
-use billhook_apimachinery::Status;
 
 /// How a call failed (the error classes of DI-13).
 #[derive(Clone, Debug, PartialEq)]

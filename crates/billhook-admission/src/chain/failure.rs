@@ -2,14 +2,15 @@
 
 use std::time::Duration;
 
+use billhook::webhook::CompiledWebhook;
+use billhook_apimachinery::Status;
+
 use super::builder::Chain;
 use super::call::HookError;
 use super::status::webhook_failed;
 use crate::observe::{CallEnd, CallOutcome, CallStart, call_ended};
 use crate::stage::Stage;
 use crate::trace::HookResult;
-use billhook::webhook::CompiledWebhook;
-use billhook_apimachinery::Status;
 
 /// The consequences of a call.
 pub(super) struct Failure {

@@ -1,13 +1,13 @@
 //! Admission plugins in the same process (DI-01, DI-02): what embedders add to the chain.
 
+use billhook::webhook::{AdmissionAttributes, Operation};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use crate::audit::Warnings;
 use crate::audit::{AuditAnnotations, AuditLevel};
 use crate::stage::Stage;
-use billhook::webhook::{AdmissionAttributes, Operation};
-use billhook_apimachinery::Status;
 
 /// A step of admission in the same process. It may change objects, refuse requests, or both.
 ///

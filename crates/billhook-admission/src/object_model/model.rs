@@ -5,10 +5,10 @@ use std::future::ready;
 
 use billhook::apply::MergeSchema;
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{GroupVersionKind, message_error};
 use serde_json::Value;
 
 use crate::futures::BoxFuture;
-use billhook_apimachinery::{GroupVersionKind, message_error};
 
 message_error! {
     /// An object that cannot be converted or given its defaults.

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
+use billhook::webhook::AdmissionAttributes;
+use billhook_apimachinery::GroupVersionKind;
+use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::model::{ObjectModel, ObjectModelError};
 use crate::review::SharedObject;
-use billhook::webhook::AdmissionAttributes;
-use billhook_apimachinery::GroupVersionKind;
-use billhook_apimachinery::Status;
 
 /// The new and the old object of a request.
 #[derive(Clone, Debug, Default)]

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use billhook::webhook::{ConditionResult, Operation};
+use billhook_policy::{PolicyCheck, PolicyConditions, PolicyEffect};
 use prometheus_client::encoding::{EncodeLabelSet, EncodeMetric, MetricEncoder};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
@@ -16,8 +18,6 @@ use super::observer::{
     StepEnd,
 };
 use crate::stage::Stage;
-use billhook::webhook::{ConditionResult, Operation};
-use billhook_policy::{PolicyCheck, PolicyConditions, PolicyEffect};
 
 /// Codes above this one are counted as this one (OB-19).
 const MAX_CODE: i32 = 600;

@@ -1,11 +1,12 @@
 //! The events of a request on its way through the chain, from which metrics are made
 //! (OB-02 to OB-23).
 
-use crate::stage::Stage;
 use std::time::Duration;
 
 use billhook::webhook::{CompiledWebhook, ConditionResult, Operation};
 use billhook_policy::{PolicyCheck, PolicyConditions};
+
+use crate::stage::Stage;
 
 /// Watches requests on their way. Metrics are one observer, the progress display of a command is
 /// another.

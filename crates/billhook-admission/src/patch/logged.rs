@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use billhook::JsonPatch;
 use billhook_apimachinery::print::compact_json;
 use serde_json::value::RawValue;
-
-use billhook::JsonPatch;
 
 /// Returns a patch as the audit log has it: the members of operations are sorted, and their values
 /// are as the webhook wrote them, but without white space and with `<`, `>` and `&` escaped.

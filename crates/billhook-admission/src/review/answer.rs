@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use billhook::webhook::{AdmissionReview, ReviewVersion};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::TypeMeta;
 use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json_to_depth;
@@ -10,8 +12,6 @@ use serde_json::Value;
 use super::caller::{CallFailure, WebhookAnswer};
 use super::document::{ADMISSION_REVIEW, Document};
 use crate::stage::Stage;
-use billhook::webhook::{AdmissionReview, ReviewVersion};
-use billhook_apimachinery::Status;
 
 /// The server's name for the types that it reads answers as.
 const SCHEME: &str = "k8s.io/apiserver/pkg/util/webhook/client.go:71";

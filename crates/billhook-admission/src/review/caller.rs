@@ -3,13 +3,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::futures::BoxFuture;
-use crate::stage::Stage;
 use billhook::ClientConfig;
 use billhook::webhook::AdmissionReview;
 use billhook_apimachinery::Status;
 
 use super::conversion::ConversionReview;
+use crate::futures::BoxFuture;
+use crate::stage::Stage;
 
 /// One call of one webhook.
 #[derive(Clone, Debug)]

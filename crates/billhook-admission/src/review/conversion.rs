@@ -1,5 +1,6 @@
 //! The `ConversionReview` that a server and the conversion webhook of a definition exchange (CX-30).
 
+use billhook::webhook::{ReviewError, ReviewVersion, SharedObject};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord as _;
@@ -7,7 +8,6 @@ use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 
 use super::document::CONVERSION_REVIEW;
-use billhook::webhook::{ReviewError, ReviewVersion, SharedObject};
 
 record! {
     /// A review: with a request on its way to a webhook, with a response on its way back (CX-30).

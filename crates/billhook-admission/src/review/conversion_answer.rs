@@ -1,5 +1,6 @@
 //! The check of what a conversion webhook answers (CX-40, CX-41, CX-43).
 
+use billhook::webhook::ReviewVersion;
 use billhook_apimachinery::record::TypedRecord as _;
 use billhook_apimachinery::value::{DeepValue, json_type};
 use serde::Deserialize;
@@ -10,7 +11,6 @@ use super::answer::read_document;
 use super::caller::WebhookAnswer;
 use super::conversion::ConversionReview;
 use super::document::CONVERSION_REVIEW;
-use billhook::webhook::ReviewVersion;
 
 /// Why an answer is not one to the review.
 pub(crate) enum ConversionFailure {

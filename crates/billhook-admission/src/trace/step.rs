@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use billhook::webhook::{CompiledWebhook, DecisionReason};
 use billhook_apimachinery::value::DeepValue;
+use billhook_policy::PolicyRecord;
 use serde_json::Value;
 
 use super::difference::{Difference, differences};
 use crate::stage::Stage;
-use billhook::webhook::{CompiledWebhook, DecisionReason};
-use billhook_policy::PolicyRecord;
 
 /// One step on the way of a request, in the order they were taken.
 #[derive(Clone, Debug, PartialEq)]

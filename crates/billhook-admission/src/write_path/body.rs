@@ -3,7 +3,18 @@
 
 use std::borrow::Cow;
 
+use billhook::read_body;
+use billhook::remove_server_fields;
+use billhook::scale;
+use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
+use billhook::{
+    BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
+    Time, field_warnings,
+};
+use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
+use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
+use billhook_apimachinery::{GroupVersionResource, Status};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -17,17 +28,6 @@ use crate::audit::Warnings;
 use crate::object_model::CustomResources;
 use crate::object_model::{metadata_member, metadata_text};
 use crate::trace::Difference;
-use billhook::read_body;
-use billhook::remove_server_fields;
-use billhook::scale;
-use billhook::webhook::{AdmissionAttributes, ApiResource, Operation};
-use billhook::{
-    BodyFormat, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, FieldValidation, Scope,
-    Time, field_warnings,
-};
-use billhook_apimachinery::metadata::WRITTEN_BY_SERVERS;
-use billhook_apimachinery::print::quote;
-use billhook_apimachinery::{GroupVersionResource, Status};
 
 /// A request, and what it is decoded with.
 #[derive(Clone, Copy)]

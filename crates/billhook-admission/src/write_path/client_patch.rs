@@ -1,6 +1,8 @@
 //! Patches that clients send: what they make of the stored object is decoded like any other body
 //! (RP-30 to RP-32, AR-33).
 
+use billhook::FieldValidation;
+use billhook_apimachinery::Status;
 use billhook_apimachinery::print::quote;
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth, grow, json_type};
 use billhook_apimachinery::{FieldError, FieldPath};
@@ -12,8 +14,6 @@ use super::strategic_patch::StrategicPatch;
 use super::strategy::Strategy;
 use crate::patch::JsonPatch;
 use crate::trace::{Difference, differences};
-use billhook::FieldValidation;
-use billhook_apimachinery::Status;
 
 /// The operations that a JSON patch may have (RP-32).
 const MAX_OPERATIONS: usize = 10_000;

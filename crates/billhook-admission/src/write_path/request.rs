@@ -1,16 +1,15 @@
 //! Requests for objects of a definition: what a client sends, and what is stored.
 
-use serde_json::{Map, Value, json};
-
-use billhook_apimachinery::value::DeepValue;
-
-use super::deletion::DeleteOptions;
-use super::store::StoredObject;
-use crate::options::RequestOptions;
 use billhook::webhook::Operation;
 use billhook::{BodyFormat, CrdVersion, FieldValidation};
 use billhook_apimachinery::UserInfo;
 use billhook_apimachinery::record::TypedRecord;
+use billhook_apimachinery::value::DeepValue;
+use serde_json::{Map, Value, json};
+
+use super::deletion::DeleteOptions;
+use super::store::StoredObject;
+use crate::options::RequestOptions;
 
 /// A part of an object that has a URL of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

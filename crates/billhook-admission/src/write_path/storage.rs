@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use billhook::webhook::ApiResource;
+use billhook::{CrdVersion, DecodeOptions};
+use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
 use billhook_apimachinery::value::{DeepValue, has_floats};
 use billhook_decode::read_json;
@@ -10,9 +13,6 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use crate::object_model::{CustomResources, ObjectModel as _, metadata_member};
-use billhook::webhook::ApiResource;
-use billhook::{CrdVersion, DecodeOptions};
-use billhook_apimachinery::Status;
 
 /// Encodes an object for storage, as answers print it (RE-14). Also returns the place in the text where its resource version
 /// belongs, if that is the text of the object itself.

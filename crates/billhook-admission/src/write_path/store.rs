@@ -1,11 +1,11 @@
 //! Where objects are kept, as far as a request notices: a write fails if somebody else was faster
 //! (AR-31, AR-32, RP-53).
 
+use billhook_apimachinery::Status;
 use billhook_decode::read_json;
 
 use crate::futures::BoxFuture;
 use crate::object_model::metadata_text;
-use billhook_apimachinery::Status;
 
 /// An object as it is stored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -183,8 +183,9 @@ fn sort(target: Option<&mut Value>, order: &Value, key: Option<&str>) {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     #[test]
     fn patches_are_merged() {

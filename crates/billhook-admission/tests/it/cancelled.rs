@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use crate::log::Log;
 use billhook::webhook::{
     AdmissionAttributes, ConditionInput, ConditionResult, ConditionsError, MatchCondition,
     MatchConditions, NamespaceLabels,
@@ -18,6 +17,8 @@ use billhook_admission::{
 use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use serde_json::{Value, json};
+
+use crate::log::Log;
 
 /// Cancels the request when it is asked, and never answers.
 struct GoesAway(Cancellation);

@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use crate::in_process::{
-    InProcess, admission, allow, body, configuration, create, definition_with, message, patch_of_m,
-    stored, update,
-};
 use billhook::{CustomResourceDefinition, FieldValidation};
 use billhook_admission::{
     Admission, AdmissionResponse, AdmissionReview, BoxFuture, CallerError, Chain, ObjectRequest,
     RequestOptions, ReviewVersion, StoredObject, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 use serde_json::{Value, json};
+
+use crate::in_process::{
+    InProcess, admission, allow, body, configuration, create, definition_with, message, patch_of_m,
+    stored, update,
+};
 
 /// An object without its managed fields.
 fn plain(object: &Value) -> Value {

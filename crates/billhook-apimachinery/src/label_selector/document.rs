@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::{Operator, Requirement, Selector, SelectorError};
 use crate::names::{label_value, qualified_name};
 use crate::print::quote;
 use crate::record;
 use crate::record::{RecordError, TypedRecord};
 use crate::value::DeepValue;
 use crate::{FieldError, FieldPath, KubernetesVersion};
-use serde_json::Value;
-
-use super::{Operator, Requirement, Selector, SelectorError};
 
 record! {
     /// A label selector as documents have it (`LabelSelector`).

@@ -2,10 +2,9 @@
 
 use std::str::FromStr;
 
+use super::{Operator, Requirement, Selector, SelectorError};
 use crate::names::qualified_name;
 use crate::{FieldError, FieldPath, KubernetesVersion, Wording};
-
-use super::{Operator, Requirement, Selector, SelectorError};
 
 /// Marks, the longer ones first.
 const MARKS: [&str; 9] = ["==", "!=", "=", "!", "(", ")", ",", ">", "<"];

@@ -1,11 +1,12 @@
 //! Checks of incomplete metadata: updates by manifests, which omit the fields that only servers
 //! write.
 
+use serde_json::Value;
+
 use crate::FieldError;
 use crate::metadata::validate_update;
 use crate::value::DeepValue;
 use crate::wording::Wording;
-use serde_json::Value;
 
 /// Fields that servers write and that manifests leave out.
 pub const WRITTEN_BY_SERVERS: [&str; 6] = [

@@ -1,12 +1,12 @@
 //! The changes that decoding makes to metadata.
 
-use crate::value::{deep_clone, deep_eq, sorted};
-use crate::{Change, ChangeKind, FieldPath, Location, Reason};
 use serde_json::{Map, Value};
 
 use super::decode::field_error;
 use super::object_meta::ObjectMeta;
 use crate::record::{Record, Type, TypedRecord};
+use crate::value::{deep_clone, deep_eq, sorted};
+use crate::{Change, ChangeKind, FieldPath, Location, Reason};
 
 const UNKNOWN: Reason = Reason::new("OM-12", "not a field of metadata");
 const EMPTY: Reason = Reason::new("OM-02", "empty, which is the same as absent");

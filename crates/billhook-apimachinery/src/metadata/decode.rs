@@ -2,14 +2,14 @@
 
 use std::ops::Deref;
 
+use serde_json::{Map, Value};
+
+use super::object_meta::ObjectMeta;
 use crate::record::{
     FieldValue, Record, RecordError, Type, TypedRecord, check_field, is_normal, unknown_fields,
 };
 use crate::value::{DeepValue, deep_clone, dismantle, go_type};
 use crate::{Dialect, Location};
-use serde_json::{Map, Value};
-
-use super::object_meta::ObjectMeta;
 
 /// The treatment of parts of metadata that do not decode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,15 +7,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::print::{compact_json, is_printable, quote};
-use crate::value::deep_clone;
-use crate::{FieldError, FieldPath, Location, split_api_version};
 use serde_json::{Map, Value};
 
 use super::object_meta::{FOREGROUND_FINALIZER, ORPHAN_FINALIZER, OwnerReference};
 use crate::names;
+use crate::print::{compact_json, is_printable, quote};
 use crate::record::{FieldValue, TypedRecord, go_syntax};
+use crate::value::deep_clone;
 use crate::wording::Wording;
+use crate::{FieldError, FieldPath, Location, split_api_version};
 
 /// The Go package of metadata (KV-10).
 const PACKAGE: &str = "v1";

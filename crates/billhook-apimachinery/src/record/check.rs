@@ -1,13 +1,13 @@
 //! Checking the types in a document with the server's errors, and listing the fields that its type
 //! does not know (RP-24, SS-12).
 
+use serde_json::{Map, Value};
+
+use super::{Record, Type};
 use crate::print::{json_float, quote};
 use crate::time::Time;
 use crate::value::{Num, grow, json_type, sorted};
 use crate::{FieldPath, KubernetesVersion, Location, Placed, Segment, base64};
-use serde_json::{Map, Value};
-
-use super::{Record, Type};
 
 /// How many unknown fields are listed.
 const MAX_UNKNOWN_FIELDS: usize = 100;

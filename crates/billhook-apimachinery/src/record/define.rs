@@ -1,13 +1,13 @@
 //! The macro that describes the fields of a type once.
 
-use crate::KubernetesVersion;
-use crate::value::DeepValue;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::field_value::{FieldValue, Written};
 use super::{Field, Record, RecordError, check_types};
+use crate::KubernetesVersion;
+use crate::value::DeepValue;
 
 /// A type whose fields [`record!`](crate::record!) describes.
 pub trait TypedRecord: FieldValue {

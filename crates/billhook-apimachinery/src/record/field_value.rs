@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base64;
-use crate::time::Time;
-use crate::value::{DeepValue, Num, Plain, deep_clone};
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
 use super::Type;
+use crate::base64;
+use crate::time::Time;
+use crate::value::{DeepValue, Num, Plain, deep_clone};
 
 /// A type that a field may have.
 pub trait FieldValue: Sized {

@@ -74,10 +74,11 @@ fn write_list(items: &[Value], item: Type, out: &mut String) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::metadata::ObjectMeta;
     use crate::record::TypedRecord as _;
-    use serde_json::json;
 
     /// RE-14.
     #[test]

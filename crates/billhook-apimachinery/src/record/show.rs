@@ -1,10 +1,10 @@
 //! Values in the server's internal form, as its errors show them (CV-06).
 
-use crate::print::compact_json;
-use crate::value::{grow, sorted};
 use serde_json::Value;
 
 use super::{Record, Table, Type};
+use crate::print::compact_json;
+use crate::value::{grow, sorted};
 
 /// A value in the server's internal form: all fields of records, with their internal names
 /// (CV-06).

@@ -66,8 +66,9 @@ fn is_true(members: &Map<String, Value>, name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     /// DT-51.
     #[test]

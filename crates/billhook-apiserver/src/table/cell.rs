@@ -50,8 +50,9 @@ fn date_age(date: &str, now: Time) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
 
     /// DT-67.
     #[test]

@@ -1,12 +1,12 @@
 //! The server's objects, as admission policies see them: parameters and namespaces (PO-30, PO-31,
 //! PO-46).
 
-use billhook_apimachinery::split_api_version;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use billhook::Scope;
 use billhook_apimachinery::label_selector::Selector;
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::{ParamKind, PolicyCluster};
 use serde_json::{Value, json};

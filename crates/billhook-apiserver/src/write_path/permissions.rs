@@ -1,7 +1,6 @@
 //! The permissions that users need who write admission policies: they have to be able to read the
 //! parameters themselves (PO-18).
 
-use billhook_apimachinery::split_api_version;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -11,6 +10,7 @@ use billhook::webhook::{
 };
 use billhook::{FieldError, FieldPath, Status, UserInfo};
 use billhook_admission::{Plugin, PluginRequest, Stage};
+use billhook_apimachinery::split_api_version;
 use billhook_policy::{ParamKind, ParamRef, PolicyDocument, PolicyKind};
 use serde_json::Value;
 

@@ -1,10 +1,10 @@
 //! OpenAPI 3, by plain requests (DT-40 to DT-48).
 
+use billhook_apiserver::Server;
 use http::Method;
 use serde_json::{Value, json};
 
 use crate::support::{Answer, call, definition};
-use billhook_apiserver::Server;
 
 const DOCUMENT: &str = "/openapi/v3/apis/example.com/v1";
 

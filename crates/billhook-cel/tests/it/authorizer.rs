@@ -2,11 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use crate::evaluate::evaluate_in;
 use billhook_cel::{
     AuthorizationDecision, AuthorizationRequest, AuthorizationTarget, Authorizer, Environment,
     ResourceTarget, Type, Value,
 };
+
+use crate::evaluate::evaluate_in;
 
 /// Allows `get`, fails at `fail`, and keeps what it was asked.
 #[derive(Debug, Default)]

@@ -2,10 +2,11 @@
 
 use std::thread::Builder;
 
-use crate::evaluate::evaluate_in;
 use billhook_apimachinery::value::dismantle;
 use billhook_cel::{Environment, Type, Value};
 use serde_json::{Value as Json, json};
+
+use crate::evaluate::evaluate_in;
 
 const STACK: usize = 2 << 20;
 const DEPTH: usize = 10_000;

@@ -1,7 +1,8 @@
 //! The libraries of quantities, versions, addresses, URLs and formats (CE-10).
 
-use crate::evaluate::{check, cost, evaluate};
 use proptest::prelude::*;
+
+use crate::evaluate::{check, cost, evaluate};
 
 const NOT_A_QUANTITY: &str = "error: quantities must match the regular expression \
     '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'";

@@ -1,5 +1,6 @@
 //! Differences between the versions of servers (KV-20 to KV-51).
 
+use KubernetesVersion::{V1_32, V1_33, V1_34, V1_35};
 use billhook_apimachinery::{FieldPath, KubernetesVersion};
 use billhook_cel::rules::{BUDGET, Rules};
 use billhook_cel::{
@@ -10,7 +11,6 @@ use billhook_validation::Validator;
 use serde_json::{Value, json};
 
 use crate::evaluate::evaluate_in;
-use KubernetesVersion::{V1_32, V1_33, V1_34, V1_35};
 
 /// KV-30, KV-31: the versions since which stored and new expressions compile.
 #[test]

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use billhook::FieldValidation;
 use clap::{Args, ValueEnum};
 
 use crate::options::{CrdPaths, Format, Validation, field_validation};
 use crate::server::Server;
-use billhook::FieldValidation;
 
 pub(crate) const HELP: &str = "\
 No webhook is called and no cluster is asked: the live objects are those of --live, and objects that

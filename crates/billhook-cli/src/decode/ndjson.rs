@@ -1,7 +1,6 @@
 //! `decode --ndjson`: objects one a line, from files of any size to standard output. The first
 //! object of a file decides which definition and version all of them are decoded with.
 
-use billhook_apimachinery::split_api_version;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, IsTerminal as _, Read as _, Write};
 use std::num::NonZeroUsize;
@@ -9,6 +8,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use billhook::{CrdVersion, DecodeError, DecodeOptions, StreamError};
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 
 use super::run::Run;

@@ -1,10 +1,10 @@
 //! Requests: from captured reviews, or made from objects.
 
-use billhook_apimachinery::split_api_version;
 use std::path::PathBuf;
 
 use billhook::webhook::{AdmissionAttributes, ApiResource, EquivalentResources};
 use billhook::{GroupVersionKind, Scope, UserInfo};
+use billhook_apimachinery::split_api_version;
 use billhook_apimachinery::value::DeepValue;
 use serde_json::{Value, json};
 

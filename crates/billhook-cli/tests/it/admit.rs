@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use tokio::runtime::Runtime;
+
 use crate::server::Server;
 use crate::support::{cases, report_snapshots, run, run_with, snapshot};
-use tokio::runtime::Runtime;
 
 cases! {
     help_admit: "admit --help";

@@ -1,9 +1,10 @@
 //! `billhook convert`.
 
-use crate::server::{Handled, Received, Reply, Server};
-use crate::support::{cases, run, snapshot};
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
+
+use crate::server::{Handled, Received, Reply, Server};
+use crate::support::{cases, run, snapshot};
 
 cases! {
     help_convert: "convert --help";

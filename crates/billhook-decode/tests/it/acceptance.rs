@@ -5,8 +5,9 @@
 //! text if more must follow; for an escape sequence, a number beyond float64 and a container too
 //! deep, where these begin.
 
-use crate::table::{ACCEPTED, DOCUMENTS, REFUSED};
 use billhook_decode::{MAX_DEPTH, check_json, read_json};
+
+use crate::table::{ACCEPTED, DOCUMENTS, REFUSED};
 
 fn accept(text: &[u8]) {
     let shown = String::from_utf8_lossy(text.get(..80).unwrap_or(text)).into_owned();

@@ -1,10 +1,11 @@
 //! Validation of new definitions: the examples of the specification (CV-T…), and rules
 //! that have none.
 
-use crate::support::{create, errors, refusal};
 use billhook_definition::{Definition, DefinitionError, DefinitionOptions};
 use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
+
+use crate::support::{create, errors, refusal};
 
 /// The definition of an example: the base with the parts replaced that it names.
 fn changed(change: &Value) -> Value {

@@ -1,11 +1,12 @@
 //! Definitions made to exhaust a server: nothing overflows a small stack, and nothing takes long.
 
-use crate::support::{create, errors};
 use billhook_apimachinery::value::DeepValue;
 use billhook_definition::Definition;
 use billhook_testing::definitions::{base, with_schema};
 use billhook_testing::on_small_stack;
 use serde_json::{Map, Value, json};
+
+use crate::support::{create, errors};
 
 /// A value wrapped in an object, however deep it is.
 fn member(name: &str, value: Value) -> Value {

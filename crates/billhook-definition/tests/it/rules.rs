@@ -1,10 +1,11 @@
 //! Rules in CEL in definitions: which are compiled, what they may cost, and whether defaults obey
 //! them.
 
-use crate::support::{create, errors};
 use billhook_definition::Definition;
 use billhook_testing::definitions::with_schema;
 use serde_json::{Value, json};
+
+use crate::support::{create, errors};
 
 /// CV-75: which rules are compiled.
 #[test]

@@ -1,9 +1,10 @@
 //! Validation of updates of definitions (CV-80 to CV-95).
 
-use crate::support::{create, errors, manifest, update};
 use billhook_definition::DefinitionValidation;
 use billhook_testing::definitions::{base, with_schema};
 use serde_json::{Value, json};
+
+use crate::support::{create, errors, manifest, update};
 
 fn with_property(schema: &Value) -> Value {
     with_schema(json!({"type": "object", "properties": {"a": schema}}))

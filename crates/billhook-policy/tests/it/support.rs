@@ -1,5 +1,7 @@
 //! A cluster and a request for policies.
 
+use std::collections::BTreeMap;
+
 use billhook::webhook::{AdmissionAttributes, EquivalentResources, NamespaceLabels};
 use billhook::{GroupVersionKind, GroupVersionResource, Scope};
 use billhook_apimachinery::value::DeepValue;
@@ -8,7 +10,6 @@ use billhook_policy::{
     PolicyReinvocation, PolicySet, ValidationOutcome,
 };
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 
 /// Objects that exist in one version, without defaults, all of whose types are deduced.
 pub(crate) struct OneVersion;

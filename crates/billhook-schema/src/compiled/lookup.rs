@@ -1,7 +1,8 @@
 //! Finding a property by name without allocating.
 
-use super::{Arena, Property};
 use billhook_apimachinery::hash_name as hash;
+
+use super::{Arena, Property};
 
 /// Up to this many properties are compared one by one.
 const LINEAR: usize = 6;

@@ -3,6 +3,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
+use billhook_apimachinery::value::{footprint, grow};
+use billhook_apimachinery::{Dialect, FieldPath, KubernetesVersion};
+
 use super::{
     ANYTHING, Arena, CompiledSchema, Default, Flags, Hint, NO_DEFAULT, NOTHING, Node, NodeId,
     Property, RESOURCE_FIELDS, ResourceField, Step, Target, Types, Unlisted,
@@ -11,8 +14,6 @@ use super::{
 };
 use crate::props::{JsonSchemaProps, SchemaOrBool};
 use crate::structural::StructuralSchema;
-use billhook_apimachinery::value::{footprint, grow};
-use billhook_apimachinery::{Dialect, FieldPath, KubernetesVersion};
 
 /// How a schema is compiled.
 #[derive(Clone, Debug)]

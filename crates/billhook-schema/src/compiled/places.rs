@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::value::{DeepValue, deep_clone, footprint};
 use serde_json::Value;
 
 use super::{
@@ -9,8 +11,6 @@ use super::{
     Step, Target, Unlisted,
 };
 use crate::props::JsonSchemaProps;
-use billhook_apimachinery::FieldPath;
-use billhook_apimachinery::value::{DeepValue, deep_clone, footprint};
 
 /// One step down in a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use crate::conversion;
-use crate::log::Log;
 use billhook::webhook::{ApiResource, WebhookConfiguration};
 use billhook::{CustomResourceDefinition, GroupVersionKind};
 use billhook_admission::{
@@ -15,6 +13,9 @@ use billhook_admission::{
 };
 use billhook_webhook_client::{HttpsCaller, TraceContext};
 use serde_json::json;
+
+use crate::conversion;
+use crate::log::Log;
 
 struct ByName;
 

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::label_selector::SelectorOptions;
+
 use super::attributes::AdmissionAttributes;
 use super::conditions::{
     ConditionInput, ConditionResult, ConditionsError, MatchConditions, renamed,
@@ -12,7 +14,6 @@ use super::equivalence::EquivalentResources;
 use super::matcher::{RequestMatcher, Selection};
 use super::namespaces::Namespaces;
 use super::trace::{Recorder, Trace, TraceStep};
-use billhook_apimachinery::label_selector::SelectorOptions;
 
 /// The context of decisions, besides webhook and request.
 #[derive(Clone, Copy)]

@@ -2,15 +2,14 @@
 
 use std::fmt;
 
-use billhook_apimachinery::value::DeepValue;
-use billhook_definition::ClientConfig;
-use serde::{Serialize, Serializer};
-use serde_json::Value;
-
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::label_selector::LabelSelector;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{Field, FieldValue, Record, Type, TypedRecord};
+use billhook_apimachinery::value::DeepValue;
+use billhook_definition::ClientConfig;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 
 /// The API group of webhook configurations.
 pub(crate) const GROUP: &str = "admissionregistration.k8s.io";

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use billhook_apimachinery::Status;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use serde::Serialize;
 
 use super::attributes::AdmissionAttributes;
-use billhook_apimachinery::Status;
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// The selection of a webhook's rules (WM-09): how the request is presented to the webhook.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -2,12 +2,12 @@
 //! 1.36 (WM-48, WM-49).
 
 use billhook_apimachinery::value::DeepValue;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, split_api_version};
 
 use super::attributes::AdmissionAttributes;
 use super::built_in::{BUILT_IN, BuiltIn};
 use super::equivalence::EquivalentResources;
 use crate::crd::{CrdVersion, CustomResourceDefinition, Scope};
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource, split_api_version};
 
 /// A resource with its kind and scope: what turns an object into a request.
 ///

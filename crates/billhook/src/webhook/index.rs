@@ -3,13 +3,13 @@
 
 use std::collections::HashMap;
 
+use billhook_apimachinery::GroupVersionResource;
 use indexmap::IndexSet;
 
 use super::attributes::{AdmissionAttributes, Operation};
 use super::equivalence::EquivalentResources;
 use super::matcher::RequestMatcher;
 use super::rule::{CompiledRule, Names};
-use billhook_apimachinery::GroupVersionResource;
 
 /// A rule with more pairs of group and resource than this is not spread over all of them.
 const MAX_PAIRS: usize = 64;

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
+use billhook_apimachinery::GroupVersionResource;
 use serde::Serialize;
 
 use super::attributes::{AdmissionAttributes, Operation};
 use super::configuration::{NamedRule, Rule};
-use billhook_apimachinery::GroupVersionResource;
 
 /// The parts of a request that a rule looks at, in the order in which a trace tries them (WM-95).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

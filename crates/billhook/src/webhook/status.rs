@@ -2,10 +2,10 @@
 //! configuration.
 
 use billhook_apimachinery::FieldError;
+use billhook_apimachinery::{GroupVersionResource, Status};
 
 use super::attributes::AdmissionAttributes;
 use super::configuration::{GROUP, WebhookConfiguration};
-use billhook_apimachinery::{GroupVersionResource, Status};
 
 /// 404 for a namespace (WM-16).
 pub(super) fn namespace_not_found(name: &str) -> Status {

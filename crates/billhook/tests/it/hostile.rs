@@ -1,10 +1,11 @@
 //! Input made to hurt: it gets a result or a clear error, on a stack of 2 MiB, in bounded time.
 
-use crate::definitions::version_with;
 use billhook::{CustomResourceDefinition, DecodeOptions, Dialect, read_manifests};
 use billhook_apimachinery::value::DeepValue;
 use billhook_testing::on_small_stack;
 use serde_json::{Map, Value, json};
+
+use crate::definitions::version_with;
 
 const LIMIT: usize = 10_000;
 

@@ -1,11 +1,12 @@
 //! Laws that hold for every schema and every object.
 
-use crate::definitions::version_with;
 use billhook::{Change, DecodeOptions, Dialect, FieldValidation};
 use billhook_apimachinery::print::is_printable;
 use billhook_testing::{resource, root_schema, value};
 use proptest::prelude::*;
 use serde_json::Value;
+
+use crate::definitions::version_with;
 
 fn undo(changes: &[Change], mut object: Value) -> Value {
     changes.iter().rev().for_each(|change| change.undo(&mut object));

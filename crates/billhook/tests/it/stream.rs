@@ -2,7 +2,6 @@
 
 use std::io::{self, BufReader, Cursor, Read, Write};
 
-use crate::definitions::version_with;
 use billhook::{
     Counts, CrdVersion, DecodeError, DecodeErrorKind, DecodeOptions, Dialect, FieldValidation,
     StreamError,
@@ -10,6 +9,8 @@ use billhook::{
 use billhook_testing::{resource, root_schema};
 use proptest::prelude::*;
 use serde_json::json;
+
+use crate::definitions::version_with;
 
 fn version() -> CrdVersion {
     let schema = json!({"type": "object", "properties": {

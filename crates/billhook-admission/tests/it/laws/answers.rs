@@ -5,11 +5,11 @@ use billhook::{GroupVersionKind, GroupVersionResource};
 use billhook_admission::{
     BoxFuture, CallerError, Chain, RequestOptions, WebhookAnswer, WebhookCall, WebhookCaller,
 };
+use billhook_testing::small_values as values;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::laws::hooks::{CompiledWebhook, Deed, configuration, object};
-use billhook_testing::small_values as values;
 
 /// Says the same to everybody.
 struct Parrot(Vec<u8>);

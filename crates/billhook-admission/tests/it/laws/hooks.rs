@@ -11,10 +11,9 @@ use billhook_admission::{
     Chain, ChainOutcome, Plugin, PluginRequest, RequestOptions, ReviewVersion, Stage,
     WebhookAnswer, WebhookCall, WebhookCaller,
 };
+use billhook_testing::small_values as values;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-
-use billhook_testing::small_values as values;
 
 /// The answer of a webhook to every call.
 #[derive(Clone, Debug)]

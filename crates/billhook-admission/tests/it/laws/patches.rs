@@ -1,11 +1,11 @@
 //! A patch is only its operations.
 
 use billhook_admission::JsonPatch;
+use billhook_testing::small_values as values;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::laws::hooks::specs;
-use billhook_testing::small_values as values;
 
 /// Operations that often find something.
 fn operation() -> impl Strategy<Value = Value> {

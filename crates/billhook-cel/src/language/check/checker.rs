@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
+use super::checked::Reference;
+use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 use crate::language::ast::{Comprehension, Entry, Expr, Field, Kind, Literal};
 use crate::language::edition::Edition;
 use crate::language::functions::{self, Functions};
@@ -14,9 +16,6 @@ use crate::language::objects;
 use crate::language::schema::names;
 use crate::language::source::{CompileError, Issues, Source};
 use crate::language::types::{ObjectType, Type};
-
-use super::checked::Reference;
-use super::solver::{BOOL, DYN, Parameters, Solver, Ty};
 
 pub(super) struct Checker<'c> {
     variables: &'c BTreeMap<Arc<str>, Type>,

@@ -4,15 +4,14 @@ use std::sync::Arc;
 
 use billhook_apimachinery::value::grow;
 
+use super::checked::Checked;
+use super::solver::{Parameters, Solver, Ty};
+use super::template;
 use crate::language::ast::{Expr, Kind, Literal};
 use crate::language::functions::{self, Functions};
 use crate::language::source::Issues;
 use crate::language::types::Type;
 use crate::language::value::{Text, Value};
-
-use super::checked::Checked;
-use super::solver::{Parameters, Solver, Ty};
-use super::template;
 
 /// Reports literals that are invalid for their use, and literal lists and maps whose elements are
 /// of different types.

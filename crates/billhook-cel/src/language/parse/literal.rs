@@ -2,9 +2,8 @@
 
 use std::str::Chars;
 
-use crate::language::ast::Literal;
-
 use super::lexer::TokenKind;
+use crate::language::ast::Literal;
 
 /// The value of a number.
 pub(super) fn number(kind: TokenKind, text: &str) -> Result<Literal, &'static str> {

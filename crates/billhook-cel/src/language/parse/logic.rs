@@ -1,8 +1,7 @@
 //! Chains of `&&` and `||`.
 
-use crate::language::ast::Expr;
-
 use super::nodes::Nodes;
+use crate::language::ast::Expr;
 
 /// Terms with one operator between them. They become a balanced tree, so that a long chain is not
 /// deep.

@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use billhook_apimachinery::KubernetesVersion;
 
+use super::nodes::{Nodes, nothing};
 use crate::language::ast::{Comprehension, Expr, Kind, Literal};
 use crate::language::edition::{Availability, Edition};
-
-use super::nodes::{Nodes, nothing};
 
 /// The outcome of expanding a call.
 pub(super) enum Expansion {

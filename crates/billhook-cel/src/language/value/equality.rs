@@ -6,9 +6,8 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-use serde_json::{Map as JsonMap, Value as Json};
-
 use billhook_apimachinery::value::{deep_eq, grow};
+use serde_json::{Map as JsonMap, Value as Json};
 
 use super::{ANY, EvaluationError, List, Map, Outcome, Value};
 use crate::language::schema::{ListType, SchemaKind, SchemaType};

@@ -1,6 +1,10 @@
 //! Advice about one configuration on its own.
 
 use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::label_selector::LabelSelector;
+use billhook_apimachinery::net::Url;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
+use billhook_definition::ca_bundle::certificates;
 
 use super::{Lint, LintCode};
 use crate::webhook::attributes::{AdmissionAttributes, Operation};
@@ -9,10 +13,6 @@ use crate::webhook::configuration::{
 };
 use crate::webhook::namespaces::NamespaceLabels;
 use crate::webhook::rule::CompiledRule;
-use billhook_apimachinery::label_selector::LabelSelector;
-use billhook_apimachinery::net::Url;
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
-use billhook_definition::ca_bundle::certificates;
 
 /// The label that every namespace has, with its name.
 const NAME_LABEL: &str = "kubernetes.io/metadata.name";

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use billhook_apimachinery::FieldPath;
+use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 use serde_json::Value;
 
 use super::{Lint, LintCode};
@@ -10,7 +11,6 @@ use crate::webhook::attributes::{AdmissionAttributes, Operation};
 use crate::webhook::configuration::{ConfigurationKind, Rule, Webhook, WebhookConfiguration};
 use crate::webhook::equivalence::EquivalentResources;
 use crate::webhook::set::WebhookSet;
-use billhook_apimachinery::{GroupVersionKind, GroupVersionResource};
 
 /// How long a request may take in all, in seconds (DI-53).
 const REQUEST_SECONDS: i64 = 34;

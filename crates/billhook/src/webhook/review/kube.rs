@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, depth};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
 use kube_core::admission as kube;
@@ -12,7 +13,6 @@ use serde_json::{Value, json};
 
 use super::{AdmissionResponse, AdmissionReview, ReviewVersion};
 use crate::webhook::attributes::{AdmissionRequest, SharedObject};
-use billhook_apimachinery::Status;
 
 /// How deep an object may be to become one of `kube`, whose types are read, copied and dropped by
 /// recursion. It is as deep as `serde_json` reads.
