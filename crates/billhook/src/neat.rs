@@ -81,7 +81,8 @@ fn shrink_members(node: NodeRef<'_>, members: &mut Map<String, Value>) {
         |name: &str| node.property(name).is_some_and(|known| known.resource_field().is_some());
     members.retain(|name, member| match node.member(name) {
         _ if is_resource_field(name) => true,
-        Some(edge) if is_restored(edge, member) => {
+        // Only a property that is absent gets its default (DF-21).
+        Some(edge) if node.property(name).is_some() && is_restored(edge, member) => {
             drop(DeepValue::from(member.take()));
             false
         }

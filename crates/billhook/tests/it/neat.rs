@@ -79,6 +79,7 @@ fn completed_defaults() {
                 "a": {"type": "integer", "default": 1}, "b": {"type": "string"}}},
             "l": {"type": "array", "items": {"type": "object", "properties": {
                 "p": {"type": "string", "default": "TCP"}, "n": {"type": "integer"}}}},
+            "m": {"type": "object", "additionalProperties": {"type": "string", "default": "d"}},
             "x": {"type": "string", "nullable": true, "default": "d"}}}}}),
         Dialect::Kubernetes,
         false,
@@ -94,6 +95,7 @@ fn completed_defaults() {
         ),
         (json!({"x": "d", "unknown": 1}), json!({})),
         (json!({"x": null}), json!({"x": null})),
+        (json!({"m": {"k": "d"}}), json!({"m": {"k": "d"}})),
     ] {
         let object = json!({"apiVersion": "example.com/v1", "kind": "Foo", "spec": spec});
         assert_eq!(version.neat(&object).unwrap()["spec"], expected, "{spec}");
