@@ -284,7 +284,7 @@ async fn answers_may_have_many_headers() {
         reply.headers.extend(vec![("x-more".into(), "of the same".to_owned()); 15_000]);
         Act::Reply(reply)
     });
-    assert_eq!(ask("", script).await.0, None);
+    assert_eq!(ask("timeoutSeconds: 30", script).await.0, None);
 }
 
 #[tokio::test]
