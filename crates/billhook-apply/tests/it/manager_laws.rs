@@ -119,6 +119,18 @@ fn content(value: &Value) -> Option<Value> {
     }
 }
 
+/// Removes the empty lists of a value.
+fn remove_empty_lists(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(remove_empty_lists),
+        Value::Object(members) => {
+            members.values_mut().for_each(remove_empty_lists);
+            members.retain(|_, member| *member != json!([]));
+        }
+        _ => {}
+    }
+}
+
 /// The object of an apply, word for word as SA-73 says: all that the manager owned is taken out,
 /// what anybody owns comes back, and what is missing then was the manager's alone. None if an
 /// object on the way is not of the schema.
@@ -148,7 +160,10 @@ proptest! {
     /// apply finds an object from before the first one.
     #[test]
     fn the_same_apply_again_changes_nothing(steps in vec(step(), 0..5), config in object()) {
-        prop_assume!(content(&config).is_some());
+        let mut owned = config.clone();
+        // Nobody owns a name (SA-35).
+        owned["metadata"].as_object_mut().map(|metadata| metadata.remove("name"));
+        prop_assume!(content(&owned).is_some());
         let mut world = world(&steps);
         world.apply("m", &config, true).unwrap();
         let before = (world.live.clone(), world.entries());
@@ -193,8 +208,14 @@ proptest! {
         }
     }
 
+    /// But for a map that its owner empties: it goes if nothing else than empty lists is left in it,
+    /// which count as nothing (SA-26, SA-73).
     #[test]
-    fn nobody_owns_what_is_absent(steps in vec(step(), 1..7)) {
+    fn nobody_owns_what_is_absent(mut steps in vec(step(), 1..7)) {
+        for step in &mut steps {
+            let (Step::Apply { config: object, .. } | Step::Update { object, .. }) = step;
+            remove_empty_lists(object);
+        }
         let world = world(&steps);
         let Some(object) = &world.live else { return Ok(()) };
         let paths = all_paths(&world.definition.0[V1], object);
