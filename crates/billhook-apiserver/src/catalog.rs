@@ -10,7 +10,7 @@ use std::time::Duration;
 use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition, KubernetesVersion};
 use billhook_admission::{Admission, Chain, StoredObject, Strategy};
-use billhook_apimachinery::record::{TypedRecord as _, to_value};
+use billhook_apimachinery::record::{Record, TypedRecord as _, to_value};
 use billhook_apimachinery::value::DeepValue;
 use billhook_apimachinery::{GroupVersionResource, Status};
 use billhook_decode::read_json;
@@ -49,8 +49,8 @@ pub(crate) struct Resource {
     pub(crate) collection: Collection,
     /// The write path; it learns with each request where to write.
     pub(crate) admission: Admission,
-    /// Whether it is a resource of the server itself, which has other texts of some errors.
-    pub(crate) is_native: bool,
+    /// The type of its objects, if it is a resource of the server itself.
+    pub(crate) record: Option<&'static Record>,
     /// The part of the server that its objects configure, if it is such a resource of the server itself.
     pub(crate) configures: Option<Configures>,
     /// Returns the text of a stored object, which another resource may have stored.
@@ -126,7 +126,7 @@ impl Resource {
             definition,
             collection,
             admission,
-            is_native: false,
+            record: None,
             configures: None,
             own_text: Bytes::clone,
             since: 0,
@@ -137,11 +137,16 @@ impl Resource {
     }
 
     /// The resource as one of the server itself, with rules of its own.
-    pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>) -> Self {
+    pub(crate) fn native(mut self, strategy: Arc<dyn Strategy>, record: &'static Record) -> Self {
         self.admission = self.admission.strategy(strategy).registry("/registry");
-        self.is_native = true;
+        self.record = Some(record);
         self.configures = Configures::of(self.definition.group(), &self.definition.names().plural);
         self
+    }
+
+    /// Whether it is a resource of the server itself, which has other texts of some errors.
+    pub(crate) fn is_native(&self) -> bool {
+        self.record.is_some()
     }
 
     /// Returns an object of the storage, as the write path takes it.

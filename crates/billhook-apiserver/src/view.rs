@@ -1,12 +1,11 @@
 //! How objects are shown to a client: as they are, as rows of a table, or only their metadata
 //! (DT-60 to DT-75).
 
-use billhook::definition::DefinitionDocument;
-use billhook::{CustomResourceDefinition, DeepValue, scale};
+use billhook::{DeepValue, scale};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::metadata::ObjectMeta;
 use billhook_apimachinery::print::{compact_json, quote};
-use billhook_apimachinery::record::{TypedRecord as _, declared_json, text};
+use billhook_apimachinery::record::{Record, TypedRecord as _, declared_json, text};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
@@ -14,9 +13,17 @@ use crate::request::{Shape, Transform};
 use crate::state::Clock;
 use crate::table::Columns;
 
+/// How objects are printed.
+#[derive(Clone, Debug)]
+pub(crate) struct View {
+    form: Form,
+    /// The type of the objects, if the server has one for them (RE-14).
+    record: Option<&'static Record>,
+}
+
 /// The form that objects are printed in.
 #[derive(Clone, Debug)]
-pub(crate) enum View {
+enum Form {
     Object,
     Table(TableView),
     /// The metadata of an object, in a version of `meta.k8s.io`.
@@ -27,7 +34,7 @@ pub(crate) enum View {
 
 /// The form of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct TableView {
+struct TableView {
     /// The version of `meta.k8s.io`.
     version: &'static str,
     columns: Columns,
@@ -56,8 +63,6 @@ pub(crate) struct ListMetadata {
 /// A list of objects.
 #[derive(Debug)]
 pub(crate) struct List<'l> {
-    /// Whether it is a list of the server's own kinds, in which items do not say what they are.
-    pub(crate) is_native: bool,
     pub(crate) api_version: &'l str,
     pub(crate) kind: &'l str,
     pub(crate) metadata: &'l ListMetadata,
@@ -67,36 +72,47 @@ pub(crate) struct List<'l> {
 impl View {
     /// The view that a client asks for; `include` is what rows of tables are to hold.
     pub(crate) fn new(
+        record: Option<&'static Record>,
         transform: Option<Transform>,
         include: &str,
         columns: impl FnOnce() -> Columns,
         clock: &Clock,
     ) -> Self {
-        let Some(Transform { shape, version }) = transform else { return View::Object };
-        match shape {
+        let form = transform.map_or(Form::Object, |Transform { shape, version }| match shape {
             Shape::Table => {
                 let include = Include::parse(include);
                 let clock = clock.clone();
-                View::Table(TableView { version, columns: columns(), include, clock })
+                Form::Table(TableView { version, columns: columns(), include, clock })
             }
-            Shape::Metadata => View::Metadata(version),
-            Shape::MetadataList => View::MetadataList(version),
-        }
+            Shape::Metadata => Form::Metadata(version),
+            Shape::MetadataList => Form::MetadataList(version),
+        });
+        View { form, record }
+    }
+
+    /// Whether an object is shown as its text and nothing else.
+    pub(crate) fn shows_text(&self) -> bool {
+        matches!(self.form, Form::Object) && self.record.is_none()
+    }
+
+    /// Whether only lists are shown.
+    pub(crate) fn shows_lists(&self) -> bool {
+        matches!(self.form, Form::MetadataList(_))
     }
 
     /// Fails if the client asks for rows that there are not (DT-61).
     pub(crate) fn check(&self) -> Result<(), Status> {
-        match self {
-            View::Table(TableView { include: Err(error), .. }) => Err(error.clone()),
+        match &self.form {
+            Form::Table(TableView { include: Err(error), .. }) => Err(error.clone()),
             _ => Ok(()),
         }
     }
 
-    /// Prints an object; those of the server itself have types.
-    pub(crate) fn object(&self, object: &Value, is_native: bool) -> Result<String, Status> {
+    /// Prints an object.
+    pub(crate) fn object(&self, object: &Value) -> Result<String, Status> {
         self.check()?;
-        match self {
-            View::MetadataList(_) if is_native => {
+        match self.form {
+            Form::MetadataList(_) if self.record.is_some() => {
                 let type_ = go_type(text(object, "apiVersion"), text(object, "kind"));
                 Err(Status::failure(
                     406,
@@ -107,7 +123,7 @@ impl View {
                     ),
                 ))
             }
-            View::MetadataList(_) => Err(Status::failure(500, "", "content is not a list")),
+            Form::MetadataList(_) => Err(Status::failure(500, "", "content is not a list")),
             _ => Ok(self.event(object, true, false)),
         }
     }
@@ -115,15 +131,15 @@ impl View {
     /// Prints the object of an event; a table says only once which columns it has (WA-51). The
     /// objects of some bookmarks are never left out.
     pub(crate) fn event(&self, object: &Value, has_columns: bool, is_kept: bool) -> String {
-        match self {
-            View::Object => object_json(object),
-            View::Metadata(version) | View::MetadataList(version) => metadata(object, version),
-            View::Table(table) => {
+        match &self.form {
+            Form::Object => object_json(object, self.record),
+            Form::Metadata(version) | Form::MetadataList(version) => metadata(object, version),
+            Form::Table(table) => {
                 let revision =
                     object.get("metadata").map_or("", |all| text(all, "resourceVersion"));
                 let of_object =
                     ListMetadata { resource_version: revision.to_owned(), ..Default::default() };
-                table.print(&of_object, [object], has_columns, is_kept)
+                table.print(&of_object, [object], self.record, has_columns, is_kept)
             }
         }
     }
@@ -132,23 +148,26 @@ impl View {
     pub(crate) fn list(&self, list: &List<'_>) -> Result<String, Status> {
         self.check()?;
         let items = list.items.iter().map(|item| &**item);
-        match self {
-            View::Object if list.is_native => Ok(format!(
+        match (&self.form, self.record) {
+            // The items do not say what they are.
+            (Form::Object, Some(record)) => Ok(format!(
                 r#"{{"kind":{},"apiVersion":{},"metadata":{},"items":[{}]}}"#,
                 quoted(list.kind),
                 quoted(list.api_version),
                 list.metadata.declared(),
-                joined(items.map(native_item)),
+                joined(items.map(|item| declared_json(&typeless(item), record))),
             )),
-            View::Object => {
+            (Form::Object, None) => {
                 let items: Vec<String> = items.map(compact_json).collect();
                 Ok(list_json(list.api_version, list.kind, list.metadata, &items))
             }
-            View::Table(table) => Ok(table.print(list.metadata, items, true, false)),
-            View::Metadata(_) => {
-                let type_ = match list.is_native {
-                    true => go_type(list.api_version, list.kind),
-                    false => "*unstructured.UnstructuredList".to_owned(),
+            (Form::Table(table), record) => {
+                Ok(table.print(list.metadata, items, record, true, false))
+            }
+            (Form::Metadata(_), record) => {
+                let type_ = match record {
+                    Some(_) => go_type(list.api_version, list.kind),
+                    None => "*unstructured.UnstructuredList".to_owned(),
                 };
                 let message = format!(
                     "you requested PartialObjectMetadata, but the requested object is a list \
@@ -156,7 +175,7 @@ impl View {
                 );
                 Err(Status::failure(406, "NotAcceptable", message))
             }
-            View::MetadataList(version) => {
+            (Form::MetadataList(version), _) => {
                 let items = match list.items {
                     [] => "null".to_owned(),
                     _ => format!("[{}]", joined(items.map(|item| metadata(item, version)))),
@@ -175,6 +194,7 @@ impl TableView {
         &self,
         metadata: &ListMetadata,
         objects: impl IntoIterator<Item = &'v Value>,
+        record: Option<&'static Record>,
         has_columns: bool,
         is_kept: bool,
     ) -> String {
@@ -182,7 +202,7 @@ impl TableView {
         let now = self.clock.now();
         let rows = objects.into_iter().map(|object| {
             let cells = self.columns.cells(object, now);
-            format!(r#"{{"cells":{cells},"object":{}}}"#, self.row_object(object, is_kept))
+            format!(r#"{{"cells":{cells},"object":{}}}"#, self.row_object(object, record, is_kept))
         });
         let rows = match joined(rows) {
             rows if rows.is_empty() => self.columns.no_rows().to_owned(),
@@ -195,9 +215,9 @@ impl TableView {
         )
     }
 
-    fn row_object(&self, object: &Value, is_kept: bool) -> String {
+    fn row_object(&self, object: &Value, record: Option<&'static Record>, is_kept: bool) -> String {
         match self.include {
-            Ok(Include::Object) => object_json(object),
+            Ok(Include::Object) => object_json(object, record),
             Ok(Include::Nothing) if !is_kept => "null".to_owned(),
             _ => metadata(object, self.version),
         }
@@ -282,29 +302,22 @@ pub(crate) fn list_json(
 
 /// Prints an object: its members in declared order if the server has a type for it, otherwise sorted
 /// (RE-14).
-fn object_json(object: &Value) -> String {
-    if CustomResourceDefinition::is_definition(object) {
-        return declared_json(object, DefinitionDocument::record());
+fn object_json(object: &Value, record: Option<&'static Record>) -> String {
+    match record {
+        _ if scale::is_scale(object) => scale::to_json(object),
+        Some(record) => declared_json(object, record),
+        None => compact_json(object),
     }
-    if scale::is_scale(object) {
-        return scale::to_json(object);
-    }
-    compact_json(object)
 }
 
-/// Prints an object in a list of the server's own kinds.
-fn native_item(object: &Value) -> String {
-    let mut item = DeepValue::from(deep_clone(object));
-    let printed = match &mut *item {
-        Value::Object(members) => {
-            let is_definition = CustomResourceDefinition::is_definition(object);
-            members.remove("kind");
-            members.remove("apiVersion");
-            is_definition.then(|| declared_json(&item, DefinitionDocument::record()))
-        }
-        _ => None,
-    };
-    printed.unwrap_or_else(|| compact_json(&item))
+/// An object that does not say what it is.
+fn typeless(object: &Value) -> DeepValue {
+    let mut object = DeepValue::from(deep_clone(object));
+    if let Value::Object(members) = &mut *object {
+        members.remove("kind");
+        members.remove("apiVersion");
+    }
+    object
 }
 
 fn quoted(text: &str) -> String {

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use billhook::definition::DefinitionDocument;
 use billhook::{CrdError, KubernetesVersion};
 use billhook_admission::{Chain, Unreachable};
+use billhook_apimachinery::record::TypedRecord as _;
 use serde_json::{Value, json};
 
 use super::strategy::DefinitionStrategy;
@@ -12,7 +14,7 @@ use crate::catalog::{DEFINITIONS, Resource};
 /// The resource of definitions in a server of a version.
 pub(crate) fn resource(kubernetes: KubernetesVersion) -> Result<Resource, CrdError> {
     let resource = Resource::new(&document(), kubernetes, Chain::new(Unreachable))?;
-    Ok(resource.native(Arc::new(DefinitionStrategy { kubernetes })))
+    Ok(resource.native(Arc::new(DefinitionStrategy { kubernetes }), DefinitionDocument::record()))
 }
 
 /// Its definition. The types of fields are those of the record; the schema says who owns what.

@@ -117,7 +117,7 @@ impl Resource {
     fn of(served: &Served, version: &CrdVersion) -> Self {
         let definition = &served.definition;
         let verbs: &[&str] = match () {
-            () if served.is_native => &OWN_VERBS,
+            () if served.is_native() => &OWN_VERBS,
             () if definition.is_terminating() => &LAST_VERBS,
             () => &VERBS,
         };

@@ -4,6 +4,7 @@
 mod events;
 mod namespaces;
 mod policies;
+mod records;
 mod strategy;
 
 use std::sync::Arc;
@@ -13,6 +14,7 @@ use billhook_admission::{Chain, Strategy, Unreachable};
 use billhook_policy::PolicyKind;
 
 use self::policies::PolicyStrategy;
+use self::records::record_of;
 use self::strategy::KindStrategy;
 use crate::catalog::Resource;
 
@@ -29,6 +31,7 @@ pub(crate) fn resources(kubernetes: KubernetesVersion) -> impl Iterator<Item = R
         let chain = Chain::new(Unreachable);
         let resource = Resource::new(manifest.value(), kubernetes, chain).ok()?;
         let kind = resource.definition.kind();
+        let record = record_of(&resource.definition.storage().ok()?.api_version(), kind)?;
         let policy = PolicyKind::ALL.into_iter().find(|policy| policy.name() == kind);
         // No server has a beta version of a kind by default.
         if policy.is_some_and(|policy| !policy.versions(kubernetes).contains(&"v1")) {
@@ -36,9 +39,9 @@ pub(crate) fn resources(kubernetes: KubernetesVersion) -> impl Iterator<Item = R
         }
         let strategy: Arc<dyn Strategy> = match policy {
             Some(_) => Arc::new(PolicyStrategy { kubernetes }),
-            None => Arc::new(KindStrategy::new(kind, kubernetes)),
+            None => Arc::new(KindStrategy::new(kind, record, kubernetes)),
         };
-        let mut resource = resource.native(strategy);
+        let mut resource = resource.native(strategy, record);
         events::share(&mut resource);
         Some(resource)
     })

@@ -6,8 +6,7 @@ use billhook::KubernetesVersion;
 use billhook::webhook::{ValidationOptions, WebhookConfiguration};
 use billhook_admission::{Findings, Strategy, Subresource};
 use billhook_apimachinery::base64;
-use billhook_apimachinery::record::to_value;
-use billhook_apimachinery::value::{DeepValue, json_type};
+use billhook_apimachinery::record::{Record, check_types, to_value};
 use billhook_apimachinery::{FieldError, FieldPath};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +16,7 @@ use crate::configured::NAME_LABEL;
 #[derive(Debug)]
 pub(super) struct KindStrategy {
     kind: Kind,
+    record: &'static Record,
     kubernetes: KubernetesVersion,
 }
 
@@ -33,7 +33,7 @@ enum Kind {
 }
 
 impl KindStrategy {
-    pub(super) fn new(kind: &str, kubernetes: KubernetesVersion) -> Self {
+    pub(super) fn new(kind: &str, record: &'static Record, kubernetes: KubernetesVersion) -> Self {
         let kind = match kind {
             "Namespace" => Kind::Namespace,
             "ConfigMap" => Kind::ConfigMap,
@@ -44,19 +44,23 @@ impl KindStrategy {
             }
             _ => Kind::Plain,
         };
-        KindStrategy { kind, kubernetes }
+        KindStrategy { kind, record, kubernetes }
     }
 }
 
 impl Strategy for KindStrategy {
     fn read(&self, object: &mut Value) -> Result<Vec<String>, String> {
-        match self.kind {
-            Kind::Secret => merge_string_data(object)?,
-            Kind::Namespace => complete_namespace(object),
-            Kind::WebhookConfiguration => return complete_webhooks(object),
-            Kind::ConfigMap | Kind::ServiceAccount | Kind::Plain => {}
+        if self.kind == Kind::WebhookConfiguration {
+            return complete_webhooks(object);
         }
-        Ok(Vec::new())
+        let unknown = check_types(object, self.record, self.kubernetes, None);
+        let unknown = unknown.map_err(|error| error.to_string())?;
+        match self.kind {
+            Kind::Secret => merge_string_data(object),
+            Kind::Namespace => complete_namespace(object),
+            _ => {}
+        }
+        Ok(unknown)
     }
 
     fn empty(&self) -> Option<Value> {
@@ -173,34 +177,22 @@ fn complete_webhooks(object: &mut Value) -> Result<Vec<String>, String> {
 }
 
 /// Moves the texts of a secret to its data, where they are encoded.
-fn merge_string_data(object: &mut Value) -> Result<(), String> {
-    let wrong = |value: &Value, type_: &str| {
-        let found = json_type(value);
-        format!(
-            "json: cannot unmarshal {found} into Go struct field Secret.stringData of type {type_}"
-        )
-    };
-    let Value::Object(members) = object else { return Ok(()) };
-    let texts = match members.remove("stringData") {
-        None | Some(Value::Null) => return Ok(()),
-        Some(Value::Object(texts)) => texts,
-        Some(other) => return Err(wrong(&DeepValue::from(other), "map[string]string")),
-    };
+fn merge_string_data(object: &mut Value) {
+    let Value::Object(members) = object else { return };
+    let Some(Value::Object(texts)) = members.remove("stringData") else { return };
     if texts.is_empty() {
-        return Ok(());
+        return;
     }
     let data = members.entry("data").or_insert_with(|| Value::Object(Map::new()));
     if data.is_null() {
         *data = Value::Object(Map::new());
     }
     if let Value::Object(data) = data {
-        for (name, value) in texts {
-            let value = DeepValue::from(value);
-            let text = value.as_str().ok_or_else(|| wrong(&value, "string"))?;
+        for (name, text) in texts {
+            let text = text.as_str().unwrap_or_default();
             data.insert(name, base64::encode(text.as_bytes()).into());
         }
     }
-    Ok(())
 }
 
 /// Checks the keys of data.

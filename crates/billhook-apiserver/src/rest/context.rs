@@ -40,7 +40,7 @@ pub(crate) struct Context<'r> {
 impl Context<'_> {
     /// Answers with an object, in the form that the client asks for.
     pub(crate) fn object(&self, code: StatusCode, object: &Value) -> Result<Response, Status> {
-        Ok(self.form.json(code, self.view.object(object, self.resource.is_native)?))
+        Ok(self.form.json(code, self.view.object(object)?))
     }
 
     pub(crate) fn storage(&self) -> &dyn Storage {
@@ -139,7 +139,7 @@ impl Context<'_> {
             let is_gone = accepted.stored.is_none();
             return (is_gone && is_terminating(self.server, namespace)).then_some(namespace);
         }
-        if self.resource.definition.kind() != "Namespace" || !self.resource.is_native {
+        if self.resource.definition.kind() != "Namespace" || !self.resource.is_native() {
             return None;
         }
         let returned = accepted.returned.as_ref()?;
@@ -156,11 +156,6 @@ impl Context<'_> {
     /// Reads a stored object in the version of the request (RP-50).
     pub(crate) async fn read(&self, object: &Object) -> Result<DeepValue, Status> {
         self.resource.admission.read(self.version.name(), &self.resource.stored(object)).await
-    }
-
-    /// Whether an object is shown as its text and nothing else.
-    pub(crate) fn shows_text(&self) -> bool {
-        matches!(self.view, View::Object) && !self.resource.is_native
     }
 
     /// The text of an object, without a tree if it is as it is stored.

@@ -28,7 +28,7 @@ const EXPIRED_PAGE: &str = "The provided continue parameter is too old to displa
 pub(super) async fn list(context: &Context<'_>) -> Result<Response, Status> {
     let page = Page::of(context, ListOptions::read(context)?)?;
     context.check_cache()?;
-    let listed = if context.shows_text() && page.selectors.is_everything() {
+    let listed = if context.view.shows_text() && page.selectors.is_everything() {
         page.texts(context).await.map(|(items, metadata)| {
             let api_version = &context.version.api_version();
             let kind = &context.resource.definition.names().list_kind;
@@ -49,9 +49,8 @@ pub(super) fn list_answer(
     metadata: &ListMetadata,
 ) -> Result<Response, Status> {
     let api_version = &context.version.api_version();
-    let is_native = context.resource.is_native;
     let kind = &context.resource.definition.names().list_kind;
-    let list = List { is_native, api_version, kind, metadata, items };
+    let list = List { api_version, kind, metadata, items };
     Ok(context.form.json(StatusCode::OK, context.view.list(&list)?))
 }
 

@@ -37,7 +37,7 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     };
     let version = resource.definition.version(&path.version).filter(|version| version.is_served());
     let Some(version) = version.filter(|_| fits) else {
-        let is_listed = resource.is_native && path.namespace.is_none() && path.name.is_none();
+        let is_listed = resource.is_native() && path.namespace.is_none() && path.name.is_none();
         return if is_listed { failure_form.status(&not_allowed()) } else { not_found() };
     };
 
@@ -46,13 +46,13 @@ pub(crate) async fn serve(server: &Arc<Shared>, request: &Request) -> Response {
     let columns = || match path.subresource.as_str() {
         "scale" => Columns::of_scale(),
         _ => {
-            let own = Columns::of_own(resource.definition.name()).filter(|_| resource.is_native);
+            let own = Columns::of_own(resource.definition.name()).filter(|_| resource.is_native());
             own.unwrap_or_else(|| Columns::of_version(&version))
         }
     };
     let transform = accepted.as_ref().and_then(|accepted| accepted.transform);
-    let view =
-        View::new(transform, request.query.text("includeObject"), columns, &server.settings.clock);
+    let (include, clock) = (request.query.text("includeObject"), &server.settings.clock);
+    let view = View::new(resource.record, transform, include, columns, clock);
     let form = accepted.as_ref();
     let form = form.map_or_else(Form::fallback, |accepted| Form::of(request, accepted));
     let user = match user_of(&request.headers, &server.settings.user) {
@@ -120,7 +120,7 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
         _ => false,
     };
     if !has_subresource {
-        return Err(match context.resource.is_native {
+        return Err(match context.resource.is_native() {
             true => not_served(),
             false => Status::not_found(&resource, name),
         });
@@ -129,15 +129,15 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
     let is_offered = match verb {
         Verb::Proxy | Verb::Unknown => false,
         // Where paths are declared with their methods, a name belongs to some of them.
-        Verb::Update | Verb::Patch if context.resource.is_native => context.path.name.is_some(),
-        Verb::Create if context.resource.is_native => context.path.name.is_none(),
+        Verb::Update | Verb::Patch if context.resource.is_native() => context.path.name.is_some(),
+        Verb::Create if context.resource.is_native() => context.path.name.is_none(),
         Verb::Get | Verb::Update | Verb::Patch => true,
         _ => is_main,
     };
     if is_offered {
         return Ok(());
     }
-    if context.resource.is_native {
+    if context.resource.is_native() {
         return Err(not_allowed());
     }
     let (verb, subject) = (verb.name(), resource.qualified());
@@ -150,7 +150,7 @@ fn check_offered(context: &Context<'_>, verb: Verb) -> Result<(), Status> {
 /// The failure of a client that takes nothing that there is (RE-11, LC-02).
 fn not_acceptable(context: &Context<'_>) -> Status {
     let is_known = names_media_type(context.request.header("accept"));
-    if !context.resource.is_native || is_known {
+    if !context.resource.is_native() || is_known {
         return Status::failure(406, "NotAcceptable", NOT_ACCEPTABLE);
     }
     let message = "406: Not Acceptable\n\nAvailable representations: application/json, \

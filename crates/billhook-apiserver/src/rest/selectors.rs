@@ -78,11 +78,11 @@ impl Selectors {
         let selectable = context.version.selectable_fields();
         let is_known = |field: &str| {
             field == NAME
-                || (field == NAMESPACE && (context.is_namespaced() || context.resource.is_native))
+                || (field == NAMESPACE && (context.is_namespaced() || context.resource.is_native()))
                 || selectable.iter().any(|path| path.trim_start_matches('.') == field)
         };
         match self.fields.iter().find(|term| !is_known(&term.field)) {
-            Some(term) if context.resource.is_native => Err(Status::bad_request(format!(
+            Some(term) if context.resource.is_native() => Err(Status::bad_request(format!(
                 "{} is not a known field selector: only \"metadata.name\", \"metadata.namespace\"",
                 quote(&term.field)
             ))),

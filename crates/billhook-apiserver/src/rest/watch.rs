@@ -221,7 +221,7 @@ struct Progress {
 impl Events {
     fn start(&mut self, context: &Context<'_>, wanted: Revision) -> Result<(), Status> {
         let start = Start::of(&context.request.query, &context.server.settings.features);
-        if matches!(self.view, View::MetadataList(_)) {
+        if self.view.shows_lists() {
             // No event is a list.
             return Ok(());
         }
@@ -347,7 +347,7 @@ impl Events {
 
     /// Prints an event about an object; if it shows the whole object, for all watches at once.
     async fn line(&mut self, change: Change, reading: &Reading) -> Result<Bytes, Status> {
-        if matches!(self.view, View::Object) && !self.selection.resource.is_native {
+        if self.view.shows_text() {
             return self.selection.line(change, reading).await;
         }
         let object = self.selection.object(reading).await?;
@@ -403,7 +403,7 @@ impl Selection {
     /// The object of a change, as all watches share it. The server's own resources, which all
     /// servers of the process share, are read for each watch.
     fn shared(&self, object: &Object, revision: Revision, is_before: bool) -> Arc<Reading> {
-        if self.resource.is_native {
+        if self.resource.is_native() {
             return Arc::new(Reading::new(object.clone(), revision));
         }
         let place = Place { revision, is_before, version: Arc::clone(&self.version) };

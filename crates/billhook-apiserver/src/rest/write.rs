@@ -22,7 +22,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
     if context.server.settings.settles_like_a_server {
         tokio::time::sleep(context.resource.holds_back()).await;
     }
-    let body = Body::of(context.request, context.resource.is_native)?;
+    let body = Body::of(context.request, context.resource.is_native())?;
     let options = WriteOptions::read(context.request, "CreateOptions")?;
     let request = ObjectRequest::create(context.version.name(), &body.text)
         .body_format(body.format)
@@ -34,7 +34,7 @@ pub(super) async fn create(context: &Context<'_>) -> Result<Response, Status> {
 pub(super) async fn update(context: &Context<'_>) -> Result<Response, Status> {
     context.request.body()?;
     let options = WriteOptions::read(context.request, "UpdateOptions")?;
-    let body = Body::of(context.request, context.resource.is_native)?;
+    let body = Body::of(context.request, context.resource.is_native())?;
     let request = ObjectRequest::replace(context.version.name(), &body.text, &[])
         .body_format(body.format)
         .name(context.name()?);
@@ -133,7 +133,7 @@ pub(super) fn answer(
 /// The text of the object that a client gets, if it is the stored one with its revision.
 fn returned_text(context: &Context<'_>, accepted: &Accepted) -> Option<String> {
     let (stored, place) = (accepted.stored.as_deref()?, accepted.revision_place?);
-    let returned = accepted.returned.as_ref().filter(|_| context.shows_text())?;
+    let returned = accepted.returned.as_ref().filter(|_| context.view.shows_text())?;
     let revision = returned.get("metadata")?.get("resourceVersion")?.as_str()?;
     with_revision(stored, place, revision)
 }
@@ -149,7 +149,7 @@ pub(super) fn warn(response: &mut Response, warnings: &Warnings) {
 
 /// Patches have types of their own (RE-80).
 pub(super) fn check_patch_type(context: &Context<'_>) -> Result<(), Status> {
-    let is_native = context.resource.is_native;
+    let is_native = context.resource.is_native();
     match patch_type(context.request) {
         JSON_PATCH | MERGE_PATCH | APPLY_PATCH => return Ok(()),
         STRATEGIC_PATCH if is_native => return Ok(()),

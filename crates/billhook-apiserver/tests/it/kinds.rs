@@ -334,3 +334,187 @@ async fn webhooks_and_policies_are_read_from_protobuf() {
             "paramRef": {"selector": expressions, "parameterNotFoundAction": "Deny"}}),
     );
 }
+
+/// Creates an object of each kind of the server, and returns its path.
+async fn one_of_each(server: &Server) -> Vec<(&'static str, String)> {
+    let admission = "/apis/admissionregistration.k8s.io/v1";
+    let webhook = json!({"name": "a.example.com", "sideEffects": "None",
+        "admissionReviewVersions": ["v1"], "reinvocationPolicy": "Never", "matchConditions":
+        [{"expression": "true", "name": "c"}], "clientConfig": {"caBundle": "", "service":
+        {"port": 1, "path": "/", "name": "s", "namespace": "n"}}, "rules": [{"scope": "*",
+        "resources": ["foos"], "apiVersions": ["v1"], "apiGroups": ["g"], "operations": ["*"]}]});
+    let mut validating = webhook.clone();
+    validating.as_object_mut().unwrap().remove("reinvocationPolicy");
+    let matched = json!({"resourceRules": [{"resources": ["foos"], "apiVersions": ["v1"],
+        "apiGroups": ["g"], "operations": ["*"]}]});
+    let involved = json!({"uid": "u", "name": "n", "namespace": "default", "kind": "K"});
+    let objects = [
+        ("/api/v1/namespaces", "Namespace", json!({"status": {}, "spec": {}})),
+        (
+            "/api/v1/namespaces/default/configmaps",
+            "ConfigMap",
+            json!({"binaryData": {}, "data": {"b": "", "a": ""}, "immutable": true}),
+        ),
+        (
+            "/api/v1/namespaces/default/secrets",
+            "Secret",
+            json!({"type": "t", "data": {"a": ""}, "immutable": true}),
+        ),
+        (
+            "/api/v1/namespaces/default/serviceaccounts",
+            "ServiceAccount",
+            json!({"automountServiceAccountToken": true, "imagePullSecrets": [{"name": "i"}],
+                "secrets": [{"uid": "u", "name": "n", "kind": "Secret"}]}),
+        ),
+        (
+            "/api/v1/namespaces/default/events",
+            "Event",
+            json!({"type": "t", "count": 1, "source": {"host": "h", "component": "c"},
+                "message": "m", "reason": "r", "involvedObject": involved}),
+        ),
+        (
+            "/apis/coordination.k8s.io/v1/namespaces/default/leases",
+            "Lease",
+            json!({"spec": {"renewTime": null, "leaseTransitions": 1, "leaseDurationSeconds": 2,
+                "holderIdentity": "h"}}),
+        ),
+        (
+            "mutatingwebhookconfigurations",
+            "MutatingWebhookConfiguration",
+            json!({"webhooks": [webhook]}),
+        ),
+        (
+            "validatingwebhookconfigurations",
+            "ValidatingWebhookConfiguration",
+            json!({"webhooks": [validating]}),
+        ),
+        (
+            "validatingadmissionpolicies",
+            "ValidatingAdmissionPolicy",
+            json!({"spec": {"variables": [], "validations": [{"message": "m", "expression": "true"}],
+                "matchConstraints": matched, "failurePolicy": "Fail"}}),
+        ),
+        (
+            "mutatingadmissionpolicybindings",
+            "MutatingAdmissionPolicyBinding",
+            json!({"spec": {"policyName": "p", "paramRef": {"parameterNotFoundAction": "Deny",
+                "namespace": "n", "name": "m"}}}),
+        ),
+    ];
+    let mut paths = Vec::new();
+    for (path, kind, mut object) in objects {
+        let (path, version) = match path.strip_prefix("/api") {
+            None => (format!("{admission}/{path}"), "admissionregistration.k8s.io/v1"),
+            Some(core) if core.starts_with("/v1") => (path.to_owned(), "v1"),
+            Some(_) => (path.to_owned(), "coordination.k8s.io/v1"),
+        };
+        object["kind"] = kind.into();
+        object["apiVersion"] = version.into();
+        object["metadata"] = json!({"name": "a", "labels": {"z": "1", "b": "2"}});
+        let created = post(server, &path, &object).await;
+        assert_eq!(created.code, 201, "{kind}: {}", created.text);
+        paths.push((kind, path));
+    }
+    paths
+}
+
+/// RE-14: the members of each kind come in the order of its type, in objects, lists, tables and
+/// events.
+#[tokio::test]
+async fn members_have_the_order_of_their_types() {
+    let server = Server::builder().build();
+    let members = |kind: &str| match kind {
+        "Namespace" => "spec finalizers status phase",
+        "ConfigMap" => "immutable data a b",
+        "Secret" => "immutable data type",
+        "ServiceAccount" => "secrets kind name uid imagePullSecrets automountServiceAccountToken",
+        "Event" => {
+            "involvedObject kind namespace name uid reason message source component host count type"
+        }
+        "Lease" => "spec holderIdentity leaseDurationSeconds leaseTransitions",
+        "MutatingWebhookConfiguration" => {
+            "webhooks name clientConfig service namespace name path port rules operations \
+             apiGroups apiVersions resources scope failurePolicy matchPolicy namespaceSelector \
+             objectSelector sideEffects timeoutSeconds admissionReviewVersions reinvocationPolicy \
+             matchConditions name expression"
+        }
+        "ValidatingWebhookConfiguration" => {
+            "webhooks name clientConfig rules failurePolicy matchPolicy namespaceSelector \
+             objectSelector sideEffects timeoutSeconds admissionReviewVersions matchConditions"
+        }
+        "ValidatingAdmissionPolicy" => {
+            "spec matchConstraints namespaceSelector objectSelector resourceRules operations \
+             apiGroups apiVersions resources scope matchPolicy validations expression message \
+             failurePolicy status"
+        }
+        _ => "spec policyName paramRef name namespace parameterNotFoundAction",
+    };
+    // Those of the metadata are told elsewhere.
+    let check = |kind: &str, start: &str, text: &str| {
+        let (before, mut rest) = text.rsplit_once(r#""managedFields""#).unwrap();
+        let labels = r#""name":"a","#;
+        assert!(before.contains(start), "{text}");
+        assert!(before.find(labels) < before.find(r#""labels":{"b":"2","#), "{text}");
+        for member in members(kind).split(' ') {
+            let name = format!("\"{member}\":");
+            let Some((_, after)) = rest.split_once(&name) else {
+                panic!("{kind}: {member} is not in its place in {text}");
+            };
+            rest = after;
+        }
+    };
+    for (kind, path) in one_of_each(&server).await {
+        let typed = format!(r#""kind":"{kind}","apiVersion":""#);
+        check(kind, &typed, &get(&server, &format!("{path}/a")).await.text);
+        let selected = format!("{path}?fieldSelector=metadata.name%3Da");
+        check(kind, r#""items":[{"metadata":{"#, &get(&server, &selected).await.text);
+        let accept = [("accept", "application/json;as=Table;v=v1;g=meta.k8s.io")];
+        let table = format!("{selected}&includeObject=Object");
+        check(kind, &typed, &call(&server, Method::GET, &table, &accept, "").await.text);
+        let watch = format!("{selected}&watch=1&timeoutSeconds=1");
+        check(kind, &typed, &get(&server, &watch).await.text);
+    }
+}
+
+/// RP-13: a value of the wrong type is refused as the kind's type says.
+#[tokio::test]
+async fn values_have_the_types_of_their_kinds() {
+    let server = Server::builder().build();
+    for (path, kind, object, wrong) in [
+        (
+            "configmaps",
+            "ConfigMap",
+            json!({"data": {"a": 1}}),
+            "json: cannot unmarshal number into Go struct field ConfigMap.data of type string",
+        ),
+        (
+            "configmaps",
+            "ConfigMap",
+            json!({"data": []}),
+            "json: cannot unmarshal array into Go struct field ConfigMap.data of type map[string]string",
+        ),
+        (
+            "secrets",
+            "Secret",
+            json!({"stringData": "a"}),
+            "json: cannot unmarshal string into Go struct field Secret.stringData of type map[string]string",
+        ),
+        ("secrets", "Secret", json!({"data": {"a": "!"}}), "illegal base64 data at input byte 0"),
+        (
+            "events",
+            "Event",
+            json!({"involvedObject": {"kind": true}}),
+            "json: cannot unmarshal bool into Go struct field ObjectReference.involvedObject.kind of type string",
+        ),
+    ] {
+        let path = format!("/api/v1/namespaces/default/{path}");
+        let mut whole = object;
+        whole["kind"] = kind.into();
+        whole["apiVersion"] = "v1".into();
+        whole["metadata"] = json!({"name": "a"});
+        let answer = post(&server, &path, &whole).await;
+        let prefix = format!("{kind} in version \"v1\" cannot be handled as a {kind}: ");
+        let message = format!("{prefix}{wrong}");
+        assert_eq!((answer.code, answer.message()), (400, message));
+    }
+}

@@ -152,8 +152,8 @@ pub enum PolicyDocument {
 record! {
     #[derive(Default)]
     struct Validating = "ValidatingAdmissionPolicy" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: ValidatingPolicySpec = "spec",
         status: ValidatingPolicyStatus = "status" @required,
@@ -161,24 +161,24 @@ record! {
 
     #[derive(Default)]
     struct ValidatingBinding = "ValidatingAdmissionPolicyBinding" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: ValidatingBindingSpec = "spec",
     }
 
     #[derive(Default)]
     struct Mutating = "MutatingAdmissionPolicy" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: MutatingPolicySpec = "spec",
     }
 
     #[derive(Default)]
     struct MutatingBinding = "MutatingAdmissionPolicyBinding" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         spec: MutatingBindingSpec = "spec",
     }

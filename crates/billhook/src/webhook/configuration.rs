@@ -147,12 +147,12 @@ record! {
         pub timeout_seconds: Option<i32> = "timeoutSeconds",
         /// The versions of AdmissionReview that it understands, the preferred one first.
         pub admission_review_versions: Option<Vec<String>> = "admissionReviewVersions" @required,
-        /// Conditions that must all hold.
-        pub match_conditions: Vec<MatchCondition> = "matchConditions",
         /// Whether it is called again after other mutating webhooks: `Never` or `IfNeeded`; only
-        /// of mutating webhooks, whose last field it is.
+        /// of mutating webhooks.
         pub reinvocation_policy: Option<String> =
             "reinvocationPolicy" of "v1.ReinvocationPolicyType",
+        /// Conditions that must all hold.
+        pub match_conditions: Vec<MatchCondition> = "matchConditions",
     }
 
     /// Which requests a webhook is for: all five dimensions must fit (WM-30).

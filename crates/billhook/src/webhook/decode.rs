@@ -1,10 +1,12 @@
 //! Reading configurations from documents and writing them: strict about types, a list of the
 //! unknown fields (WCF-02 to WCF-05).
 
+use std::sync::LazyLock;
+
 use billhook_apimachinery::KubernetesVersion;
 use billhook_apimachinery::metadata::{ObjectMeta, write_unset_time};
 use billhook_apimachinery::record;
-use billhook_apimachinery::record::{FieldValue, Record, RecordError, Type, TypedRecord};
+use billhook_apimachinery::record::{Field, FieldValue, Record, RecordError, Type, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
 use serde::Serializer;
 use serde_json::Value;
@@ -104,33 +106,31 @@ fn kind_and_version(value: &Value) -> Option<(ConfigurationKind, ConfigurationVe
 record! {
     #[derive(Default)]
     struct MutatingDocument = "MutatingWebhookConfiguration" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         webhooks: Vec<Webhook> = "webhooks",
     }
 
     #[derive(Default)]
     struct ValidatingDocument = "ValidatingWebhookConfiguration" {
-        api_version: String = "apiVersion" as "APIVersion",
         kind: String = "kind",
+        api_version: String = "apiVersion" as "APIVersion",
         metadata: ObjectMeta = "metadata" as "ObjectMeta",
         webhooks: Vec<ValidatingWebhook> = "webhooks",
     }
 }
 
-/// A webhook without the last field, which only mutating ones have.
+/// A webhook without its reinvocation policy, which only mutating ones have.
 struct ValidatingWebhook(Webhook);
 
 impl ValidatingWebhook {
     fn record() -> &'static Record {
-        static RECORD: Record = Record {
-            name: "ValidatingWebhook",
-            fields: match Webhook::FIELDS {
-                [fields @ .., _] => fields,
-                [] => &[],
-            },
-        };
+        static RECORD: LazyLock<Record> = LazyLock::new(|| {
+            let is_common = |field: &&Field| field.name != "reinvocationPolicy";
+            let fields = Webhook::FIELDS.iter().filter(is_common).copied().collect::<Vec<_>>();
+            Record { name: "ValidatingWebhook", fields: fields.leak() }
+        });
         &RECORD
     }
 }
