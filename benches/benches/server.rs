@@ -154,9 +154,11 @@ fn objects(criterion: &mut Criterion) {
     for count in [0, 1000, 30_000] {
         let server = filled(count);
         group.bench_function(format!("create 1 KB beside {count}"), |bencher| {
-            bencher.iter_batched(
+            bencher.iter_batched_ref(
                 || (server.fork(), create.clone()),
-                |(server, body)| assert_eq!(call(&server, Method::POST, FOOS, body), 201),
+                |(server, body)| {
+                    assert_eq!(call(server, Method::POST, FOOS, std::mem::take(body)), 201);
+                },
                 BatchSize::SmallInput,
             );
         });
@@ -229,9 +231,11 @@ fn policies(criterion: &mut Criterion) {
         let create = object("new").to_string();
         call(&server, Method::POST, &format!("{FOOS}?dryRun=All"), create.clone());
         group.bench_function(format!("create 1 KB beside {count} policies"), |bencher| {
-            bencher.iter_batched(
+            bencher.iter_batched_ref(
                 || (server.fork(), create.clone()),
-                |(server, body)| assert_eq!(call(&server, Method::POST, FOOS, body), 201),
+                |(server, body)| {
+                    assert_eq!(call(server, Method::POST, FOOS, std::mem::take(body)), 201);
+                },
                 BatchSize::SmallInput,
             );
         });

@@ -147,45 +147,30 @@ const OBJECT_CAPACITY: usize = 2048;
 /// Prints compact JSON with sorted keys and the server's escapes: `<`, `>`, `&`, U+2028 and U+2029
 /// are escaped (VV-62).
 pub fn compact_json(value: &Value) -> String {
-    let mut out = String::with_capacity(CAPACITY);
-    write_json(value, Escapes::Html, &mut out);
-    out
+    let mut printer = Printer::new(Escapes::Html, CAPACITY);
+    printer.value(value);
+    printer.out
+}
+
+/// A value as [`compact_json_with_place`] prints it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WithPlace {
+    /// The JSON of [`compact_json`].
+    pub text: String,
+    /// The place in the text where the member belongs; none if the value has the member, or none that
+    /// comes after it.
+    pub place: Option<usize>,
+    /// Whether there are floats in the value: whole ones are written as integers (SS-01).
+    pub has_floats: bool,
 }
 
 /// Prints the JSON of [`compact_json`]. Also returns the place in it where a member belongs that the
-/// value does not have, given with the names above it; none if it has the member, or none that comes
-/// after it.
-pub fn compact_json_with_place(value: &Value, member: &[&str]) -> (String, Option<usize>) {
-    let mut out = String::with_capacity(OBJECT_CAPACITY);
-    let place = write_noting(value, member, &mut out);
-    (out, place)
-}
-
-fn write_noting(value: &Value, member: &[&str], out: &mut String) -> Option<usize> {
-    let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
-        write_json(value, Escapes::Html, out);
-        return None;
-    };
-    let mut place = None;
-    out.push('{');
-    for (index, (key, value)) in in_order(members).enumerate() {
-        if index > 0 {
-            out.push(',');
-        }
-        let order = key.as_str().cmp(wanted);
-        if below.is_empty() && order.is_ge() {
-            place.get_or_insert(order.is_gt().then_some(out.len()));
-        }
-        write_string(key, Escapes::Html, out);
-        out.push(':');
-        if order.is_eq() && !below.is_empty() {
-            place = Some(write_noting(value, below, out));
-        } else {
-            write_json(value, Escapes::Html, out);
-        }
-    }
-    out.push('}');
-    place.flatten()
+/// value does not have, given with the names above it.
+pub fn compact_json_with_place(value: &Value, member: &[&str]) -> WithPlace {
+    let mut printer = Printer::new(Escapes::Html, OBJECT_CAPACITY);
+    let place = printer.noting(value, member);
+    WithPlace { text: printer.out, place, has_floats: printer.has_floats }
 }
 
 /// Appends a string as [`compact_json`] prints it.
@@ -201,9 +186,9 @@ impl fmt::Debug for DeepValue {
 
 /// Prints compact JSON with sorted keys; only what JSON requires is escaped.
 pub fn plain_json(value: &Value) -> String {
-    let mut out = String::with_capacity(CAPACITY);
-    write_json(value, Escapes::Required, &mut out);
-    out
+    let mut printer = Printer::new(Escapes::Required, CAPACITY);
+    printer.value(value);
+    printer.out
 }
 
 /// Prints a string in double quotes as YAML, so that every reader takes it for the same string:
@@ -221,37 +206,9 @@ const MAX_INDENT: usize = 100;
 /// Prints JSON with sorted keys, indented by two spaces per level. Whatever is not
 /// [printable](is_printable) is escaped, so that no terminal obeys it.
 pub fn pretty_json(value: &Value) -> String {
-    let mut out = String::new();
-    write_pretty(value, 0, &mut out);
-    out
-}
-
-fn write_pretty(value: &Value, level: usize, out: &mut String) {
-    match value {
-        Value::Array(items) if !items.is_empty() && level < MAX_INDENT => grow(|| {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                new_line(level + 1, out);
-                write_pretty(item, level + 1, out);
-            }
-            new_line(level, out);
-            out.push(']');
-        }),
-        Value::Object(members) if !members.is_empty() && level < MAX_INDENT => grow(|| {
-            out.push('{');
-            for (index, (key, member)) in sorted(members).into_iter().enumerate() {
-                out.push_str(if index > 0 { "," } else { "" });
-                new_line(level + 1, out);
-                write_string(key, Escapes::Unprintable, out);
-                out.push_str(": ");
-                write_pretty(member, level + 1, out);
-            }
-            new_line(level, out);
-            out.push('}');
-        }),
-        flat => write_json(flat, Escapes::Unprintable, out),
-    }
+    let mut printer = Printer::new(Escapes::Unprintable, 0);
+    printer.indented(value, 0);
+    printer.out
 }
 
 /// Escapes the characters in JSON that servers escape for HTML and JavaScript (VV-62).
@@ -365,41 +322,115 @@ impl Escapes {
     }
 }
 
-fn write_json(value: &Value, escapes: Escapes, out: &mut String) {
-    match value {
-        Value::Null => out.push_str("null"),
-        Value::Bool(true) => out.push_str("true"),
-        Value::Bool(false) => out.push_str("false"),
-        Value::Number(number) => match Num::of(number) {
-            Num::Int(int) => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "{int}");
-            }
-            Num::Float(float) => out.push_str(&json_float(float)),
-        },
-        Value::String(text) => write_string(text, escapes, out),
-        Value::Array(items) => grow(|| {
-            out.push('[');
-            for (index, item) in items.iter().enumerate() {
-                if index > 0 {
-                    out.push(',');
+/// A JSON text that is being printed.
+struct Printer {
+    out: String,
+    escapes: Escapes,
+    /// Whether a float was printed.
+    has_floats: bool,
+}
+
+impl Printer {
+    fn new(escapes: Escapes, capacity: usize) -> Self {
+        Printer { out: String::with_capacity(capacity), escapes, has_floats: false }
+    }
+
+    fn value(&mut self, value: &Value) {
+        match value {
+            Value::Null => self.out.push_str("null"),
+            Value::Bool(true) => self.out.push_str("true"),
+            Value::Bool(false) => self.out.push_str("false"),
+            Value::Number(number) => match Num::of(number) {
+                Num::Int(int) => self.out.push_str(itoa::Buffer::new().format(int)),
+                Num::Float(float) => {
+                    self.has_floats = true;
+                    self.out.push_str(&json_float(float));
                 }
-                write_json(item, escapes, out);
-            }
-            out.push(']');
-        }),
-        Value::Object(members) => grow(|| {
-            out.push('{');
-            for (index, (key, member)) in in_order(members).enumerate() {
-                if index > 0 {
-                    out.push(',');
+            },
+            Value::String(text) => self.string(text),
+            Value::Array(items) => grow(|| {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.separate(index);
+                    self.value(item);
                 }
-                write_string(key, escapes, out);
-                out.push(':');
-                write_json(member, escapes, out);
+                self.out.push(']');
+            }),
+            Value::Object(members) => grow(|| {
+                self.out.push('{');
+                for (index, (key, member)) in in_order(members).enumerate() {
+                    self.separate(index);
+                    self.string(key);
+                    self.out.push(':');
+                    self.value(member);
+                }
+                self.out.push('}');
+            }),
+        }
+    }
+
+    /// Prints a value, and returns the place where a member of it belongs.
+    fn noting(&mut self, value: &Value, member: &[&str]) -> Option<usize> {
+        let (Value::Object(members), Some((wanted, below))) = (value, member.split_first()) else {
+            self.value(value);
+            return None;
+        };
+        let mut place = None;
+        self.out.push('{');
+        for (index, (key, value)) in in_order(members).enumerate() {
+            self.separate(index);
+            let order = key.as_str().cmp(wanted);
+            if below.is_empty() && order.is_ge() {
+                place.get_or_insert(order.is_gt().then_some(self.out.len()));
             }
-            out.push('}');
-        }),
+            self.string(key);
+            self.out.push(':');
+            if order.is_eq() && !below.is_empty() {
+                place = Some(self.noting(value, below));
+            } else {
+                self.value(value);
+            }
+        }
+        self.out.push('}');
+        place.flatten()
+    }
+
+    fn indented(&mut self, value: &Value, level: usize) {
+        match value {
+            Value::Array(items) if !items.is_empty() && level < MAX_INDENT => grow(|| {
+                self.out.push('[');
+                for (index, item) in items.iter().enumerate() {
+                    self.separate(index);
+                    new_line(level + 1, &mut self.out);
+                    self.indented(item, level + 1);
+                }
+                new_line(level, &mut self.out);
+                self.out.push(']');
+            }),
+            Value::Object(members) if !members.is_empty() && level < MAX_INDENT => grow(|| {
+                self.out.push('{');
+                for (index, (key, member)) in in_order(members).enumerate() {
+                    self.separate(index);
+                    new_line(level + 1, &mut self.out);
+                    self.string(key);
+                    self.out.push_str(": ");
+                    self.indented(member, level + 1);
+                }
+                new_line(level, &mut self.out);
+                self.out.push('}');
+            }),
+            flat => self.value(flat),
+        }
+    }
+
+    fn separate(&mut self, index: usize) {
+        if index > 0 {
+            self.out.push(',');
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        write_string(text, self.escapes, &mut self.out);
     }
 }
 
@@ -489,9 +520,10 @@ mod tests {
             (json!({"m": [{"s": 1}]}), None),
             (json!({"r": 1, "s": 1}), None),
         ] {
-            let (text, found) = compact_json_with_place(&value, &["m", "r"]);
-            assert_eq!(text, compact_json(&value));
-            assert_eq!(found, place.and_then(|place| text.find(place)));
+            let printed = compact_json_with_place(&value, &["m", "r"]);
+            assert_eq!(printed.text, compact_json(&value));
+            assert_eq!(printed.place, place.and_then(|place| printed.text.find(place)));
+            assert!(!printed.has_floats);
         }
     }
 

@@ -35,8 +35,23 @@ impl Time {
         let Date { year, month, day } = Date::from_days(since_1970.div_euclid(DAY));
         let sign = if year < 0 { "-" } else { "" };
         let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-        let year = year.abs();
-        format!("{sign}{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+        let mut text = String::with_capacity(LAYOUT.len());
+        let mut digits = itoa::Buffer::new();
+        for (before, number, width) in [
+            (sign, year.abs(), 4_usize),
+            ("-", month, 2),
+            ("-", day, 2),
+            ("T", hour, 2),
+            (":", minute, 2),
+            (":", second, 2),
+        ] {
+            let digits = digits.format(number);
+            text.push_str(before);
+            text.extend(std::iter::repeat_n('0', width.saturating_sub(digits.len())));
+            text.push_str(digits);
+        }
+        text.push('Z');
+        text
     }
 
     /// Returns how many whole seconds this time is after another one; negative if it is before.

@@ -95,9 +95,6 @@ const TWO_TO_63: f64 = 9_223_372_036_854_775_808.0;
 
 /// Drops a value of any depth.
 pub fn dismantle(value: Value) {
-    if is_shallow(&value, SHALLOW) {
-        return drop(value);
-    }
     let mut deeper = Vec::new();
     drop_levels(value, DROPPED_LEVELS, &mut deeper);
     while let Some(value) = deeper.pop() {

@@ -107,15 +107,18 @@ pub(crate) fn read_key(key: &str) -> Result<Option<PathElement>, FieldsV1Error> 
 }
 
 fn write(set: &FieldSet, is_member: bool) -> Value {
-    let below = set.nodes().iter().map(|node| {
+    let mut fields = Object::new();
+    if is_member {
+        fields.insert(MEMBER.to_owned(), Value::Object(Object::new()));
+    }
+    for node in set.nodes() {
         let below = match node.children.is_empty() {
             true => Value::Object(Object::new()),
             false => grow(|| write(&node.children, node.is_member)),
         };
-        (key_text(&node.element), below)
-    });
-    let own = is_member.then(|| (MEMBER.to_owned(), Value::Object(Object::new())));
-    Value::Object(own.into_iter().chain(below).collect())
+        fields.insert(key_text(&node.element), below);
+    }
+    Value::Object(fields)
 }
 
 /// Returns the key of a step.

@@ -14,7 +14,7 @@ use billhook::{
     field_warnings, read_manifests, to_json,
 };
 use billhook_apimachinery::print::quote;
-use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow};
+use billhook_apimachinery::value::{DeepValue, Num, deep_clone, grow, has_floats};
 use billhook_decode::{Document, check_json, read_json};
 use serde_json::Value;
 
@@ -86,6 +86,7 @@ fn check(version: &CrdVersion, body: &[u8], stats: &mut Stats) -> Result<(), Str
             stats.decoded += 1;
             stats.unchanged += usize::from(text.is_borrowed());
             check_objects(&tree, value, text, reported)?;
+            check_repetition(version, value.object())?;
             check_reports(&tree, reported)?;
         }
         (None, Err(value), Err(text), Err(reported))
@@ -148,6 +149,18 @@ fn check_objects(
         return Err("changes were missed".to_owned());
     }
     Ok(())
+}
+
+/// Checks that decoding changes nothing in what was decoded before. Whole floats are integers then
+/// (SS-01).
+fn check_repetition(version: &CrdVersion, object: &Value) -> Result<(), String> {
+    let text = to_json(object);
+    let again = version.decode(text.as_bytes(), &as_json()).map_err(|error| error.to_string())?;
+    if has_floats(object) || same(object, again.object()) {
+        return Ok(());
+    }
+    let again = to_json(again.object());
+    Err(format!("decoding twice is not decoding once\nonce  {text}\ntwice {again}"))
 }
 
 /// Checks that both reports tell the same.

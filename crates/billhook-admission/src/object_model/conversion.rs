@@ -4,7 +4,7 @@
 
 use billhook_apimachinery::metadata::{validate_annotations, validate_labels};
 use billhook_apimachinery::value::{DeepValue, deep_clone, deep_eq, go_type, sorted};
-use billhook_apimachinery::{FieldPath, GroupVersionKind, Wording, aggregate};
+use billhook_apimachinery::{GroupVersionKind, Location, Wording, aggregate};
 use serde_json::{Map, Value};
 
 use super::metadata::metadata_text;
@@ -247,7 +247,7 @@ fn check_texts(
     if before.is_some_and(|before| deep_eq(before, value)) {
         return Ok(());
     }
-    let at = FieldPath::default().name("metadata");
+    let at = Location::TOP.name("metadata");
     let errors = match name {
         "labels" => validate_labels(texts, &at.name("labels"), wording),
         _ => validate_annotations(texts, &at.name("annotation"), wording),

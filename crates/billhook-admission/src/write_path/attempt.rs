@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::body::{Arrived, Incoming, read_stored};
 use super::deletion::ends_deletion;
 use super::prepare::{Before, Preparation, generated_base};
+use super::request::UpdateForm;
 use super::server_fields::ServerFields;
 use super::store::{Store, StoredObject};
 use super::write::{Accepted, Write, Written};
@@ -40,8 +41,11 @@ pub(super) enum Attempted {
 impl Attempt<'_> {
     pub(super) async fn run(self, run: &mut Run<'_>) -> Result<Attempted, Status> {
         let Arrived { old, revision, mut attributes } = self.arrive(run).await?;
+        let is_decoded = self.is_decoded(&attributes);
         run.mutate(&mut attributes).await?;
-        let before = Before { old, revision, replaced: run.context.replaced.take() };
+        let replaced = run.context.replaced.take();
+        let is_decoded = is_decoded && replaced.is_none();
+        let before = Before { old, revision, replaced, is_decoded };
         if attributes.operation == Operation::Create {
             let accepted = self.create(attributes, &before, run).await?;
             return Ok(Attempted::Accepted(accepted));
@@ -53,6 +57,17 @@ impl Attempt<'_> {
                 Err(Status::not_found(&self.incoming.resource.resource, &name))
             }
         }
+    }
+
+    /// Whether the object of a request is a decoded body, which decoding leaves as it is. A status is
+    /// not certain to stay, and without it there may be a default.
+    fn is_decoded(&self, attributes: &AdmissionAttributes) -> bool {
+        let Incoming { request, strategy, .. } = self.incoming;
+        attributes.operation == Operation::Create
+            && request.form != UpdateForm::ServerSideApply
+            && request.object.is_none()
+            && strategy.is_none()
+            && attributes.object.as_deref().is_some_and(|object| object.get("status").is_none())
     }
 
     async fn arrive(&self, run: &mut Run<'_>) -> Result<Arrived, Status> {

@@ -9,7 +9,9 @@ use billhook::{
 };
 use billhook_apimachinery::metadata::validate_manager;
 use billhook_apimachinery::value::{DeepValue, deep_clone, json_type};
-use billhook_apimachinery::{FieldError, FieldPath, GroupVersionKind, Status, split_api_version};
+use billhook_apimachinery::{
+    FieldError, FieldPath, GroupVersionKind, Location, Status, split_api_version,
+};
 use serde_json::{Map, Value};
 
 use super::body::Incoming;
@@ -257,7 +259,7 @@ impl Incoming<'_> {
             let detail = "may not be specified for non-apply patch";
             errors.push(FieldError::forbidden(at("force"), detail));
         }
-        validate_manager(manager, &at("fieldManager"), &mut errors);
+        validate_manager(manager, &Location::TOP.name("fieldManager"), &mut errors);
         match errors.as_slice() {
             [] => Ok(()),
             errors => Err(Status::invalid("meta.k8s.io", "PatchOptions", "", errors)),

@@ -31,6 +31,8 @@ pub(super) struct Before {
     pub(super) revision: Option<String>,
     /// The object before the mutating stage, if that made another one of it.
     pub(super) replaced: Option<DeepValue>,
+    /// Whether decoding leaves the object as it is, whatever the server does to its metadata.
+    pub(super) is_decoded: bool,
 }
 
 /// The preparation of an object.

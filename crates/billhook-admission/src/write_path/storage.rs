@@ -6,28 +6,44 @@ use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeOptions};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::print::{compact_json, compact_json_with_place, quote};
-use billhook_apimachinery::value::{DeepValue, has_floats};
+use billhook_apimachinery::value::DeepValue;
 use billhook_decode::read_json;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::object_model::{CustomResources, ObjectModel as _, metadata_member};
+use crate::object_model::{CustomResources, ObjectModel as _};
 
-/// Encodes an object for storage, as answers print it (RE-14). Also returns the place in the text where its resource version
-/// belongs, if that is the text of the object itself.
+/// An object as storage keeps it.
+pub(crate) struct Encoded {
+    pub(crate) text: Vec<u8>,
+    /// Whether the same is stored already (RP-53).
+    pub(crate) unchanged: bool,
+    /// Whether the text says what the object is, in the version that it was given in.
+    pub(crate) is_faithful: bool,
+    /// The place in the text where the resource version belongs, if it is the text of the object itself.
+    pub(crate) revision_place: Option<usize>,
+}
+
+/// Encodes an object for storage, as answers print it (RE-14). `stored` is what it replaces.
 pub(crate) async fn encode(
     model: &CustomResources,
     version: &CrdVersion,
     object: &Value,
-) -> Result<(Vec<u8>, Option<usize>), Status> {
+    stored: Option<&[u8]>,
+) -> Result<Encoded, Status> {
+    let is_stored = |text: &[u8]| stored.is_some_and(|stored| is_stored(text, stored));
     let storage = version.definition().storage().ok();
-    let Some(storage) = storage.filter(|storage| storage.name() != version.name()) else {
-        let (text, place) = compact_json_with_place(object, &["metadata", "resourceVersion"]);
-        return Ok((text.into_bytes(), place));
-    };
-    let stored = convert(model, &storage, object).await?;
-    Ok((compact_json(&stored).into_bytes(), None))
+    if let Some(storage) = storage.filter(|storage| storage.name() != version.name()) {
+        let text = compact_json(&*convert(model, &storage, object).await?).into_bytes();
+        let unchanged = is_stored(&text);
+        return Ok(Encoded { text, unchanged, is_faithful: false, revision_place: None });
+    }
+    let printed = compact_json_with_place(object, &["metadata", "resourceVersion"]);
+    let text = printed.text.into_bytes();
+    let unchanged = is_stored(&text);
+    let is_faithful = !printed.has_floats;
+    Ok(Encoded { text, unchanged, is_faithful, revision_place: printed.place })
 }
 
 /// Decodes a stored object as a read in a version returns it.
@@ -97,16 +113,6 @@ impl<'t> Deserialize<'t> for Members<'t> {
     }
 }
 
-/// Whether a read of an object in its version returns it as it was before it was encoded.
-pub(crate) fn reads_back(version: &CrdVersion, object: &Value, stored: &[u8]) -> bool {
-    let is_stored_in_version =
-        version.definition().storage().is_ok_and(|storage| storage.name() == version.name());
-    is_stored_in_version
-        && metadata_member(object, "generation").is_some()
-        && !has_floats(object)
-        && version.decodes_to_itself(stored)
-}
-
 /// The object in another version, cleaned but not defaulted (RP-82).
 async fn convert(
     model: &CustomResources,
@@ -121,12 +127,12 @@ async fn convert(
     Ok(converted)
 }
 
-/// Whether bytes for storage are what is stored already (RP-53).
-pub(crate) fn is_stored(bytes: &[u8], stored: &[u8]) -> bool {
+/// Whether a text for storage is what is stored already (RP-53).
+fn is_stored(text: &[u8], stored: &[u8]) -> bool {
     read_json(stored).is_ok_and(|stored| {
         let mut stored = stored.into_value();
         remove_revision(&mut stored);
-        compact_json(&stored).as_bytes() == bytes
+        compact_json(&stored).as_bytes() == text
     })
 }
 

@@ -10,9 +10,9 @@ use serde_json::Value;
 use super::body::{Incoming, read_stored};
 use super::prepare::Before;
 use super::request::UpdateForm;
-use super::storage;
+use super::storage::{self, Encoded};
 use super::store::{Store, StoreError, StoreWrite, StoredObject};
-use crate::object_model::metadata_text;
+use crate::object_model::{metadata_member, metadata_text};
 use crate::trace::{Action, RequestLog, Step};
 
 /// An accepted request.
@@ -73,26 +73,24 @@ impl Write<'_> {
             let message = "resourceVersion should not be set on objects to be created";
             return Err(Status::failure(500, "", message));
         }
-        let mut accepted = self.encode(object.as_deref_mut()).await?;
+        let mut encoded = self.encode(object.as_deref_mut()).await?;
         let mut committed = match object.as_deref().or(self.before.old.as_deref()) {
-            Some(subject) => self.commit(subject, &accepted).await,
-            None => return Ok(Written::Accepted(accepted)),
+            Some(subject) => self.commit(subject, encoded.as_ref()).await,
+            None => return Ok(Written::Accepted(Accepted::default())),
         };
         if is_too_large(&committed)
             && let Some(object) = object.as_deref_mut()
             && self.incoming.forget_owners(object)
         {
-            accepted = self.encode(Some(object)).await?;
-            committed = self.commit(object, &accepted).await;
+            encoded = self.encode(Some(object)).await?;
+            committed = self.commit(object, encoded.as_ref()).await;
         }
-        let Some(subject) = object.as_deref().or(self.before.old.as_deref()) else {
-            return Ok(Written::Accepted(accepted));
-        };
         let revision = match committed {
             Ok(revision) => revision,
             Err(StoreError::Failed(status)) => return Err(status),
             Err(StoreError::Mismatch(found)) => {
-                let name = metadata_text(subject, "name").to_owned();
+                let subject = object.as_deref().or(self.before.old.as_deref());
+                let name = subject.map_or("", |it| metadata_text(it, "name")).to_owned();
                 log.step(Action::WriteRefused { name: name.clone() }, began.elapsed());
                 return Ok(Written::Mismatch { name, found });
             }
@@ -100,19 +98,21 @@ impl Write<'_> {
         // Only a dry run leaves a new object the revision that it came with (RE-23).
         let shown = if revision.is_empty() && request.dry_run { &given } else { &revision };
         let written = if log.is_tracing { object.clone() } else { None };
-        let returned = self.read_back(object, &mut accepted, shown).await?;
+        let (returned, place) = self.read_back(object, encoded.as_ref(), shown).await?;
         if let Some(written) = written.as_deref() {
             let step = Step::changing(Action::Store, began.elapsed(), written, Some(&returned));
             log.steps.push(step);
         }
-        accepted.returned = Some(match self.incoming.scale() {
-            Some(scale) => {
-                accepted.revision_place = None;
-                scale::returned(scale, &returned)?
-            }
-            None => returned,
-        });
-        Ok(Written::Accepted(accepted))
+        let (returned, revision_place) = match self.incoming.scale() {
+            Some(scale) => (scale::returned(scale, &returned)?, None),
+            None => (returned, place),
+        };
+        Ok(Written::Accepted(Accepted {
+            unchanged: encoded.as_ref().is_some_and(|encoded| encoded.unchanged),
+            stored: encoded.map(|encoded| encoded.text),
+            returned: Some(returned),
+            revision_place,
+        }))
     }
 
     /// Removes the stored object, whose last finalizer an update removes; the client gets what it
@@ -133,26 +133,28 @@ impl Write<'_> {
         Ok(written)
     }
 
-    async fn encode(&self, object: Option<&mut Value>) -> Result<Accepted, Status> {
-        let Some(object) = object else { return Ok(Accepted::default()) };
+    async fn encode(&self, object: Option<&mut Value>) -> Result<Option<Encoded>, Status> {
+        let Some(object) = object else { return Ok(None) };
         storage::remove_revision(object);
         let Incoming { model, version, .. } = self.incoming;
-        let (stored, revision_place) = storage::encode(model, version, object).await?;
-        let unchanged =
-            self.before.old.is_some() && storage::is_stored(&stored, &self.stored.bytes);
-        Ok(Accepted { stored: Some(stored), unchanged, returned: None, revision_place })
+        let stored = self.before.old.is_some().then_some(&*self.stored.bytes);
+        storage::encode(model, version, object, stored).await.map(Some)
     }
 
     /// Has an object stored, unless the same is stored already. Returns its resource version.
-    async fn commit(&self, subject: &Value, accepted: &Accepted) -> Result<String, StoreError> {
-        if accepted.unchanged {
+    async fn commit(
+        &self,
+        subject: &Value,
+        encoded: Option<&Encoded>,
+    ) -> Result<String, StoreError> {
+        if encoded.is_some_and(|encoded| encoded.unchanged) {
             return Ok(self.before.revision.clone().unwrap_or_default());
         }
         let write = StoreWrite {
             namespace: metadata_text(subject, "namespace"),
             name: metadata_text(subject, "name"),
             expected: self.before.old.is_some().then_some(self.stored),
-            object: accepted.stored.as_deref(),
+            object: encoded.map(|encoded| &*encoded.text),
             dry_run: self.incoming.request.dry_run,
         };
         if let Some(store) = self.store {
@@ -177,22 +179,29 @@ impl Write<'_> {
         read_stored(model, version, self.stored).await.map(|(object, _)| object)
     }
 
-    /// The object as a read returns it, with its new revision.
+    /// Whether a read returns an object as it was before it was encoded.
+    fn reads_back(&self, object: &Value, encoded: &Encoded) -> bool {
+        encoded.is_faithful
+            && metadata_member(object, "generation").is_some()
+            && (self.before.is_decoded || self.incoming.version.decodes_to_itself(&encoded.text))
+    }
+
+    /// The object as a read returns it, with its new revision; and the place of the revision in the
+    /// stored text, if that says the same otherwise.
     async fn read_back(
         &self,
         object: Option<DeepValue>,
-        accepted: &mut Accepted,
+        encoded: Option<&Encoded>,
         revision: &str,
-    ) -> Result<DeepValue, Status> {
+    ) -> Result<(DeepValue, Option<usize>), Status> {
         let Incoming { model, version, request, .. } = self.incoming;
-        // Only then is it certain what the text says.
-        let place = accepted.revision_place.take().filter(|_| !revision.is_empty());
-        let mut returned = match (object, &accepted.stored, &self.before.old) {
-            (Some(object), Some(stored), _) if storage::reads_back(version, &object, stored) => {
-                accepted.revision_place = place;
+        let mut place = None;
+        let mut returned = match (object, encoded, &self.before.old) {
+            (Some(object), Some(encoded), _) if self.reads_back(&object, encoded) => {
+                place = encoded.revision_place.filter(|_| !revision.is_empty());
                 object
             }
-            (_, Some(stored), _) => storage::decode(model, version, stored).await?,
+            (_, Some(encoded), _) => storage::decode(model, version, &encoded.text).await?,
             (_, None, Some(old)) if request.dry_run => old.clone(),
             (_, None, Some(old)) => self.read_again(old).await?,
             (object, None, None) => object.unwrap_or_default(),
@@ -201,6 +210,6 @@ impl Write<'_> {
             storage::remove_revision(&mut returned);
         }
         storage::set_revision(&mut returned, revision);
-        Ok(returned)
+        Ok((returned, place))
     }
 }

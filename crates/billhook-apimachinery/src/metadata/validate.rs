@@ -15,7 +15,7 @@ use crate::print::{compact_json, is_printable, quote};
 use crate::record::{FieldValue, TypedRecord, go_syntax};
 use crate::value::deep_clone;
 use crate::wording::Wording;
-use crate::{FieldError, FieldPath, Location, split_api_version};
+use crate::{FieldError, Location, split_api_version};
 
 /// The Go package of metadata (KV-10).
 const PACKAGE: &str = "v1";
@@ -188,8 +188,7 @@ fn validate_metadata(
     errors: &mut Vec<FieldError>,
 ) {
     let invalid = |name: &str, value: &str, messages: Vec<String>, errors: &mut Vec<FieldError>| {
-        let path = at.name(name).to_path();
-        errors.extend(invalid_all(&path, value, &messages));
+        errors.extend(invalid_all(&at.name(name), value, &messages));
     };
     let generate_name = text(metadata, "generateName");
     if !generate_name.is_empty() {
@@ -231,27 +230,27 @@ fn validate_metadata(
     managed_fields(metadata, at, errors);
 }
 
-fn invalid_all(path: &FieldPath, value: &str, messages: &[String]) -> Vec<FieldError> {
-    messages.iter().map(|message| FieldError::invalid(path.clone(), value, message)).collect()
+fn invalid_all(at: &Location<'_>, value: &str, messages: &[String]) -> Vec<FieldError> {
+    messages.iter().map(|message| FieldError::invalid(at.to_path(), value, message)).collect()
 }
 
 fn labels(metadata: &Value, at: &Location<'_>, wording: &Wording, errors: &mut Vec<FieldError>) {
     if let Some(Value::Object(labels)) = metadata.get("labels") {
-        errors.extend(validate_labels(labels, &at.name("labels").to_path(), wording));
+        errors.extend(validate_labels(labels, &at.name("labels"), wording));
     }
 }
 
-/// Validates labels at a path (OM-31).
+/// Validates labels at a place (OM-31).
 pub fn validate_labels(
     labels: &Map<String, Value>,
-    path: &FieldPath,
+    at: &Location<'_>,
     wording: &Wording,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (key, value) in crate::value::sorted(labels) {
         let value = value.as_str().unwrap_or_default();
-        errors.extend(invalid_all(path, key, &names::qualified_name(key, wording)));
-        errors.extend(invalid_all(path, value, &names::label_value(value, wording)));
+        errors.extend(invalid_all(at, key, &names::qualified_name(key, wording)));
+        errors.extend(invalid_all(at, value, &names::label_value(value, wording)));
     }
     errors
 }
@@ -263,26 +262,25 @@ fn annotations(
     errors: &mut Vec<FieldError>,
 ) {
     if let Some(Value::Object(annotations)) = metadata.get("annotations") {
-        let path = at.name("annotations").to_path();
-        errors.extend(validate_annotations(annotations, &path, wording));
+        errors.extend(validate_annotations(annotations, &at.name("annotations"), wording));
     }
 }
 
-/// Validates annotations at a path (OM-31).
+/// Validates annotations at a place (OM-31).
 pub fn validate_annotations(
     annotations: &Map<String, Value>,
-    path: &FieldPath,
+    at: &Location<'_>,
     wording: &Wording,
 ) -> Vec<FieldError> {
     let mut errors = Vec::new();
     let mut size = 0;
     for (key, value) in crate::value::sorted(annotations) {
         let messages = names::qualified_name(&names::lower_case(key), wording);
-        errors.extend(invalid_all(path, key, &messages));
+        errors.extend(invalid_all(at, key, &messages));
         size += key.len() + value.as_str().unwrap_or_default().len();
     }
     if size > MAX_ANNOTATIONS as usize {
-        errors.push(FieldError::too_long(path.clone(), MAX_ANNOTATIONS));
+        errors.push(FieldError::too_long(at.to_path(), MAX_ANNOTATIONS));
     }
     errors
 }
@@ -371,15 +369,15 @@ fn finalizers(
     wording: &Wording,
     errors: &mut Vec<FieldError>,
 ) {
-    let path = at.name("finalizers").to_path();
+    let at = at.name("finalizers");
     for finalizer in texts(metadata, "finalizers") {
-        errors.extend(invalid_all(&path, finalizer, &names::qualified_name(finalizer, wording)));
+        errors.extend(invalid_all(&at, finalizer, &names::qualified_name(finalizer, wording)));
     }
     let has = |name| texts(metadata, "finalizers").any(|finalizer| finalizer == name);
     if has(ORPHAN_FINALIZER) && has(FOREGROUND_FINALIZER) {
         let detail = "finalizer orphan and foregroundDeletion cannot be both set";
         let all: Vec<&str> = texts(metadata, "finalizers").collect();
-        errors.push(FieldError::invalid(path, all, detail).of_strings());
+        errors.push(FieldError::invalid(at.to_path(), all, detail).of_strings());
     }
 }
 
@@ -398,7 +396,7 @@ fn managed_fields(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldErr
             let detail = "must be `FieldsV1`";
             errors.push(FieldError::invalid(path("fieldsType"), fields_type, detail));
         }
-        validate_manager(text(entry, "manager"), &path("manager"), errors);
+        validate_manager(text(entry, "manager"), &at.name("manager"), errors);
         if text(entry, "subresource").len() > MAX_SUBRESOURCE as usize {
             errors.push(FieldError::too_long(path("subresource"), MAX_SUBRESOURCE));
         }
@@ -407,15 +405,15 @@ fn managed_fields(metadata: &Value, at: &Location<'_>, errors: &mut Vec<FieldErr
 
 /// Validates the name of a manager of fields: its length, and that all of it can be printed. Names
 /// with very many other characters get an error for the first ones only.
-pub fn validate_manager(manager: &str, path: &FieldPath, errors: &mut Vec<FieldError>) {
+pub fn validate_manager(manager: &str, at: &Location<'_>, errors: &mut Vec<FieldError>) {
     if manager.len() > MAX_MANAGER as usize {
-        errors.push(FieldError::too_long(path.clone(), MAX_MANAGER));
+        errors.push(FieldError::too_long(at.to_path(), MAX_MANAGER));
     }
     let unprintable = manager.char_indices().filter(|(_, c)| !is_printable(*c));
     let repeats = (MAX_REPEATED / manager.len().max(1)).max(1);
     for (position, c) in unprintable.take(repeats) {
         let detail = format!("invalid character U+{:04X} (at position {position})", c as u32);
-        errors.push(FieldError::invalid(path.clone(), manager, &detail));
+        errors.push(FieldError::invalid(at.to_path(), manager, &detail));
     }
 }
 

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use billhook::{BodyFormat, FieldValidation};
 use billhook_admission::ObjectRequest;
 use billhook_apimachinery::metadata::validate_manager;
-use billhook_apimachinery::{FieldError, FieldPath, Status};
+use billhook_apimachinery::{FieldError, FieldPath, Location, Status};
 use serde_json::Value;
 
 use crate::protobuf::{self, PROTOBUF};
@@ -55,8 +55,8 @@ impl WriteOptions {
 
     fn common(request: &Request, kind: &str, mut errors: Vec<FieldError>) -> Result<Self, Status> {
         let query = &request.query;
-        let path = FieldPath::default().name("fieldManager");
-        validate_manager(query.text("fieldManager"), &path, &mut errors);
+        let at = Location::TOP.name("fieldManager");
+        validate_manager(query.text("fieldManager"), &at, &mut errors);
         let dry_run = dry_run(query, &mut errors);
         let field_validation = match query.text("fieldValidation") {
             "" | "Warn" => FieldValidation::Warn,

@@ -59,7 +59,8 @@ impl ValidateOptions {
 pub struct Validation {
     errors: Vec<FieldError>,
     warnings: Vec<String>,
-    subject: Subject,
+    /// None if the object is valid.
+    subject: Option<Subject>,
     rule_verdicts: Vec<RuleVerdict>,
 }
 
@@ -108,8 +109,8 @@ impl Validation {
     /// Returns the status that the client gets, with code 422 and reason Invalid; none if nothing
     /// is wrong (VV-64). It is about the kind that the object says it is, even if that is wrong.
     pub fn status(&self) -> Option<Status> {
-        let Subject { group, kind, name } = &self.subject;
-        (!self.errors.is_empty()).then(|| Status::invalid(group, kind, name, &self.errors))
+        let Subject { group, kind, name } = self.subject.as_ref()?;
+        Some(Status::invalid(group, kind, name, &self.errors))
     }
 
     /// Returns the message of [`Validation::status`].
@@ -242,8 +243,9 @@ impl CrdVersion {
         if !is_status && errors.is_empty() {
             warnings.extend(finalizer_warnings(&metadata, old_metadata.as_deref(), wording));
         }
-        let errors = errors.into_iter().map(|error| error.worded(wording)).collect();
-        Validation { errors, warnings, subject: Subject::of(object, &metadata), rule_verdicts }
+        let errors: Vec<_> = errors.into_iter().map(|error| error.worded(wording)).collect();
+        let subject = (!errors.is_empty()).then(|| Subject::of(object, &metadata));
+        Validation { errors, warnings, subject, rule_verdicts }
     }
 
     /// RP-40.
