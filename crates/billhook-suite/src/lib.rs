@@ -48,7 +48,7 @@ pub use coverage::{Coverage, CoverageItem, CoverageKind, DocumentCoverage};
 pub use failure::{Failure, Stage};
 pub use files::{FileError, FoundDefinition, ReadFile};
 pub use find::find_suites;
-pub use generate::{GenerateError, GeneratedSuite, UntestedConstraint, generate};
+pub use generate::{GenerateError, GeneratedSuite, UntestedConstraint, UntestedReason, generate};
 pub use object_case::{
     Allowed, Answer, Conversion, Expectation, ExpectedError, ObjectCase, Row, Table,
 };

@@ -5,6 +5,7 @@ use billhook_apimachinery::value::{deep_clone, sorted};
 use billhook_validation::Format;
 use serde_json::{Map, Value, json};
 
+use super::UntestedReason;
 use super::changes::numbered;
 use super::sample::{is_set, sample, text};
 
@@ -20,6 +21,8 @@ pub(super) struct Breach {
     /// The constraint in words, after the field.
     pub(super) words: String,
     pub(super) values: Vec<Value>,
+    /// Why it has no case if none of the values breaks it.
+    pub(super) reason: UntestedReason,
     told: Told,
 }
 
@@ -32,7 +35,15 @@ const INVALID: &str = "FieldValueInvalid";
 
 impl Breach {
     fn new(keyword: &'static str, told: Told, words: String, values: Vec<Value>) -> Self {
-        Breach { keyword, words, values, told }
+        Breach { keyword, words, values, reason: UntestedReason::NotFound, told }
+    }
+
+    /// The breach with the reason for which it has no case, where that is so.
+    fn untested(mut self, is_so: bool, reason: UntestedReason) -> Self {
+        if is_so {
+            (self.values, self.reason) = (Vec::new(), reason);
+        }
+        self
     }
 
     /// Whether an error is about the constraint.
@@ -111,9 +122,10 @@ fn texts(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
         let filler = own.chars().last().unwrap_or('a').to_string();
         let missing = (most.min(MAX_LENGTH) as usize + 1).saturating_sub(own.chars().count());
         let long = format!("{own}{}", filler.repeat(missing));
-        let values = if most < MAX_LENGTH { vec![long.into()] } else { Vec::new() };
         let words = format!("has at most {most} characters");
-        found.push(Breach::new("maxLength", Told("FieldValueTooLong", ""), words, values));
+        let told = Told("FieldValueTooLong", "");
+        let breach = Breach::new("maxLength", told, words, vec![long.into()]);
+        found.push(breach.untested(most >= MAX_LENGTH, UntestedReason::TooLarge));
     }
     let (pattern, format) = (text(schema, "pattern"), text(schema, "format"));
     if !pattern.is_empty() {
@@ -165,8 +177,9 @@ fn lists(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
         let is_free = part.get("enum").is_none();
         let numbers = 0..=most.min(MAX_COUNT);
         let more = numbers.map(|number| numbered(schema, &item, if is_free { number } else { 0 }));
-        let values = if most < MAX_COUNT { vec![more.collect()] } else { Vec::new() };
-        found.push(Breach::new("maxItems", Told("FieldValueTooMany", ""), words, values));
+        let told = Told("FieldValueTooMany", "");
+        let breach = Breach::new("maxItems", told, words, vec![more.collect()]);
+        found.push(breach.untested(most >= MAX_COUNT, UntestedReason::TooLarge));
     }
     if matches!(text(schema, "x-kubernetes-list-type"), "set" | "map") {
         let twice = json!([deep_clone(&item), item]);
@@ -197,13 +210,19 @@ fn objects(schema: &Value, value: Option<&Value>, found: &mut Vec<Breach>) {
             }
         }
         let additional = schema.get("additionalProperties").filter(|part| part.is_object());
+        let preserved = is_set(schema, "x-kubernetes-preserve-unknown-fields");
+        let additional = additional.or(preserved.then_some(&Value::Null));
         let mut number = 0;
         while let (Some(part), true) = (additional, more.len() as u64 <= most.min(MAX_COUNT)) {
             more.insert(format!("key{number}"), sample(part));
             number += 1;
         }
-        let values = if most < MAX_COUNT { vec![Value::Object(more)] } else { Vec::new() };
         let words = format!("has at most {most} members");
-        found.push(Breach::new("maxProperties", Told("FieldValueTooMany", ""), words, values));
+        let told = Told("FieldValueTooMany", "");
+        // Others are pruned.
+        let is_kept = additional.is_none() && more.len() as u64 <= most;
+        let breach = Breach::new("maxProperties", told, words, vec![Value::Object(more)]);
+        let breach = breach.untested(most >= MAX_COUNT, UntestedReason::TooLarge);
+        found.push(breach.untested(is_kept, UntestedReason::NeverFails));
     }
 }

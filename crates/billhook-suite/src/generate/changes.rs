@@ -37,8 +37,17 @@ impl Hints {
         Hints(all)
     }
 
+    pub(super) fn add_name(&mut self, name: &str) {
+        self.0.names.insert(name.into());
+    }
+
     fn mention(&self, name: &str) -> bool {
         self.0.names.contains(name) || self.0.texts.contains(name)
+    }
+
+    fn has_literal(&self, value: &Value) -> bool {
+        value.as_str().is_some_and(|text| self.0.texts.contains(text))
+            || value.as_i64().is_some_and(|integer| self.0.integers.contains(&integer))
     }
 
     /// The sizes that are one too small, just right or one too large.
@@ -49,10 +58,19 @@ impl Hints {
     }
 }
 
-/// A changed value, and whether the hints mention what was changed.
+/// A changed value.
 struct Changed {
     value: Value,
-    is_hinted: bool,
+    hint: Hint,
+}
+
+/// How much hints say for a change: they mention the member that is added or removed, or the value
+/// that it is given; or only what is around the change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Hint {
+    Exact,
+    Around,
+    None,
 }
 
 /// Returns values like one of a schema, each with one change, in a fixed order: first those that
@@ -63,12 +81,25 @@ pub(super) fn changes(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value
 
 /// Returns only the changed values that hints mention.
 pub(super) fn hinted(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
-    let found = collect(schema, value, hints, 0).into_iter().filter(|changed| changed.is_hinted);
+    let found = sort(collect(schema, value, hints, 0)).into_iter();
+    let found = found.filter(|changed| changed.hint != Hint::None);
     found.map(|changed| changed.value).collect()
 }
 
+/// Returns values with one change that hints mention, then those with two, then those with one that
+/// they do not mention.
+pub(super) fn near(schema: &Value, value: &Value, hints: &Hints) -> impl Iterator<Item = Value> {
+    let found = sort(collect(schema, value, hints, 0));
+    let hinted_count = found.partition_point(|changed| changed.hint != Hint::None);
+    let mut once = found.into_iter().map(|changed| changed.value);
+    let first: Vec<Value> = once.by_ref().take(hinted_count).collect();
+    let twice = std::iter::once_with(move || hinted(schema, value, hints)).flatten();
+    let twice = twice.flat_map(move |changed| hinted(schema, &changed, hints));
+    first.into_iter().chain(twice).chain(once)
+}
+
 fn sort(mut found: Vec<Changed>) -> Vec<Changed> {
-    found.sort_by_key(|changed| !changed.is_hinted);
+    found.sort_by_key(|changed| changed.hint);
     found
 }
 
@@ -97,8 +128,8 @@ fn collect(schema: &Value, value: &Value, hints: &Hints, depth: usize) -> Vec<Ch
         return Vec::new();
     }
     let scalars = scalars(schema, value, hints).into_iter().filter(|other| other != value);
-    let mut found: Vec<Changed> =
-        scalars.map(|value| Changed { value, is_hinted: depth == 0 }).collect();
+    let hint = if depth == 0 { Hint::Around } else { Hint::None };
+    let mut found: Vec<Changed> = scalars.map(|value| Changed { value, hint }).collect();
     match value {
         Value::Object(_) => members(schema, value, hints, depth, &mut found),
         Value::Array(items) => {
@@ -130,34 +161,44 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
             continue;
         }
         let is_named = hints.mention(name);
-        let mut add = |member: Option<Value>, is_hinted: bool| {
-            found.push(Changed { value: with(name, member), is_hinted: is_hinted || is_named });
+        let mut add = |member: Option<Value>, hint: Hint| {
+            found.push(Changed { value: with(name, member), hint });
         };
+        let exact = if is_named { Hint::Exact } else { Hint::None };
         let new = members.get(name).is_none().then(|| sample(part));
         if let Some(new) = &new {
-            add(Some(deep_clone(new)), false);
+            add(Some(deep_clone(new)), exact);
         } else if !required(schema).any(|known| known == name) {
-            add(None, false);
+            add(None, exact);
+        }
+        if new.is_some() && !is_named && depth > 0 {
+            continue;
         }
         let most = if new.is_some() { MAX_NEW } else { MAX_CHANGES };
         let Some(member) = new.as_ref().or_else(|| members.get(name)) else { continue };
         let below = sort(grow(|| collect(part, member, hints, depth + 1)));
-        for Changed { value, is_hinted } in below.into_iter().take(most) {
-            add(Some(value), is_hinted);
+        for Changed { value, hint } in below.into_iter().take(most) {
+            let hint = match is_named {
+                true if hints.has_literal(&value) => Hint::Exact,
+                true => hint.min(Hint::Around),
+                false => hint,
+            };
+            add(Some(value), hint);
         }
     }
     if let Some(part) = schema.get("additionalProperties").filter(|part| part.is_object()) {
         let texts = hints.0.texts.iter().map(|text| &**text);
         for name in texts.chain(["key0"]).filter(|name| !members.contains_key(*name)) {
-            let is_hinted = hints.mention(name);
-            found.push(Changed { value: with(name, Some(sample(part))), is_hinted });
+            let hint = if hints.mention(name) { Hint::Exact } else { Hint::None };
+            found.push(Changed { value: with(name, Some(sample(part))), hint });
         }
         for size in hints.sizes().into_iter().filter(|size| *size > members.len()) {
             let mut members = members.clone();
             for number in members.len()..size {
                 members.insert(format!("key{number}"), sample(part));
             }
-            found.push(Changed { value: Value::Object(members), is_hinted: depth == 0 });
+            let hint = if depth == 0 { Hint::Around } else { Hint::None };
+            found.push(Changed { value: Value::Object(members), hint });
         }
     }
 }
@@ -165,10 +206,10 @@ fn members(schema: &Value, value: &Value, hints: &Hints, depth: usize, found: &m
 /// Lists with more, fewer or other items.
 fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mut Vec<Changed>) {
     let Some(part) = schema.get("items") else { return };
-    let mut add = |items: Vec<Value>, is_hinted: bool| {
-        found.push(Changed { value: Value::Array(items), is_hinted });
+    let mut add = |items: Vec<Value>, hint: Hint| {
+        found.push(Changed { value: Value::Array(items), hint });
     };
-    let is_hinted = depth == 0;
+    let hint = if depth == 0 { Hint::Around } else { Hint::None };
     let with_more = |size: usize, is_twice: bool| {
         let mut items: Vec<Value> = items.iter().map(deep_clone).collect();
         let model = items.first().map_or_else(|| sample(part), deep_clone);
@@ -178,27 +219,35 @@ fn list(schema: &Value, items: &[Value], hints: &Hints, depth: usize, found: &mu
         }
         items
     };
-    add(with_more(items.len() + 1, false), is_hinted);
-    add(with_more(items.len().max(1) + 1, true), is_hinted);
+    add(with_more(items.len() + 1, false), hint);
+    add(with_more(items.len().max(1) + 1, true), hint);
     for size in hints.sizes().into_iter().filter(|size| *size > items.len() + 1) {
-        add(with_more(size, false), is_hinted);
+        add(with_more(size, false), hint);
     }
     for other in scalars(part, &Value::Null, hints) {
-        add(items.iter().map(deep_clone).chain([other]).collect(), is_hinted);
+        add(items.iter().map(deep_clone).chain([other]).collect(), hint);
     }
-    if let Some(first) = items.first() {
-        add(Vec::new(), is_hinted);
-        for changed in grow(|| collect(part, first, hints, depth + 1)) {
-            let rest = items.iter().skip(1).map(deep_clone);
-            add(std::iter::once(changed.value).chain(rest).collect(), changed.is_hinted);
-        }
+    if !items.is_empty() {
+        add(Vec::new(), hint);
+    }
+    // The first item changed, and a new one like it.
+    let first = items.first().map_or_else(|| sample(part), deep_clone);
+    let changed = grow(|| collect(part, &first, hints, depth + 1));
+    for Changed { value, hint } in changed.iter().filter(|_| !items.is_empty()) {
+        let rest = items.iter().skip(1).map(deep_clone);
+        add(std::iter::once(deep_clone(value)).chain(rest).collect(), *hint);
+    }
+    for Changed { value, hint } in changed.into_iter().filter(|it| it.hint != Hint::None) {
+        add(items.iter().map(deep_clone).chain([value]).collect(), hint);
     }
 }
 
 /// Other scalars of a schema.
 fn scalars(schema: &Value, value: &Value, hints: &Hints) -> Vec<Value> {
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
-        return values.clone();
+        // A rule may allow less or more.
+        let other = values.iter().any(Value::is_string).then(|| "other".into());
+        return values.iter().cloned().chain(other).collect();
     }
     let bound = |keyword: &str| schema.get(keyword).and_then(Value::as_i64);
     match text(schema, "type") {

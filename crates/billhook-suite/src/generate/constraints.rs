@@ -8,7 +8,7 @@ use super::broken::{Breach, breaches};
 use super::changes::{FIXED, Hints, MAX_DEPTH, changes};
 use super::oracle::Oracle;
 use super::sample::{is_set, required, sample};
-use super::{Step, UntestedConstraint, find, replaced};
+use super::{Step, UntestedConstraint, UntestedReason, find, replaced};
 
 /// How many objects are tried to break a combination of schemas.
 const MAX_JUNCTOR_TRIES: usize = 200;
@@ -38,14 +38,12 @@ pub(super) struct Constraints<'c> {
     valid: &'c Value,
     pub(super) found: Vec<Broken>,
     pub(super) untested: Vec<UntestedConstraint>,
-    /// The schemas on the way to the one that is looked at, from the top.
-    above: Vec<&'c Value>,
 }
 
 impl<'c> Constraints<'c> {
     pub(super) fn new(oracle: &'c Oracle<'c>, schema: &'c Value, valid: &'c Value) -> Self {
-        let (found, untested, above) = (Vec::new(), Vec::new(), Vec::new());
-        Constraints { oracle, schema, valid, found, untested, above }
+        let (found, untested) = (Vec::new(), Vec::new());
+        Constraints { oracle, schema, valid, found, untested }
     }
 
     /// Looks for an object that breaks each constraint.
@@ -66,8 +64,8 @@ impl<'c> Constraints<'c> {
         if steps.len() > MAX_DEPTH {
             return;
         }
-        let is_over = self.oracle.is_exhausted() || self.found.len() > MAX_CASES;
-        let object = object.filter(|_| !is_over);
+        self.oracle.allow_more();
+        let object = object.filter(|_| !self.oracle.is_exhausted() && !self.is_full());
         self.required(schema, object, steps);
         for breach in breaches(schema, object.and_then(|object| find(object, steps))) {
             self.breach(&breach, object, steps);
@@ -77,9 +75,7 @@ impl<'c> Constraints<'c> {
         for (index, rule) in rules.into_iter().flatten().enumerate() {
             self.rule(rule, (pointer, index), schema, object, steps);
         }
-        self.above.push(schema);
         grow(|| self.below(schema, object, steps, pointer));
-        self.above.pop();
     }
 
     fn below(
@@ -122,7 +118,7 @@ impl<'c> Constraints<'c> {
     }
 
     /// The object, or one like it with a value at a place, if a server accepts that.
-    fn with(&self, object: &Value, schema: &Value, steps: &[Step]) -> Option<Value> {
+    pub(super) fn with(&self, object: &Value, schema: &Value, steps: &[Step]) -> Option<Value> {
         if self.oracle.is_exhausted() {
             return None;
         }
@@ -130,17 +126,11 @@ impl<'c> Constraints<'c> {
         if has_value(object) {
             return Some(deep_clone(object));
         }
-        let mut schemas: Vec<(usize, &Value)> = self.above.iter().copied().enumerate().collect();
-        schemas.push((steps.len(), schema));
         let default = schema.get("default").map(deep_clone);
         let mut values = default.into_iter().chain([sample(schema)]);
         values.find_map(|value| {
             let object = replaced(object, steps, Some(value));
-            // First the value itself is changed, then what is around it.
-            schemas.iter().rev().find_map(|(depth, schema)| {
-                let around = steps.get(..*depth)?;
-                self.oracle.valid_near(schema, around, &object, &has_value)
-            })
+            self.oracle.valid_near(&object, &has_value)
         })
     }
 
@@ -162,7 +152,7 @@ impl<'c> Constraints<'c> {
                 self.add(&words, replaced(object, &place, None), None, &is_told)
             });
             if !is_found {
-                self.leave("required", &place, &words);
+                self.leave("required", &place, &words, self.reason(object));
             }
         }
     }
@@ -180,7 +170,11 @@ impl<'c> Constraints<'c> {
             })
         });
         if !is_found {
-            self.leave(breach.keyword, steps, &name);
+            let reason = match breach.reason {
+                UntestedReason::NotFound => self.reason(object),
+                known => known,
+            };
+            self.leave(breach.keyword, steps, &name, reason);
         }
     }
 
@@ -207,7 +201,7 @@ impl<'c> Constraints<'c> {
                 })
             });
             if !is_found {
-                self.leave(keyword, steps, &name);
+                self.leave(keyword, steps, &name, self.reason(object));
             }
         }
     }
@@ -231,10 +225,30 @@ impl<'c> Constraints<'c> {
         true
     }
 
+    fn is_full(&self) -> bool {
+        self.found.len() > MAX_CASES
+    }
+
+    /// Why a constraint has no case if all objects have been tried that there were.
+    pub(super) fn reason(&self, object: Option<&Value>) -> UntestedReason {
+        match object {
+            _ if self.is_full() => UntestedReason::Full,
+            Some(_) => UntestedReason::NotFound,
+            None => UntestedReason::NoValue,
+        }
+    }
+
     /// Notes a constraint without a case.
-    pub(super) fn leave(&mut self, keyword: &'static str, steps: &[Step], words: &str) {
+    pub(super) fn leave(
+        &mut self,
+        keyword: &'static str,
+        steps: &[Step],
+        words: &str,
+        reason: UntestedReason,
+    ) {
         self.untested.push(UntestedConstraint {
             keyword,
+            reason,
             field: shown(steps),
             words: words.split_whitespace().collect::<Vec<_>>().join(" "),
         });

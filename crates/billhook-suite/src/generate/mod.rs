@@ -6,11 +6,13 @@ mod changes;
 mod constraints;
 mod oracle;
 mod pattern;
+mod queue;
+mod repair;
 mod rules;
 mod sample;
 mod write;
 
-use billhook::{CrdError, CrdVersion, CustomResourceDefinition};
+use billhook::{CrdError, CrdVersion, CustomResourceDefinition, FieldPath, Segment};
 use billhook_apimachinery::value::deep_clone;
 use serde_json::Value;
 
@@ -58,6 +60,24 @@ pub struct UntestedConstraint {
     pub field: String,
     /// The constraint in words; the message of a rule or the rule.
     pub words: String,
+    /// Why it has none.
+    pub reason: UntestedReason,
+}
+
+/// Why a constraint of a schema has no case.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum UntestedReason {
+    /// No value breaks it: there are not as many properties as it allows.
+    NeverFails,
+    /// A value that breaks it is too large to be edited.
+    TooLarge,
+    /// The search has found no valid object with a value for it.
+    NoValue,
+    /// The search has found no object that breaks it.
+    NotFound,
+    /// The suite has as many cases as one may have.
+    Full,
 }
 
 /// Returns a suite for the stored version of a definition or, if that is not served, the first
@@ -82,7 +102,7 @@ pub fn generate(definition: &FoundDefinition, file: &str) -> Result<GeneratedSui
         members.insert("kind".to_owned(), crd.kind().into());
     }
     set_metadata(&mut object, "name", Some("example"));
-    let valid = oracle.valid_near(schema, &[], &object, &|_| true).ok_or_else(|| {
+    let valid = oracle.valid_near(&object, &|_| true).ok_or_else(|| {
         let errors = oracle.errors(&object, None);
         GenerateError::NoValidObject(errors.first().map(ToString::to_string).unwrap_or_default())
     })?;
@@ -107,6 +127,29 @@ fn schema<'v>(definition: &'v Value, version: &str) -> Option<&'v Value> {
 pub(crate) enum Step {
     Name(String),
     Index(usize),
+}
+
+impl Step {
+    /// The steps of a path.
+    fn all(path: &FieldPath) -> Vec<Self> {
+        let step = |segment| match segment {
+            Segment::Name(name) | Segment::Key(name) => Some(Step::Name(name.to_owned())),
+            Segment::Index(index) => Some(Step::Index(index)),
+            _ => None,
+        };
+        path.segments().map_while(step).collect()
+    }
+}
+
+/// The schema of a place.
+fn schema_at<'v>(schema: &'v Value, steps: &[Step]) -> Option<&'v Value> {
+    steps.iter().try_fold(schema, |schema, step| match step {
+        Step::Name(name) => {
+            let named = schema.get("properties").and_then(|known| known.get(name));
+            named.or_else(|| schema.get("additionalProperties"))
+        }
+        Step::Index(_) => schema.get("items"),
+    })
 }
 
 /// The value at a place.

@@ -1,35 +1,65 @@
-//! A server's verdicts on objects, and the search for those that it accepts.
+//! A server's verdicts on objects.
 
 use std::cell::{Cell, RefCell};
 
-use billhook::{CrdVersion, DecodeOptions, DeepValue, FieldError, ValidateOptions};
+use billhook::{CrdVersion, DecodeOptions, DeepValue, FieldError, RuleVerdict, ValidateOptions};
 use billhook_apimachinery::value::deep_clone;
+use billhook_cel::Branch;
 use serde_json::Value;
 
-use super::changes::{Hints, changes, hinted};
-use super::{Step, find, replaced};
 use crate::install::{body, set_metadata};
 
-/// How many objects are tried for one definition.
-const MAX_TRIES: usize = 20_000;
-/// How many changes of one value are tried until an object is valid.
-const MAX_VALID_TRIES: usize = 600;
+/// How many objects may be tried at first.
+const FIRST_TRIES: usize = 5_000;
+/// How many more each schema allows: few need many, and time grows with their number only.
+const TRIES_EACH: usize = 100;
 
-/// The schema of a rule as a JSON pointer, and its position there.
-type RulePlace = (String, usize);
+/// The schema of a rule as a JSON pointer inside that of the version, and its position there.
+pub(super) type RulePlace<'r> = (&'r str, usize);
 
 /// Says what a server would say.
 pub(super) struct Oracle<'s> {
     version: CrdVersion,
-    schema: &'s Value,
+    pub(super) schema: &'s Value,
+    /// How many objects may still be tried.
     tries: Cell<usize>,
     /// The object whose status is updated, where all requests are such updates.
     status_of: RefCell<Option<Value>>,
 }
 
+/// A verdict on an object that can be decoded.
+pub(super) struct Judged {
+    pub(super) errors: Vec<FieldError>,
+    verdicts: Vec<RuleVerdict>,
+}
+
+impl Judged {
+    /// The verdicts on values of rules that are violated.
+    pub(super) fn violated(&self) -> impl Iterator<Item = &RuleVerdict> {
+        self.verdicts.iter().filter(|verdict| !verdict.is_kept)
+    }
+
+    /// The verdicts on the values of a rule.
+    pub(super) fn of_rule(
+        &self,
+        (schema, rule): RulePlace<'_>,
+    ) -> impl Iterator<Item = &RuleVerdict> {
+        let is_it = move |verdict: &&RuleVerdict| {
+            verdict.rule == rule && verdict.schema_path.to_json_pointer().ends_with(schema)
+        };
+        self.verdicts.iter().filter(is_it)
+    }
+}
+
 impl<'s> Oracle<'s> {
     pub(super) fn new(version: CrdVersion, schema: &'s Value) -> Self {
-        Oracle { version, schema, tries: Cell::new(0), status_of: RefCell::new(None) }
+        let tries = Cell::new(FIRST_TRIES);
+        Oracle { version, schema, tries, status_of: RefCell::new(None) }
+    }
+
+    /// Allows the tries for one more schema.
+    pub(super) fn allow_more(&self) {
+        self.tries.set(self.tries.get() + TRIES_EACH);
     }
 
     /// Does work in which all requests are updates of the status of an object.
@@ -51,39 +81,22 @@ impl<'s> Oracle<'s> {
 
     /// Whether enough has been tried.
     pub(super) fn is_exhausted(&self) -> bool {
-        self.tries.get() > MAX_TRIES
+        self.tries.get() == 0
     }
 
     /// The errors of an object, on creation or as an update of another one.
     pub(super) fn errors(&self, object: &Value, old: Option<&Value>) -> Vec<FieldError> {
-        self.judged(object, old).map(|(errors, _)| errors).unwrap_or_default()
+        self.judged(object, old).map(|judged| judged.errors).unwrap_or_default()
     }
 
     /// Whether a server accepts an object.
     pub(super) fn accepts(&self, object: &Value, old: Option<&Value>) -> bool {
-        self.judged(object, old).is_some_and(|(errors, _)| errors.is_empty())
+        self.judged(object, old).is_some_and(|judged| judged.errors.is_empty())
     }
 
-    /// The errors of an object that violates a rule; the rule is a position in a schema, as a JSON
-    /// pointer inside that of the version.
-    pub(super) fn violation(
-        &self,
-        object: &Value,
-        old: Option<&Value>,
-        (schema, rule): (&str, usize),
-    ) -> Option<Vec<FieldError>> {
-        let (errors, violated) = self.judged(object, old)?;
-        let is_it = |(path, index): &RulePlace| path.ends_with(schema) && *index == rule;
-        violated.iter().any(is_it).then_some(errors)
-    }
-
-    /// The errors, and the rules that are violated; `None` if the object cannot be decoded.
-    fn judged(
-        &self,
-        object: &Value,
-        old: Option<&Value>,
-    ) -> Option<(Vec<FieldError>, Vec<RulePlace>)> {
-        self.tries.set(self.tries.get() + 1);
+    /// The verdict on an object; `None` if it cannot be decoded.
+    pub(super) fn judged(&self, object: &Value, old: Option<&Value>) -> Option<Judged> {
+        self.tries.set(self.tries.get().saturating_sub(1));
         let mut new = self.decoded(object)?;
         let options = ValidateOptions::default().generic_checks(false).rule_verdicts(true);
         let status_of = self.status_of.borrow();
@@ -110,10 +123,8 @@ impl<'s> Oracle<'s> {
                 }
             }
         };
-        let violated = validation.rule_verdicts().iter().filter(|verdict| !verdict.is_kept);
-        let place =
-            |verdict: &billhook::RuleVerdict| (verdict.schema_path.to_json_pointer(), verdict.rule);
-        Some((validation.errors().to_vec(), violated.map(place).collect()))
+        let verdicts = validation.rule_verdicts().to_vec();
+        Some(Judged { errors: validation.errors().to_vec(), verdicts })
     }
 
     fn decoded(&self, object: &Value) -> Option<DeepValue> {
@@ -123,51 +134,25 @@ impl<'s> Oracle<'s> {
         Some(object)
     }
 
-    /// The object, or one like it that a server accepts, with changes of the value at a place, which
-    /// has a schema. What is not wanted does not count.
-    pub(super) fn valid_near(
-        &self,
-        schema: &Value,
-        steps: &[Step],
-        object: &Value,
-        is_wanted: &dyn Fn(&Value) -> bool,
-    ) -> Option<Value> {
-        let mut best = deep_clone(object);
-        let mut tries = 0;
-        let mut judged = self.judged(&best, None)?;
-        'better: loop {
-            let (errors, violated) = &judged;
-            if errors.is_empty() {
-                return Some(best);
-            }
-            let hints = Hints::of(violated.iter().filter_map(|place| self.rule(place)));
-            let value = find(&best, steps)?;
-            let once = changes(schema, value, &hints);
-            let first = hinted(schema, value, &hints);
-            let twice = first.iter().flat_map(|changed| hinted(schema, changed, &hints));
-            for changed in once.into_iter().chain(twice) {
-                tries += 1;
-                if tries > MAX_VALID_TRIES || self.is_exhausted() {
-                    return None;
-                }
-                let near = replaced(&best, steps, Some(changed));
-                let Some(other) = self.judged(&near, None).filter(|_| is_wanted(&near)) else {
-                    continue;
-                };
-                // Only what is better is followed, so that the search ends.
-                if other.0.len() < errors.len() {
-                    (best, judged) = (near, other);
-                    continue 'better;
-                }
-            }
-            return None;
-        }
-    }
-
-    /// A rule of the schema.
-    fn rule(&self, (path, index): &RulePlace) -> Option<&'s Value> {
+    /// The rule of a verdict.
+    pub(super) fn rule(&self, verdict: &RuleVerdict) -> Option<&'s Value> {
         const SCHEMA: &str = "/openAPIV3Schema";
+        let path = verdict.schema_path.to_json_pointer();
         let inside = path.split_once(SCHEMA).map_or(path.as_str(), |(_, inside)| inside);
-        self.schema.pointer(&format!("{inside}/x-kubernetes-validations/{index}"))
+        let rules = self.schema.pointer(inside)?.get("x-kubernetes-validations")?;
+        rules.get(verdict.rule)
     }
+}
+
+/// How many outcomes of its branches a rule has not had.
+pub(super) fn missed(verdict: &RuleVerdict) -> usize {
+    let missed =
+        |branch: &Branch| usize::from(branch.truths == 0) + usize::from(branch.falsehoods == 0);
+    verdict.branches.iter().map(missed).sum()
+}
+
+/// The way that values take through a rule: which branches are true and false.
+pub(super) fn ways(verdict: &RuleVerdict) -> String {
+    let way = |branch: &Branch| format!("{}{} ", branch.truths.min(1), branch.falsehoods.min(1));
+    verdict.branches.iter().map(way).collect()
 }

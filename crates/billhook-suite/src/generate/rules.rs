@@ -1,15 +1,20 @@
 //! Objects that violate rules.
 
+use billhook::FieldError;
 use billhook_apimachinery::value::deep_clone;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::changes::{Hints, changes, hinted};
+use super::changes::{Hints, changes, near};
 use super::constraints::{Broken, Constraints};
+use super::oracle::{RulePlace, missed, ways};
+use super::queue::{Candidate, Queue, TURN};
 use super::sample::text;
 use super::{Step, find, replaced};
 
 /// How many objects are tried to violate a rule.
-const MAX_TRIES: usize = 1_500;
+const MAX_TRIES: usize = 800;
+/// How many objects are tried until one violates nothing but the rule, once one violates it at all.
+const MAX_MORE_TRIES: usize = 60;
 /// How many objects are tried as those that are updated.
 const MAX_OLD: usize = 12;
 
@@ -18,49 +23,55 @@ impl Constraints<'_> {
     pub(super) fn rule(
         &mut self,
         rule: &Value,
-        place: (&str, usize),
+        place: RulePlace<'_>,
         schema: &Value,
         object: Option<&Value>,
         steps: &[Step],
     ) {
-        let name = match text(rule, "message").trim() {
-            "" => text(rule, "rule").trim(),
-            message => message,
-        };
+        let name = words(rule);
         match object.and_then(|object| self.violation(rule, place, schema, object, steps)) {
             Some(broken) => self.found.push(Broken { name: name.to_owned(), ..broken }),
-            None => self.leave("x-kubernetes-validations", steps, name),
+            None => {
+                self.leave("x-kubernetes-validations", steps, name, self.reason(object));
+            }
         }
     }
 
     fn violation(
         &self,
         rule: &Value,
-        place: (&str, usize),
+        place: RulePlace<'_>,
         schema: &Value,
         object: &Value,
         steps: &[Step],
     ) -> Option<Broken> {
         let hints = Hints::of([rule]);
         let uses_old = text(rule, "rule").contains("oldSelf");
-        let mut fallback = None;
-        let mut tries = 0;
-        for base in self.bases(uses_old, schema, object, steps, &hints) {
-            let value = find(&base, steps)?;
-            let once = changes(schema, value, &hints);
-            let first = hinted(schema, value, &hints);
-            let twice = first.iter().flat_map(|changed| hinted(schema, changed, &hints));
+        let mut queue = Queue::default();
+        for (number, base) in self.bases(uses_old, schema, object, steps, &hints).enumerate() {
             let old = uses_old.then(|| deep_clone(&base));
-            for changed in once.into_iter().chain(twice) {
+            let judged = self.oracle.judged(&base, old.as_ref());
+            let missed = judged.map_or(0, |judged| judged.of_rule(place).map(missed).sum());
+            queue.push(base, old, missed, vec![number.to_string()]);
+        }
+        let (mut fallback, mut tries, mut most) = (None, 0, MAX_TRIES);
+        while let Some(candidate) = queue.pop() {
+            let Candidate { object: from, known: old, tried, .. } = &candidate;
+            let before = tries;
+            let value = find(from, steps)?;
+            for changed in near(schema, value, &hints).skip(*tried).take(TURN) {
                 tries += 1;
-                if tries > MAX_TRIES || self.oracle.is_exhausted() {
-                    return fallback;
+                let object = replaced(from, steps, Some(changed));
+                let Some(judged) = self.oracle.judged(&object, old.as_ref()) else { continue };
+                if judged.of_rule(place).all(|verdict| verdict.is_kept) {
+                    // One that takes another way through the rule leads on, the farther the better.
+                    let missed = judged.of_rule(place).map(missed).sum();
+                    let ways = judged.of_rule(place).map(ways).collect();
+                    queue.push(object, old.as_ref().map(deep_clone), missed, ways);
+                    continue;
                 }
-                let object = replaced(&base, steps, Some(changed));
-                let errors = self.oracle.violation(&object, old.as_ref(), place);
-                let Some(errors) = errors else { continue };
-                let is_alone = errors.len() == 1;
-                let Some(error) = errors.into_iter().next() else { continue };
+                let is_alone = judged.errors.len() == 1;
+                let Some(error) = told(rule, judged.errors) else { continue };
                 let status_of = self.oracle.status_of();
                 let is_status = status_of.is_some();
                 let old = old.as_ref().map(deep_clone).or(status_of);
@@ -70,14 +81,20 @@ impl Constraints<'_> {
                 if is_alone {
                     return Some(broken);
                 }
-                fallback = fallback.or(Some(broken));
+                if fallback.is_none() {
+                    (fallback, most) = (Some(broken), tries + MAX_MORE_TRIES);
+                }
             }
+            if tries > most || self.oracle.is_exhausted() {
+                break;
+            }
+            queue.give_back(candidate, tries - before);
         }
         fallback
     }
 
-    /// The objects that are changed to violate a rule: one or, if the rule compares with the old
-    /// object, also valid ones that have more.
+    /// The valid objects that are changed to violate a rule: the one that is given, one whose list is
+    /// not empty and, if the rule compares with the old object, some with other values.
     fn bases(
         &self,
         uses_old: bool,
@@ -85,13 +102,34 @@ impl Constraints<'_> {
         object: &Value,
         steps: &[Step],
         hints: &Hints,
-    ) -> Vec<Value> {
-        let mut bases = vec![deep_clone(object)];
-        if let (true, Some(value)) = (uses_old, find(object, steps)) {
-            let others = changes(schema, value, hints).into_iter();
-            let others = others.map(|value| replaced(object, steps, Some(value)));
-            bases.extend(others.filter(|other| self.oracle.accepts(other, None)).take(MAX_OLD));
-        }
-        bases
+    ) -> impl Iterator<Item = Value> {
+        let value = find(object, steps);
+        let items = schema.get("items").filter(|_| value.is_some_and(|it| *it == json!([])));
+        let filled = items.and_then(|part| {
+            let steps: Vec<Step> = steps.iter().cloned().chain([Step::Index(0)]).collect();
+            self.with(object, part, &steps)
+        });
+        let others = value.filter(|_| uses_old).map(|value| changes(schema, value, hints));
+        let others = others.into_iter().flatten();
+        let others = others.map(|value| replaced(object, steps, Some(value)));
+        let others = others.filter(|other| self.oracle.accepts(other, None)).take(MAX_OLD);
+        [deep_clone(object)].into_iter().chain(filled).chain(others)
     }
+}
+
+/// A rule as its error tells it.
+fn words(rule: &Value) -> &str {
+    match text(rule, "message").trim() {
+        "" => text(rule, "rule").trim(),
+        message => message,
+    }
+}
+
+/// The error that tells of a rule; one with another message comes after those of the other
+/// constraints.
+fn told(rule: &Value, mut errors: Vec<FieldError>) -> Option<FieldError> {
+    let last = errors.len().checked_sub(1)?;
+    let is_told = |error: &FieldError| error.detail().contains(words(rule));
+    let index = errors.iter().position(is_told).unwrap_or(last);
+    Some(errors.swap_remove(index))
 }

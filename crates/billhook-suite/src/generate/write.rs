@@ -1,10 +1,12 @@
 //! The text of a generated suite.
 
+use std::collections::BTreeSet;
+
 use billhook_apimachinery::print::yaml_string;
 use serde_json::{Value, json};
 
 use super::constraints::Broken;
-use super::{Step, UntestedConstraint};
+use super::{Step, UntestedConstraint, UntestedReason};
 
 /// Writes a suite.
 pub(super) struct Writer {
@@ -67,15 +69,27 @@ impl Writer {
         }
     }
 
-    /// Adds the constraints without a case as comments.
+    /// Adds the constraints without a case as comments, by their reasons.
     pub(super) fn finish(mut self, untested: &[UntestedConstraint]) -> String {
-        if !untested.is_empty() {
-            self.text.push_str("\n# No failing case was found for these constraints:\n");
-        }
-        for UntestedConstraint { keyword, words, .. } in untested {
-            self.text.push_str(&format!("# - {keyword}: {}\n", scalar(words)));
+        let reasons: BTreeSet<UntestedReason> = untested.iter().map(|it| it.reason).collect();
+        for reason in reasons {
+            self.text.push_str(&format!("\n# {}:\n", heading(reason)));
+            for constraint in untested.iter().filter(|it| it.reason == reason) {
+                let UntestedConstraint { keyword, words, .. } = constraint;
+                self.text.push_str(&format!("# - {keyword}: {}\n", scalar(words)));
+            }
         }
         self.text
+    }
+}
+
+fn heading(reason: UntestedReason) -> &'static str {
+    match reason {
+        UntestedReason::NeverFails => "Nothing breaks these constraints",
+        UntestedReason::TooLarge => "What breaks these constraints is too large for a case",
+        UntestedReason::NoValue => "No valid object with a value for these constraints was found",
+        UntestedReason::NotFound => "No failing case was found for these constraints",
+        UntestedReason::Full => "The suite has no room for these constraints",
     }
 }
 

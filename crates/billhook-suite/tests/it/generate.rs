@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use billhook_findings::{Place, Source};
-use billhook_suite::{FoundDefinition, GenerateError, Plan, PlanOptions, generate};
+use billhook_suite::{FoundDefinition, GenerateError, Plan, PlanOptions, UntestedReason, generate};
 use serde_json::json;
 
 fn definition(path: &Path) -> FoundDefinition {
@@ -67,6 +67,20 @@ fn constraints_have_cases() {
                     "name": {"type": "string", "minLength": 1},
                     "number": {"type": "integer", "minimum": 1, "maximum": 65535},
                     "share": {"type": "number", "maximum": 0.5}}}},
+        "long": {"type": "string", "maxLength": 32768},
+        "one": {"type": "object", "maxProperties": 1, "properties": {"a": {"type": "string"}}},
+        "never": {"type": "object", "properties": {"a": {"type": "string", "minLength": 1}},
+            "x-kubernetes-validations": [{"rule": "false", "message": "never"}]},
+        "modes": {"type": "array", "maxItems": 4, "x-kubernetes-validations": [
+                {"rule": "self.filter(m, m.type == 'B').size() <= 1", "message": "one B"}],
+            "items": {"type": "object", "required": ["type"],
+                "properties": {"type": {"type": "string", "enum": ["A", "B", "C"]},
+                    "a": {"type": "object", "properties": {"n": {"type": "integer"}}},
+                    "c": {"type": "object", "required": ["n"], "properties": {
+                        "n": {"type": "integer", "minimum": 2}}}},
+                "x-kubernetes-validations": [
+                    {"rule": "has(self.a) == (self.type == 'A')", "message": "A has a"},
+                    {"rule": "has(self.c) == (self.type == 'C')", "message": "C has c"}]}},
         "only": {"type": "object", "maxProperties": 1, "properties": {
             "a": {"type": "string"}, "b": {"type": "string"}}},
         "either": {"type": "object", "properties": {"a": {"type": "string"}},
@@ -82,9 +96,17 @@ fn constraints_have_cases() {
     let definition = FoundDefinition::new(Place::document(source, 0), value.into());
     let suite = generate(&definition, "crd.yaml").unwrap();
     insta::assert_snapshot!("constraints", suite.text);
-    let untested: Vec<_> = suite.untested.iter().map(|it| (it.keyword, &*it.words)).collect();
-    assert_eq!(untested, [("x-kubernetes-validations", "nothing breaks this")]);
-    assert_eq!(suite.tested, 19);
+    let untested = suite.untested.iter().map(|it| (it.keyword, &*it.field, it.reason));
+    let untested: Vec<_> = untested.collect();
+    let expected = [
+        ("x-kubernetes-validations", "spec", UntestedReason::NotFound),
+        ("maxLength", "spec.long", UntestedReason::TooLarge),
+        ("x-kubernetes-validations", "spec.never", UntestedReason::NoValue),
+        ("minLength", "spec.never.a", UntestedReason::NoValue),
+        ("maxProperties", "spec.one", UntestedReason::NeverFails),
+    ];
+    assert_eq!(untested, expected);
+    assert_eq!(suite.tested, 27);
 }
 
 #[test]

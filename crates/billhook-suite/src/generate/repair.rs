@@ -1,0 +1,101 @@
+//! The search for objects that a server accepts.
+
+use billhook_apimachinery::value::deep_clone;
+use serde_json::Value;
+
+use super::changes::{Hints, hinted, near};
+use super::oracle::{Judged, Oracle, ways};
+use super::queue::{Candidate, Queue, TURN};
+use super::{Step, find, replaced, schema_at};
+
+/// How many objects are tried until one is valid.
+const MAX_TRIES: usize = 500;
+impl Oracle<'_> {
+    /// The object, or one like it that a server accepts; what is not wanted does not count. What its
+    /// errors are about is changed.
+    pub(super) fn valid_near(
+        &self,
+        object: &Value,
+        is_wanted: &dyn Fn(&Value) -> bool,
+    ) -> Option<Value> {
+        let judged = self.judged(object, None)?;
+        let mut queue = Queue::default();
+        let (cost, signature) = (judged.errors.len(), judged.signature());
+        queue.push(deep_clone(object), judged, cost, signature);
+        let mut tries = 0;
+        while let Some(candidate) = queue.pop() {
+            let Candidate { object, known, tried, .. } = &candidate;
+            if known.errors.is_empty() {
+                return Some(candidate.object);
+            }
+            let (places, hints) = self.places(object, known);
+            let around = places.iter().flat_map(|place| ancestors(place));
+            let first = places.iter().map(Vec::as_slice).chain(around);
+            let first = first.flat_map(|place| self.changed(object, place, &hints, hinted));
+            let others = places.iter().flat_map(|place| self.changed(object, place, &hints, near));
+            let before = tries;
+            for near in first.chain(others).skip(*tried).take(TURN) {
+                tries += 1;
+                let judged = self.judged(&near, None).filter(|_| is_wanted(&near));
+                let Some(judged) = judged else { continue };
+                let (cost, signature) = (judged.errors.len(), judged.signature());
+                queue.push(near, judged, cost, signature);
+                if cost < known.errors.len() {
+                    break;
+                }
+            }
+            if tries > MAX_TRIES || self.is_exhausted() {
+                return None;
+            }
+            queue.give_back(candidate, tries - before);
+        }
+        None
+    }
+
+    /// The places of the values that errors are about, and what the rules mention that are violated.
+    fn places(&self, object: &Value, judged: &Judged) -> (Vec<Vec<Step>>, Hints) {
+        let mut hints = Hints::of(judged.violated().filter_map(|verdict| self.rule(verdict)));
+        let mut places: Vec<Vec<Step>> = Vec::new();
+        for error in &judged.errors {
+            let mut place = Step::all(error.field());
+            if let Some(Step::Name(name)) = place.last() {
+                hints.add_name(name);
+            }
+            while find(object, &place).is_none() && place.pop().is_some() {}
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        (places, hints)
+    }
+
+    /// The objects with another value at a place.
+    fn changed<'p, I: IntoIterator<Item = Value>>(
+        &'p self,
+        object: &'p Value,
+        place: &'p [Step],
+        hints: &'p Hints,
+        changes: fn(&'p Value, &'p Value, &'p Hints) -> I,
+    ) -> impl Iterator<Item = Value> {
+        let value = find(object, place).zip(schema_at(self.schema, place));
+        let changed = value.map(|(value, schema)| changes(schema, value, hints));
+        changed.into_iter().flatten().map(move |value| replaced(object, place, Some(value)))
+    }
+}
+
+/// The places around one, from the inside.
+fn ancestors(place: &[Step]) -> impl Iterator<Item = &[Step]> {
+    (0..place.len()).rev().filter_map(|depth| place.get(..depth))
+}
+
+impl Judged {
+    /// The kinds, places and rules of its errors: objects that share them need the same changes.
+    fn signature(&self) -> Vec<String> {
+        let field = |error: &billhook::FieldError| {
+            format!("{} {}", error.error_type().reason(), error.field())
+        };
+        let rules =
+            self.violated().map(|it| format!("{} {} {}", it.schema_path, it.rule, ways(it)));
+        self.errors.iter().map(field).chain(rules).collect()
+    }
+}
