@@ -11,7 +11,7 @@ use billhook_apply::{
 use billhook_defaulting::LimitError;
 use serde_json::{Map, Value, json};
 
-use crate::crd::CrdVersion;
+use crate::crd::{CrdVersion, StatusResets};
 
 /// The conversion of objects to another version of their definition, given as `group/version`.
 pub type ConvertFn<'a> = dyn Fn(&Value, &str) -> Result<DeepValue, ConversionError> + 'a;
@@ -56,6 +56,8 @@ pub struct FieldManagement<'a> {
     subresource: &'a str,
     now: Time,
     convert: Option<&'a ConvertFn<'a>>,
+    /// The fields that a write to the status leaves to their owners.
+    status_resets: StatusResets,
 }
 
 impl fmt::Debug for FieldManagement<'_> {
@@ -90,13 +92,23 @@ impl<'a> FieldManagement<'a> {
     /// Returns the field management of a manager that writes objects in a version.
     pub fn new(version: &'a CrdVersion, manager: &'a str, now: Time) -> Self {
         let versions = version.definition().versions().collect();
-        FieldManagement { version, versions, manager, subresource: "", now, convert: None }
+        let status_resets = version.status_resets();
+        let (subresource, convert) = ("", None);
+        FieldManagement { version, versions, manager, subresource, now, convert, status_resets }
     }
 
     /// Returns the same for a write to a subresource.
     #[must_use]
     pub fn subresource(mut self, subresource: &'a str) -> Self {
         self.subresource = subresource;
+        self
+    }
+
+    /// Returns the same for objects whose status is written with other fields than that of custom
+    /// resources: those of a write to the status that it does not own (KV-83).
+    #[must_use]
+    pub fn status_resets(mut self, fields: &'static [&'static str]) -> Self {
+        self.status_resets.fields = fields;
         self
     }
 
@@ -278,7 +290,7 @@ impl Versions for FieldManagement<'_> {
         let mut reset = FieldSet::default();
         let Some(version) = self.version_of(api_version) else { return reset };
         let is_own = version.name() == self.version.name();
-        let of_status = self.version.status_resets();
+        let of_status = self.status_resets;
         let names: &[&str] = match subresource {
             _ if !version.has_status_subresource() => &[],
             "" if is_own => &["status"],

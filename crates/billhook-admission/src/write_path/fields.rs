@@ -173,7 +173,11 @@ impl Incoming<'_> {
         };
         let subresource = self.request.subresource.map_or("", Subresource::name);
         let fields = FieldManagement::new(self.version, &manager, now);
-        let result = work(&fields.subresource(subresource).convert(&convert));
+        let mut fields = fields.subresource(subresource).convert(&convert);
+        if let Some(of_status) = self.strategy.and_then(Strategy::status_resets) {
+            fields = fields.status_resets(of_status);
+        }
+        let result = work(&fields);
         match missing.into_inner() {
             Some(missing) => Err(missing),
             None => Ok(result),

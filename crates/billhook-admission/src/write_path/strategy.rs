@@ -27,6 +27,12 @@ pub trait Strategy: Send + Sync {
     /// Whether a write of a subresource takes the metadata of its body over.
     fn takes_metadata(&self, subresource: Subresource) -> bool;
 
+    /// Returns the fields that a write to the status does not own, if they are others than those of
+    /// custom resources.
+    fn status_resets(&self) -> Option<&'static [&'static str]> {
+        None
+    }
+
     /// Whether objects are validated by the schema of the resource, too.
     fn has_schema(&self) -> bool;
 

@@ -62,6 +62,12 @@ impl Strategy for DefinitionStrategy {
         true
     }
 
+    fn status_resets(&self) -> Option<&'static [&'static str]> {
+        // Older servers own nothing of the metadata that they take over (KV-83).
+        let takes_all = self.kubernetes >= KubernetesVersion::V1_36;
+        Some(if takes_all { &["spec"] } else { &["metadata", "spec"] })
+    }
+
     fn has_schema(&self) -> bool {
         false
     }

@@ -276,6 +276,34 @@ async fn a_deletion_has_preconditions_and_is_repeated() {
     assert!(left["metadata"]["deletionTimestamp"].is_string(), "{left}");
 }
 
+/// LC-52: definitions that are deleted together go with their objects, as each alone does.
+#[tokio::test]
+async fn definitions_are_deleted_together() {
+    let server = server(&["v1"]).await;
+    assert_eq!(create(&server, &definition("bars", "Bar", &["v1"])).await.code, 201);
+    let mut held = foo("held", "v1");
+    held["metadata"]["finalizers"] = json!(["example.com/f"]);
+    assert_eq!(send(&server, Method::POST, FOOS, &held).await.code, 201);
+    assert_eq!(send(&server, Method::POST, FOOS, &foo("a", "v1")).await.code, 201);
+    let answer = call(&server, Method::DELETE, DEFINITIONS, &[], "").await;
+    assert_eq!(answer.code, 200);
+    let items = answer.json()["items"].as_array().unwrap().clone();
+    let names: Vec<_> = items.iter().map(|item| text(item, "/metadata/name")).collect();
+    assert_eq!(names, ["bars.example.com", "foos.example.com"]);
+    assert!(items.iter().all(|item| item.pointer("/metadata/deletionTimestamp").is_none()));
+
+    assert_eq!(get(&server, &format!("{DEFINITIONS}/bars.example.com")).await.code, 404);
+    let kept = get(&server, FOO_DEFINITION).await.json();
+    let terminating = condition(&kept, "Terminating");
+    assert_eq!(terminating.split(' ').next(), Some("True"), "{terminating}");
+    assert_eq!(get(&server, &format!("{FOOS}/a")).await.code, 404);
+    let free = json!({"metadata": {"finalizers": null}});
+    assert_eq!(merge(&server, &format!("{FOOS}/held"), &free).await.code, 200);
+    assert_eq!(get(&server, FOO_DEFINITION).await.code, 404);
+    assert_eq!(create(&server, &definition("foos", "Foo", &["v1"])).await.code, 201);
+    assert_eq!(get(&server, FOOS).await.json()["items"], json!([]), "nothing comes back");
+}
+
 /// LC-53: a definition that something else keeps is open again once its objects are gone.
 #[tokio::test]
 async fn a_definition_that_is_kept_is_open_again() {
@@ -311,7 +339,7 @@ async fn a_definition_that_was_never_established_goes() {
     );
 }
 
-/// LC-21, LC-60, LC-62, RE-140: all of it with the times of a server.
+/// DT-08, LC-21, LC-60, LC-62, RE-140, WA-32: all of it with the times of a server.
 #[tokio::test(start_paused = true)]
 async fn definitions_may_take_their_time() {
     let server = Server::builder().settle_like_a_server().build();
@@ -330,6 +358,9 @@ async fn definitions_may_take_their_time() {
     assert_eq!(revision(&named), first + 1);
     assert_eq!(get(&server, &format!("{FOOS}/a")).await.json()["reason"], "NotFound");
     assert_eq!(get(&server, "/apis/example.com/v1").await.code, 404);
+    assert_eq!(get(&server, "/apis/example.com").await.code, 404);
+    assert!(!get(&server, "/apis").await.text.contains("example.com"));
+    assert!(!get(&server, "/openapi/v3").await.text.contains("example.com"));
     tokio::time::sleep(Duration::from_millis(20)).await;
     let established = get(&server, FOO_DEFINITION).await.json();
     assert_eq!(
@@ -338,10 +369,14 @@ async fn definitions_may_take_their_time() {
     );
     assert_eq!(revision(&established), first + 2);
     assert_eq!(get(&server, "/apis/example.com/v1").await.code, 200);
+    assert!(get(&server, "/apis").await.text.contains("example.com"));
+    assert!(get(&server, "/openapi/v3").await.text.contains("example.com"));
 
     let starting = get(&server, FOOS).await;
     assert_eq!((starting.code, starting.message().as_str()), (429, "storage is (re)initializing"));
     assert_eq!(starting.headers["retry-after"], "1");
+    let watch = get(&server, &format!("{FOOS}?watch=1")).await;
+    assert_eq!((watch.code, watch.text), (429, starting.text), "it is no event of a watch");
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(get(&server, FOOS).await.code, 200);
 

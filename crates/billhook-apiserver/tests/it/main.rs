@@ -11,7 +11,9 @@
 )]
 
 mod admission;
+mod alike;
 mod apply;
+mod calls;
 mod clients;
 mod conversion;
 mod definitions;

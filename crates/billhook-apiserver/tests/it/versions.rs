@@ -425,3 +425,23 @@ async fn documents_are_those_of_the_version() {
         assert_eq!(document.text.contains("shardSelector"), version == V1_36);
     }
 }
+
+/// KV-83: who writes metadata of a definition with its status owns them since 1.36.
+#[tokio::test]
+async fn labels_of_definitions_are_owned_by_writes_to_their_status() {
+    for version in KubernetesVersion::ALL {
+        let server =
+            Server::builder().kubernetes(version).definition(&definition()).unwrap().build();
+        let path = format!("{DEFINITIONS}/foos.example.com/status?fieldManager=me");
+        let patch = json!({"metadata": {"labels": {"x": "y"}},
+            "status": {"storedVersions": ["v1", "v2"]}});
+        let patched = call(&server, Method::PATCH, &path, &MERGE, &patch.to_string()).await.json();
+        assert_eq!(patched["metadata"]["labels"], json!({"x": "y"}), "{version}");
+        let entries = patched["metadata"]["managedFields"].as_array().unwrap();
+        let own = entries.iter().find(|entry| entry["manager"] == "me").unwrap();
+        assert_eq!(own["subresource"], "status");
+        assert!(own["fieldsV1"].get("f:status").is_some(), "{version}: {own}");
+        let owns_labels = own.pointer("/fieldsV1/f:metadata/f:labels/f:x").is_some();
+        assert_eq!(owns_labels, version >= V1_36, "{version}: {own}");
+    }
+}

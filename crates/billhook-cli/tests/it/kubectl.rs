@@ -95,12 +95,14 @@ impl Kubectl {
             .current_dir(&self.directory)
             .env("HOME", &self.directory)
             .env("KUBECONFIG", self.directory.join("kubeconfig"))
+            .env("KUBE_EDITOR", "sed -i s/red/green/")
             .env_remove("KUBECTL_EXTERNAL_DIFF")
             .output()
             .unwrap()
     }
 }
 
+/// DT-91.
 #[test]
 fn kubectl_works() {
     if Command::new("kubectl").args(["version", "--client"]).output().is_err() {
@@ -144,6 +146,7 @@ fn kubectl_works() {
         ("get crds", 0, "foos.example.com"),
         ("api-resources", 0, "foos fo example.com/v1 true Foo"),
         ("get foos", 0, "No resources found"),
+        ("create -f foo.yaml --dry-run=server -o name", 0, "foo.example.com/a"),
         ("apply -f foo.yaml", 0, "foo.example.com/a created"),
         ("apply -f foo.yaml", 0, "foo.example.com/a unchanged"),
         ("apply -f wrong.yaml", 1, "unknown field \"spec.colour\""),
@@ -174,12 +177,43 @@ fn kubectl_works() {
             "patched",
         ),
         ("get foos --watch --request-timeout=1s", 0, "a      red"),
+        (
+            "patch foo a --type=json -p [{\"op\":\"replace\",\"path\":\"/spec/replicas\",\"value\":4}]",
+            0,
+            "patched",
+        ),
+        (
+            "patch foo a -p {\"spec\":{\"replicas\":5}}",
+            1,
+            "application/strategic-merge-patch+json is not supported by example.com/v1, Kind=Foo",
+        ),
+        ("edit foo a", 0, "foo.example.com/a edited"),
+        ("get foo a -o custom-columns=C:.spec.color", 0, "C green"),
+        ("get foos --field-selector spec.shape=1", 1, "field label not supported: spec.shape"),
+        ("annotate foo a x=y", 0, "annotated"),
+        ("annotate foo a x=z --overwrite", 0, "annotated"),
+        ("scale foo a --current-replicas=4 --replicas=2", 0, "scaled"),
+        ("get foo a --subresource=scale", 0, "NAME DESIRED AVAILABLE AGE a 2 3"),
+        ("replace -f foo.yaml", 0, "foo.example.com/a replaced"),
+        ("replace --force -f foo.yaml", 0, "foo.example.com/a replaced"),
+        (
+            "apply --prune --all --prune-allowlist=example.com/v1/Foo -f foo.yaml",
+            0,
+            "foo.example.com/a configured",
+        ),
+        ("wait --for=delete foo/none --timeout=5s", 0, ""),
+        ("explain foo --recursive", 0, "replicas <integer>"),
+        ("api-versions", 0, "example.com/v1"),
         ("delete foo a --cascade=foreground --timeout=20s", 0, "foo.example.com \"a\" deleted"),
         ("get foo a", 1, "Error from server (NotFound): foos.example.com \"a\" not found"),
         ("delete crd foos.example.com", 0, "\"foos.example.com\" deleted"),
         ("create namespace team", 0, "namespace/team created"),
         ("create configmap settings -n team --from-literal=a=b", 0, "configmap/settings created"),
         ("get cm settings -n team", 0, "NAME DATA AGE settings 1"),
+        ("create secret generic s --from-literal=a=b", 0, "secret/s created"),
+        ("describe secret s", 0, "a: 1 bytes"),
+        ("create serviceaccount bot", 0, "serviceaccount/bot created"),
+        ("get --raw /readyz?verbose", 0, "readyz check passed"),
         ("apply -f events.yaml", 0, "event.events.k8s.io/b created"),
         ("get events", 0, "LAST SEEN TYPE REASON OBJECT MESSAGE"),
         ("get events -o wide", 0, "Normal Tried foo/a c, h it was tried"),
