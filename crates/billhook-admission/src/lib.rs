@@ -123,7 +123,7 @@ pub use review::KubeConversionError;
 pub use review::{
     AdmissionRequest, AdmissionResponse, AdmissionReview, CallFailure, CallerError, ClientError,
     ConversionCall, ConversionRequest, ConversionResponse, ConversionReview, ReviewError,
-    ReviewVersion, SharedObject, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
+    ReviewVersion, Unreachable, WebhookAnswer, WebhookCall, WebhookCaller,
 };
 pub use stage::Stage;
 pub use time::now;

@@ -118,7 +118,7 @@ async fn answer(
     let Some(request) = &review.request else {
         return Err(CallFailure::new("the review has no request").into());
     };
-    let objects: Vec<&Value> = request.objects.iter().map(|object| &***object).collect();
+    let objects: Vec<&Value> = request.objects.iter().map(|object| &**object).collect();
     let response = match converter.convert(&objects, &request.desired_api_version).await {
         Ok(converted) => ConversionResponse::success(request, converted),
         Err(error) => ConversionResponse::failure(request, &error.to_string()),

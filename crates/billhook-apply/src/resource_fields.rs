@@ -1,7 +1,6 @@
 //! The merge type of the fields that all resources have (SA-06), written as a schema.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use billhook_apimachinery::value::DeepValue;
 use billhook_schema::JsonSchemaProps;
@@ -38,7 +37,7 @@ fn owner_references() -> JsonSchemaProps {
     let flags = ["controller", "blockOwnerDeletion"].map(|name| (name, typed("boolean")));
     let mut uid = typed("string");
     // A reference without a UID is identified by an empty one.
-    uid.default = Some(Arc::new(DeepValue::from(Value::from(""))));
+    uid.default = Some(DeepValue::from(Value::from("")));
     let fields = strings.into_iter().chain(flags).chain([("uid", uid)]);
     let mut reference = object(fields);
     reference.map_type = Some("atomic".to_owned());

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use billhook::{CrdError, CrdOptions, CrdVersion, CustomResourceDefinition};
 use billhook_apimachinery::split_api_version;
@@ -36,7 +36,7 @@ struct Entry {
     place: Place,
     group: String,
     kind: String,
-    value: Arc<DeepValue>,
+    value: DeepValue,
     compiled: OnceLock<Result<CustomResourceDefinition, CrdError>>,
     /// By version; made when the first object asks.
     deprecated: OnceLock<BTreeMap<String, DeprecatedFields>>,
@@ -130,7 +130,6 @@ impl Crds {
             return;
         }
         let (group, kind) = (text("/spec/group").to_owned(), text("/spec/names/kind").to_owned());
-        let value = Arc::new(value);
         self.found.push(Entry {
             place,
             group,

@@ -53,21 +53,13 @@ pub(crate) enum Input {
 
 /// One object, or whatever else a document holds.
 #[derive(Clone, Debug)]
-pub(crate) struct Document<V = DeepValue> {
+pub(crate) struct Document {
     pub(crate) place: Place,
-    pub(crate) value: V,
+    pub(crate) value: DeepValue,
     /// Paths of the keys that are written more than once.
     pub(crate) duplicates: Vec<String>,
     /// The text, if it holds nothing but this document.
     pub(crate) body: Option<Arc<Source>>,
-}
-
-impl Document {
-    /// The document with a value that whatever is read from it can share.
-    pub(crate) fn shared(self) -> Document<Arc<DeepValue>> {
-        let Document { place, value, duplicates, body } = self;
-        Document { place, value: Arc::new(value), duplicates, body }
-    }
 }
 
 /// Reads the documents below the paths, in order; a source that cannot be read is a problem in its

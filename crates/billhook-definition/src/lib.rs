@@ -27,8 +27,6 @@ pub mod types;
 mod validation;
 mod warnings;
 
-use std::sync::Arc;
-
 use billhook_apimachinery::metadata::{subdomain_name, validate_create_with};
 use billhook_apimachinery::record::{Record, RecordError, TypedRecord, check_types, too_deep};
 use billhook_apimachinery::value::{DeepValue, deep_clone, depth};
@@ -49,7 +47,7 @@ pub use validation::DefinitionValidation;
 /// unchecked: the state before a server validates a request.
 #[derive(Clone, Debug)]
 pub struct Definition {
-    value: Arc<DeepValue>,
+    value: DeepValue,
     document: DefinitionDocument,
     unknown_fields: Vec<String>,
     kubernetes: KubernetesVersion,
@@ -114,30 +112,19 @@ impl Definition {
     ///
     /// If the document is not a definition, or a field has the wrong type.
     pub fn from_value(value: &Value) -> Result<Self, DefinitionError> {
-        Self::with_options(value, &DefinitionOptions::default())
+        Self::with_options(deep_clone(value), &DefinitionOptions::default())
     }
 
-    /// Like [`Definition::from_value`], with options.
+    /// Like [`Definition::from_value`], with options and without a copy of the document.
     ///
     /// # Errors
     ///
     /// As for [`Definition::from_value`].
     pub fn with_options(
-        value: &Value,
+        value: impl Into<DeepValue>,
         options: &DefinitionOptions,
     ) -> Result<Self, DefinitionError> {
-        Self::from_shared(Arc::new(deep_clone(value).into()), options)
-    }
-
-    /// Like [`Definition::with_options`], without a copy of the document.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Definition::from_value`].
-    pub fn from_shared(
-        value: Arc<DeepValue>,
-        options: &DefinitionOptions,
-    ) -> Result<Self, DefinitionError> {
+        let value = value.into();
         let (document, unknown_fields) = Self::read_document(&value, options)?;
         Ok(Definition { value, document, unknown_fields, kubernetes: options.kubernetes })
     }
@@ -171,8 +158,8 @@ impl Definition {
     ///
     /// As for [`Definition::from_value`]; also if the text is not JSON.
     pub fn from_json(text: &[u8], options: &DefinitionOptions) -> Result<Self, DefinitionError> {
-        let document = Arc::new(read_json(text)?.into_value());
-        Self::from_shared(document, options).map_err(|error| match error {
+        let document = read_json(text)?.into_value();
+        Self::with_options(document, options).map_err(|error| match error {
             DefinitionError::Decode(_) => first_in_text(text, options.kubernetes).unwrap_or(error),
             error => error,
         })

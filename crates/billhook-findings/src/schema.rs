@@ -1,7 +1,5 @@
 //! The part of a definition that causes a finding.
 
-use std::sync::Arc;
-
 use billhook::{DeepValue, ErrorType, FieldError, FieldPath, Segment};
 use serde_json::Value;
 
@@ -13,7 +11,7 @@ use crate::suggest;
 #[derive(Clone, Debug)]
 pub struct SchemaSource {
     place: Place,
-    definition: Arc<DeepValue>,
+    definition: DeepValue,
     /// The path of the schema in the definition.
     base: FieldPath,
 }
@@ -35,7 +33,7 @@ struct Cause {
 
 impl SchemaSource {
     /// Creates a source of a version; `None` if the definition does not have it.
-    pub fn new(place: Place, definition: Arc<DeepValue>, version: &str) -> Option<Self> {
+    pub fn new(place: Place, definition: DeepValue, version: &str) -> Option<Self> {
         let versions = definition.get("spec")?.get("versions")?.as_array()?;
         let is_it = |known: &Value| known.get("name").and_then(Value::as_str) == Some(version);
         let index = versions.iter().position(is_it)?;

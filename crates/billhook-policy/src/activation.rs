@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::cell::{OnceCell, RefCell};
-use std::ops::Deref;
 use std::sync::Arc;
 
 use billhook::webhook::{
@@ -27,7 +26,7 @@ pub(crate) struct Shared<'r> {
     /// `namespaceObject`, once an expression asks for it.
     namespace: OnceCell<Result<DeepValue, String>>,
     /// The values of `request`, by how policies matched it.
-    requests: RefCell<Vec<(Match, Arc<DeepValue>)>>,
+    requests: RefCell<Vec<(Match, DeepValue)>>,
 }
 
 impl<'r> Shared<'r> {
@@ -66,19 +65,19 @@ impl<'r> Shared<'r> {
         input: &ConditionInput<'i>,
     ) -> RequestVariables<'i> {
         if !head.asks.request {
-            return RequestVariables::of_policy_sharing(input, Arc::default());
+            return RequestVariables::new(input, DeepValue::default());
         }
         let mut requests = self.requests.borrow_mut();
         let known = requests.iter().find(|(matched, _)| matched == input.matched);
         let request = match known {
-            Some((_, request)) => Arc::clone(request),
+            Some((_, request)) => request.clone(),
             None => {
                 let request = RequestVariables::policy_request(input);
-                requests.push((input.matched.clone(), Arc::clone(&request)));
+                requests.push((input.matched.clone(), request.clone()));
                 request
             }
         };
-        RequestVariables::of_policy_sharing(input, request)
+        RequestVariables::new(input, request)
     }
 
     /// Returns the variables of an expression of a policy, for objects in the matched kind.
@@ -133,47 +132,25 @@ fn labels_of<'c>(
     labels.ok_or_else(|| namespace_not_found(&request.namespace))
 }
 
-/// An object of a request, or one that was made of it.
-#[derive(Clone)]
-pub(crate) enum Object<'r> {
-    Given(&'r DeepValue),
-    Made(Arc<DeepValue>),
-}
-
-impl Deref for Object<'_> {
-    type Target = DeepValue;
-
-    fn deref(&self) -> &DeepValue {
-        match self {
-            Object::Given(object) => object,
-            Object::Made(object) => object,
-        }
-    }
-}
-
 /// The objects of a request in a kind that a policy matched.
 #[derive(Clone)]
-pub(crate) struct Objects<'r> {
-    pub(crate) object: Option<Object<'r>>,
-    pub(crate) old_object: Option<Object<'r>>,
+pub(crate) struct Objects {
+    pub(crate) object: Option<DeepValue>,
+    pub(crate) old_object: Option<DeepValue>,
 }
 
-impl<'r> Objects<'r> {
+impl Objects {
     /// Converts the objects of a request.
     pub(crate) fn of(
-        request: &'r AdmissionAttributes,
+        request: &AdmissionAttributes,
         matched: &Match,
         context: &PolicyContext<'_>,
     ) -> Result<Self, String> {
-        let convert = |object: &'r Option<DeepValue>| -> Result<Option<Object<'r>>, String> {
-            Ok(match object {
-                None => None,
-                Some(object) if matched.kind == request.kind => Some(Object::Given(object)),
-                Some(object) => {
-                    let converted = context.objects.convert(object, &matched.kind)?;
-                    Some(Object::Made(Arc::new(converted)))
-                }
-            })
+        let convert = |object: &Option<DeepValue>| match object {
+            Some(object) if matched.kind != request.kind => {
+                context.objects.convert(object, &matched.kind).map(Some)
+            }
+            given => Ok(given.clone()),
         };
         let (object, old_object) = (convert(&request.object)?, convert(&request.old_object)?);
         Ok(Objects { object, old_object })
@@ -186,10 +163,8 @@ impl<'r> Objects<'r> {
         matched: &'i Match,
         params: Option<&'i Json>,
     ) -> ConditionInput<'i> {
-        let input = ConditionInput::new(request, matched).converted(
-            self.object.as_deref().map(|it| &**it),
-            self.old_object.as_deref().map(|it| &**it),
-        );
+        let input = ConditionInput::new(request, matched)
+            .converted(self.object.as_deref(), self.old_object.as_deref());
         match params {
             Some(params) => input.params(params),
             None => input,

@@ -1,7 +1,6 @@
 //! The cluster as policies see it: parameters and namespaces (PO-31, PO-46).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use billhook::webhook::ApiResource;
 use billhook::{CrdVersion, DecodeError, DecodeOptions, Scope};
@@ -17,18 +16,13 @@ pub trait PolicyCluster: Send + Sync {
     fn scope(&self, kind: &ParamKind) -> Option<Scope>;
 
     /// Returns an object of a kind; the namespace is empty if the kind is cluster-scoped.
-    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>>;
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue>;
 
     /// Returns the objects of a kind in a namespace that a selector selects, by name.
-    fn objects(
-        &self,
-        kind: &ParamKind,
-        namespace: &str,
-        selector: &Selector,
-    ) -> Vec<Arc<DeepValue>>;
+    fn objects(&self, kind: &ParamKind, namespace: &str, selector: &Selector) -> Vec<DeepValue>;
 
     /// Returns a namespace; none if it does not exist.
-    fn namespace(&self, name: &str) -> Option<Arc<DeepValue>> {
+    fn namespace(&self, name: &str) -> Option<DeepValue> {
         self.object(&ParamKind::new("v1", "Namespace"), "", name)
     }
 
@@ -44,7 +38,7 @@ pub trait PolicyCluster: Send + Sync {
 #[derive(Clone, Debug, Default)]
 pub struct ClusterObjects {
     scopes: BTreeMap<(String, String), Scope>,
-    objects: BTreeMap<Key, Arc<DeepValue>>,
+    objects: BTreeMap<Key, DeepValue>,
 }
 
 /// `apiVersion`, kind, namespace and name.
@@ -75,7 +69,7 @@ impl ClusterObjects {
                 text("/metadata/name"),
             )
         };
-        self.objects.insert(key, Arc::new(object));
+        self.objects.insert(key, object);
     }
 
     /// Adds an object as a server has it that was sent it in a version: without unknown fields and
@@ -114,24 +108,19 @@ impl PolicyCluster for ClusterObjects {
             .or_else(|| ApiResource::built_in(api_version, kind).map(|resource| resource.scope))
     }
 
-    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>> {
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue> {
         let ParamKind { api_version, kind } = kind;
         let key = (api_version.clone(), kind.clone(), namespace.to_owned(), name.to_owned());
         self.objects.get(&key).cloned()
     }
 
-    fn objects(
-        &self,
-        kind: &ParamKind,
-        namespace: &str,
-        selector: &Selector,
-    ) -> Vec<Arc<DeepValue>> {
+    fn objects(&self, kind: &ParamKind, namespace: &str, selector: &Selector) -> Vec<DeepValue> {
         let ParamKind { api_version, kind } = kind;
         let from = (api_version.clone(), kind.clone(), namespace.to_owned(), String::new());
         let is_in = |key: &Key| key.0 == *api_version && key.1 == *kind && key.2 == namespace;
         let found = self.objects.range(from..).take_while(|(key, _)| is_in(key));
         let found = found.filter(|(_, object)| selector.matches(&ObjectLabels(object)));
-        found.map(|(_, object)| Arc::clone(object)).collect()
+        found.map(|(_, object)| object.clone()).collect()
     }
 }
 

@@ -1,7 +1,5 @@
 //! The parameters of bindings (PO-30 to PO-32).
 
-use std::sync::Arc;
-
 use billhook::Scope;
 use billhook_apimachinery::label_selector::{Selector, SelectorError};
 use billhook_apimachinery::value::DeepValue;
@@ -18,7 +16,7 @@ pub(crate) enum Params {
     /// The binding has none.
     Null,
     /// An object.
-    Object(Arc<DeepValue>),
+    Object(DeepValue),
 }
 
 impl Params {
@@ -90,7 +88,7 @@ pub(crate) fn params(
         }
         Scope::Namespaced => request_namespace,
     };
-    let found: Vec<Arc<DeepValue>> = match &source.wanted {
+    let found: Vec<DeepValue> = match &source.wanted {
         Wanted::Name(name) => cluster.object(kind, namespace, name).into_iter().collect(),
         Wanted::Selected(selector) => {
             let selector = selector.as_ref().map_err(ToString::to_string)?;

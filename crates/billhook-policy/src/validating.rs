@@ -277,7 +277,7 @@ struct Evaluation<'e> {
     binding: &'e Binding,
     params: &'e Params,
     matched: &'e Match,
-    objects: &'e Objects<'e>,
+    objects: &'e Objects,
     shared: &'e Shared<'e>,
 }
 

@@ -2,8 +2,6 @@
 //! SS-12).
 
 use std::collections::BTreeMap;
-use std::ops::Deref;
-use std::sync::Arc;
 
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord, too_deep};
@@ -39,7 +37,7 @@ record! {
         /// `title`.
         pub title: String = "title",
         /// `default`; never null (SS-11).
-        pub default: Option<Arc<DeepValue>> = "default",
+        pub default: Option<DeepValue> = "default",
         /// `maximum`.
         pub maximum: Option<f64> = "maximum",
         /// `exclusiveMaximum`.
@@ -317,7 +315,7 @@ impl JsonSchemaProps {
 
     /// Returns the default, if there is one.
     pub fn default_value(&self) -> Option<&Value> {
-        self.default.as_deref().map(Deref::deref)
+        self.default.as_deref()
     }
 
     /// Returns the schemas directly below, in the order of the names of their keywords, then of

@@ -26,7 +26,7 @@ pub(crate) fn accepted_definition(
         members.remove("status");
     }
     let options = DefinitionOptions::default().kubernetes(kubernetes);
-    let validation = Definition::with_options(&definition, &options)?.validate_create();
+    let validation = Definition::with_options(definition.clone(), &options)?.validate_create();
     match validation.errors() {
         [] => Ok(definition),
         errors => Err(RunnerError::Refused(aggregate(errors))),

@@ -1,7 +1,5 @@
 //! Cases against one definition.
 
-use std::sync::Arc;
-
 use billhook::{
     CrdOptions, CrdVersion, CustomResourceDefinition, DeepValue, KubernetesVersion, ManifestError,
 };
@@ -20,7 +18,7 @@ use crate::suite::{CreateCase, UpdateCase};
 #[derive(Clone, Debug)]
 pub struct Runner {
     /// The document, with all its versions.
-    document: Arc<DeepValue>,
+    document: DeepValue,
     version: String,
     kubernetes: KubernetesVersion,
     definition: CustomResourceDefinition,
@@ -40,7 +38,7 @@ impl Runner {
         kubernetes: KubernetesVersion,
     ) -> Result<Self, RunnerError> {
         let version = chosen_version(definition, version)?;
-        let document = Arc::new(DeepValue::from(deep_clone(definition)));
+        let document = DeepValue::from(deep_clone(definition));
         let definition = served(definition, &version, kubernetes)?;
         let installed = install(definition.clone());
         Ok(Runner { document, version, kubernetes, definition, installed })

@@ -17,7 +17,7 @@ pub(super) fn run(input: Input<'_>) -> Run {
             // Of several errors the server reports the first one in the text.
             let read = |name: &str| {
                 let value = input.get(name).filter(|value| !value.is_null())?;
-                Some(match (Definition::with_options(value, &options), input.text(name)) {
+                Some(match (Definition::with_options(value.clone(), &options), input.text(name)) {
                     (Err(DefinitionError::Decode(_)), Some(text)) => {
                         Definition::from_json(text, &options)
                     }

@@ -289,20 +289,15 @@ impl PolicyCluster for Parameters {
         }
     }
 
-    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>> {
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue> {
         let Some((resource, version)) = self.resource(kind) else {
             return self.built_ins.object(kind, namespace, name);
         };
         let stored = resource.objects.get(namespace, name)?;
-        resource.admission(Chain::new(caller())).read_blocking(&version, &stored).ok().map(Arc::new)
+        resource.admission(Chain::new(caller())).read_blocking(&version, &stored).ok()
     }
 
-    fn objects(
-        &self,
-        kind: &ParamKind,
-        namespace: &str,
-        selector: &Selector,
-    ) -> Vec<Arc<DeepValue>> {
+    fn objects(&self, kind: &ParamKind, namespace: &str, selector: &Selector) -> Vec<DeepValue> {
         let Some((resource, version)) = self.resource(kind) else {
             return self.built_ins.objects(kind, namespace, selector);
         };

@@ -10,8 +10,8 @@ use super::status::dry_run_unsupported;
 use crate::cancellation::Cancellation;
 use crate::object_model::Objects;
 use crate::review::{
-    AdmissionRequest, AdmissionReview, CallerError, ReviewVersion, SharedObject, Verified,
-    WebhookCall, read, verify,
+    AdmissionRequest, AdmissionReview, CallerError, ReviewVersion, Verified, WebhookCall, read,
+    verify,
 };
 use crate::stage::Stage;
 
@@ -55,7 +55,6 @@ pub(super) struct Call<'c> {
     pub(super) request: &'c AdmissionAttributes,
     /// The objects in the matched kind.
     pub(super) objects: Objects,
-    pub(super) options: Option<SharedObject>,
     /// The time that is left for the request.
     pub(super) remaining: Option<Duration>,
     pub(super) cancellation: &'c Cancellation,
@@ -124,7 +123,7 @@ impl Call<'_> {
         review.object = self.objects.object.clone();
         review.old_object = self.objects.old_object.clone();
         review.dry_run = request.dry_run;
-        review.options = self.options.clone();
+        review.options = request.options.clone();
         review
     }
 }

@@ -1,8 +1,6 @@
 //! Checking that mutating webhooks and policies are idempotent (DI-47): each is run once more on its
 //! own output.
 
-use std::sync::Arc;
-
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
 use billhook_apimachinery::value::DeepValue;
 use billhook_policy::PolicyRepetition;
@@ -34,7 +32,6 @@ pub(super) async fn check_idempotence(
         matched,
         request,
         objects,
-        options: request.options.clone().map(Arc::new),
         remaining: context.deadline.remaining(),
         cancellation: context.deadline.cancellation,
     };
@@ -45,7 +42,7 @@ pub(super) async fn check_idempotence(
         Ok(answer) if !answer.allowed => {
             (Vec::new(), Some(denied(hook.name(), answer.status).message))
         }
-        Ok(answer) => match changes(chain, &answer, output.as_deref(), matched) {
+        Ok(answer) => match changes(chain, &answer, output.as_ref(), matched) {
             Ok(changes) => (changes, None),
             Err(error) => (Vec::new(), Some(error)),
         },

@@ -50,10 +50,8 @@ pub(super) async fn decide(
     let decision = match found {
         Decision::NotEvaluated(matched) => {
             let objects = convert(&matched).await?;
-            let input = ConditionInput::new(request, &matched).converted(
-                objects.object.as_ref().map(|object| &***object),
-                objects.old_object.as_ref().map(|object| &***object),
-            );
+            let input = ConditionInput::new(request, &matched)
+                .converted(objects.object.as_deref(), objects.old_object.as_deref());
             decide_conditions(context, hook, start, &input)
         }
         decided => decided,

@@ -1,6 +1,5 @@
 //! The webhooks of the mutating stage, one after the other (DI-10 to DI-15, DI-26 to DI-34).
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, DecisionReason, Match};
@@ -19,7 +18,7 @@ use crate::audit::{AuditAnnotations, AuditLevel};
 use crate::object_model::{Objects, State, mutating_conversion_failed, patched_kind};
 use crate::observe::{CallOutcome, CallSpan, CallStart};
 use crate::patch::{JsonPatch, logged};
-use crate::review::{SharedObject, Verified};
+use crate::review::Verified;
 use crate::stage::Stage;
 use crate::trace::Action;
 
@@ -49,10 +48,9 @@ async fn run_round(
     }
     // Webhooks are matched against the request with the object as it is now.
     let mut view = request.clone();
-    let options = request.options.clone().map(Arc::new);
     let state = State::new(request, &*chain.model);
     let mut seen = state.revision();
-    let mut round = Round { context, reinvocation, state, options };
+    let mut round = Round { context, reinvocation, state };
     for (index, hook) in candidates {
         round.visit(hook, index, &view).await?;
         if let Some(object) = round.state.current()
@@ -73,8 +71,6 @@ struct Round<'r, 'c> {
     context: &'r mut Context<'c>,
     reinvocation: &'r mut Reinvocation,
     state: State<'r>,
-    /// The client's options, shared by all reviews.
-    options: Option<SharedObject>,
 }
 
 /// The effect of a webhook on the object.
@@ -152,7 +148,6 @@ impl Round<'_, '_> {
             matched,
             request,
             objects,
-            options: self.options.clone(),
             remaining: deadline.remaining(),
             cancellation: deadline.cancellation,
         };
@@ -173,7 +168,7 @@ impl Round<'_, '_> {
         place.annotate(&result, &failure, &mut self.context.log.annotations);
         failure.report(chain, start, took);
         let action = Action::called(hook, STAGE, place.round, failure.result);
-        self.context.log.step_with(action, took, before.as_deref(), self.state.current());
+        self.context.log.step_with(action, took, before.as_ref(), self.state.current());
         match failure.status {
             Some(status) => Err(status),
             // A failed call that is ignored does not help if the time is over (DI-13).
@@ -221,7 +216,7 @@ impl Round<'_, '_> {
         let kind = kind.map_err(|error| HookError::internal(&error))?;
         let changed = !semantically_equal(before, &patched);
         let defaulted = self.context.chain.model.apply_defaults(&mut patched, &kind);
-        self.state.set(Arc::new(patched));
+        self.state.set(patched);
         defaulted.map_err(|error| HookError::internal(&error.to_string()))?;
         Ok(Applied { changed, patch: Some(answer.patch) })
     }

@@ -1,7 +1,6 @@
 //! The webhooks of the validating stage, all at the same time (DI-60 to DI-69).
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::Duration;
 
 use billhook::webhook::{AdmissionAttributes, CompiledWebhook, Match};
@@ -122,7 +121,6 @@ fn start_calls<'c>(
     matched: &'c [Matched<'c>],
 ) -> Vec<BoxFuture<'c, Called>> {
     let (chain, deadline) = (context.chain, context.deadline);
-    let options = request.options.clone().map(Arc::new);
     let start = |each: &'c Matched<'c>| -> BoxFuture<'c, Called> {
         let call = Call {
             stage: STAGE,
@@ -130,7 +128,6 @@ fn start_calls<'c>(
             matched: &each.matched,
             request,
             objects: each.objects.clone(),
-            options: options.clone(),
             remaining: deadline.remaining(),
             cancellation: deadline.cancellation,
         };

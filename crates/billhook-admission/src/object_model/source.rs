@@ -1,7 +1,5 @@
 //! Who converts the objects of a definition: its webhook, or a converter in its place.
 
-use std::sync::Arc;
-
 use billhook::ClientConfig;
 use billhook::definition::ConversionWebhook;
 use billhook_apimachinery::value::{DeepValue, deep_clone};
@@ -67,7 +65,7 @@ impl WebhookSource<'_> {
         api_version: &str,
     ) -> Result<Vec<Result<DeepValue, String>>, ConversionFailure> {
         let version = self.review_version().map_err(ConversionFailure::Call)?;
-        let copy = |object: &&Value| Arc::new(DeepValue::from(deep_clone(object)));
+        let copy = |object: &&Value| DeepValue::from(deep_clone(object));
         let request = ConversionRequest {
             uid: uuid::Uuid::new_v4().to_string(),
             desired_api_version: api_version.to_owned(),

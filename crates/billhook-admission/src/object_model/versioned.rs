@@ -1,7 +1,5 @@
 //! The object of a request in the version that a webhook wants (DI-11, DI-37 to DI-39).
 
-use std::sync::Arc;
-
 use billhook::webhook::AdmissionAttributes;
 use billhook_apimachinery::GroupVersionKind;
 use billhook_apimachinery::Status;
@@ -9,13 +7,12 @@ use billhook_apimachinery::value::{DeepValue, deep_clone};
 use serde_json::Value;
 
 use super::model::{ObjectModel, ObjectModelError};
-use crate::review::SharedObject;
 
 /// The new and the old object of a request.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Objects {
-    pub(crate) object: Option<SharedObject>,
-    pub(crate) old_object: Option<SharedObject>,
+    pub(crate) object: Option<DeepValue>,
+    pub(crate) old_object: Option<DeepValue>,
 }
 
 /// The objects of a request in one version.
@@ -45,10 +42,10 @@ async fn share(
     from: &GroupVersionKind,
     to: &GroupVersionKind,
     model: &dyn ObjectModel,
-) -> Result<Option<SharedObject>, ObjectModelError> {
+) -> Result<Option<DeepValue>, ObjectModelError> {
     let Some(object) = object else { return Ok(None) };
     if from != to {
-        return model.convert(object, to).await.map(|object| Some(Arc::new(object)));
+        return model.convert(object, to).await.map(Some);
     }
     let mut object = DeepValue::from(deep_clone(object));
     if let Value::Object(members) = &mut *object {
@@ -60,7 +57,7 @@ async fn share(
             metadata.remove("creationTimestamp");
         }
     }
-    Ok(Some(Arc::new(object)))
+    Ok(Some(object))
 }
 
 /// The state that the webhooks of a mutating pass share (DI-11).
@@ -84,7 +81,7 @@ impl<'s> State<'s> {
     /// The object as the last webhook left it, in the version it left it in (WM-08).
     pub(crate) fn current(&self) -> Option<&DeepValue> {
         match &self.versioned {
-            Some(versioned) => versioned.objects.object.as_deref(),
+            Some(versioned) => versioned.objects.object.as_ref(),
             None => self.request.object.as_ref(),
         }
     }
@@ -115,12 +112,12 @@ impl<'s> State<'s> {
         &self,
         object: Option<&DeepValue>,
         kind: &GroupVersionKind,
-    ) -> Result<Option<SharedObject>, ObjectModelError> {
+    ) -> Result<Option<DeepValue>, ObjectModelError> {
         share(object, &self.request.kind, kind, self.model).await
     }
 
     /// Replaces the object in the current version.
-    pub(crate) fn set(&mut self, object: SharedObject) {
+    pub(crate) fn set(&mut self, object: DeepValue) {
         if let Some(versioned) = &mut self.versioned {
             versioned.objects.object = Some(object);
             self.is_dirty = true;
@@ -138,7 +135,7 @@ impl<'s> State<'s> {
             // A webhook may have changed the version of the object too (DI-35).
             let api_version = object.get("apiVersion").and_then(Value::as_str);
             let object = match api_version == Some(&to.api_version()) {
-                true => DeepValue::clone(object),
+                true => object.clone(),
                 false => self.model.convert(object, to).await?,
             };
             let before = self.request.object.replace(object);

@@ -1,6 +1,6 @@
 //! The `ConversionReview` that a server and the conversion webhook of a definition exchange (CX-30).
 
-use billhook::webhook::{ReviewError, ReviewVersion, SharedObject};
+use billhook::webhook::{ReviewError, ReviewVersion};
 use billhook_apimachinery::Status;
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::TypedRecord as _;
@@ -56,7 +56,7 @@ record! {
         /// The group and version to convert to.
         pub desired_api_version: String = "desiredAPIVersion" as "DesiredAPIVersion" @required,
         /// The objects, in any versions.
-        pub objects: Vec<SharedObject> = "objects" @required,
+        pub objects: Vec<DeepValue> = "objects" @required,
     }
 
     /// The answer of a webhook.

@@ -41,7 +41,7 @@ pub(crate) use answer::{Verified, read, verify};
 #[cfg(feature = "kube")]
 pub use billhook::webhook::KubeConversionError;
 pub use billhook::webhook::{
-    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion, SharedObject,
+    AdmissionRequest, AdmissionResponse, AdmissionReview, ReviewError, ReviewVersion,
 };
 pub use caller::{
     CallFailure, CallerError, ClientError, ConversionCall, Unreachable, WebhookAnswer, WebhookCall,

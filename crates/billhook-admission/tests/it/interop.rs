@@ -1,7 +1,6 @@
 //! Conversions from and to the types of `kube` and `k8s-openapi`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use billhook::label_selector::LabelSelector;
 use billhook::webhook::{
@@ -168,7 +167,7 @@ fn request() -> AdmissionRequest {
             "metadata": {"name": "x", "namespace": "default", "labels": {"l": "v"}},
             "spec": {"n": n},
         });
-        Some(Arc::new(object.into()))
+        Some(object.into())
     };
     let review = json!({"request": {
         "uid": "u1",
@@ -227,7 +226,7 @@ fn objects_are_of_the_type_that_is_asked_for() {
         "data": {"k": "v"}});
     let with = |object: Value| {
         let mut request = AdmissionRequest::default();
-        request.object = Some(Arc::new(object.into()));
+        request.object = Some(object.into());
         kube::AdmissionRequest::<ConfigMap>::try_from(request)
     };
     let found = with(config_map).unwrap().object.unwrap();

@@ -1,7 +1,5 @@
 //! The rules of definitions that are written (CV-01, CV-02, LC-03, LC-40, LC-41).
 
-use std::sync::Arc;
-
 use billhook::definition::{Conversion, DefinitionDocument, DefinitionStatus};
 use billhook::{Definition, DefinitionOptions, DefinitionValidation, KubernetesVersion, Time};
 use billhook_admission::{Findings, Strategy, Subresource};
@@ -80,9 +78,9 @@ impl Strategy for DefinitionStrategy {
     ) -> Findings {
         let options = DefinitionOptions::default().kubernetes(self.kubernetes);
         let definition = |value: &Value| match subresource {
-            None => Definition::with_options(value, &options).ok(),
+            None => Definition::with_options(deep_clone(value), &options).ok(),
             // The spec is that of the stored definition.
-            Some(_) => Definition::from_shared(Arc::new(without_spec(value)), &options).ok(),
+            Some(_) => Definition::with_options(without_spec(value), &options).ok(),
         };
         let Some(new) = definition(object) else { return Findings::default() };
         let validation = match (old.and_then(definition), subresource) {

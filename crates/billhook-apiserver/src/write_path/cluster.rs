@@ -38,19 +38,14 @@ impl PolicyCluster for StoredObjects {
         self.of_kind(kind, |resource, _| resource.definition.scope())
     }
 
-    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<Arc<DeepValue>> {
+    fn object(&self, kind: &ParamKind, namespace: &str, name: &str) -> Option<DeepValue> {
         self.of_kind(kind, |resource, version| {
             let found = self.0.storage.get(&resource.collection, &object_key(namespace, name))?;
             read(resource, version, &found)
         })?
     }
 
-    fn objects(
-        &self,
-        kind: &ParamKind,
-        namespace: &str,
-        selector: &Selector,
-    ) -> Vec<Arc<DeepValue>> {
+    fn objects(&self, kind: &ParamKind, namespace: &str, selector: &Selector) -> Vec<DeepValue> {
         let found = self.of_kind(kind, |resource, version| {
             let prefix = object_key(namespace, "");
             let range = Range::of_prefix(&prefix);
@@ -62,11 +57,11 @@ impl PolicyCluster for StoredObjects {
         found.unwrap_or_default()
     }
 
-    fn namespace(&self, name: &str) -> Option<Arc<DeepValue>> {
+    fn namespace(&self, name: &str) -> Option<DeepValue> {
         let found = self.object(&ParamKind::new("v1", "Namespace"), "", name);
         let assumed = || {
             let labels = json!({ NAME_LABEL: name });
-            Arc::new(DeepValue::from(json!({"metadata": {"name": name, "labels": labels}})))
+            DeepValue::from(json!({"metadata": {"name": name, "labels": labels}}))
         };
         found.or_else(|| (!self.0.settings.has_namespaces).then(assumed))
     }
@@ -84,11 +79,11 @@ fn is_selected(selector: &Selector, object: &Value) -> bool {
 }
 
 /// Reads an object in a version; none if it cannot be read, or not without waiting for a webhook.
-fn read(resource: &Resource, version: &str, object: &Object) -> Option<Arc<DeepValue>> {
+fn read(resource: &Resource, version: &str, object: &Object) -> Option<DeepValue> {
     let stored = resource.stored(object);
     let reading = std::pin::pin!(resource.admission.read(version, &stored));
     match reading.poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(read) => read.ok().map(Arc::new),
+        Poll::Ready(read) => read.ok(),
         Poll::Pending => None,
     }
 }

@@ -64,7 +64,6 @@ impl Work for AllVersions<'_> {
     }
 
     fn outcome(&self, document: Document) -> Self::Outcome {
-        let document = document.shared();
         let of = |version: &KubernetesVersion| (*version, self.run.outcome(&document, *version));
         Ok(Row { outcomes: self.versions.iter().map(of).collect() })
     }

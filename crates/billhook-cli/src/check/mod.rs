@@ -7,8 +7,8 @@ mod report;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use billhook::webhook::{
     ConfigurationError, ConfigurationKind, ValidationOptions, WebhookConfiguration, lint_together,
@@ -33,9 +33,6 @@ use crate::input::{Document, documents_of, readable_documents, sources};
 use crate::policy::{Config, Policy};
 use crate::problem::{self, Place, Problem, Status};
 use crate::work::{self, Event, Others, Pass, Work};
-
-/// A document that is read for each version that it is checked for.
-type Shared = Document<Arc<DeepValue>>;
 
 /// The outcome of a document.
 #[derive(Debug)]
@@ -103,7 +100,7 @@ impl Subject {
     /// Reads a document for a version of the server; also gives the fields that its kind does not
     /// have.
     fn read(
-        document: &Shared,
+        document: &Document,
         kubernetes: KubernetesVersion,
     ) -> Result<(Self, Vec<String>), Box<Problem>> {
         if has_webhooks(&document.value) {
@@ -127,7 +124,7 @@ impl Subject {
             return Ok((Subject::Policy(Box::new(policy)), unknown));
         }
         let options = DefinitionOptions::default().kubernetes(kubernetes);
-        let read = Definition::from_shared(Arc::clone(&document.value), &options);
+        let read = Definition::with_options(document.value.clone(), &options);
         let manifest = read.or_else(|error| match &document.body {
             // The text knows which of several errors is the first.
             Some(text) if text.bytes().starts_with(b"{") => {
@@ -217,7 +214,7 @@ impl From<DefinitionValidation> for Findings {
 }
 
 /// A document that a server refuses before it looks at what it says.
-fn unreadable(document: &Shared, error: &str) -> Box<Problem> {
+fn unreadable(document: &Document, error: &str) -> Box<Problem> {
     let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
     let (kind, api_version) = (text("kind"), text("apiVersion"));
     let version = api_version.rsplit_once('/').map_or(api_version, |(_, version)| version);
@@ -226,7 +223,7 @@ fn unreadable(document: &Shared, error: &str) -> Box<Problem> {
 }
 
 /// A document of a version that no server has had.
-fn unknown_version(document: &Shared) -> Box<Problem> {
+fn unknown_version(document: &Document) -> Box<Problem> {
     let text = |name| document.value.get(name).and_then(Value::as_str).unwrap_or_default();
     let message = format!("a {} of `{}` cannot be checked", text("kind"), text("apiVersion"));
     let help = match PolicyDocument::kind_of(&document.value) {
@@ -243,7 +240,7 @@ fn known_versions(versions: &[&str]) -> String {
 
 /// A policy or a binding of a version that the server does not have yet.
 fn missing_version(
-    document: &Shared,
+    document: &Document,
     kind: PolicyKind,
     kubernetes: KubernetesVersion,
 ) -> Option<Box<Problem>> {
@@ -357,7 +354,7 @@ impl Work for OneVersion<'_> {
     }
 
     fn outcome(&self, document: Document) -> Outcome {
-        self.run.outcome(&document.shared(), self.kubernetes)
+        self.run.outcome(&document, self.kubernetes)
     }
 
     fn finds_all(&self) -> bool {
@@ -381,7 +378,7 @@ type Stored = BTreeMap<String, Subject>;
 
 fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
     let (mut stored, mut problems) = (Stored::new(), Vec::new());
-    for document in readable_documents(paths, &mut problems).into_iter().map(Document::shared) {
+    for document in readable_documents(paths, &mut problems) {
         if !Subject::is_known(&document.value) {
             continue;
         }
@@ -399,7 +396,7 @@ fn stored(paths: &[PathBuf]) -> (Stored, Vec<Problem>) {
 }
 
 /// The key of a document: no other one on a server has it.
-fn key(document: &Shared) -> String {
+fn key(document: &Document) -> String {
     let identity = Identity::of(&document.value);
     let (kind, name) = (identity.kind.unwrap_or_default(), identity.name.unwrap_or_default());
     format!("{kind} {name}")
@@ -419,7 +416,7 @@ struct Run<'r> {
 }
 
 impl Run<'_> {
-    fn outcome(&self, document: &Shared, kubernetes: KubernetesVersion) -> Outcome {
+    fn outcome(&self, document: &Document, kubernetes: KubernetesVersion) -> Outcome {
         let (place, identity) = (document.place.clone(), Identity::of(&document.value));
         let mut checked = None;
         let result = self.findings(document, kubernetes, &mut checked);
@@ -458,7 +455,7 @@ impl Run<'_> {
 
     fn findings(
         &self,
-        document: &Shared,
+        document: &Document,
         kubernetes: KubernetesVersion,
         checked: &mut Option<Subject>,
     ) -> Result<Findings, Box<Problem>> {

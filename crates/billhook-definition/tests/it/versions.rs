@@ -9,7 +9,7 @@ use crate::support::errors;
 
 fn read(definition: &Value, version: KubernetesVersion) -> Result<Definition, String> {
     let options = DefinitionOptions::default().kubernetes(version);
-    Definition::with_options(definition, &options).map_err(|error| error.to_string())
+    Definition::with_options(definition.clone(), &options).map_err(|error| error.to_string())
 }
 
 /// KV-77: the ways to values of wrong types in a schema, up to 1.34 and since.

@@ -74,7 +74,7 @@ pub(crate) fn definition() -> (CrdVersion, SchemaSource) {
     let value = billhook::read_manifests(DEFINITION.as_bytes()).unwrap().remove(0).into_value();
     let version = CustomResourceDefinition::from_value(&value).unwrap().version("v1").unwrap();
     let place = Place::document(source, 0);
-    (version, SchemaSource::new(place, Arc::new(value), "v1").unwrap())
+    (version, SchemaSource::new(place, value, "v1").unwrap())
 }
 
 /// The findings in an object with this `spec`, which begins on the third line.

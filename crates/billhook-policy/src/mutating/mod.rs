@@ -6,7 +6,6 @@ mod reinvocation;
 mod repetition;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 use std::time::Duration;
 
 use billhook::type_meta;
@@ -18,7 +17,7 @@ use billhook_cel::Value;
 pub use reinvocation::PolicyReinvocation;
 pub use repetition::PolicyRepetition;
 
-use crate::activation::{Object, Objects, Shared};
+use crate::activation::{Objects, Shared};
 use crate::context::PolicyContext;
 use crate::observer::{PolicyCheck, PolicyEffect};
 use crate::params::Params;
@@ -149,8 +148,8 @@ impl Tuple<'_> {
 
 /// The object of a kind, and whether a mutation made it.
 #[derive(Clone)]
-struct Versioned<'r> {
-    objects: Objects<'r>,
+struct Versioned {
+    objects: Objects,
     is_dirty: bool,
 }
 
@@ -203,17 +202,17 @@ impl<'s> Run<'s> {
         if object.is_some() {
             self.reinvocation.request();
         }
-        Ok(object.map(|object| DeepValue::clone(object)))
+        Ok(object.cloned())
     }
 
     /// Returns all tuples that match, and converts the objects into the kinds that they match
     /// (PO-63).
-    fn collect<'p, 'r>(
+    fn collect<'p>(
         &mut self,
         set: &'p PolicySet,
-        request: &'r AdmissionAttributes,
+        request: &AdmissionAttributes,
         context: &PolicyContext<'_>,
-        versions: &mut BTreeMap<GroupVersionKind, Versioned<'r>>,
+        versions: &mut BTreeMap<GroupVersionKind, Versioned>,
     ) -> Vec<Tuple<'p>> {
         let indexed = set.mutating();
         let mut tuples = Vec::new();
@@ -299,7 +298,7 @@ impl<'s> Run<'s> {
     fn process(
         &mut self,
         tuple: &Tuple<'_>,
-        versioned: &mut Versioned<'_>,
+        versioned: &mut Versioned,
         shared: &Shared<'_>,
     ) -> Result<bool, Status> {
         let head = &tuple.policy.head;
@@ -331,7 +330,7 @@ impl<'s> Run<'s> {
                     let changed = match mutated {
                         Some(mutated) => {
                             let changed = !semantically_equal(&object, &mutated);
-                            versioned.objects.object = Some(Object::Made(Arc::new(mutated)));
+                            versioned.objects.object = Some(mutated);
                             changed
                         }
                         None => false,
@@ -361,7 +360,7 @@ impl<'s> Run<'s> {
 fn mutate(
     tuple: &Tuple<'_>,
     index: usize,
-    versioned: &Versioned<'_>,
+    versioned: &Versioned,
     shared: &Shared<'_>,
 ) -> Result<Option<DeepValue>, MutationError> {
     let policy_error = MutationError::Policy;

@@ -28,7 +28,7 @@ pub struct PolicyRepetition {
 /// Runs a tuple on its own output, if that still matches. Nothing of it stays.
 pub(super) fn repeat(
     tuple: &Tuple<'_>,
-    versioned: &Versioned<'_>,
+    versioned: &Versioned,
     set: &PolicySet,
     shared: &Shared<'_>,
 ) -> Option<PolicyRepetition> {

@@ -154,7 +154,7 @@ impl<'s> Edge<'s> {
     /// Returns the default, if there is one.
     #[inline]
     pub fn default(self) -> Option<&'s Value> {
-        Some(&**self.arena.defaults.get(self.target.default as usize)?.value)
+        Some(&self.arena.defaults.get(self.target.default as usize)?.value)
     }
 
     /// Returns a number for the default that no other default of the schema has.

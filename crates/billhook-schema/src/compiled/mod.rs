@@ -82,7 +82,7 @@ struct Arena {
 #[derive(Clone)]
 struct Default {
     /// Shared with the schema as written: defaults within defaults can be most of its text.
-    value: Arc<DeepValue>,
+    value: DeepValue,
     /// An estimate, in bytes, of the memory that it takes.
     size: usize,
 }

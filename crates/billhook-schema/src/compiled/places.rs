@@ -135,7 +135,7 @@ impl CompiledSchema {
             let id = place.edge.target.default;
             let Some(old) = self.0.defaults.get(id as usize) else { continue };
             let new = replace(place, deep_clone(&old.value))?.map(DeepValue::from);
-            if new.as_ref() == Some(&*old.value) {
+            if new.as_ref() == Some(&old.value) {
                 continue;
             }
             let arena = changed.get_or_insert_with(|| Arena::clone(&self.0));
@@ -143,7 +143,7 @@ impl CompiledSchema {
                 Some(value) => {
                     let size = footprint(&value);
                     if let Some(default) = arena.defaults.get_mut(id as usize) {
-                        *default = Default { value: Arc::new(value), size };
+                        *default = Default { value, size };
                     }
                 }
                 None => removed.push(id),

@@ -87,7 +87,7 @@ impl Checked {
         let api_version = object.get("apiVersion").and_then(Value::as_str).unwrap_or_default();
         let name = api_version.split_once('/').map_or(api_version, |(_, version)| version);
         let version = crd.served(name).map_err(|error| error.to_string())?;
-        let schema = SchemaSource::new(definition_place, Arc::new(definition), name);
+        let schema = SchemaSource::new(definition_place, definition, name);
         let body = billhook::to_json(&object);
         let decoded = version.decode(body.as_bytes(), &DecodeOptions::default());
         let mut object = decoded.map_err(|error| error.to_string())?.into_object();

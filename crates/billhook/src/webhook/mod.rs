@@ -35,9 +35,7 @@ pub use billhook_cel::{
     ServiceAccount,
 };
 
-pub use attributes::{
-    AdmissionAttributes, AdmissionRequest, Operation, SharedObject, UnknownOperationError,
-};
+pub use attributes::{AdmissionAttributes, AdmissionRequest, Operation, UnknownOperationError};
 pub use billhook_cel::Libraries;
 pub use check::ConfigurationCheck;
 pub use compiled_webhook::{CompiledWebhook, MatchContext};

@@ -19,7 +19,7 @@ use super::conditions::{ConditionInput, renamed};
 /// The variables `object`, `oldObject`, `request` and `params` of a request.
 #[derive(Debug)]
 pub struct RequestVariables<'i> {
-    request: Arc<DeepValue>,
+    request: DeepValue,
     object: Option<DeepValue>,
     old_object: Option<DeepValue>,
     input: ConditionInput<'i>,
@@ -29,26 +29,22 @@ impl<'i> RequestVariables<'i> {
     /// The variables of match conditions: `request.kind` is the kind that matched, but
     /// `request.resource` the resource that was asked for (WM-76).
     pub fn of_conditions(input: &ConditionInput<'i>) -> Self {
-        Self::new(input, Arc::new(request(input, &input.attributes.resource)))
+        Self::new(input, request(input, &input.attributes.resource))
     }
 
     /// The variables of the other expressions of policies: `request.resource` is the resource that
     /// matched too (PO-45).
     pub fn of_policy(input: &ConditionInput<'i>) -> Self {
-        Self::of_policy_sharing(input, Self::policy_request(input))
-    }
-
-    /// The same with a value of `request` that inputs share.
-    pub fn of_policy_sharing(input: &ConditionInput<'i>, request: Arc<DeepValue>) -> Self {
-        Self::new(input, request)
+        Self::new(input, Self::policy_request(input))
     }
 
     /// Returns the value of `request` for policies that match a request alike.
-    pub fn policy_request(input: &ConditionInput<'_>) -> Arc<DeepValue> {
-        Arc::new(request(input, &input.matched.resource))
+    pub fn policy_request(input: &ConditionInput<'_>) -> DeepValue {
+        request(input, &input.matched.resource)
     }
 
-    fn new(input: &ConditionInput<'i>, request: Arc<DeepValue>) -> Self {
+    /// The variables with a value of `request`, which inputs can share.
+    pub fn new(input: &ConditionInput<'i>, request: DeepValue) -> Self {
         let renamed = |object: Option<&Json>| renamed(object?, &input.matched.kind);
         RequestVariables {
             request,

@@ -240,7 +240,7 @@ fn both_sides_of_a_review() {
         let request = review.request.unwrap();
         assert_eq!(request.kind, gvk("", "", "Pod"));
         assert_eq!((request.user_info.username.as_str(), request.dry_run), ("x", false));
-        assert_eq!(***request.object.as_ref().unwrap(), json!({"a": null}));
+        assert_eq!(**request.object.as_ref().unwrap(), json!({"a": null}));
         assert_eq!(request.old_object, None);
         let mut response = AdmissionResponse::allow(&request);
         response.patch = patch.as_bytes().to_vec();

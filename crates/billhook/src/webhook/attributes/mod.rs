@@ -2,7 +2,7 @@
 
 mod review;
 
-pub use review::{AdmissionRequest, SharedObject};
+pub use review::AdmissionRequest;
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,5 @@
 //! Requests from AdmissionReviews, as webhooks get them and logs keep them (AR-02, AR-12).
 
-use std::sync::Arc;
-
 use billhook_apimachinery::record;
 use billhook_apimachinery::record::{FieldValue, RecordError, Type, TypedRecord};
 use billhook_apimachinery::value::DeepValue;
@@ -11,9 +9,6 @@ use serde::Serializer;
 use serde_json::Value;
 
 use super::{AdmissionAttributes, Operation};
-
-/// A raw object of a review, shared because several reviews have the same one.
-pub type SharedObject = Arc<DeepValue>;
 
 record! {
     /// The question to a webhook (AR-02).
@@ -43,13 +38,13 @@ record! {
         /// Who does it.
         pub user_info: UserInfo = "userInfo",
         /// The new object (AR-17).
-        pub object: Option<SharedObject> = "object" @required,
+        pub object: Option<DeepValue> = "object" @required,
         /// The existing object (AR-18).
-        pub old_object: Option<SharedObject> = "oldObject" @required,
+        pub old_object: Option<DeepValue> = "oldObject" @required,
         /// Whether nothing will be stored (AR-20).
         pub dry_run: bool = "dryRun" @required,
         /// The options of the operation (AR-19).
-        pub options: Option<SharedObject> = "options" @required,
+        pub options: Option<DeepValue> = "options" @required,
     }
 }
 
@@ -105,7 +100,6 @@ fn read(value: &Value, at: FieldPath) -> Result<AdmissionAttributes, RecordError
         Some(_) => request.request_sub_resource,
         None => request.sub_resource,
     };
-    let raw = |object: Option<SharedObject>| object.map(Arc::unwrap_or_clone);
     Ok(AdmissionAttributes {
         operation: request.operation,
         kind: request.request_kind.unwrap_or(request.kind),
@@ -113,9 +107,9 @@ fn read(value: &Value, at: FieldPath) -> Result<AdmissionAttributes, RecordError
         subresource,
         name: request.name,
         namespace: request.namespace,
-        object: raw(request.object),
-        old_object: raw(request.old_object),
-        options: raw(request.options),
+        object: request.object,
+        old_object: request.old_object,
+        options: request.options,
         dry_run: request.dry_run,
         user: request.user_info,
     })

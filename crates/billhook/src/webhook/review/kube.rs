@@ -1,7 +1,5 @@
 //! From and to the types of `kube`, which are those of `kube-core`.
 
-use std::sync::Arc;
-
 use billhook_apimachinery::Status;
 use billhook_apimachinery::value::{DeepValue, depth};
 use k8s_openapi::apimachinery::pkg::runtime::RawExtension;
@@ -12,7 +10,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::{AdmissionResponse, AdmissionReview, ReviewVersion};
-use crate::webhook::attributes::{AdmissionRequest, SharedObject};
+use crate::webhook::attributes::AdmissionRequest;
 
 /// How deep an object may be to become one of `kube`, whose types are read, copied and dropped by
 /// recursion. It is as deep as `serde_json` reads.
@@ -40,24 +38,21 @@ impl KubeConversionError {
 }
 
 /// An object of a review as one of a type.
-fn typed<T: DeserializeOwned>(
-    name: &'static str,
-    object: Option<SharedObject>,
-) -> Result<Option<T>> {
+fn typed<T: DeserializeOwned>(name: &'static str, object: Option<DeepValue>) -> Result<Option<T>> {
     let Some(object) = object else { return Ok(None) };
     if depth(&object) > MAX_DEPTH {
         return Err(KubeConversionError::new(name, &"it is nested too deeply"));
     }
-    let object = T::deserialize(&**object).map_err(|error| KubeConversionError::new(name, &error));
+    let object = T::deserialize(&*object).map_err(|error| KubeConversionError::new(name, &error));
     object.map(Some)
 }
 
 /// A typed object as one of a review.
-fn raw(name: &'static str, object: &Option<impl Serialize>) -> Result<Option<SharedObject>> {
+fn raw(name: &'static str, object: &Option<impl Serialize>) -> Result<Option<DeepValue>> {
     let Some(object) = object else { return Ok(None) };
     let object = serde_json::to_value(object);
     let object = object.map_err(|error| KubeConversionError::new(name, &error))?;
-    Ok((!object.is_null()).then(|| Arc::new(DeepValue::from(object))))
+    Ok((!object.is_null()).then(|| DeepValue::from(object)))
 }
 
 impl<T: Resource + DeserializeOwned> TryFrom<AdmissionReview> for kube::AdmissionReview<T> {

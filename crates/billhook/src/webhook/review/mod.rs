@@ -4,7 +4,6 @@
 mod kube;
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use billhook_apimachinery::Status;
 use billhook_apimachinery::message_error;
@@ -164,7 +163,7 @@ impl AdmissionReview {
         let mut value = document.map_err(|error| ReviewError::new(error.to_string()))?.into_value();
         let mut take = |name: &str| {
             let raw = value.get_mut("request")?.get_mut(name)?.take();
-            (!raw.is_null()).then(|| Arc::new(DeepValue::from(raw)))
+            (!raw.is_null()).then(|| DeepValue::from(raw))
         };
         let (object, old_object, options) = (take("object"), take("oldObject"), take("options"));
         let mut review = Self::from_value(&value)?;
